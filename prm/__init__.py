@@ -1,0 +1,1 @@
+"""The process reward model as a plain library: no Django, no Celery, no ORM."""

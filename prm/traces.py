@@ -1,0 +1,104 @@
+"""Traces: solutions split into steps, with soft step labels, as the library reads and writes them.
+
+One JSON object a line (JSONL, UTF-8). This module imports neither torch nor numpy, so that a web
+process may use it.
+"""
+
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any, Literal
+
+import msgspec
+
+from prm.errors import DataError
+
+Split = Literal["pool", "calibration", "holdout"]
+
+
+class Step(msgspec.Struct, omit_defaults=True):
+    """One step of a solution; `kind` is reasoning, plan, tool_call, observation, edit or answer."""
+
+    text: str
+    kind: str = "reasoning"
+
+
+class StepLabel(msgspec.Struct, omit_defaults=True):
+    """Posterior over the three ratings of one step; the three sum to 1.
+
+    `weight` is the reliability of the label in [0, 1]; it scales the step's loss.
+    """
+
+    good: float
+    neutral: float
+    bad: float
+    weight: float = 1.0
+
+    def __post_init__(self) -> None:
+        values = (self.good, self.neutral, self.bad)
+        if min(values) < 0 or abs(sum(values) - 1) > 1e-6:
+            raise ValueError("good, neutral and bad must be probabilities that sum to 1")
+        if not 0 <= self.weight <= 1:
+            raise ValueError("weight must lie in [0, 1]")
+
+    @property
+    def rating(self) -> int:
+        """The most probable rating: 1, 0 or -1 (the worse one on a tie)."""
+        best = max(self.good, self.neutral, self.bad)
+        return -1 if self.bad == best else 0 if self.neutral == best else 1
+
+
+class Trace(msgspec.Struct, omit_defaults=True):
+    """One solution as a path of steps.
+
+    `labels` has one entry a step, None where a step is unsure, not reached or not labelled;
+    the field itself is None for an unlabelled solution. `first_error` is the position of the first
+    bad step, -1 for none, None for unknown.
+    """
+
+    id: str
+    problem: str
+    steps: list[Step]
+    problem_id: str = ""
+    source_group: str = ""
+    split: Split = "pool"
+    domain: str = ""
+    generator: str = ""
+    labels: list[StepLabel | None] | None = None
+    first_error: int | None = None
+    reference_answer: str | None = None
+    final_answer_correct: bool | None = None
+    meta: dict[str, Any] = {}
+
+    def __post_init__(self) -> None:
+        if self.labels is not None and len(self.labels) != len(self.steps):
+            raise ValueError(f"{len(self.labels)} labels for {len(self.steps)} steps")
+        if self.first_error is not None and not -1 <= self.first_error < len(self.steps):
+            raise ValueError(f"first_error {self.first_error} is no position of {len(self.steps)} steps")
+
+
+_decoder = msgspec.json.Decoder(Trace)
+_encoder = msgspec.json.Encoder()
+
+
+def read_traces(path: Path) -> Iterator[Trace]:
+    """Stream the traces of a JSONL file; raises DataError naming file, line and field."""
+    with open(path, "rb") as lines:
+        for number, line in enumerate(lines, start=1):
+            if not line.strip():
+                continue
+            try:
+                yield _decoder.decode(line)
+            except msgspec.DecodeError as error:
+                raise DataError(f"{path}, line {number}: {error}") from error
+
+
+def write_traces(path: Path, traces: Iterable[Trace]) -> int:
+    """Write traces as JSONL, atomically replacing `path`; returns how many were written."""
+    partial = path.with_name(path.name + ".partial")
+    count = 0
+    with open(partial, "wb") as out:
+        for trace in traces:
+            out.write(_encoder.encode(trace) + b"\n")
+            count += 1
+    partial.replace(path)
+    return count
