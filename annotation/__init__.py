@@ -1,0 +1,1 @@
+"""The domain: projects, problems, solutions, labels, the queue and the loop."""

@@ -1,0 +1,97 @@
+"""The record: one solution with everything known of it, the form between files and the database.
+
+A format module reads its files into records and writes records to its files; a snapshot is a file of
+records. Positions are 0-based; an `alternative` is an index into the completions of a position.
+"""
+
+from typing import Any, Literal
+
+import msgspec
+
+RatingState = Literal["rated", "unsure", "not_reached"]
+FinishReason = Literal["solution", "found_error", "give_up", "bad_problem"]
+SourceKind = Literal["human", "simulated", "consensus", "model_judge", "monte_carlo", "heuristic"]
+
+
+class Completion(msgspec.Struct, omit_defaults=True):
+    text: str
+    kind: str = "reasoning"
+
+
+class Rating(msgspec.Struct, omit_defaults=True):
+    """A word on one completion. `flagged` is None where the format says nothing."""
+
+    alternative: int
+    state: RatingState
+    rating: int | None = None
+    flagged: bool | None = None
+    error_type: str = ""
+    dimensions: dict[str, Any] = {}
+
+
+class PathPosition(msgspec.Struct, omit_defaults=True):
+    """What was chosen at one position; `ratings` stand in the order the person saw them."""
+
+    position: int
+    chosen: int | None = None
+    own_text: str | None = None
+    dwell_ms: int | None = None
+    ratings: list[Rating] = []
+    native: dict[str, Any] = {}
+
+
+class RecordAnnotation(msgspec.Struct, omit_defaults=True):
+    """One submission. `annotator` is a pseudonym, None where the labels came with a file."""
+
+    source_kind: SourceKind
+    finish_reason: FinishReason
+    path: list[PathPosition]
+    source_name: str = ""
+    source_detail: dict[str, Any] = {}
+    annotator: str | None = None
+    first_error: int | None = None
+    total_ms: int | None = None
+    lane: str = ""
+    generation: int | None = None
+    adjudicates: bool = False
+    native: dict[str, Any] = {}
+
+
+class Consensus(msgspec.Struct, omit_defaults=True):
+    """Posterior over the ratings of one completion, from `votes` words of the kinds in `sources`."""
+
+    position: int
+    alternative: int
+    good: float
+    neutral: float
+    bad: float
+    votes: int
+    weight: float = 1.0
+    adjudicated: bool = False
+
+
+class Record(msgspec.Struct, omit_defaults=True):
+    problem: str
+    positions: list[list[Completion]]
+    source_group: str = ""
+    split: str = ""
+    domain: str = ""
+    reference_answer: str | None = None
+    reference_solution: str | None = None
+    problem_extra: dict[str, Any] = {}
+    external_id: str = ""
+    generator: str = ""
+    final_answer: str | None = None
+    final_answer_correct: bool | None = None
+    extra: dict[str, Any] = {}
+    annotations: list[RecordAnnotation] = []
+    consensus: list[Consensus] = []
+
+
+class Rejection(msgspec.Struct):
+    """A record that cannot be taken: 1-based line (or record number in an array), field, reason."""
+
+    line: int
+    reason: str
+    field: str = ""
+    excerpt: str = ""

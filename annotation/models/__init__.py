@@ -1,0 +1,52 @@
+"""One noun a file; import them from here."""
+
+from annotation.models.annotation import Annotation, Dispute, FinishReason, PathStep, StepRating
+from annotation.models.api_token import ApiToken
+from annotation.models.audit_entry import AuditEntry
+from annotation.models.generation import Generation
+from annotation.models.import_job import ImportJob, ImportRejection
+from annotation.models.label_source import LabelSource
+from annotation.models.model_version import ModelVersion, PoolScore
+from annotation.models.policy import LabelScheme, LaneMix, ProjectPolicy, parse_policy, parse_scheme
+from annotation.models.problem import Problem, Split
+from annotation.models.project import Membership, Project
+from annotation.models.queue import Draft, Lane, Lease, QueueItem
+from annotation.models.snapshot import Snapshot
+from annotation.models.solution import Solution, Step, StepKind
+from annotation.models.training_run import RunPoint, RunStage, TrainingRun
+
+__all__ = [
+    "Annotation",
+    "ApiToken",
+    "AuditEntry",
+    "Dispute",
+    "Draft",
+    "FinishReason",
+    "Generation",
+    "ImportJob",
+    "ImportRejection",
+    "LabelScheme",
+    "LabelSource",
+    "Lane",
+    "LaneMix",
+    "Lease",
+    "Membership",
+    "ModelVersion",
+    "PathStep",
+    "PoolScore",
+    "Problem",
+    "Project",
+    "ProjectPolicy",
+    "QueueItem",
+    "RunPoint",
+    "RunStage",
+    "Snapshot",
+    "Solution",
+    "Split",
+    "Step",
+    "StepKind",
+    "StepRating",
+    "TrainingRun",
+    "parse_policy",
+    "parse_scheme",
+]

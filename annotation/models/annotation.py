@@ -1,0 +1,167 @@
+from django.db import models
+from django.db.models import Q
+
+from annotation.models.label_source import LabelSource
+from annotation.models.project import Membership, Project
+from annotation.models.queue import Lane, Lease, QueueItem
+from annotation.models.solution import Solution, Step
+
+
+class FinishReason(models.TextChoices):
+    SOLUTION = "solution"
+    FOUND_ERROR = "found_error"
+    GIVE_UP = "give_up"
+    BAD_PROBLEM = "bad_problem"
+
+
+class Annotation(models.Model):
+    """One person's submission on one solution. Rows never change: an edit is a new revision.
+
+    `annotator` is null for labels that came with a file; `source` then names who gave them.
+    `counted` tells whether it filled a place of its queue item; a late submission is kept as an
+    extra one. `native` keeps what only the source format can express, for a faithful export.
+    `first_error` is a position, -1 for none, null where it is not known.
+    """
+
+    project = models.ForeignKey(Project, on_delete=models.PROTECT, related_name="annotations")
+    solution = models.ForeignKey(Solution, on_delete=models.PROTECT, related_name="annotations")
+    source = models.ForeignKey(LabelSource, on_delete=models.PROTECT, related_name="annotations")
+    annotator = models.ForeignKey(
+        Membership, null=True, blank=True, on_delete=models.PROTECT, related_name="annotations"
+    )
+    item = models.ForeignKey(
+        QueueItem, null=True, blank=True, on_delete=models.PROTECT, related_name="annotations"
+    )
+    lease = models.ForeignKey(
+        Lease, null=True, blank=True, on_delete=models.PROTECT, related_name="annotations"
+    )
+    lane = models.CharField(max_length=12, choices=Lane, blank=True)
+    submission_id = models.UUIDField(unique=True)
+    payload_hash = models.CharField(max_length=64)
+    revision = models.PositiveIntegerField(default=1)
+    counted = models.BooleanField(default=False)
+    adjudicates = models.BooleanField(default=False, help_text="Overrides the consensus.")
+    finish_reason = models.CharField(max_length=12, choices=FinishReason)
+    reason = models.TextField(blank=True)
+    first_error = models.IntegerField(null=True, blank=True)
+    total_ms = models.PositiveBigIntegerField(null=True, blank=True)
+    comment = models.TextField(blank=True)
+    native = models.JSONField(default=dict, blank=True)
+    submitted_at = models.DateTimeField()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["solution", "source", "annotator", "revision"],
+                name="annotation_revision_once",
+                nulls_distinct=False,
+            ),
+            models.CheckConstraint(
+                condition=Q(finish_reason__in=FinishReason.values), name="annotation_finish_reason_known"
+            ),
+            models.CheckConstraint(
+                condition=Q(annotator__isnull=True)
+                | Q(finish_reason__in=["solution", "found_error"])
+                | ~Q(reason=""),
+                name="annotation_giving_up_has_reason",
+            ),
+            models.CheckConstraint(
+                condition=Q(first_error__isnull=True) | Q(first_error__gte=-1),
+                name="annotation_first_error_is_position",
+            ),
+        ]
+        indexes = [
+            models.Index(fields=["project", "submitted_at"], name="annotation_by_day"),
+            models.Index(fields=["annotator", "submitted_at"], name="annotation_by_annotator"),
+        ]
+
+    def __str__(self) -> str:
+        return f"annotation {self.pk} of solution {self.solution_id}"
+
+
+class PathStep(models.Model):
+    """What an annotation chose at one position: a given completion, or a step of the person's own.
+
+    `chosen` is null where the annotator wrote the step, at the final error, and at give-up.
+    """
+
+    annotation = models.ForeignKey(Annotation, on_delete=models.PROTECT, related_name="path")
+    position = models.PositiveIntegerField()
+    chosen = models.ForeignKey(Step, null=True, blank=True, on_delete=models.PROTECT, related_name="+")
+    own_text = models.TextField(null=True, blank=True)
+    dwell_ms = models.PositiveBigIntegerField(null=True, blank=True)
+    native = models.JSONField(default=dict, blank=True)
+
+    class Meta:
+        ordering = ["position"]
+        constraints = [
+            models.UniqueConstraint(fields=["annotation", "position"], name="path_position_once"),
+            models.CheckConstraint(
+                condition=Q(chosen__isnull=True) | Q(own_text__isnull=True), name="path_chosen_or_own"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"position {self.position} of annotation {self.annotation_id}"
+
+
+class StepRating(models.Model):
+    """A person's word on one completion: rated +1, 0 or -1; unsure; or not reached.
+
+    `ordinal` is the order in which the completions of the position stood before the person.
+    `flagged` is null where the source format says nothing. `dimensions` has room for what a project
+    rates beside correctness.
+    """
+
+    class State(models.TextChoices):
+        RATED = "rated"
+        UNSURE = "unsure"
+        NOT_REACHED = "not_reached"
+
+    annotation = models.ForeignKey(Annotation, on_delete=models.PROTECT, related_name="ratings")
+    step = models.ForeignKey(Step, on_delete=models.PROTECT, related_name="ratings")
+    ordinal = models.PositiveIntegerField(default=0)
+    state = models.CharField(max_length=12, choices=State)
+    rating = models.SmallIntegerField(null=True, blank=True)
+    flagged = models.BooleanField(null=True, blank=True)
+    error_type = models.CharField(max_length=100, blank=True)
+    comment = models.TextField(blank=True)
+    dimensions = models.JSONField(default=dict, blank=True)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["annotation", "step"], name="rating_step_once"),
+            models.CheckConstraint(
+                condition=Q(state="rated", rating__in=[-1, 0, 1], rating__isnull=False)
+                | Q(state__in=["unsure", "not_reached"], rating__isnull=True),
+                name="rating_only_where_rated",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.state} {self.rating if self.rating is not None else ''} on step {self.step_id}"
+
+
+class Dispute(models.Model):
+    """An annotator's claim that the reference of a problem is wrong, for a reviewer to settle."""
+
+    class State(models.TextChoices):
+        OPEN = "open"
+        UPHELD = "upheld"
+        DISMISSED = "dismissed"
+
+    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="disputes")
+    annotation = models.OneToOneField(Annotation, on_delete=models.PROTECT, related_name="dispute")
+    state = models.CharField(max_length=10, choices=State, default=State.OPEN)
+    resolution = models.TextField(blank=True)
+    resolved_by = models.ForeignKey(
+        Membership, null=True, blank=True, on_delete=models.PROTECT, related_name="+"
+    )
+    resolved_at = models.DateTimeField(null=True, blank=True)
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        indexes = [models.Index(fields=["project"], condition=Q(state="open"), name="dispute_open")]
+
+    def __str__(self) -> str:
+        return f"dispute {self.pk} ({self.state})"

@@ -1,0 +1,26 @@
+from django.contrib.auth.models import User
+from django.db import models
+
+from annotation.models.project import Project
+
+
+class AuditEntry(models.Model):
+    """Who did what, and what it was before and after. Rows never change."""
+
+    project = models.ForeignKey(
+        Project, null=True, blank=True, on_delete=models.PROTECT, related_name="audit_entries"
+    )
+    by = models.ForeignKey(User, null=True, blank=True, on_delete=models.PROTECT, related_name="+")
+    action = models.CharField(max_length=60)
+    target_type = models.CharField(max_length=60)
+    target_id = models.CharField(max_length=60)
+    before = models.JSONField(default=dict)
+    after = models.JSONField(default=dict)
+    at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["-id"]
+        indexes = [models.Index(fields=["target_type", "target_id"], name="audit_by_target")]
+
+    def __str__(self) -> str:
+        return f"{self.action} {self.target_type} {self.target_id}"

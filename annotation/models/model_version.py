@@ -1,0 +1,71 @@
+from django.contrib.postgres.fields import ArrayField
+from django.db import models
+from django.db.models import Q
+
+from annotation.models.project import Project
+from annotation.models.solution import Solution
+
+
+class ModelVersion(models.Model):
+    """Trained PRM weights with a manifest; the champion is the one being served.
+
+    `path` is relative to the folder of models. `gate` is the verdict: gain, interval, tolerance,
+    the counts behind them, and the sentence that explains it.
+    """
+
+    class State(models.TextChoices):
+        CHALLENGER = "challenger"
+        CHAMPION = "champion"
+        REJECTED = "rejected"
+        RETIRED = "retired"
+
+    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="model_versions")
+    number = models.PositiveIntegerField()
+    state = models.CharField(max_length=10, choices=State, default=State.CHALLENGER)
+    path = models.CharField(max_length=300)
+    sha256 = models.CharField(max_length=64)
+    snapshot = models.ForeignKey(
+        "annotation.Snapshot", null=True, on_delete=models.PROTECT, related_name="model_versions"
+    )
+    manifest = models.JSONField(default=dict)
+    metrics = models.JSONField(default=dict)
+    gate = models.JSONField(default=dict)
+    created_at = models.DateTimeField(auto_now_add=True)
+    promoted_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        ordering = ["-number"]
+        constraints = [
+            models.UniqueConstraint(fields=["project", "number"], name="model_version_number_once"),
+            models.UniqueConstraint(
+                fields=["project"], condition=Q(state="champion"), name="model_version_one_champion"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"model {self.number} of {self.project} ({self.state})"
+
+
+class PoolScore(models.Model):
+    """What ranking needs of one solution under one model version.
+
+    `mean` and `spread` have one entry a step: the ensemble's mean probability that the step is good
+    given a good prefix, and its standard deviation; null where the step did not fit the context.
+    """
+
+    model_version = models.ForeignKey(ModelVersion, on_delete=models.CASCADE, related_name="pool_scores")
+    solution = models.ForeignKey(Solution, on_delete=models.CASCADE, related_name="pool_scores")
+    mean = ArrayField(models.FloatField(null=True))
+    spread = ArrayField(models.FloatField(null=True))
+    score = models.FloatField(null=True, help_text="The solution's score; null where nothing was scored.")
+    gain = models.FloatField(null=True, help_text="Expected information about the first error, nats.")
+    expected_seconds = models.FloatField(null=True)
+    unscored_steps = models.PositiveIntegerField(default=0)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["model_version", "solution"], name="pool_score_once")
+        ]
+
+    def __str__(self) -> str:
+        return f"score of solution {self.solution_id} by model {self.model_version_id}"

@@ -1,0 +1,60 @@
+"""What a project decides: its label scheme and its policies, validated when read and when written."""
+
+from typing import Annotated, Literal
+
+import msgspec
+
+Share = Annotated[float, msgspec.Meta(ge=0, le=1)]
+Count = Annotated[int, msgspec.Meta(ge=0)]
+Positive = Annotated[int, msgspec.Meta(ge=1)]
+
+
+class LabelScheme(msgspec.Struct, forbid_unknown_fields=True):
+    """How annotators rate. The default is PRM800K phase 2: stop at the first error."""
+
+    stop_at_first_error: bool = True
+    rate_alternatives: bool = True
+    ask_own_step: bool = False
+    error_types: list[str] = []
+    reference: Literal["shown", "on_request", "hidden"] = "shown"
+
+
+class LaneMix(msgspec.Struct, forbid_unknown_fields=True):
+    """Share of a generation that goes to each lane; acquisition takes the rest."""
+
+    control: Share = 0.2
+    holdout: Share = 0.1
+    overlap: Share = 0.1
+
+
+class ProjectPolicy(msgspec.Struct, forbid_unknown_fields=True):
+    """Queue, rounds and training policies of a project.
+
+    `neutral` maps the neutral rating for training only; snapshots keep all three classes.
+    `training_sources` names the kinds of label source that are pooled for training; anything but
+    people has to be asked for.
+    """
+
+    annotations_wanted: Positive = 1
+    overlap_wanted: Positive = 2
+    lease_minutes: Positive = 30
+    prefetch_depth: Count = 1
+    generation_budget: Positive = 200
+    mix: LaneMix = msgspec.field(default_factory=LaneMix)
+    acquisition: str = "first_error_bald"
+    neutral: Literal["positive", "negative", "drop"] = "positive"
+    training_sources: list[str] = msgspec.field(default_factory=lambda: ["human"])
+    backbone: str = "tiny"
+    retrain_after_labels: Count = 0
+    retrain_every_hours: Count = 0
+    gate_tolerance: Annotated[float, msgspec.Meta(ge=0)] = 0.02
+
+
+def parse_scheme(value: dict) -> LabelScheme:
+    """Raises msgspec.ValidationError naming the field."""
+    return msgspec.convert(value, LabelScheme)
+
+
+def parse_policy(value: dict) -> ProjectPolicy:
+    """Raises msgspec.ValidationError naming the field."""
+    return msgspec.convert(value, ProjectPolicy)

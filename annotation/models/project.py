@@ -1,0 +1,62 @@
+import uuid
+
+from django.contrib.auth.models import User
+from django.db import models
+from django.db.models import Q
+
+from annotation.models.policy import LabelScheme, ProjectPolicy, parse_policy, parse_scheme
+
+
+class Project(models.Model):
+    """A labelling campaign with a label scheme, guidelines, roles and policies."""
+
+    class State(models.TextChoices):
+        ACTIVE = "active"
+        PAUSED = "paused"
+
+    slug = models.SlugField(max_length=80, unique=True)
+    name = models.CharField(max_length=200)
+    guidelines = models.TextField(blank=True, help_text="Markdown, shown beside the work.")
+    scheme = models.JSONField(default=dict, blank=True)
+    policy = models.JSONField(default=dict, blank=True)
+    state = models.CharField(max_length=10, choices=State, default=State.ACTIVE)
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    def __str__(self) -> str:
+        return self.name
+
+    @property
+    def label_scheme(self) -> LabelScheme:
+        return parse_scheme(self.scheme)
+
+    @property
+    def policies(self) -> ProjectPolicy:
+        return parse_policy(self.policy)
+
+
+class Membership(models.Model):
+    """A user's role in a project, under the pseudonym that snapshots use."""
+
+    class Role(models.TextChoices):
+        ANNOTATOR = "annotator"
+        REVIEWER = "reviewer"
+        MANAGER = "manager"
+
+    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="memberships")
+    user = models.ForeignKey(User, on_delete=models.PROTECT, related_name="memberships")
+    role = models.CharField(max_length=10, choices=Role)
+    pseudonym = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
+    simulated = models.BooleanField(default=False, help_text="A program that plays an annotator.")
+    active = models.BooleanField(default=True)
+    joined_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["project", "user"], name="membership_once_per_project"),
+            models.CheckConstraint(
+                condition=Q(role__in=["annotator", "reviewer", "manager"]), name="membership_role_known"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.user} as {self.role} of {self.project}"

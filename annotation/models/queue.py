@@ -1,0 +1,125 @@
+from django.db import models
+from django.db.models import F, Q
+
+from annotation.models.generation import Generation
+from annotation.models.problem import Split
+from annotation.models.project import Membership, Project
+from annotation.models.solution import Solution
+
+
+class Lane(models.TextChoices):
+    """Why an item is in the queue; never told to the annotator."""
+
+    SCREENING = "screening"
+    GOLD = "gold"
+    HOLDOUT = "holdout"
+    CONTROL = "control"
+    ACQUISITION = "acquisition"
+    OVERLAP = "overlap"
+
+
+class QueueItem(models.Model):
+    """A solution waiting for `wanted` annotations.
+
+    `leased + done <= wanted` holds in the database: an item never gets more annotations through the
+    queue than were wanted. State: ready (a place is free), full (all places leased or done), done,
+    retired (its generation was replaced).
+    """
+
+    class State(models.TextChoices):
+        READY = "ready"
+        FULL = "full"
+        DONE = "done"
+        RETIRED = "retired"
+
+    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="queue_items")
+    generation = models.ForeignKey(Generation, on_delete=models.CASCADE, related_name="items")
+    solution = models.ForeignKey(Solution, on_delete=models.CASCADE, related_name="queue_items")
+    split = models.CharField(max_length=12, choices=Split)
+    lane = models.CharField(max_length=12, choices=Lane)
+    rank = models.PositiveIntegerField(help_text="Served in ascending order.")
+    wanted = models.PositiveSmallIntegerField(default=1)
+    leased = models.PositiveSmallIntegerField(default=0)
+    done = models.PositiveSmallIntegerField(default=0)
+    state = models.CharField(max_length=8, choices=State, default=State.READY)
+    inclusion_probability = models.FloatField(null=True, blank=True)
+    gain = models.FloatField(null=True, blank=True, help_text="Expected information, nats.")
+    expected_seconds = models.FloatField(null=True, blank=True)
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["generation", "solution"], name="queue_item_once_per_generation"),
+            models.CheckConstraint(
+                condition=Q(wanted__gte=F("leased") + F("done")), name="queue_item_never_over_wanted"
+            ),
+            models.CheckConstraint(
+                condition=~Q(state="ready") | Q(wanted__gt=F("leased") + F("done")),
+                name="queue_item_ready_has_place",
+            ),
+            models.CheckConstraint(
+                condition=~Q(lane__in=["acquisition", "control"]) | Q(split="pool"),
+                name="queue_item_acquires_pool_only",
+            ),
+            models.CheckConstraint(
+                condition=~Q(lane="holdout") | Q(split="holdout"), name="queue_item_holdout_lane_is_holdout"
+            ),
+            models.CheckConstraint(
+                condition=Q(inclusion_probability__isnull=True)
+                | Q(inclusion_probability__gt=0, inclusion_probability__lte=1),
+                name="queue_item_inclusion_is_probability",
+            ),
+        ]
+        indexes = [
+            models.Index(fields=["project", "rank", "id"], condition=Q(state="ready"), name="queue_item_ready")
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.lane} item {self.pk}"
+
+
+class Lease(models.Model):
+    """A time-limited claim of one queue item by one annotator.
+
+    One row per annotator and solution: the database never lets an annotator hold a solution twice.
+    An expired lease may be renewed; a released (skipped) or submitted one may not.
+    """
+
+    class State(models.TextChoices):
+        ACTIVE = "active"
+        SUBMITTED = "submitted"
+        EXPIRED = "expired"
+        RELEASED = "released"
+
+    item = models.ForeignKey(QueueItem, on_delete=models.CASCADE, related_name="leases")
+    solution = models.ForeignKey(Solution, on_delete=models.CASCADE, related_name="leases")
+    annotator = models.ForeignKey(Membership, on_delete=models.PROTECT, related_name="leases")
+    state = models.CharField(max_length=10, choices=State, default=State.ACTIVE)
+    reason = models.TextField(blank=True, help_text="Why it was released.")
+    claimed_at = models.DateTimeField()
+    expires_at = models.DateTimeField()
+    ended_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["annotator", "solution"], name="lease_solution_once_per_annotator")
+        ]
+        indexes = [
+            models.Index(fields=["expires_at"], condition=Q(state="active"), name="lease_expiry"),
+            models.Index(fields=["annotator", "claimed_at"], condition=Q(state="active"), name="lease_in_hand"),
+        ]
+
+    def __str__(self) -> str:
+        return f"lease {self.pk} ({self.state})"
+
+
+class Draft(models.Model):
+    """Unsubmitted work on a lease, as the workbench last saved it; `version` only grows."""
+
+    lease = models.OneToOneField(Lease, on_delete=models.CASCADE, related_name="draft")
+    version = models.PositiveIntegerField()
+    body = models.JSONField()
+    saved_at = models.DateTimeField(auto_now=True)
+
+    def __str__(self) -> str:
+        return f"draft {self.version} of lease {self.lease_id}"

@@ -1,0 +1,28 @@
+from django.contrib.auth.models import User
+from django.db import models
+
+from annotation.models.project import Project
+
+
+class Snapshot(models.Model):
+    """An immutable, content-hashed dataset version: a file of records named by its SHA-256.
+
+    `filters` and `counts` say what was asked for and what is in it.
+    """
+
+    project = models.ForeignKey(Project, on_delete=models.PROTECT, related_name="snapshots")
+    sha256 = models.CharField(max_length=64)
+    path = models.CharField(max_length=300, help_text="Relative to the folder of snapshots.")
+    filters = models.JSONField(default=dict)
+    counts = models.JSONField(default=dict)
+    created_by = models.ForeignKey(User, null=True, blank=True, on_delete=models.PROTECT, related_name="+")
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["-id"]
+        constraints = [
+            models.UniqueConstraint(fields=["project", "sha256", "filters"], name="snapshot_content_once")
+        ]
+
+    def __str__(self) -> str:
+        return f"snapshot {self.sha256[:12]}"

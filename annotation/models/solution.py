@@ -1,0 +1,65 @@
+from django.db import models
+from django.db.models import Q
+
+from annotation.models.problem import Problem, Split
+from annotation.models.project import Project
+
+
+class Solution(models.Model):
+    """One sampled answer or agent run to a problem.
+
+    `split` repeats the problem's; a composite foreign key keeps the two equal for ever.
+    """
+
+    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="solutions")
+    problem = models.ForeignKey(Problem, on_delete=models.CASCADE, related_name="solutions")
+    split = models.CharField(max_length=12, choices=Split)
+    content_hash = models.CharField(max_length=64, help_text="SHA-256 of the steps as first imported.")
+    external_id = models.CharField(max_length=200, blank=True)
+    generator = models.CharField(max_length=200, blank=True, help_text="The policy model that wrote it.")
+    final_answer = models.TextField(null=True, blank=True)
+    final_answer_correct = models.BooleanField(null=True, blank=True)
+    extra = models.JSONField(default=dict, blank=True)
+    import_job = models.ForeignKey(
+        "annotation.ImportJob", null=True, blank=True, on_delete=models.SET_NULL, related_name="solutions"
+    )
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["problem", "content_hash"], name="solution_once_per_problem"),
+            models.UniqueConstraint(fields=["id", "split"], name="solution_split_key"),
+        ]
+        indexes = [models.Index(fields=["project", "split"], name="solution_project_split")]
+
+    def __str__(self) -> str:
+        return f"solution {self.pk}"
+
+
+class StepKind(models.TextChoices):
+    REASONING = "reasoning"
+    PLAN = "plan"
+    TOOL_CALL = "tool_call"
+    OBSERVATION = "observation"
+    EDIT = "edit"
+    ANSWER = "answer"
+
+
+class Step(models.Model):
+    """A completion at a position of a solution; several alternatives may stand at one position."""
+
+    solution = models.ForeignKey(Solution, on_delete=models.CASCADE, related_name="steps")
+    position = models.PositiveIntegerField()
+    alternative = models.PositiveIntegerField(default=0)
+    text = models.TextField(blank=True)
+    kind = models.CharField(max_length=12, choices=StepKind, default=StepKind.REASONING)
+
+    class Meta:
+        ordering = ["position", "alternative"]
+        constraints = [
+            models.UniqueConstraint(fields=["solution", "position", "alternative"], name="step_place_once"),
+            models.CheckConstraint(condition=Q(kind__in=StepKind.values), name="step_kind_known"),
+        ]
+
+    def __str__(self) -> str:
+        return f"step {self.position}.{self.alternative} of {self.solution_id}"

@@ -1,0 +1,111 @@
+from django.contrib.auth.models import User
+from django.db import models
+from django.db.models import Q
+
+from annotation.models.model_version import ModelVersion
+from annotation.models.project import Project
+from annotation.models.snapshot import Snapshot
+
+
+class TrainingRun(models.Model):
+    """One pass through the stages of a round, from snapshot to the next generation."""
+
+    class State(models.TextChoices):
+        QUEUED = "queued"
+        RUNNING = "running"
+        SUCCEEDED = "succeeded"
+        FAILED = "failed"
+        CANCELLED = "cancelled"
+
+    class Trigger(models.TextChoices):
+        MANUAL = "manual"
+        SCHEDULE = "schedule"
+        LABELS = "labels"
+
+    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="training_runs")
+    number = models.PositiveIntegerField()
+    state = models.CharField(max_length=10, choices=State, default=State.QUEUED)
+    trigger = models.CharField(max_length=10, choices=Trigger)
+    requested_by = models.ForeignKey(User, null=True, blank=True, on_delete=models.PROTECT, related_name="+")
+    seed = models.BigIntegerField()
+    snapshot = models.ForeignKey(
+        Snapshot, null=True, blank=True, on_delete=models.PROTECT, related_name="training_runs"
+    )
+    model_version = models.OneToOneField(
+        ModelVersion, null=True, blank=True, on_delete=models.PROTECT, related_name="run"
+    )
+    cancel_requested = models.BooleanField(default=False)
+    heartbeat_at = models.DateTimeField(null=True, blank=True)
+    error = models.TextField(blank=True)
+    created_at = models.DateTimeField(auto_now_add=True)
+    started_at = models.DateTimeField(null=True, blank=True)
+    finished_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        ordering = ["-number"]
+        constraints = [
+            models.UniqueConstraint(fields=["project", "number"], name="training_run_number_once"),
+            models.UniqueConstraint(
+                fields=["project"],
+                condition=Q(state__in=["queued", "running"]),
+                name="training_run_one_live_per_project",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"run {self.number} of {self.project} ({self.state})"
+
+
+class RunStage(models.Model):
+    """One stage of a run, with its times, its progress and the one figure that sums it up."""
+
+    class Name(models.TextChoices):
+        SNAPSHOT = "snapshot"
+        TRAIN = "train"
+        EVALUATE = "evaluate"
+        GATE = "gate"
+        PROMOTE = "promote"
+        SCORE = "score"
+        SELECT = "select"
+
+    class State(models.TextChoices):
+        WAITING = "waiting"
+        RUNNING = "running"
+        DONE = "done"
+        SKIPPED = "skipped"
+        FAILED = "failed"
+
+    run = models.ForeignKey(TrainingRun, on_delete=models.CASCADE, related_name="stages")
+    name = models.CharField(max_length=10, choices=Name)
+    order = models.PositiveSmallIntegerField()
+    state = models.CharField(max_length=8, choices=State, default=State.WAITING)
+    attempts = models.PositiveSmallIntegerField(default=0)
+    progress = models.FloatField(default=0, help_text="Share done, 0 to 1.")
+    figure = models.CharField(max_length=200, blank=True)
+    started_at = models.DateTimeField(null=True, blank=True)
+    finished_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        ordering = ["order"]
+        constraints = [models.UniqueConstraint(fields=["run", "name"], name="run_stage_once")]
+
+    def __str__(self) -> str:
+        return f"{self.name} of run {self.run_id} ({self.state})"
+
+
+class RunPoint(models.Model):
+    """One line of a run's log; `loss` is there while it trains."""
+
+    run = models.ForeignKey(TrainingRun, on_delete=models.CASCADE, related_name="points")
+    stage = models.CharField(max_length=10, choices=RunStage.Name)
+    step = models.PositiveIntegerField(null=True)
+    of = models.PositiveIntegerField(null=True)
+    loss = models.FloatField(null=True)
+    message = models.TextField(blank=True)
+    at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["id"]
+
+    def __str__(self) -> str:
+        return f"{self.stage} {self.step}/{self.of}"
