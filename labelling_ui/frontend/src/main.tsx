@@ -1,0 +1,4 @@
+import { render } from "preact";
+
+const root = document.getElementById("workbench");
+if (root) render(<p>Stepmark</p>, root);
