@@ -1,0 +1,24 @@
+"""Celery bodies: each calls one service. Imports stay inside, so that a worker loads what it runs."""
+
+from celery import shared_task
+
+
+@shared_task(name="rounds.advance")
+def advance_run(run_id: int, stage: str) -> None:
+    from annotation.rounds import pipeline
+
+    pipeline.advance(run_id, stage)
+
+
+@shared_task(name="rounds.sweep")
+def sweep_runs() -> None:
+    from annotation.rounds import pipeline
+
+    pipeline.sweep()
+
+
+@shared_task(name="rounds.start_due")
+def start_due_runs() -> None:
+    from annotation.rounds import runs
+
+    runs.start_due_runs()
