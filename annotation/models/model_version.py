@@ -51,6 +51,8 @@ class PoolScore(models.Model):
 
     `mean` and `spread` have one entry a step: the ensemble's mean probability that the step is good
     given a good prefix, and its standard deviation; null where the step did not fit the context.
+    `heads` has what the acquisition functions need, the probability of each head for each scored step:
+    little-endian float16, row by row, one row a scored step.
     """
 
     model_version = models.ForeignKey(ModelVersion, on_delete=models.CASCADE, related_name="pool_scores")
@@ -60,6 +62,7 @@ class PoolScore(models.Model):
     score = models.FloatField(null=True, help_text="The solution's score; null where nothing was scored.")
     gain = models.FloatField(null=True, help_text="Expected information about the first error, nats.")
     expected_seconds = models.FloatField(null=True)
+    heads = models.BinaryField(default=bytes)
     unscored_steps = models.PositiveIntegerField(default=0)
 
     class Meta:

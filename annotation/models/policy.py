@@ -24,6 +24,7 @@ class LaneMix(msgspec.Struct, forbid_unknown_fields=True):
 
     control: Share = 0.2
     holdout: Share = 0.1
+    calibration: Share = 0.05
     overlap: Share = 0.1
 
 
@@ -32,7 +33,8 @@ class ProjectPolicy(msgspec.Struct, forbid_unknown_fields=True):
 
     `neutral` maps the neutral rating for training only; snapshots keep all three classes.
     `training_sources` names the kinds of label source that are pooled for training; anything but
-    people has to be asked for.
+    people has to be asked for. The gate measures only where at least `gate_min_holdout` holdout
+    solutions have a known first error.
     """
 
     annotations_wanted: Positive = 1
@@ -48,6 +50,7 @@ class ProjectPolicy(msgspec.Struct, forbid_unknown_fields=True):
     retrain_after_labels: Count = 0
     retrain_every_hours: Count = 0
     gate_tolerance: Annotated[float, msgspec.Meta(ge=0)] = 0.02
+    gate_min_holdout: Positive = 20
 
 
 def parse_scheme(value: dict) -> LabelScheme:

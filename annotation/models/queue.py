@@ -13,6 +13,7 @@ class Lane(models.TextChoices):
     SCREENING = "screening"
     GOLD = "gold"
     HOLDOUT = "holdout"
+    CALIBRATION = "calibration"
     CONTROL = "control"
     ACQUISITION = "acquisition"
     OVERLAP = "overlap"
@@ -63,6 +64,10 @@ class QueueItem(models.Model):
             ),
             models.CheckConstraint(
                 condition=~Q(lane="holdout") | Q(split="holdout"), name="queue_item_holdout_lane_is_holdout"
+            ),
+            models.CheckConstraint(
+                condition=~Q(lane="calibration") | Q(split="calibration"),
+                name="queue_item_calibration_lane_is_calibration",
             ),
             models.CheckConstraint(
                 condition=Q(inclusion_probability__isnull=True)
