@@ -4,6 +4,7 @@ A format module reads its files into records and writes records to its files; a 
 records. Positions are 0-based; an `alternative` is an index into the completions of a position.
 """
 
+from datetime import datetime
 from typing import Any, Literal
 
 import msgspec
@@ -14,8 +15,11 @@ SourceKind = Literal["human", "simulated", "consensus", "model_judge", "monte_ca
 
 
 class Completion(msgspec.Struct, omit_defaults=True):
+    """One step. `added` tells that it came with an annotation and was not sampled with the solution."""
+
     text: str
     kind: str = "reasoning"
+    added: bool = False
 
 
 class Rating(msgspec.Struct, omit_defaults=True):
@@ -41,7 +45,11 @@ class PathPosition(msgspec.Struct, omit_defaults=True):
 
 
 class RecordAnnotation(msgspec.Struct, omit_defaults=True):
-    """One submission. `annotator` is a pseudonym, None where the labels came with a file."""
+    """One submission. `annotator` is a pseudonym, None where the labels came with a file.
+
+    `native` keeps what only the source format can express. Its key "given" holds the fields of the
+    record as this labeller's file gave them, where they differ from what is stored of the solution.
+    """
 
     source_kind: SourceKind
     finish_reason: FinishReason
@@ -51,6 +59,7 @@ class RecordAnnotation(msgspec.Struct, omit_defaults=True):
     annotator: str | None = None
     first_error: int | None = None
     total_ms: int | None = None
+    submitted_at: datetime | None = None
     lane: str = ""
     generation: int | None = None
     adjudicates: bool = False
@@ -71,8 +80,16 @@ class Consensus(msgspec.Struct, omit_defaults=True):
 
 
 class Record(msgspec.Struct, omit_defaults=True):
+    """One solution. `solution_text` is a text not split into steps yet; `positions` is then empty.
+
+    The two ids are those of the project that the record was read from, absent in a file from outside.
+    """
+
     problem: str
     positions: list[list[Completion]]
+    solution_text: str | None = None
+    problem_id: int | None = None
+    solution_id: int | None = None
     source_group: str = ""
     split: str = ""
     domain: str = ""
