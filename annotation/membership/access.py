@@ -1,0 +1,55 @@
+"""Who sees a project, and who may act in it."""
+
+from django.contrib.auth.models import AnonymousUser, User
+from django.db.models import QuerySet
+
+from annotation.errors import Forbidden, Missing
+from annotation.models import Membership, Project
+
+
+def visible_projects(user: User | AnonymousUser) -> QuerySet[Project]:
+    """The projects in which the user has an active membership; all of them for a superuser."""
+    if not user.is_authenticated:
+        return Project.objects.none()
+    if user.is_superuser:
+        return Project.objects.all()
+    return Project.objects.filter(memberships__user=user, memberships__active=True)
+
+
+def find_project(user: User | AnonymousUser, slug: str) -> Project:
+    """Raises Missing where there is no such project, or none that the user may see."""
+    try:
+        return visible_projects(user).get(slug=slug)
+    except Project.DoesNotExist:
+        raise Missing(
+            "project_not_found", f"There is no project '{slug}', or you are not a member of it."
+        ) from None
+
+
+def membership_of(user: User | AnonymousUser, project: Project) -> Membership | None:
+    """The user's active membership, None for everyone else."""
+    if not user.is_authenticated:
+        return None
+    return Membership.objects.filter(user=user, project=project, active=True).first()
+
+
+def require_role(user: User | AnonymousUser, project: Project, *roles: str) -> Membership:
+    """The user's membership if its role is one of `roles` (any role where none is named).
+
+    A superuser passes everywhere; without a membership of their own they get one that is not stored
+    (`pk` is None), as a manager: they may look after a project, but they cannot label in it.
+    Raises Forbidden.
+    """
+    membership = membership_of(user, project)
+    if user.is_superuser:
+        return membership or Membership(user=user, project=project, role=Membership.Role.MANAGER)
+    if membership is None:
+        raise Forbidden("not_a_member", f"You are not a member of {project.name}.")
+    if roles and membership.role not in roles:
+        needed = " or ".join(roles)
+        raise Forbidden(
+            "role_needed",
+            f"This needs the role {needed} in {project.name}; you are {membership.role}.",
+            {"roles": list(roles), "role": membership.role},
+        )
+    return membership

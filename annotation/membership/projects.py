@@ -1,0 +1,120 @@
+"""Projects are created and changed here."""
+
+from typing import Any
+
+import msgspec
+from django.contrib.auth.models import User
+from django.core.exceptions import ValidationError
+from django.core.validators import validate_slug
+from django.db import transaction
+
+from annotation import audit
+from annotation.errors import Conflict, DomainError
+from annotation.membership.access import require_role
+from annotation.models import Membership, Project, parse_policy, parse_scheme
+
+
+@transaction.atomic
+def create_project(
+    *,
+    by: User,
+    name: str,
+    slug: str,
+    scheme: dict[str, Any] | None = None,
+    policy: dict[str, Any] | None = None,
+    guidelines: str = "",
+) -> Project:
+    """Create a project; any signed-in person may, and becomes its manager.
+
+    Raises DomainError (`invalid_slug`, `invalid_name`, `invalid_scheme`, `invalid_policy`) and
+    Conflict (`slug_taken`).
+    """
+    _check_name(name)
+    _check_slug(slug)
+    _check_scheme(scheme or {})
+    _check_policy(policy or {})
+    project, created = Project.objects.get_or_create(
+        slug=slug,
+        defaults={"name": name, "scheme": scheme or {}, "policy": policy or {}, "guidelines": guidelines},
+    )
+    if not created:
+        raise Conflict("slug_taken", f"There already is a project with the address '{slug}'.", {"field": "slug"})
+    Membership.objects.create(project=project, user=by, role=Membership.Role.MANAGER)
+    audit.record(by=by, action="project.create", target=project, project=project, after=_description(project))
+    return project
+
+
+@transaction.atomic
+def change_project(*, by: User, project: Project, **changes: Any) -> Project:
+    """Change `name`, `guidelines`, `scheme`, `policy` or `state`; a manager may.
+
+    Raises Forbidden and the errors of `create_project`; `invalid_state` for an unknown state.
+    """
+    require_role(by, project, Membership.Role.MANAGER)
+    project = Project.objects.select_for_update(no_key=True).get(pk=project.pk)
+    before = _description(project)
+    checks = {"name": _check_name, "scheme": _check_scheme, "policy": _check_policy, "state": _check_state}
+    for field, value in changes.items():
+        if field not in before:
+            raise DomainError("unknown_field", f"A project has no field '{field}' to change.", {"field": field})
+        if field in checks:
+            checks[field](value)
+        setattr(project, field, value)
+    project.save(update_fields=list(changes))
+    after = _description(project)
+    audit.record(
+        by=by,
+        action="project.change",
+        target=project,
+        project=project,
+        before={field: before[field] for field in changes},
+        after={field: after[field] for field in changes},
+    )
+    return project
+
+
+def _description(project: Project) -> dict[str, Any]:
+    return {
+        "name": project.name,
+        "guidelines": project.guidelines,
+        "scheme": project.scheme,
+        "policy": project.policy,
+        "state": project.state,
+    }
+
+
+def _check_name(name: str) -> None:
+    if not name.strip() or len(name) > 200:
+        raise DomainError("invalid_name", "A project needs a name of 1 to 200 characters.", {"field": "name"})
+
+
+def _check_slug(slug: str) -> None:
+    try:
+        validate_slug(slug)
+    except ValidationError:
+        slug = ""
+    if not slug or len(slug) > 80:
+        raise DomainError(
+            "invalid_slug",
+            "The address of a project is 1 to 80 letters, digits, hyphens or underscores.",
+            {"field": "slug"},
+        )
+
+
+def _check_scheme(scheme: dict[str, Any]) -> None:
+    try:
+        parse_scheme(scheme)
+    except msgspec.ValidationError as error:
+        raise DomainError("invalid_scheme", f"The label scheme: {error}", {"field": "scheme"}) from None
+
+
+def _check_policy(policy: dict[str, Any]) -> None:
+    try:
+        parse_policy(policy)
+    except msgspec.ValidationError as error:
+        raise DomainError("invalid_policy", f"The policy: {error}", {"field": "policy"}) from None
+
+
+def _check_state(state: str) -> None:
+    if state not in Project.State.values:
+        raise DomainError("invalid_state", f"A project is active or paused, not '{state}'.", {"field": "state"})

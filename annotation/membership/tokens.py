@@ -1,0 +1,59 @@
+"""Keys for programs. The secret is shown once; only its SHA-256 is kept."""
+
+import hashlib
+import secrets
+from datetime import timedelta
+
+from django.contrib.auth.models import User
+from django.db import transaction
+from django.utils import timezone
+
+from annotation import audit
+from annotation.errors import DomainError, Missing
+from annotation.models import ApiToken
+
+PREFIX = "stepmark_"
+USE_IS_NOTED_EVERY = timedelta(minutes=5)
+
+
+@transaction.atomic
+def issue_token(*, by: User, name: str) -> tuple[ApiToken, str]:
+    """A new key for the user's programs, and its secret, which cannot be shown again.
+
+    Raises DomainError (`invalid_name`).
+    """
+    if not name.strip() or len(name) > 100:
+        raise DomainError("invalid_name", "A token needs a name of 1 to 100 characters.", {"field": "name"})
+    secret = PREFIX + secrets.token_urlsafe(32)
+    token = ApiToken.objects.create(user=by, name=name, digest=digest_of(secret))
+    audit.record(by=by, action="token.issue", target=token, after={"name": name})
+    return token, secret
+
+
+@transaction.atomic
+def revoke_token(*, by: User, token_id: int) -> None:
+    """Revoke one of the user's own keys; a second time changes nothing. Raises Missing."""
+    token = ApiToken.objects.select_for_update().filter(pk=token_id, user=by).first()
+    if token is None:
+        raise Missing("token_not_found", "You have no such token.")
+    if token.revoked_at is None:
+        token.revoked_at = timezone.now()
+        token.save(update_fields=["revoked_at"])
+        audit.record(by=by, action="token.revoke", target=token)
+
+
+def find_token(secret: str) -> ApiToken | None:
+    """The valid token with this secret; its time of use is noted every few minutes, not at every call."""
+    token = (
+        ApiToken.objects.select_related("user")
+        .filter(digest=digest_of(secret), revoked_at__isnull=True, user__is_active=True)
+        .first()
+    )
+    now = timezone.now()
+    if token and (token.last_used_at is None or token.last_used_at < now - USE_IS_NOTED_EVERY):
+        ApiToken.objects.filter(pk=token.pk).update(last_used_at=now)
+    return token
+
+
+def digest_of(secret: str) -> str:
+    return hashlib.sha256(secret.encode()).hexdigest()
