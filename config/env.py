@@ -1,0 +1,87 @@
+"""The only reader of the process environment: every setting that may differ between machines is read here."""
+
+import os
+import secrets
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+from django.core.exceptions import ImproperlyConfigured
+from environs import Env
+from psycopg.conninfo import conninfo_to_dict
+
+BASE_DIR = Path(__file__).resolve().parent.parent
+
+env = Env()
+env.read_env(str(BASE_DIR / ".env"), recurse=False)
+
+VAR_DIR = Path(env.str("VAR_DIR", str(BASE_DIR / "var"))).resolve()
+# Written by the owner of the embedded servers for as long as they run, so that `manage.py` finds them.
+env.read_env(str(VAR_DIR / "servers.env"), recurse=False)
+
+
+def select_settings(module: str) -> None:
+    """Use this settings module unless the environment names another."""
+    os.environ.setdefault("DJANGO_SETTINGS_MODULE", module)
+
+
+def database() -> dict[str, Any]:
+    """Django's DATABASES entry from DATABASE_URL; DATABASE_POOL (web processes only) asks for a connection pool."""
+    url = _address("DATABASE_URL")
+    try:
+        parts = {name: str(value) for name, value in conninfo_to_dict(url).items()}
+    except Exception as error:
+        raise ImproperlyConfigured(f"DATABASE_URL is not a PostgreSQL address: {error}") from None
+    entry: dict[str, Any] = {
+        "ENGINE": "django_prometheus.db.backends.postgresql",
+        "NAME": parts.pop("dbname", ""),
+        "USER": parts.pop("user", ""),
+        "PASSWORD": parts.pop("password", ""),
+        "HOST": parts.pop("host", ""),
+        "PORT": parts.pop("port", ""),
+        "CONN_HEALTH_CHECKS": True,
+        "OPTIONS": {"connect_timeout": "5"} | parts,
+    }
+    if pool_size := env.int("DATABASE_POOL", 0):
+        entry["OPTIONS"]["pool"] = {"min_size": 1, "max_size": pool_size, "timeout": 5}
+    else:
+        entry["CONN_MAX_AGE"] = 60
+    return entry
+
+
+def redis_url() -> str:
+    """The address of Redis as redis-py and Django's cache read it."""
+    return _address("REDIS_URL")
+
+
+def celery_url(address: str) -> str:
+    """The same address as Celery reads it: a socket is spelled `redis+socket://`."""
+    if not address.startswith("unix://"):
+        return address
+    parts = urlsplit(address)
+    return f"redis+socket://{parts.path}?{parts.query.replace('db=', 'virtual_host=')}"
+
+
+def local_secret_key() -> str:
+    """SECRET_KEY, or a key of this machine's own, made once and readable by its owner only."""
+    if given := env.str("SECRET_KEY", ""):
+        return given
+    path = VAR_DIR / "secret_key"
+    try:
+        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    except FileExistsError:
+        return path.read_text().strip()
+    with os.fdopen(descriptor, "w") as file:
+        key = secrets.token_urlsafe(50)
+        file.write(key)
+    return key
+
+
+def _address(name: str) -> str:
+    address = env.str(name, "")
+    if not address:
+        raise ImproperlyConfigured(
+            f"{name} is not set and no embedded server is running: "
+            "start `make run` or `python -m launch servers`, or set it."
+        )
+    return address

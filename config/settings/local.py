@@ -1,0 +1,10 @@
+"""One machine, as `make run` starts it: plain HTTP on this computer, files served from the source tree."""
+
+from config.env import env, local_secret_key
+from config.settings.base import *  # noqa: F403
+
+SECRET_KEY = local_secret_key()
+DEBUG = env.bool("DEBUG", False)
+ALLOWED_HOSTS = env.list("ALLOWED_HOSTS", ["localhost", "127.0.0.1", "[::1]"])
+WHITENOISE_USE_FINDERS = True
+EMAIL_BACKEND = "django.core.mail.backends.console.EmailBackend"

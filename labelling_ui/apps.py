@@ -1,0 +1,6 @@
+from django.apps import AppConfig
+
+
+class LabellingUiConfig(AppConfig):
+    name = "labelling_ui"
+    verbose_name = "Labelling"

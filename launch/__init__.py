@@ -1,0 +1,1 @@
+"""Starts and stops Stepmark's processes on one machine; imports nothing of the application."""

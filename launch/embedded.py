@@ -1,0 +1,44 @@
+"""The two embedded servers under one folder, started and stopped together by their one owner."""
+
+import hashlib
+import os
+import tempfile
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+
+from launch.errors import LaunchError
+from launch.postgres import Postgres
+from launch.redis_server import Redis
+
+
+@contextmanager
+def servers(root: Path, *, given: Mapping[str, str], durable: bool = True) -> Iterator[dict[str, str]]:
+    """Addresses as environment variables: those `given`, and for the absent ones an embedded server under `root`.
+
+    The caller is the only process that may start servers under `root` (see `launch.ownership`).
+    """
+    addresses = {name: given[name] for name in ("DATABASE_URL", "REDIS_URL") if given.get(name)}
+    sockets = socket_folder(root)
+    logs = root / "log"
+    logs.mkdir(parents=True, exist_ok=True)
+    with ExitStack() as running:
+        for name, server in (
+            ("DATABASE_URL", Postgres(root / "postgres", sockets / "postgres", logs / "postgres.log", durable)),
+            ("REDIS_URL", Redis(root / "redis", sockets / "redis", logs / "redis.log", durable)),
+        ):
+            if name not in addresses:
+                running.callback(server.stop)  # first: an interrupted start is stopped too
+                server.start()
+                addresses[name] = server.url
+        yield addresses
+
+
+def socket_folder(root: Path) -> Path:
+    """A private folder of a short, stable name: a socket's whole path may not pass 107 bytes."""
+    name = hashlib.sha256(os.fsencode(root.resolve())).hexdigest()[:12]
+    folder = Path(tempfile.gettempdir()) / f"stepmark-{os.geteuid()}-{name}"
+    folder.mkdir(mode=0o700, exist_ok=True)
+    if folder.is_symlink() or folder.stat().st_uid != os.geteuid():
+        raise LaunchError(f"{folder} belongs to someone else: remove it, or set TMPDIR to a folder of your own.")
+    return folder

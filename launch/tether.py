@@ -1,0 +1,33 @@
+"""Ties a process to the one that started it, so that none is left behind even after `kill -9`.
+
+Run as a script it asks the kernel (Linux) to signal it when its parent dies, then becomes the command.
+Elsewhere the command simply runs: an orderly stop still reaches it.
+"""
+
+import ctypes
+import os
+import signal
+import sys
+from pathlib import Path
+
+PR_SET_PDEATHSIG = 1
+
+
+def tethered(command: list[str], *, on_parent_death: signal.Signals = signal.SIGTERM) -> list[str]:
+    """The command line that runs `command` and sends it a signal when the calling process dies."""
+    script = str(Path(__file__).resolve())
+    return [sys.executable, "-I", "-S", "-B", script, on_parent_death.name, str(os.getpid()), *command]
+
+
+def main(arguments: list[str]) -> None:
+    """Become the command: `SIGNAL PARENT_PID COMMAND...`."""
+    name, parent, *command = arguments
+    if sys.platform == "linux":
+        ctypes.CDLL(None, use_errno=True).prctl(PR_SET_PDEATHSIG, signal.Signals[name].value, 0, 0, 0)
+        if os.getppid() != int(parent):  # it died before we asked
+            sys.exit(1)
+    os.execvp(command[0], command)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

@@ -1,0 +1,12 @@
+#!/usr/bin/env python
+"""Administrative commands."""
+
+import sys
+
+from django.core.management import execute_from_command_line
+
+from config.env import select_settings
+
+if __name__ == "__main__":
+    select_settings("config.settings.local")
+    execute_from_command_line(sys.argv)

@@ -1,0 +1,58 @@
+"""Real PostgreSQL and Redis for every test run: those of DATABASE_URL and REDIS_URL, else embedded ones.
+
+The controlling pytest process owns the embedded servers; they are tied to its life. Each xdist worker gets
+a database of its own (pytest-django) and a Redis database of its own. All this happens on import, because
+the conftest files below this one import models.
+"""
+
+import os
+import re
+from contextlib import ExitStack
+from pathlib import Path
+
+import django
+import pytest
+
+from launch.embedded import servers
+from launch.errors import LaunchError
+from launch.ownership import sole_owner
+
+ROOT = Path(__file__).resolve().parent.parent
+RUNS_AT_ONCE = 8  # test runs in one checkout at the same time, each with servers of its own
+RUNNING = ExitStack()
+pytest_plugins = ["tests.plugins.browser", "tests.plugins.workers"]
+
+
+def _start_servers() -> None:
+    for number in range(1, RUNS_AT_ONCE + 1):
+        root = ROOT / "var" / "test" / str(number)
+        try:
+            RUNNING.enter_context(sole_owner(root))
+        except LaunchError:
+            continue
+        try:
+            os.environ.update(RUNNING.enter_context(servers(root, given=os.environ, durable=False)))
+        except LaunchError as error:
+            raise pytest.UsageError(str(error)) from None
+        os.environ["VAR_DIR"] = str(root)
+        return
+    raise pytest.UsageError(f"{RUNS_AT_ONCE} test runs use this checkout already: wait for one to end.")
+
+
+def _select_redis_database(worker: str) -> None:
+    number = int(re.sub(r"\D", "", worker)) + 1
+    os.environ["REDIS_URL"] = re.sub(r"(db=|/)\d+$", rf"\g<1>{number}", os.environ["REDIS_URL"])
+
+
+if "PYTEST_XDIST_WORKER" in os.environ:
+    _select_redis_database(os.environ["PYTEST_XDIST_WORKER"])
+else:
+    _start_servers()
+os.environ["DJANGO_SETTINGS_MODULE"] = "config.settings.test"
+os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"] = "1"  # playwright's loop runs beside the ORM
+django.setup()
+
+
+def pytest_unconfigure() -> None:
+    """Stop the servers; a run that is killed takes them with it."""
+    RUNNING.close()

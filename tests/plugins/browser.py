@@ -1,0 +1,1 @@
+"""The system's Chromium against Django's live server."""
