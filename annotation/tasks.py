@@ -22,3 +22,10 @@ def start_due_runs() -> None:
     from annotation.rounds import runs
 
     runs.start_due_runs()
+
+
+@shared_task(name="queue.expire_leases")
+def expire_leases() -> int:
+    from annotation.queue import leases
+
+    return leases.expire_leases()

@@ -1,9 +1,10 @@
 """The path of an annotation and its first error: the one rule that everything uses.
 
 A path cannot be read off `chosen` alone: it is None where the person wrote the step, at the final
-error, and at give-up. The rule for one position is: what was chosen; else the person's own step; else,
-where the person ended with a found error, the first completion rated -1 in the order it was shown (the
-sampled one in PRM800K phase 2). A position where none of these holds ends the path.
+error, and at give-up. The rule for one position is: what was chosen; else, where the person ended here with
+a found error, the first completion rated -1 in the order it was shown (the sampled one in PRM800K phase 2;
+a step of the person's own is then how it should have gone on); else the person's own step. A position where
+none of these holds ends the path.
 """
 
 from collections import Counter
@@ -25,15 +26,23 @@ class Taken(NamedTuple):
 def taken_path(finish_reason: str, path: Iterable[PathPosition]) -> list[Taken]:
     """The steps that the annotation's path consists of, in order."""
     taken = []
-    for place in sorted(path, key=lambda place: place.position):
+    places = sorted(path, key=lambda place: place.position)
+    end = max((place.position for place in places if _reached(place)), default=-1)
+    for place in places:
         alternative = place.chosen
-        if alternative is None and place.own_text is None and finish_reason == "found_error":
+        ended_here = finish_reason == "found_error" and (place.own_text is None or place.position == end)
+        if alternative is None and ended_here:
             alternative = next((r.alternative for r in place.ratings if r.rating == -1), None)
         if alternative is None and place.own_text is None:
             break
         rating = next((r for r in place.ratings if alternative is not None and r.alternative == alternative), None)
         taken.append(Taken(place.position, alternative, place.own_text if alternative is None else None, rating))
     return taken
+
+
+def _reached(place: PathPosition) -> bool:
+    spoken = any(rating.state != "not_reached" for rating in place.ratings)
+    return spoken or place.chosen is not None or place.own_text is not None
 
 
 def first_error(finish_reason: str, path: Iterable[PathPosition]) -> int | None:
@@ -70,24 +79,3 @@ def consensus_path(record: Record) -> list[Taken]:
 
 def _deciding(annotations: Sequence[RecordAnnotation]) -> Sequence[RecordAnnotation]:
     return [a for a in annotations if a.adjudicates][-1:] or annotations
-
-
-def agreed_rating(record: Record, step: Taken) -> int | None:
-    """The most probable rating of a step by the record's consensus, else by its annotations' majority.
-
-    On a tie the worse one; None where nobody rated it, and for a step that a person wrote.
-    """
-    if step.alternative is None:
-        return None
-    for told in record.consensus:
-        if (told.position, told.alternative) == (step.position, step.alternative):
-            return min((-told.bad, -1), (-told.neutral, 0), (-told.good, 1))[1]
-    votes = Counter(
-        rating.rating
-        for annotation in _deciding(record.annotations)
-        for place in annotation.path
-        if place.position == step.position
-        for rating in place.ratings
-        if rating.alternative == step.alternative and rating.rating is not None
-    )
-    return min(votes, key=lambda rating: (-votes[rating], rating), default=None)

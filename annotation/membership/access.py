@@ -21,9 +21,7 @@ def find_project(user: User | AnonymousUser, slug: str) -> Project:
     try:
         return visible_projects(user).get(slug=slug)
     except Project.DoesNotExist:
-        raise Missing(
-            "project_not_found", f"There is no project '{slug}', or you are not a member of it."
-        ) from None
+        raise Missing("project_not_found", f"There is no project '{slug}', or you are not a member of it.") from None
 
 
 def membership_of(user: User | AnonymousUser, project: Project) -> Membership | None:

@@ -76,9 +76,7 @@ def _lock(membership: Membership) -> Membership:
     # The project's row is locked too, so that two managers cannot remove each other at once.
     Project.objects.select_for_update(no_key=True).get(pk=membership.project_id)
     return (
-        Membership.objects.select_for_update(no_key=True, of=("self",))
-        .select_related("project")
-        .get(pk=membership.pk)
+        Membership.objects.select_for_update(no_key=True, of=("self",)).select_related("project").get(pk=membership.pk)
     )
 
 
@@ -91,8 +89,8 @@ def _check_role(role: str) -> None:
 def _keep_a_manager(leaving: Membership) -> None:
     if leaving.role != Membership.Role.MANAGER:
         return
-    managers = Membership.objects.filter(
-        project=leaving.project, role=Membership.Role.MANAGER, active=True
-    ).exclude(pk=leaving.pk)
+    managers = Membership.objects.filter(project=leaving.project, role=Membership.Role.MANAGER, active=True).exclude(
+        pk=leaving.pk
+    )
     if not managers.exists():
         raise Conflict("last_manager", "A project needs a manager: make someone else one first.")

@@ -17,6 +17,8 @@ def at(position, *ratings, chosen=None, own=None):
         ("found_error", [at(0, 1, chosen=0), at(1, 1, 0, -1)], 1),
         ("found_error", [at(0, 1, chosen=0)], None),
         ("found_error", [at(0, -1, chosen=0), at(1, -1, chosen=0)], 0),
+        ("found_error", [at(0, 1, chosen=0), at(1, -1, own="how it should go on"), at(2)], 1),
+        ("found_error", [at(0, -1, own="mine"), at(1, -1)], 1),
         ("solution", [at(0, -1, -1, own="mine"), at(1, 1, chosen=0)], -1),
         ("solution", [at(0, -1, 1, chosen=1)], -1),
         ("give_up", [at(0, 1, chosen=0), at(1, -1, -1)], None),

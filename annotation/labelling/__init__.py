@@ -1,0 +1,1 @@
+"""What annotators hand in: drafts, submissions and disputes."""

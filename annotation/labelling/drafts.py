@@ -1,0 +1,46 @@
+"""Unsubmitted work, saved every few seconds."""
+
+import json
+from typing import Any
+
+from django.contrib.auth.models import User
+from django.db import transaction
+
+from annotation.errors import Conflict, DomainError
+from annotation.models import Draft, Lease
+from annotation.queue.leases import lock_lease
+
+LARGEST = 1_000_000  # characters of JSON
+
+
+@transaction.atomic
+def save_draft(*, by: User, lease_id: int, version: int, body: dict[str, Any]) -> Draft:
+    """Store a draft; `version` is the stored version that the page has seen, 0 for none.
+
+    The stored version grows by one. A lease that expired still takes drafts. Raises Missing, Forbidden,
+    DomainError (`invalid_draft`: too large), Conflict (`lease_ended`; `draft_conflict` where another tab has saved
+    since: the stored version and body are in `extra`, so that both are kept).
+    """
+    _check_size(body)
+    lease, _ = lock_lease(by=by, lease_id=lease_id)
+    if lease.state in {Lease.State.SUBMITTED, Lease.State.RELEASED}:
+        raise Conflict("lease_ended", f"This solution was {lease.state} before.", {"state": lease.state})
+    draft = Draft.objects.filter(lease=lease).first()
+    if draft is None:
+        return Draft.objects.create(lease=lease, version=version + 1, body=body)
+    if draft.body == body and version <= draft.version:
+        return draft
+    if version < draft.version:
+        raise Conflict(
+            "draft_conflict",
+            "This solution was changed in another tab meanwhile.",
+            {"version": draft.version, "body": draft.body},
+        )
+    draft.version, draft.body = version + 1, body
+    draft.save(update_fields=["version", "body", "saved_at"])
+    return draft
+
+
+def _check_size(body: dict[str, Any]) -> None:
+    if len(json.dumps(body)) > LARGEST:
+        raise DomainError("invalid_draft", f"A draft is at most {LARGEST:,} characters long.", {"field": "body"})

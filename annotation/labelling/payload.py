@@ -1,0 +1,50 @@
+"""What a person hands in for one solution, as it crosses the boundary."""
+
+import hashlib
+from typing import Literal
+from uuid import UUID
+
+import msgspec
+
+RatingState = Literal["rated", "unsure", "not_reached"]
+FinishReason = Literal["solution", "found_error", "give_up", "bad_problem"]
+
+
+class GivenRating(msgspec.Struct, frozen=True):
+    """A word on the completion `step` (its id)."""
+
+    step: int
+    state: RatingState
+    rating: int | None = None
+    flagged: bool = False
+    error_type: str = ""
+    comment: str = ""
+
+
+class GivenPosition(msgspec.Struct, frozen=True):
+    """One position of the path; `ratings` in the order in which the completions were shown."""
+
+    position: int
+    chosen: int | None = None
+    own_text: str | None = None
+    dwell_ms: int | None = None
+    ratings: list[GivenRating] = []
+
+
+class Submission(msgspec.Struct, frozen=True):
+    """`submission_id` is made once by the client, so that a retry is never a second submission."""
+
+    submission_id: UUID
+    solution: int
+    finish_reason: FinishReason
+    path: list[GivenPosition]
+    lease: int | None = None
+    reason: str = ""
+    total_ms: int | None = None
+    comment: str = ""
+    reference_disputed: bool = False
+
+    @property
+    def payload_hash(self) -> str:
+        """SHA-256 of the content, equal for equal submissions."""
+        return hashlib.sha256(msgspec.json.encode(self)).hexdigest()

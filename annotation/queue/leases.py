@@ -1,0 +1,126 @@
+"""A lease is kept alive, given back, or taken back when its time is over."""
+
+from collections import Counter
+from datetime import datetime, timedelta
+
+from django.contrib.auth.models import User
+from django.db import transaction
+from django.utils import timezone
+
+from annotation import audit
+from annotation.errors import Conflict, Forbidden, Missing
+from annotation.models import AuditEntry, Draft, Lease, Membership, Project, QueueItem
+from annotation.queue.items import lock_items, save_places
+
+SWEEP_AT_MOST = 1000
+
+
+@transaction.atomic
+def heartbeat(*, by: User, lease_id: int) -> datetime:
+    """Extend a lease to its full time from now; returns when it expires.
+
+    An expired one is taken up again if its item still has a place. Raises Missing, Forbidden,
+    Conflict (`lease_expired`: a submission is accepted all the same; `lease_ended`).
+    """
+    lease, item = lock_lease(by=by, lease_id=lease_id)
+    now = timezone.now()
+    if lease.state == Lease.State.EXPIRED and item.state == QueueItem.State.READY:
+        item.leased += 1
+        save_places([item])
+        lease.state, lease.ended_at = Lease.State.ACTIVE, None
+    elif lease.state == Lease.State.EXPIRED:
+        raise Conflict(
+            "lease_expired",
+            "Your time for this solution is over and others have its places. What you submit is still kept.",
+        )
+    elif lease.state != Lease.State.ACTIVE:
+        raise Conflict("lease_ended", f"This solution was {lease.state} before.", {"state": lease.state})
+    lease.expires_at = now + timedelta(minutes=item.project.policies.lease_minutes)
+    lease.save(update_fields=["state", "ended_at", "expires_at"])
+    return lease.expires_at
+
+
+@transaction.atomic
+def release(*, by: User, lease_id: int, reason: str = "") -> None:
+    """Skip: give the place back for good; this person does not get the solution again.
+
+    A second time changes nothing. Raises Missing, Forbidden, Conflict (`lease_ended`) after a submission.
+    """
+    lease, item = lock_lease(by=by, lease_id=lease_id)
+    if lease.state == Lease.State.RELEASED:
+        return
+    if lease.state == Lease.State.SUBMITTED:
+        raise Conflict("lease_ended", "You have submitted this solution already.", {"state": lease.state})
+    if lease.state == Lease.State.ACTIVE:
+        item.leased -= 1
+        save_places([item])
+    before = lease.state
+    lease.state, lease.reason, lease.ended_at = Lease.State.RELEASED, reason, timezone.now()
+    lease.save(update_fields=["state", "reason", "ended_at"])
+    Draft.objects.filter(lease=lease).delete()
+    audit.record(
+        by=by,
+        action="lease.release",
+        target=lease,
+        project=item.project,
+        before={"state": before},
+        after={"state": lease.state, "reason": reason},
+    )
+
+
+@transaction.atomic
+def expire_leases(*, project: Project | None = None) -> int:
+    """Take back leases whose time is over, at most a thousand; returns how many. Drafts stay.
+
+    Called by beat, and at claim time for one project before it is said that nothing is left.
+    """
+    overdue = Lease.objects.filter(state=Lease.State.ACTIVE, expires_at__lt=timezone.now())
+    if project is not None:
+        overdue = overdue.filter(item__project=project)
+    found = list(overdue.order_by("expires_at").values_list("pk", "item_id")[:SWEEP_AT_MOST])
+    if not found:
+        return 0
+    items = lock_items({item for _, item in found})
+    # Looked at again under the lock: a submission or a heartbeat may have come first.
+    expired = list(
+        overdue.select_for_update(no_key=True, of=("self",))
+        .filter(pk__in=[lease for lease, _ in found], item_id__in=[item.pk for item in items])
+        .order_by("pk")
+    )
+    freed = Counter(lease.item_id for lease in expired)
+    changed = [item for item in items if freed[item.pk]]
+    for item in changed:
+        item.leased -= freed[item.pk]
+    save_places(changed)
+    now = timezone.now()
+    Lease.objects.filter(pk__in=[lease.pk for lease in expired]).update(state=Lease.State.EXPIRED, ended_at=now)
+    projects = {item.pk: item.project_id for item in changed}
+    AuditEntry.objects.bulk_create(
+        AuditEntry(
+            action="lease.expire",
+            project_id=projects[lease.item_id],
+            target_type="lease",
+            target_id=str(lease.pk),
+            before={"state": "active", "claimed_at": lease.claimed_at.isoformat()},
+            after={"state": "expired"},
+        )
+        for lease in expired
+    )
+    return len(expired)
+
+
+def lock_lease(*, by: User, lease_id: int) -> tuple[Lease, QueueItem]:
+    """The person's lease and its item, locked in order until the transaction ends.
+
+    Raises Missing where there is no such lease, Forbidden where it is another person's.
+    """
+    found = Lease.objects.select_related("annotator").filter(pk=lease_id).first()
+    if found is None:
+        raise Missing("lease_not_found", "There is no such lease.")
+    if found.annotator.user_id != by.pk:
+        raise Forbidden("lease_of_another", "This solution is in another person's hands.")
+    # A renewal moves a lease to another item; it holds this lock, so the item read below is the item.
+    Membership.objects.select_for_update(no_key=True).get(pk=found.annotator_id)
+    item_id = Lease.objects.values_list("item_id", flat=True).get(pk=lease_id)
+    [item] = lock_items([item_id])
+    return Lease.objects.select_for_update(no_key=True, of=("self",)).get(pk=lease_id), item

@@ -1,0 +1,125 @@
+"""Rows for tests, through factory_boy. A solution comes with its steps: `SolutionFactory(steps=[...])`."""
+
+import hashlib
+
+import factory
+from django.contrib.auth.models import User
+from factory.django import DjangoModelFactory
+
+from annotation.models import (
+    Generation,
+    LabelSource,
+    Membership,
+    ModelVersion,
+    Problem,
+    Project,
+    QueueItem,
+    Solution,
+    Split,
+    Step,
+)
+
+
+class UserFactory(DjangoModelFactory):
+    class Meta:
+        model = User
+        skip_postgeneration_save = True
+
+    username = factory.Sequence("person{}".format)
+    password = factory.django.Password("correct horse")
+
+
+class ProjectFactory(DjangoModelFactory):
+    class Meta:
+        model = Project
+
+    slug = factory.Sequence("project-{}".format)
+    name = factory.Sequence("Project {}".format)
+
+
+class MembershipFactory(DjangoModelFactory):
+    class Meta:
+        model = Membership
+
+    project = factory.SubFactory(ProjectFactory)
+    user = factory.SubFactory(UserFactory)
+    role = Membership.Role.ANNOTATOR
+
+
+class ProblemFactory(DjangoModelFactory):
+    class Meta:
+        model = Problem
+
+    project = factory.SubFactory(ProjectFactory)
+    text = factory.Sequence("What is {} plus 2?".format)
+    text_hash = factory.LazyAttribute(lambda problem: hashlib.sha256(problem.text.encode()).hexdigest())
+    source_group = factory.LazyAttribute(lambda problem: problem.text_hash[:12])
+    split = Split.POOL
+    domain = "arithmetic"
+    reference_answer = "4"
+
+
+class SolutionFactory(DjangoModelFactory):
+    """`steps` is a list of texts, or of lists of texts where alternatives stand at a position."""
+
+    class Meta:
+        model = Solution
+        skip_postgeneration_save = True
+
+    project = factory.SubFactory(ProjectFactory)
+    problem = factory.SubFactory(ProblemFactory, project=factory.SelfAttribute("..project"))
+    split = factory.SelfAttribute("problem.split")
+    content_hash = factory.Sequence(lambda n: hashlib.sha256(str(n).encode()).hexdigest())
+
+    @factory.post_generation
+    def steps(self, create, given, **kwargs):
+        if not create:
+            return
+        given = given if given is not None else ["We add the numbers.", "2 + 2 = 4.", "The answer is 4."]
+        Step.objects.bulk_create(
+            Step(solution=self, position=position, alternative=alternative, text=text)
+            for position, at in enumerate(given)
+            for alternative, text in enumerate([at] if isinstance(at, str) else at)
+        )
+
+
+class GenerationFactory(DjangoModelFactory):
+    class Meta:
+        model = Generation
+
+    project = factory.SubFactory(ProjectFactory)
+    number = factory.Sequence(int)
+    acquisition = "random"
+    seed = 0
+    budget = 100
+
+
+class QueueItemFactory(DjangoModelFactory):
+    class Meta:
+        model = QueueItem
+
+    generation = factory.SubFactory(GenerationFactory)
+    project = factory.SelfAttribute("generation.project")
+    solution = factory.SubFactory(SolutionFactory, project=factory.SelfAttribute("..project"))
+    split = factory.SelfAttribute("solution.split")
+    lane = "control"
+    rank = factory.Sequence(int)
+
+
+class LabelSourceFactory(DjangoModelFactory):
+    class Meta:
+        model = LabelSource
+        django_get_or_create = ("project", "kind", "name")
+
+    project = factory.SubFactory(ProjectFactory)
+    kind = LabelSource.Kind.HUMAN
+
+
+class ModelVersionFactory(DjangoModelFactory):
+    class Meta:
+        model = ModelVersion
+
+    project = factory.SubFactory(ProjectFactory)
+    number = factory.Sequence(int)
+    path = factory.LazyAttribute(lambda version: f"{version.project_id}/{version.number}")
+    sha256 = "0" * 64
