@@ -79,3 +79,24 @@ def consensus_path(record: Record) -> list[Taken]:
 
 def _deciding(annotations: Sequence[RecordAnnotation]) -> Sequence[RecordAnnotation]:
     return [a for a in annotations if a.adjudicates][-1:] or annotations
+
+
+def agreed_rating(record: Record, step: Taken) -> int | None:
+    """The most probable rating of a step by the record's consensus, else by its annotations' majority.
+
+    On a tie the worse one; None where nobody rated it, and for a step that a person wrote.
+    """
+    if step.alternative is None:
+        return None
+    for told in record.consensus:
+        if (told.position, told.alternative) == (step.position, step.alternative):
+            return min((-told.bad, -1), (-told.neutral, 0), (-told.good, 1))[1]
+    votes = Counter(
+        rating.rating
+        for annotation in _deciding(record.annotations)
+        for place in annotation.path
+        if place.position == step.position
+        for rating in place.ratings
+        if rating.alternative == step.alternative and rating.rating is not None
+    )
+    return min(votes, key=lambda rating: (-votes[rating], rating), default=None)

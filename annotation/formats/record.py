@@ -9,6 +9,7 @@ from typing import Any, Literal
 
 import msgspec
 
+StepKind = Literal["reasoning", "plan", "tool_call", "observation", "edit", "answer"]
 RatingState = Literal["rated", "unsure", "not_reached"]
 FinishReason = Literal["solution", "found_error", "give_up", "bad_problem"]
 SourceKind = Literal["human", "simulated", "consensus", "model_judge", "monte_carlo", "heuristic"]
@@ -18,7 +19,7 @@ class Completion(msgspec.Struct, omit_defaults=True):
     """One step. `added` tells that it came with an annotation and was not sampled with the solution."""
 
     text: str
-    kind: str = "reasoning"
+    kind: StepKind = "reasoning"
     added: bool = False
 
 
@@ -103,6 +104,24 @@ class Record(msgspec.Struct, omit_defaults=True):
     extra: dict[str, Any] = {}
     annotations: list[RecordAnnotation] = []
     consensus: list[Consensus] = []
+
+
+def as_given(record: Record, annotation: RecordAnnotation, field: str) -> Any:
+    """A field of the record as the labeller's own file gave it."""
+    given = annotation.native.get("given", {})
+    return given[field] if field in given else getattr(record, field)
+
+
+def alternative_of(at: list[Completion], completion: Completion, *, used: set[int]) -> int:
+    """Index of the completion of the same text and kind at a position, outside `used`.
+
+    Where there is none, it is appended: texts that stand twice at a position stay two completions.
+    """
+    for index, candidate in enumerate(at):
+        if index not in used and (candidate.text, candidate.kind) == (completion.text, completion.kind):
+            return index
+    at.append(completion)
+    return len(at) - 1
 
 
 class Rejection(msgspec.Struct):

@@ -1,0 +1,92 @@
+"""Plain JSON Lines (or a JSON array): `{"problem": ..., "steps": [...] | "solution": "...", "answer": ...}`.
+
+A step is a string, or `{"text": ..., "kind": ...}`. `solution` is a text that is split into steps when it
+is imported. `id`, `domain`, `source_group`, `generator`, `reference_solution`, `final_answer` and
+`final_answer_correct` are known too; other keys are kept with the solution. Labels are not part of it.
+"""
+
+from collections.abc import Iterable, Iterator
+from typing import Any, BinaryIO
+
+import msgspec
+
+from annotation.formats.reading import Numbered, Unreadable, read_records
+from annotation.formats.record import Completion, Record, StepKind
+
+Word = str | int | float | None
+
+
+class _Step(msgspec.Struct, omit_defaults=True):
+    text: str
+    kind: StepKind = "reasoning"
+
+
+class _Line(msgspec.Struct, omit_defaults=True):
+    problem: str
+    steps: list[str | _Step] | None = None
+    solution: str | None = None
+    answer: Word = None
+    id: Word = None
+    domain: str = ""
+    source_group: str = ""
+    generator: str = ""
+    reference_solution: str | None = None
+    final_answer: Word = None
+    final_answer_correct: bool | None = None
+
+
+def read(stream: BinaryIO, *, skip: int = 0) -> Iterator[Numbered]:
+    return read_records(stream, _record, skip=skip)
+
+
+def write(records: Iterable[Record]) -> Iterator[bytes]:
+    """One line for each solution; of several alternatives at a position the first is written."""
+    for record in records:
+        line = _Line(
+            problem=record.problem,
+            steps=[_native_step(at[0]) for at in record.positions if at] or None,
+            solution=record.solution_text,
+            answer=record.reference_answer,
+            id=record.external_id or None,
+            domain=record.domain,
+            source_group=record.source_group,
+            generator=record.generator,
+            reference_solution=record.reference_solution,
+            final_answer=record.final_answer,
+            final_answer_correct=record.final_answer_correct,
+        )
+        yield msgspec.json.encode({**record.extra, **msgspec.to_builtins(line)}) + b"\n"
+
+
+def _record(value: Any) -> Record:
+    line = msgspec.convert(value, _Line)
+    if (line.steps is None) == (line.solution is None):
+        raise Unreadable(
+            "steps", "needs either steps or solution" if line.steps is None else "has both steps and solution"
+        )
+    return Record(
+        problem=line.problem,
+        positions=[[_completion(step)] for step in line.steps or []],
+        solution_text=line.solution,
+        source_group=line.source_group,
+        domain=line.domain,
+        reference_answer=_text(line.answer),
+        reference_solution=line.reference_solution,
+        external_id=_text(line.id) or "",
+        generator=line.generator,
+        final_answer=_text(line.final_answer),
+        final_answer_correct=line.final_answer_correct,
+        extra={key: value[key] for key in value if key not in _Line.__struct_fields__},
+    )
+
+
+def _text(word: Word) -> str | None:
+    return None if word is None else str(word)
+
+
+def _completion(step: str | _Step) -> Completion:
+    return Completion(step) if isinstance(step, str) else Completion(step.text, kind=step.kind)
+
+
+def _native_step(completion: Completion) -> str | _Step:
+    return completion.text if completion.kind == "reasoning" else _Step(completion.text, kind=completion.kind)

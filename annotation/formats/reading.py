@@ -1,0 +1,161 @@
+"""Reading JSON records from a stream of any size: JSON Lines, or one JSON array, record by record.
+
+Memory stays at one record and one chunk. What cannot be read becomes a Rejection with its line (its
+number in an array), and reading goes on behind it.
+"""
+
+import re
+from collections.abc import Callable, Iterator
+from typing import Any, BinaryIO
+
+import msgspec
+
+from annotation.formats.record import Record, Rejection
+
+Numbered = tuple[int, Record | Rejection]
+
+CHUNK = 256 * 1024
+MAX_RECORD_BYTES = 32 * 1024 * 1024
+TOO_LONG = f"longer than {MAX_RECORD_BYTES // 1024 // 1024} MB"
+BOM = b"\xef\xbb\xbf"
+EXCERPT = 200
+
+
+class Unreadable(Exception):
+    """A record that does not say what its format asks for: the field and the reason."""
+
+    def __init__(self, field: str, reason: str) -> None:
+        super().__init__(reason)
+        self.field = field
+        self.reason = reason
+
+
+def read_records(stream: BinaryIO, parse: Callable[[Any], Record], *, skip: int = 0) -> Iterator[Numbered]:
+    """Yield (line, record or rejection), leaving out the first `skip` of them without parsing.
+
+    `parse` turns the decoded JSON of one record into a Record; it raises Unreadable or
+    msgspec.ValidationError where it cannot.
+    """
+    for number, (line, raw) in enumerate(_raw_records(stream)):
+        if number >= skip:
+            yield line, raw if isinstance(raw, Rejection) else _parsed(line, raw, parse)
+
+
+def _parsed(line: int, raw: bytes, parse: Callable[[Any], Record]) -> Record | Rejection:
+    try:
+        value = msgspec.json.decode(raw)
+        if b"\\u0000" in raw and _holds_nul(value):
+            raise Unreadable("", "holds a NUL character, which a database cannot keep")
+        return parse(value)
+    except Unreadable as error:
+        field, reason = error.field, error.reason
+    except msgspec.ValidationError as error:
+        field, reason = validation_fault(error)
+    except UnicodeDecodeError as error:
+        field, reason = "", f"not UTF-8 text: {error.reason} at byte {error.start} of the record"
+    except msgspec.DecodeError as error:
+        field, reason = "", f"not valid JSON: {error}"
+    except RecursionError:
+        field, reason = "", "nested too deeply"
+    return Rejection(line=line, field=field, reason=reason, excerpt=excerpt_of(raw))
+
+
+def validation_fault(error: msgspec.ValidationError) -> tuple[str, str]:
+    """Field and reason of "Expected `str`, got `int` - at `$.label.steps[0]`"."""
+    reason, _, place = str(error).partition(" - at `$")
+    return place.rstrip("`").lstrip("."), reason.replace("`", "")
+
+
+def excerpt_of(raw: bytes) -> str:
+    return raw[:EXCERPT].decode("utf-8", "replace").replace("\x00", "\N{REPLACEMENT CHARACTER}")
+
+
+def _holds_nul(value: Any) -> bool:
+    if isinstance(value, str):
+        return "\x00" in value
+    if isinstance(value, dict):
+        return any(_holds_nul(part) for item in value.items() for part in item)
+    return isinstance(value, list) and any(map(_holds_nul, value))
+
+
+def _raw_records(stream: BinaryIO) -> Iterator[tuple[int, bytes | Rejection]]:
+    chunks = iter(lambda: stream.read(CHUNK), b"")
+    head = next(chunks, b"").removeprefix(BOM).lstrip(b" \t\r")
+    while head.isspace():
+        head += next(chunks, b"x")
+    return _array(head, chunks) if head.lstrip()[:1] == b"[" else _lines(head, chunks)
+
+
+def _lines(head: bytes, chunks: Iterator[bytes]) -> Iterator[tuple[int, bytes | Rejection]]:
+    line = 1
+    pending, dropping = head, False
+    while True:
+        *whole, pending = pending.split(b"\n")
+        for raw in whole:
+            if dropping or len(raw) > MAX_RECORD_BYTES:
+                yield line, Rejection(line=line, reason=TOO_LONG)
+            elif raw and not raw.isspace():
+                yield line, raw
+            line, dropping = line + 1, False
+        if len(pending) > MAX_RECORD_BYTES:
+            pending, dropping = b"", True
+        chunk = next(chunks, b"")
+        if not chunk:
+            break
+        pending += chunk
+    if dropping:
+        yield line, Rejection(line=line, reason=TOO_LONG)
+    elif pending and not pending.isspace():
+        yield line, pending
+
+
+_STRUCTURE = re.compile(rb'["\[\]{},]')
+_STRING_END = re.compile(rb'["\\]')
+
+
+def _array(head: bytes, chunks: Iterator[bytes]) -> Iterator[tuple[int, bytes | Rejection]]:
+    """Cut an array into its elements by brackets, commas and strings alone; elements may be malformed."""
+    buffer = bytearray(head.lstrip()[1:])
+    number, depth, at = 1, 0, 0
+    in_string = dropping = closed = False
+    while not closed:
+        match = (_STRING_END if in_string else _STRUCTURE).search(buffer, at)
+        if match is None or (match[0] == b"\\" and match.end() == len(buffer)):
+            at = len(buffer) if match is None else match.start()
+            if len(buffer) > MAX_RECORD_BYTES:
+                del buffer[:at]
+                at, dropping = 0, True
+            chunk = next(chunks, b"")
+            if not chunk:
+                yield number, _cut_off(number, bytes(buffer), dropping)
+                return
+            buffer += chunk
+            continue
+        mark, at = match[0], match.end()
+        if in_string:
+            in_string = mark == b"\\"
+            at += in_string
+        elif mark == b'"':
+            in_string = True
+        elif mark in b"[{":
+            depth += 1
+        elif depth:
+            depth -= mark in b"]}"
+        elif mark in b",]":
+            closed = mark == b"]"
+            element = bytes(buffer[: at - 1])
+            del buffer[:at]
+            at = 0
+            if dropping or len(element) > MAX_RECORD_BYTES:
+                yield number, Rejection(line=number, reason=TOO_LONG)
+            elif not closed or element.strip():
+                yield number, element
+            number, dropping = number + 1, False
+    rest = bytes(buffer).strip() or next(chunks, b"").strip()
+    if rest:
+        yield number, Rejection(line=number, reason="text after the end of the array", excerpt=excerpt_of(rest))
+
+
+def _cut_off(number: int, rest: bytes, dropping: bool) -> Rejection:
+    reason = "the file ends inside this record" if dropping or rest.strip() else "the array is not closed"
+    return Rejection(line=number, reason=reason, excerpt=excerpt_of(rest))

@@ -1,0 +1,66 @@
+"""Which formats there are, and which one a file is in."""
+
+import re
+from collections.abc import Callable, Iterable, Iterator
+from typing import BinaryIO, Protocol
+
+from annotation.errors import DomainError
+from annotation.formats import plain, prm800k, processbench, trl
+from annotation.formats.reading import Numbered
+from annotation.formats.record import Record
+
+
+class Reader(Protocol):
+    def __call__(self, stream: BinaryIO, *, skip: int = 0) -> Iterator[Numbered]: ...
+
+
+READERS: dict[str, Reader] = {
+    "prm800k": prm800k.read,
+    "processbench": processbench.read,
+    "trl": trl.read,
+    "plain": plain.read,
+}
+WRITERS: dict[str, Callable[[Iterable[Record]], Iterator[bytes]]] = {
+    "prm800k": prm800k.write,
+    "processbench": processbench.write,
+    "trl": trl.write,
+    "plain": plain.write,
+}
+HEAD_BYTES = 256 * 1024
+
+_MAGIC = {
+    b"\x1f\x8b": "compressed by gzip: unpack it first",
+    b"\x28\xb5\x2f\xfd": "compressed by zstd: unpack it first",
+    b"PK\x03\x04": "a zip archive: unpack it first",
+    b"PAR1": "in Parquet: write it as JSON Lines first",
+    b"\xff\xfe": "in UTF-16: save it as UTF-8 first",
+    b"\xfe\xff": "in UTF-16: save it as UTF-8 first",
+}
+_KEYS = {
+    "prm800k": ("question", "label", "completions", "finish_reason"),
+    "trl": ("prompt", "completions", "labels"),
+    "processbench": ("problem", "steps", "label"),
+    "plain": ("problem",),
+}
+
+
+def detect(head: bytes, filename: str) -> str:
+    """Name of the format of a file that begins with `head` (of HEAD_BYTES, or the whole file).
+
+    Told by the keys that its first record, or as much of it as there is, has. Raises
+    DomainError("unknown_format") saying what is wrong with the file.
+    """
+    for magic, reason in _MAGIC.items():
+        if head.startswith(magic):
+            raise DomainError("unknown_format", f"{filename} is {reason}.")
+    if not head.strip():
+        raise DomainError("unknown_format", f"{filename} is empty.")
+    keys = set(re.findall(rb'"(\w+)"\s*:', head))
+    for name, wanted in _KEYS.items():
+        if all(key.encode() in keys for key in wanted):
+            return name
+    raise DomainError(
+        "unknown_format",
+        f"{filename} looks like none of {', '.join(READERS)}: no record in its first lines has the keys of one. "
+        "Choose the format by hand, or rename its fields.",
+    )

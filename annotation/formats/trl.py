@@ -1,0 +1,82 @@
+"""TRL's stepwise supervision: `{"prompt": ..., "completions": [...], "labels": [true, ...]}` a line.
+
+The format has a yes or no for each step of one line of steps. Writing follows the path that the
+annotations agree on; the line ends at the first error, or before the first step that has no yes or no:
+an unsure one, a step that a person wrote, a neutral one where the policy drops it.
+"""
+
+from collections.abc import Iterable, Iterator
+from typing import Any, BinaryIO, Literal
+
+import msgspec
+
+from annotation.formats.path import Taken, agreed_rating, consensus_path, first_error
+from annotation.formats.reading import Numbered, Unreadable, read_records
+from annotation.formats.record import Completion, PathPosition, Rating, Record, RecordAnnotation
+
+Neutral = Literal["positive", "negative", "drop"]
+
+
+class _Line(msgspec.Struct):
+    prompt: str
+    completions: list[str]
+    labels: list[bool]
+
+
+def read(stream: BinaryIO, *, skip: int = 0) -> Iterator[Numbered]:
+    return read_records(stream, _record, skip=skip)
+
+
+def write(
+    records: Iterable[Record], *, neutral: Neutral = "positive", stop_at_first_error: bool = True
+) -> Iterator[bytes]:
+    """One line for each solution that has a label on its agreed path."""
+    for record in records:
+        completions, labels = [], []
+        for step in consensus_path(record):
+            rating = agreed_rating(record, step)
+            label = _label(rating, neutral)
+            if label is None:
+                break
+            completions.append(_text(record, step))
+            labels.append(label)
+            if rating == -1 and stop_at_first_error:
+                break
+        if labels:
+            line = {"prompt": record.problem, "completions": completions, "labels": labels}
+            yield msgspec.json.encode(line) + b"\n"
+
+
+def _label(rating: int | None, neutral: Neutral) -> bool | None:
+    if rating is None or (rating == 0 and neutral == "drop"):
+        return None
+    return rating == 1 or (rating == 0 and neutral == "positive")
+
+
+def _text(record: Record, step: Taken) -> str:
+    return step.own_text or "" if step.alternative is None else record.positions[step.position][step.alternative].text
+
+
+def _record(value: Any) -> Record:
+    line = msgspec.convert(value, _Line)
+    if len(line.labels) != len(line.completions):
+        raise Unreadable("labels", f"{len(line.labels)} labels for {len(line.completions)} completions")
+    path = [
+        PathPosition(position, chosen=0, ratings=[Rating(0, "rated", rating=1 if good else -1)])
+        for position, good in enumerate(line.labels)
+    ]
+    finish: Literal["solution", "found_error"] = "solution" if all(line.labels) else "found_error"
+    return Record(
+        problem=line.prompt,
+        positions=[[Completion(text)] for text in line.completions],
+        extra={key: value[key] for key in value if key not in _Line.__struct_fields__},
+        annotations=[
+            RecordAnnotation(
+                source_kind="consensus",
+                source_name="trl",
+                finish_reason=finish,
+                path=path,
+                first_error=first_error(finish, path),
+            )
+        ],
+    )

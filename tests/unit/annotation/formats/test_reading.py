@@ -1,0 +1,158 @@
+"""Streaming reads: bounded, and clear about what cannot be read."""
+
+import io
+import json
+import tracemalloc
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from annotation.errors import DomainError
+from annotation.formats import plain, prm800k, processbench, reading, trl
+from annotation.formats.reading import read_records
+from annotation.formats.record import Rejection
+from annotation.formats.registry import detect
+from tests.unit.annotation.formats.native import TEXT
+
+PROBLEM = '{"problem": "p", "steps": ["a"]}'
+
+
+class Dribble(io.BytesIO):
+    """A stream that gives a few bytes at a time, whatever is asked for."""
+
+    def read(self, size=-1):
+        return super().read(3)
+
+
+def rejections(read, content):
+    found = [item for item in read(io.BytesIO(content)) if isinstance(item[1], Rejection)]
+    return [(line, item.field, item.reason) for line, item in found]
+
+
+@given(st.lists(st.dictionaries(TEXT, TEXT | st.lists(TEXT), max_size=3)), st.sampled_from([None, 2]), st.booleans())
+def test_an_array_is_cut_into_its_elements(elements, indent, ascii_only):
+    content = json.dumps(elements, indent=indent, ensure_ascii=ascii_only).encode()
+    assert [value for _, value in read_records(Dribble(content), lambda value: value)] == elements
+
+
+def test_lines_keep_their_numbers_over_blank_lines_and_skipped_records():
+    content = f"\ufeff\n{PROBLEM}\r\n\n  \n{PROBLEM}\n{PROBLEM}".encode()
+    assert [line for line, _ in plain.read(io.BytesIO(content))] == [2, 5, 6]
+    assert [line for line, _ in plain.read(io.BytesIO(content), skip=1)] == [5, 6]
+    assert [line for line, _ in plain.read(Dribble(content), skip=2)] == [6]
+
+
+@pytest.mark.parametrize(
+    ("content", "field", "reason"),
+    [
+        (b'{"problem": "p", "steps": ["a"]', "", "not valid JSON"),
+        (b'{"problem": "p\xff", "steps": ["a"]}', "", "not UTF-8"),
+        (b'{"problem": "p\\u0000", "steps": ["a"]}', "", "NUL"),
+        (b'{"problem": "p", "steps": ["a"], "x": {"\\u0000": 1}}', "", "NUL"),
+        (b'{"problem": "p\\ud800", "steps": ["a"]}', "", "not valid JSON"),
+        (b'{"problem": 3, "steps": ["a"]}', "problem", "Expected str, got int"),
+        (b'{"problem": "p", "steps": ["a", null]}', "steps[1]", "Expected"),
+        (b'{"problem": "p", "steps": [{"text": "a", "kind": "song"}]}', "steps[0].kind", "Invalid enum value"),
+        (b'{"problem": "p", "steps": "a"}', "steps", "Expected"),
+        (b'{"problem": "p"}', "steps", "needs either"),
+        (b'{"problem": "p", "steps": ["a"], "solution": "a"}', "steps", "both"),
+        (b'{"steps": ["a"]}', "", "missing required field problem"),
+        (b"[1, 2]", "", "Expected object"),
+        (b"3", "", "Expected object"),
+        (b"NaN", "", "not valid JSON"),
+        (b'{"problem": "p", "steps": ["a"], "x": ' + b"[" * 9000 + b"]" * 9000 + b"}", "", "nested too deeply"),
+    ],
+)
+def test_a_bad_record_is_named_and_the_rest_goes_on(content, field, reason):
+    if content.startswith(b"["):
+        content = b"[" + content + b"]"
+        items = list(plain.read(io.BytesIO(content)))
+        assert len(items) == 1
+    else:
+        items = list(plain.read(io.BytesIO(content + b"\n" + PROBLEM.encode())))
+        assert len(items) == 2
+        assert items[1][1].problem == "p"
+    line, rejection = items[0]
+    assert isinstance(rejection, Rejection)
+    assert (line, rejection.line, rejection.field) == (1, 1, field)
+    assert reason.lower() in rejection.reason.lower()
+
+
+@pytest.mark.parametrize(
+    ("read", "line", "field"),
+    [
+        (processbench.read, {"problem": "p", "steps": ["a"], "label": 1}, "label"),
+        (processbench.read, {"problem": "p", "steps": ["a"], "label": -2}, "label"),
+        (processbench.read, {"problem": "p", "steps": ["a"], "label": "0"}, "label"),
+        (trl.read, {"prompt": "p", "completions": ["a"], "labels": []}, "labels"),
+        (trl.read, {"prompt": "p", "completions": ["a"], "labels": [1]}, "labels[0]"),
+    ],
+)
+def test_labels_that_fit_no_step_are_refused(read, line, field):
+    assert [found[1] for found in rejections(read, json.dumps(line).encode())] == [field]
+
+
+@pytest.mark.parametrize(
+    ("change", "field"),
+    [
+        ({"finish_reason": "bored"}, "label.finish_reason"),
+        ({"steps": [{"completions": [{"text": "a", "rating": 2}]}]}, "label.steps[0].completions[0].rating"),
+        ({"steps": [{"completions": [{"text": "a"}], "chosen_completion": 1}]}, "label.steps[0].chosen_completion"),
+        ({"steps": [{"completions": [{"text": "a"}], "chosen_completion": -1}]}, "label.steps[0].chosen_completion"),
+        ({"steps": None}, "label.steps"),
+    ],
+)
+def test_prm800k_faults_name_their_field(change, field):
+    label = {"steps": [], "total_time": 1, "finish_reason": "solution", **change}
+    line = {"labeler": "l", "question": {"problem": "p"}, "label": label}
+    assert [found[1] for found in rejections(prm800k.read, json.dumps(line).encode())] == [field]
+
+
+@pytest.mark.parametrize(
+    ("content", "reasons"),
+    [
+        (f"[{PROBLEM}", ["the file ends inside this record"]),
+        (f"[{PROBLEM},", ["the array is not closed"]),
+        (f"[{PROBLEM}, {{]", ["the file ends inside this record"]),
+        (f"[{PROBLEM}, }}, {PROBLEM}]", ["not valid JSON"]),
+        (f"[{PROBLEM},, {PROBLEM}]", ["not valid JSON"]),
+        (f"[{PROBLEM}] trailing", ["text after the end of the array"]),
+        ('["\\', ["the file ends inside this record"]),
+        ("[]", []),
+        ("", []),
+    ],
+)
+def test_broken_arrays(content, reasons):
+    for stream in (io.BytesIO(content.encode()), Dribble(content.encode())):
+        found = [item.reason for _, item in plain.read(stream) if isinstance(item, Rejection)]
+        assert [a[: len(b)] for a, b in zip(found, reasons, strict=True)] == reasons
+
+
+@pytest.mark.parametrize("frame", ["%s\n%s\n", "[%s, %s]"])
+def test_a_huge_record_is_dropped_without_being_held(frame, monkeypatch):
+    monkeypatch.setattr(reading, "MAX_RECORD_BYTES", 1_000_000)
+    content = (frame % ('{"problem": "' + "x" * 30_000_000 + '"}', PROBLEM)).encode()
+    stream = io.BytesIO(content)
+    tracemalloc.start()
+    items = list(plain.read(stream))
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert [(line, type(item).__name__) for line, item in items] == [(1, "Rejection"), (2, "Record")]
+    assert items[0][1].reason.startswith("longer than")
+    assert peak < 5_000_000
+
+
+@pytest.mark.parametrize(
+    ("head", "reason"),
+    [
+        (b"\x1f\x8b\x08", "gzip"),
+        (b"PK\x03\x04", "zip"),
+        (b"\xff\xfe{\x00", "UTF-16"),
+        (b" \n", "empty"),
+        (b"a,b\n1,2\n", "looks like none"),
+    ],
+)
+def test_files_of_no_known_format_are_refused_with_the_reason(head, reason):
+    with pytest.raises(DomainError, match=reason):
+        detect(head, "file.bin")
