@@ -1,5 +1,11 @@
 """Addresses of the pages."""
 
-from django.urls import URLPattern, URLResolver
+from django.urls import URLPattern, URLResolver, path
 
-urlpatterns: list[URLPattern | URLResolver] = []
+from labelling_ui.pages import home, overview, project_form
+
+urlpatterns: list[URLPattern | URLResolver] = [
+    path("", home.home, name="home"),
+    path("projects/new/", project_form.create, name="project-create"),
+    path("p/<slug:slug>/", overview.overview, name="project"),
+]

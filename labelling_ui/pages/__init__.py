@@ -1,0 +1,1 @@
+"""One module a page: plain function views that ask services and render."""

@@ -1,0 +1,65 @@
+"""Who may open a page: every view of a project goes through here."""
+
+from collections.abc import Callable
+from functools import wraps
+from typing import Any, Concatenate
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.core.exceptions import PermissionDenied
+from django.http import Http404, HttpRequest, HttpResponseBase
+
+from annotation.errors import DomainError, Forbidden, Missing
+from annotation.membership.access import find_project, require_role
+from annotation.models import Membership
+
+MANAGER = Membership.Role.MANAGER
+REVIEWER = Membership.Role.REVIEWER
+ANYONE: tuple[str, ...] = ()
+STAFF = (REVIEWER, MANAGER)
+
+View = Callable[..., HttpResponseBase]
+ProjectView = Callable[Concatenate[HttpRequest, Membership, ...], HttpResponseBase]
+
+
+def project_page(*roles: str) -> Callable[[ProjectView], View]:
+    """A page of the project `slug` for members with one of `roles` (any role where none is named).
+
+    The view gets the member who looks; the project is `membership.project`. A stranger sees 404, a
+    member without the role 403 with the reason.
+    """
+
+    def decorate(view: ProjectView) -> View:
+        @login_required
+        @wraps(view)
+        def page(request: HttpRequest, slug: str, **named: Any) -> HttpResponseBase:
+            try:
+                project = find_project(request.user, slug)
+                membership = require_role(request.user, project, *roles)
+                membership.project = project
+                return view(request, membership, **named)
+            except Forbidden as error:
+                raise PermissionDenied(error.message) from None
+            except Missing as error:
+                raise Http404(error.message) from None
+
+        return page
+
+    return decorate
+
+
+def attempt(request: HttpRequest, done: str, service: Callable[..., Any], **named: Any) -> Any:
+    """Call a service for the person who asks; tell them `done`, or what its DomainError says.
+
+    Returns the service's result, None where it refused. Forbidden and Missing go through, to the page.
+    """
+    try:
+        result = service(by=request.user, **named)
+    except (Forbidden, Missing):
+        raise
+    except DomainError as error:
+        messages.error(request, error.message)
+        return None
+    if done:
+        messages.success(request, done)
+    return result

@@ -1,0 +1,37 @@
+"""The projects of the person who is signed in, each with the one thing to do next."""
+
+from django.contrib.auth.decorators import login_required
+from django.db.models import IntegerField, OuterRef, QuerySet, Subquery, Sum
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+
+from annotation.membership.access import visible_projects
+from annotation.models import Generation, Membership, Project, QueueItem
+
+
+@login_required
+def home(request: HttpRequest) -> HttpResponse:
+    return render(
+        request,
+        "labelling_ui/home.html",
+        {"projects": _with_progress(request), "may_create": request.user.is_staff},
+    )
+
+
+def _with_progress(request: HttpRequest) -> QuerySet[Project]:
+    # of the open generation: what was wanted and what is done
+    open_items = (
+        QueueItem.objects.filter(project=OuterRef("pk"), generation__state=Generation.State.OPEN)
+        .order_by()
+        .values("project")
+    )
+    role = Membership.objects.filter(project=OuterRef("pk"), user=request.user, active=True).values("role")
+    return (
+        visible_projects(request.user)
+        .annotate(
+            role=Subquery(role),
+            wanted=Subquery(open_items.annotate(n=Sum("wanted")).values("n"), output_field=IntegerField()),
+            done=Subquery(open_items.annotate(n=Sum("done")).values("n"), output_field=IntegerField()),
+        )
+        .order_by("name")
+    )

@@ -1,0 +1,46 @@
+"""A new project, and the settings of one that is there."""
+
+from django import forms
+from django.contrib.auth.decorators import login_required
+from django.core.exceptions import PermissionDenied
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.utils.text import slugify
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from annotation.errors import DomainError
+from annotation.membership.projects import create_project
+
+
+class NewProjectForm(forms.Form):
+    name = forms.CharField(max_length=200, label=gettext_lazy("Name"))
+    slug = forms.CharField(
+        max_length=80,
+        required=False,
+        label=gettext_lazy("Address"),
+        help_text=gettext_lazy("Letters, digits and hyphens; made from the name if you leave it empty."),
+    )
+    guidelines = forms.CharField(
+        required=False,
+        widget=forms.Textarea,
+        label=gettext_lazy("Guidelines"),
+        help_text=gettext_lazy("Markdown, shown beside the work. You can write them later."),
+    )
+
+
+@login_required
+def create(request: HttpRequest) -> HttpResponse:
+    if not request.user.is_staff:
+        raise PermissionDenied(_("Only staff create projects. Ask your operator for one."))
+    form = NewProjectForm(request.POST or None)
+    if request.method == "POST" and form.is_valid():
+        data = form.cleaned_data
+        data["slug"] = data["slug"] or slugify(data["name"])[:80]
+        try:
+            project = create_project(by=request.user, **data)
+        except DomainError as error:
+            form.add_error(error.extra.get("field"), error.message)
+        else:
+            return redirect("project", project.slug)
+    return render(request, "labelling_ui/project_create.html", {"form": form})

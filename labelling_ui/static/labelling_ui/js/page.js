@@ -1,0 +1,37 @@
+// Times come from the server in UTC; here they become the reader's own. Without this script they stay UTC.
+(() => {
+  const now = () => new Date();
+  const time = { hour: "2-digit", minute: "2-digit" };
+  const day = { day: "numeric", month: "short", year: "numeric" };
+
+  function inWords(at) {
+    if (at.toDateString() === now().toDateString()) return at.toLocaleTimeString(undefined, time);
+    return at.toLocaleString(undefined, { ...day, ...time });
+  }
+
+  function localise(root) {
+    for (const element of root.querySelectorAll("time[data-local]")) {
+      const at = new Date(element.dateTime);
+      element.textContent = inWords(at);
+      element.title = at.toLocaleString(undefined, { dateStyle: "full", timeStyle: "long" });
+      element.removeAttribute("data-local");
+    }
+  }
+
+  localise(document);
+  document.addEventListener("htmx:afterSettle", () => localise(document));
+
+  // An open menu closes on Escape and on a click elsewhere.
+  document.addEventListener("click", (event) => {
+    for (const menu of document.querySelectorAll("details.menu[open]")) {
+      if (!menu.contains(event.target)) menu.open = false;
+    }
+  });
+  document.addEventListener("keydown", (event) => {
+    if (event.key !== "Escape") return;
+    for (const menu of document.querySelectorAll("details.menu[open]")) {
+      menu.open = false;
+      menu.querySelector("summary").focus();
+    }
+  });
+})();

@@ -1,0 +1,95 @@
+"""Figures as people read them: counts with separators, durations in human units, times in the reader's zone."""
+
+from datetime import datetime, timedelta
+
+from django import template
+from django.contrib.humanize.templatetags.humanize import intcomma
+from django.utils import timezone
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
+from django.utils.translation import gettext as _
+
+register = template.Library()
+
+NOTHING = "–"
+
+
+@register.filter
+def count(value: int | None) -> str:
+    """1234 -> 1,234."""
+    return NOTHING if value is None else intcomma(value)
+
+
+@register.filter
+def duration(seconds: float | timedelta | None) -> str:
+    """Seconds in the unit a person would choose: 840 ms, 12 s, 4.2 min, 3.1 h, 2.5 days."""
+    if seconds is None:
+        return NOTHING
+    if isinstance(seconds, timedelta):
+        seconds = seconds.total_seconds()
+    if seconds < 1:
+        return _("%(n).0f ms") % {"n": seconds * 1000}
+    if seconds < 90:
+        return _("%(n).0f s") % {"n": seconds}
+    if seconds < 90 * 60:
+        return _("%(n).1f min") % {"n": seconds / 60}
+    if seconds < 36 * 3600:
+        return _("%(n).1f h") % {"n": seconds / 3600}
+    return _("%(n).1f days") % {"n": seconds / 86400}
+
+
+@register.filter
+def milliseconds(value: float | None) -> str:
+    return duration(None if value is None else value / 1000)
+
+
+@register.filter
+def percent(share: float | None, digits: int = 0) -> str:
+    """0.4231 -> 42 %."""
+    return NOTHING if share is None else f"{share * 100:.{digits}f} %"
+
+
+@register.filter
+def points(share: float | None) -> str:
+    """A difference of shares, in percentage points with its sign: 0.0312 -> +3.1."""
+    return NOTHING if share is None else f"{share * 100:+.1f}".replace("-", "−")
+
+
+@register.filter
+def hundredths(share: float | None) -> str:
+    """A score in [0, 1] as F1 is reported: 0.6234 -> 62.3."""
+    return NOTHING if share is None else f"{share * 100:.1f}"
+
+
+@register.filter
+def bytes_of(value: int | None) -> str:
+    """1536 -> 1.5 kB."""
+    size = float(value or 0)
+    for unit in ("B", "kB", "MB", "GB"):
+        if size < 1000:
+            return f"{size:.0f} {unit}" if unit == "B" else f"{size:.1f} {unit}"
+        size /= 1000
+    return f"{size:.1f} TB"
+
+
+@register.filter
+def when(value: datetime | None) -> str | SafeString:
+    """A time in UTC, which page.js turns into the reader's own zone."""
+    if value is None:
+        return NOTHING
+    utc = value.astimezone(timezone.get_fixed_timezone(0))
+    return format_html(
+        '<time datetime="{}" data-local>{}</time>', utc.isoformat(), utc.strftime("%-d %b %Y, %H:%M UTC")
+    )
+
+
+@register.filter
+def share_of(part: float | None, whole: float | None) -> float:
+    """part / whole, 0 where there is no whole; at most 1."""
+    return min(1.0, (part or 0) / whole) if whole else 0.0
+
+
+@register.inclusion_tag("labelling_ui/parts/bar.html")
+def bar(part: float | None, whole: float | None, label: str = "") -> dict[str, object]:
+    """A progress bar of `part` in `whole`."""
+    return {"percent": round(share_of(part, whole) * 100, 1), "label": label}

@@ -1,0 +1,28 @@
+"""The tabs of a project: each member sees the pages that their role opens."""
+
+from typing import Any
+
+from django import template
+from django.urls import reverse
+from django.utils.translation import gettext_lazy as _
+
+from annotation.models import Membership
+
+register = template.Library()
+
+TABS = [
+    ("project", _("Overview"), Membership.Role.values),
+]
+
+
+@register.inclusion_tag("labelling_ui/parts/tabs.html", takes_context=True)
+def project_tabs(context: dict[str, Any]) -> dict[str, Any]:
+    member = context["member"]
+    tab = context.get("tab") or context["request"].resolver_match.url_name
+    return {
+        "tabs": [
+            {"address": reverse(name, args=[member.project.slug]), "label": label, "current": name == tab}
+            for name, label, roles in TABS
+            if member.role in roles
+        ]
+    }

@@ -1,0 +1,57 @@
+"""The list of projects, and signing in."""
+
+import pytest
+from django.contrib.auth.models import User
+from django.test import Client
+
+from annotation.membership.members import add_member
+from annotation.membership.projects import create_project
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def manager() -> User:
+    return User.objects.create_user("mara", password="mara-secret", is_staff=True)
+
+
+def test_a_stranger_is_asked_to_sign_in(client: Client) -> None:
+    response = client.get("/", follow=True)
+    assert response.redirect_chain[0][0] == "/accounts/login/?next=/"
+    assert "Use the name and password" in response.content.decode()
+
+
+def test_an_annotator_starts_labelling_from_the_first_page(client: Client, manager: User) -> None:
+    project = create_project(by=manager, name="Algebra pilot", slug="algebra")
+    annotator = User.objects.create_user("ann")
+    add_member(by=manager, project=project, user=annotator, role="annotator")
+    client.force_login(annotator)
+    page = client.get("/").content.decode()
+    assert 'href="/p/algebra/label/"' in page
+    assert "Start labelling" in page
+    assert "New project" not in page
+
+
+def test_whoever_has_no_project_reads_what_to_do(client: Client, manager: User) -> None:
+    client.force_login(User.objects.create_user("newcomer"))
+    assert "Ask the manager of a project to add you" in client.get("/").content.decode()
+    client.force_login(manager)
+    assert "Create a project" in client.get("/").content.decode()
+
+
+def test_staff_create_a_project_and_others_do_not(client: Client, manager: User) -> None:
+    client.force_login(manager)
+    response = client.post("/projects/new/", {"name": "Algebra pilot"})
+    assert response.headers["Location"] == "/p/algebra-pilot/"
+    taken = client.post("/projects/new/", {"name": "Another", "slug": "algebra-pilot"})
+    assert "There already is a project with the address" in taken.content.decode()
+    client.force_login(User.objects.create_user("ann"))
+    assert client.get("/projects/new/").status_code == 403
+
+
+def test_what_is_not_yours_is_not_there(client: Client, manager: User) -> None:
+    create_project(by=manager, name="Algebra pilot", slug="algebra")
+    client.force_login(User.objects.create_user("stranger"))
+    response = client.get("/p/algebra/")
+    assert response.status_code == 404
+    assert "not one of yours" in response.content.decode()
