@@ -11,3 +11,11 @@ class DataError(PRMError):
 
 class ModelFileError(PRMError):
     """A model folder that is corrupt, foreign, or of another format version."""
+
+
+class TrainingError(PRMError):
+    """Training that cannot go on; the message names the batch."""
+
+
+class Cancelled(PRMError):
+    """Work stopped on request; a training run leaves a checkpoint to resume from."""

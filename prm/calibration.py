@@ -1,0 +1,67 @@
+"""Temperature and first-error threshold, fitted on data set aside for it. numpy only."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+GRID = 1000  # thresholds tried
+
+
+def fit_temperature(logits: Array, targets: Array, weights: Array) -> float:
+    """The temperature that minimises cross-entropy of the heads' mean probability.
+
+    `logits` [heads, steps]; `targets` and `weights` [steps]. Searched in [1/8, 8] on a log scale to 1 %.
+    """
+    if weights.sum() <= 0:
+        return 1.0
+    grid = np.exp(np.linspace(-np.log(8), np.log(8), 419))
+    losses = [_cross_entropy(mean_probability(logits, t), targets, weights) for t in grid]
+    return float(grid[int(np.argmin(losses))])
+
+
+def mean_probability(logits: Array, temperature: float) -> Array:
+    """Mean over heads of sigmoid(logit / temperature): [steps]."""
+    return _sigmoid(logits / temperature).mean(axis=0)
+
+
+def fit_threshold(scores: list[Array], first_errors: list[int]) -> float:
+    """The threshold t with the best harmonic mean of the two ProcessBench accuracies.
+
+    `scores[i]` is p(good) of solution i's steps; the prediction is the first step with p < t, else none.
+    Ties go to the middle of the longest best run, so that the choice does not sit on an edge.
+    """
+    erroneous = np.array([error >= 0 for error in first_errors])
+    if not erroneous.any() or erroneous.all():
+        return 0.5
+    grid = np.unique(np.quantile(np.concatenate([np.linspace(0.01, 0.99, 99), *scores]), np.linspace(0, 1, GRID)))
+    exact = np.stack([_exact_at(p, error, grid) for p, error in zip(scores, first_errors, strict=True)])
+    at_errors, at_correct = exact[erroneous].mean(axis=0), exact[~erroneous].mean(axis=0)
+    total = at_errors + at_correct
+    f1 = np.divide(2 * at_errors * at_correct, total, out=np.zeros_like(total), where=total > 0)
+    return float(_middle_of_best(grid, f1))
+
+
+def _exact_at(p: Array, first_error: int, grid: Array) -> Array:
+    """Whether each threshold of the grid finds exactly this first error (-1: none)."""
+    lowest = p.min(initial=1.0)
+    if first_error < 0:
+        return (grid <= lowest).astype(float)
+    before = p[:first_error].min(initial=1.0)
+    return ((grid > p[first_error]) & (grid <= before)).astype(float)
+
+
+def _middle_of_best(grid: Array, values: Array) -> float:
+    best = np.flatnonzero(values >= values.max() - 1e-12)
+    runs = np.split(best, np.flatnonzero(np.diff(best) > 1) + 1)
+    longest = max(runs, key=lambda run: grid[run[-1]] - grid[run[0]])
+    return (grid[longest[0]] + grid[longest[-1]]) / 2
+
+
+def _cross_entropy(p: Array, targets: Array, weights: Array) -> float:
+    p = np.clip(p, 1e-7, 1 - 1e-7)
+    loss = -(targets * np.log(p) + (1 - targets) * np.log(1 - p))
+    return float((loss * weights).sum() / weights.sum())
+
+
+def _sigmoid(x: Array) -> Array:
+    return 1 / (1 + np.exp(-np.clip(x, -60, 60)))

@@ -1,0 +1,74 @@
+"""Weights on disk: atomic writes, safetensors only, checked before use."""
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, TypeVar
+
+import msgspec
+from safetensors import SafetensorError, safe_open
+from safetensors.torch import load_file, save_file
+from torch import Tensor
+
+from prm.errors import ModelFileError
+from prm.manifest import MANIFEST_FILE, WEIGHTS_FILE, Manifest, file_sha256, read_manifest
+
+STATE_KEY = "state"
+State = TypeVar("State")
+
+
+def save_model(folder: Path, tensors: Mapping[str, Tensor], manifest: Manifest) -> Manifest:
+    """Write weights, then the manifest with their checksum; a crash between leaves no valid folder."""
+    (folder / MANIFEST_FILE).unlink(missing_ok=True)
+    _save(folder / WEIGHTS_FILE, tensors, {})
+    manifest = msgspec.structs.replace(manifest, checksums={WEIGHTS_FILE: file_sha256(folder / WEIGHTS_FILE)})
+    write_atomic(folder / MANIFEST_FILE, msgspec.json.format(msgspec.json.encode(manifest), indent=2))
+    return manifest
+
+
+def load_model(folder: Path) -> tuple[Manifest, dict[str, Tensor]]:
+    """Manifest and tensors of a model folder; raises ModelFileError with the reason."""
+    manifest = read_manifest(folder)
+    return manifest, _load(folder / WEIGHTS_FILE)
+
+
+def save_state(path: Path, tensors: Mapping[str, Tensor], state: Any) -> None:
+    """Write a resumable state in one file: `state`, a msgspec struct, travels in the header."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    _save(path, tensors, {STATE_KEY: msgspec.json.encode(state).decode()})
+
+
+def load_state(path: Path, kind: type[State]) -> tuple[State, dict[str, Tensor]]:
+    """Read what `save_state` wrote; raises ModelFileError where it is corrupt or foreign."""
+    tensors = _load(path)
+    with safe_open(path, framework="pt") as stream:
+        header = stream.metadata() or {}
+    try:
+        return msgspec.json.decode(header[STATE_KEY], type=kind), tensors
+    except (KeyError, msgspec.DecodeError) as error:
+        raise ModelFileError(f"{path} is not a training state: {error}") from error
+
+
+def write_atomic(path: Path, content: bytes) -> None:
+    """Replace `path` by `content`, so that a reader sees the old or the new and never a part."""
+    partial = path.with_name(path.name + ".partial")
+    with open(partial, "wb") as out:
+        out.write(content)
+        out.flush()
+        os.fsync(out.fileno())
+    partial.replace(path)
+
+
+def _save(path: Path, tensors: Mapping[str, Tensor], header: dict[str, str]) -> None:
+    partial = path.with_name(path.name + ".partial")
+    save_file({name: tensor.detach().cpu().contiguous() for name, tensor in tensors.items()}, partial, header)
+    with open(partial, "rb") as written:
+        os.fsync(written.fileno())
+    partial.replace(path)
+
+
+def _load(path: Path) -> dict[str, Tensor]:
+    try:
+        return load_file(path)
+    except (OSError, SafetensorError) as error:
+        raise ModelFileError(f"{path} is corrupt: {error}") from error

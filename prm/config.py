@@ -1,0 +1,75 @@
+"""The choices of a training run and the progress it reports. No torch."""
+
+from pathlib import Path
+from typing import Literal
+
+import msgspec
+
+from prm.errors import DataError
+
+NeutralPolicy = Literal["positive", "negative", "drop"]
+Lane = Literal["heads", "full", "lora"]
+Stage = Literal["tokenise", "cache", "train", "calibrate", "done"]
+
+
+class TrainConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """Everything that decides a run besides its data.
+
+    `lane`: "heads" trains the heads on cached features of a frozen backbone; "full" tunes the whole
+    backbone with them; "lora" tunes adapters. `neutral` maps the middle rating. A training
+    batch holds `batch_steps` steps in the heads lane and `batch_tokens` tokens in the others;
+    `token_budget` is the number of tokens, padding included, in one forward pass without gradient.
+    `context` in tokens, None for the backbone's own. Learning rates are peaks of a cosine with warm-up. `patience` counts epochs
+    without a better validation loss. `checkpoint_seconds` is the longest work lost in a crash.
+    """
+
+    base: str = "tiny"
+    lane: Lane = "heads"
+    neutral: NeutralPolicy = "positive"
+    seed: int = 0
+    heads: int = 12
+    hidden: int = 64
+    dropout: float = 0.2
+    epochs: int = 60
+    patience: int = 12
+    batch_steps: int = 256
+    batch_tokens: int = 2048
+    token_budget: int = 8192
+    context: int | None = None
+    learning_rate: float = 2e-3
+    backbone_learning_rate: float = 2e-4
+    weight_decay: float = 0.05
+    validation_share: float = 0.15
+    lora_rank: int = 8
+    checkpoint_seconds: float = 30.0
+
+    def __post_init__(self) -> None:
+        positive = ("heads", "hidden", "epochs", "patience", "batch_steps", "batch_tokens", "token_budget", "lora_rank")
+        for name in positive:
+            if getattr(self, name) < 1:
+                raise ValueError(f"{name} must be at least 1")
+        if not 0 <= self.dropout < 1:
+            raise ValueError("dropout must lie in [0, 1)")
+        if not 0 < self.validation_share < 1:
+            raise ValueError("validation_share must lie between 0 and 1")
+
+
+class Progress(msgspec.Struct, omit_defaults=True):
+    """One report of a running job: `step` of `of` within `stage`; `loss` per labelled step in nats."""
+
+    stage: Stage
+    step: int
+    of: int
+    seconds: float
+    loss: float | None = None
+    message: str = ""
+
+
+def read_config(path: Path) -> TrainConfig:
+    """Read a TrainConfig from JSON; raises DataError naming file and field."""
+    try:
+        return msgspec.json.decode(path.read_bytes(), type=TrainConfig)
+    except OSError as error:
+        raise DataError(f"{path}: {error.strerror}") from error
+    except msgspec.DecodeError as error:
+        raise DataError(f"{path}: {error}") from error

@@ -1,0 +1,84 @@
+"""Traces as token ids. Steps are tokenised separately, so a step's ids never depend on what follows."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from prm.rendering import render_step
+from prm.traces import Trace
+
+PROBLEM_TOKEN = "<problem>"
+STEP_TOKEN = "<step>"
+TEXT_SEPARATOR = "\n\n"
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """Ids put before the problem, after it, and after each step: the same in training and scoring."""
+
+    start: tuple[int, ...]
+    problem_end: tuple[int, ...]
+    step_end: tuple[int, ...]
+
+    @classmethod
+    def of(cls, tokenizer: Any) -> "Layout":
+        """The special tokens where the vocabulary has them, else a blank line as text."""
+        start = () if tokenizer.bos_token_id is None else (tokenizer.bos_token_id,)
+        known = tokenizer.get_vocab()
+        if PROBLEM_TOKEN in known and STEP_TOKEN in known:
+            return cls(start, (known[PROBLEM_TOKEN],), (known[STEP_TOKEN],))
+        blank = tuple(tokenizer(TEXT_SEPARATOR, add_special_tokens=False)["input_ids"])
+        if not blank:
+            raise ValueError("the tokenizer gives no token for a blank line")
+        return cls(start, blank, blank)
+
+
+@dataclass(frozen=True, slots=True)
+class Encoded:
+    """One trace: its ids, and the [start, end) of each step that fits, separator included.
+
+    `n_steps` counts all steps of the trace; those past `len(spans)` did not fit and are not scored.
+    """
+
+    ids: tuple[int, ...]
+    spans: tuple[tuple[int, int], ...]
+    n_steps: int
+
+
+def encode(traces: Sequence[Trace], tokenizer: Any, layout: Layout, context: int) -> list[Encoded]:
+    """Encode traces; the ids stop after the last step that fits `context` tokens.
+
+    Text that spells a special token is split like any other text, so no step can forge a separator.
+    """
+    texts = [text for trace in traces for text in (trace.problem, *map(render_step, trace.steps))]
+    if not texts:
+        return []
+    pieces = iter(tokenizer(texts, add_special_tokens=False, split_special_tokens=True, verbose=False)["input_ids"])
+    return [_lay_out([next(pieces) for _ in range(1 + len(trace.steps))], layout, context) for trace in traces]
+
+
+def _lay_out(pieces: list[list[int]], layout: Layout, context: int) -> Encoded:
+    problem, *steps = pieces
+    ids = [*layout.start, *problem, *layout.problem_end]
+    spans = []
+    for step in steps:
+        end = len(ids) + len(step) + len(layout.step_end)
+        if end > context:
+            break
+        spans.append((len(ids), end))
+        ids += [*step, *layout.step_end]
+    return Encoded(tuple(ids) if spans else (), tuple(spans), len(steps))
+
+
+def fill_batches(lengths: Sequence[int], token_budget: int) -> list[list[int]]:
+    """Group indices by length so that count x longest stays within the budget; zero lengths are left out.
+
+    A sequence longer than the budget gets a batch of its own.
+    """
+    batches: list[list[int]] = []
+    for index in sorted((i for i, length in enumerate(lengths) if length), key=lambda i: (lengths[i], i)):
+        if batches and (len(batches[-1]) + 1) * lengths[index] <= token_budget:
+            batches[-1].append(index)
+        else:
+            batches.append([index])
+    return batches

@@ -1,0 +1,151 @@
+"""Where a batch's step features come from: a cache over a frozen backbone, or the backbone being tuned."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+import torch
+from torch import Tensor, nn
+
+from prm.backbones import Backbone
+from prm.config import TrainConfig
+from prm.encoding import Encoded, fill_batches
+from prm.features import feature_width, step_features
+
+
+class Lane(Protocol):
+    """A batch is a list of indices whose meaning is the lane's own; rows count the steps of the fit part."""
+
+    def batches(self, epoch: int) -> list[list[int]]:
+        """The epoch's batches, the same whenever asked."""
+
+    def features(self, batch: list[int]) -> tuple[Tensor, Tensor]:
+        """The batch's features [steps, width] and their rows [steps]."""
+
+    def held_features(self) -> Tensor:
+        """Features of every step of the held part, without gradient."""
+
+    def tuned(self) -> dict[str, nn.Parameter]:
+        """The backbone's parameters under training, by name."""
+
+
+def compute_features(
+    backbone: Backbone, encoded: Sequence[Encoded], token_budget: int, after_batch: Callable[[int], None] | None = None
+) -> Tensor:
+    """Features of every step in trace order, [steps, width], float32 on the CPU.
+
+    `after_batch` hears how many traces are done and may raise to stop.
+    """
+    offsets = row_offsets(encoded)
+    found = torch.zeros(offsets[-1], feature_width(backbone))
+    done = 0
+    with torch.no_grad():
+        for batch in fill_batches([len(e.ids) for e in encoded], token_budget):
+            rows = step_features(backbone, [encoded[i] for i in batch]).rows.cpu()
+            found[_rows_of(batch, offsets)] = rows
+            done += len(batch)
+            if after_batch:
+                after_batch(done)
+    return found
+
+
+def row_offsets(encoded: Sequence[Encoded]) -> list[int]:
+    """Where each trace's rows begin, and at the end how many there are."""
+    offsets = [0]
+    for item in encoded:
+        offsets.append(offsets[-1] + len(item.spans))
+    return offsets
+
+
+@dataclass
+class CachedLane:
+    """Heads only, on features computed once. A batch holds rows; rows without weight are never drawn."""
+
+    fit: Tensor
+    held: Tensor
+    counted: Tensor
+    config: TrainConfig
+    device: torch.device
+
+    def batches(self, epoch: int) -> list[list[int]]:
+        rows = self.counted.nonzero().squeeze(1)
+        order = rows[torch.randperm(len(rows), generator=_generator(self.config.seed, epoch))]
+        return [part.tolist() for part in order.split(self.config.batch_steps)]
+
+    def features(self, batch: list[int]) -> tuple[Tensor, Tensor]:
+        rows = torch.tensor(batch)
+        return self.fit[rows].to(self.device), rows
+
+    def held_features(self) -> Tensor:
+        return self.held.to(self.device)
+
+    def tuned(self) -> dict[str, nn.Parameter]:
+        return {}
+
+
+class TunedLane:
+    """The backbone learns with the heads. A batch holds solutions."""
+
+    def __init__(
+        self,
+        backbone: Backbone,
+        fit: list[Encoded],
+        held: list[Encoded],
+        config: TrainConfig,
+        after_batch: Callable[[int], None],
+    ) -> None:
+        self.backbone, self.fit, self.held, self.config = backbone, fit, held, config
+        self.after_batch = after_batch
+        self.offsets = row_offsets(fit)
+
+    def batches(self, epoch: int) -> list[list[int]]:
+        """Near lengths stay together, with a jitter, so that epochs differ and padding stays small."""
+        generator = _generator(self.config.seed, epoch)
+        jitter = 1 + 0.2 * torch.rand(len(self.fit), generator=generator)
+        order = sorted(range(len(self.fit)), key=lambda i: len(self.fit[i].ids) * float(jitter[i]))
+        batches: list[list[int]] = []
+        longest = 0
+        for index in (i for i in order if self.fit[i].ids):
+            longest = max(longest, len(self.fit[index].ids))
+            if batches and (len(batches[-1]) + 1) * longest <= self.config.batch_tokens:
+                batches[-1].append(index)
+            else:
+                batches.append([index])
+                longest = len(self.fit[index].ids)
+        return [batches[i] for i in torch.randperm(len(batches), generator=generator)]
+
+    def features(self, batch: list[int]) -> tuple[Tensor, Tensor]:
+        found = step_features(self.backbone, [self.fit[i] for i in batch])
+        return found.rows, torch.tensor(_rows_of(batch, self.offsets))
+
+    def held_features(self) -> Tensor:
+        return compute_features(self.backbone, self.held, self.config.token_budget, self.after_batch).to(
+            self.backbone.device
+        )
+
+    def tuned(self) -> dict[str, nn.Parameter]:
+        return tunable_parameters(self.backbone)
+
+
+def prepare_tuning(backbone: Backbone, config: TrainConfig) -> None:
+    """Make the backbone's tunable parameters require gradients: all ("full"), adapters ("lora") or none."""
+    if config.lane == "lora":
+        from peft import LoraConfig, inject_adapter_in_model
+
+        adapters = LoraConfig(r=config.lora_rank, lora_alpha=2 * config.lora_rank, target_modules="all-linear")
+        backbone.model = inject_adapter_in_model(adapters, backbone.model)
+    for name, parameter in backbone.model.named_parameters():
+        parameter.requires_grad_(config.lane == "full" or (config.lane == "lora" and "lora_" in name))
+
+
+def tunable_parameters(backbone: Backbone) -> dict[str, nn.Parameter]:
+    """Parameters that require gradients, each once however many names it is tied to."""
+    return {name: p for name, p in backbone.model.named_parameters() if p.requires_grad}
+
+
+def _rows_of(batch: list[int], offsets: list[int]) -> list[int]:
+    return [row for i in batch for row in range(offsets[i], offsets[i + 1])]
+
+
+def _generator(seed: int, epoch: int) -> torch.Generator:
+    return torch.Generator().manual_seed(seed * 1_000_003 + epoch)

@@ -1,0 +1,115 @@
+"""Score the steps of solutions: with a trained model, or with no labels at all."""
+
+from collections.abc import Callable, Iterable, Iterator
+from itertools import islice
+from pathlib import Path
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from prm.backbones import Backbone, load_backbone
+from prm.checkpoint import load_model
+from prm.encoding import encode
+from prm.errors import ModelFileError
+from prm.features import STATISTICS, feature_width
+from prm.fitting import BACKBONE, HEADS
+from prm.heads import Heads
+from prm.lanes import compute_features, prepare_tuning, row_offsets, tunable_parameters
+from prm.manifest import Manifest
+from prm.scores import TraceScore
+from prm.traces import Trace
+
+__all__ = ["Scorer", "TraceScore"]
+
+CHUNK = 256  # traces read ahead, so that batches hold near lengths
+ZERO_LABEL_STATISTIC = STATISTICS.index("surprisal_mean")
+Probabilities = NDArray[np.float64]
+
+
+class Scorer:
+    """p(step is good | good prefix) for every step of every trace, in one forward pass a trace.
+
+    `threshold` is where a score counts as an error; `manifest` is None for a zero-label scorer.
+    """
+
+    def __init__(
+        self,
+        backbone: Backbone,
+        judge: Callable[[Tensor], Probabilities],
+        *,
+        manifest: Manifest | None = None,
+        threshold: float = 0.5,
+        token_budget: int = 8192,
+    ) -> None:
+        self.backbone, self.judge = backbone, judge
+        self.manifest, self.threshold, self.token_budget = manifest, threshold, token_budget
+
+    @classmethod
+    def load(cls, model_dir: Path, device: str | None = None) -> "Scorer":
+        """Load a trained model; raises ModelFileError where its files or its backbone are not the trained ones."""
+        manifest, tensors = load_model(model_dir)
+        config = manifest.config
+        backbone = load_backbone(manifest.base, device=device, context=config.context)
+        if backbone.sha256 != manifest.base_sha256:
+            raise ModelFileError(f"{model_dir} was trained on another {manifest.base!r} than the one found here")
+        prepare_tuning(backbone, config)
+        heads = Heads(config.heads, feature_width(backbone), config.hidden, config.dropout)
+        try:
+            _fill(tunable_parameters(backbone), tensors, BACKBONE)
+            heads.load_state_dict({name.removeprefix(HEADS): t for name, t in tensors.items() if name.startswith(HEADS)})
+        except (KeyError, RuntimeError) as error:
+            raise ModelFileError(f"{model_dir} holds other weights than its manifest says: {error}") from error
+        heads.to(backbone.device).eval()
+        backbone.model.requires_grad_(False)
+
+        def judge(rows: Tensor) -> Probabilities:
+            with torch.no_grad():
+                logits = heads(rows.to(backbone.device)).double() / manifest.temperature
+            return torch.sigmoid(logits).cpu().numpy()
+
+        return cls(
+            backbone, judge, manifest=manifest, threshold=manifest.threshold, token_budget=config.token_budget
+        )
+
+    @classmethod
+    def for_base(cls, name_or_path: str, device: str | None = None) -> "Scorer":
+        """A scorer that needs no labels: the geometric mean of the probabilities a backbone gave the step's tokens."""
+
+        def judge(rows: Tensor) -> Probabilities:
+            statistics = rows[:, -len(STATISTICS) :].double().numpy()
+            return np.exp(-statistics[None, :, ZERO_LABEL_STATISTIC])
+
+        return cls(load_backbone(name_or_path, device=device), judge)
+
+    def score(self, traces: Iterable[Trace]) -> Iterator[TraceScore]:
+        """Stream scores in the order of `traces`, reading a few hundred ahead."""
+        source = iter(traces)
+        while chunk := list(islice(source, CHUNK)):
+            backbone = self.backbone
+            encoded = encode(chunk, backbone.tokenizer, backbone.layout, backbone.context)
+            p = self.judge(compute_features(backbone, encoded, self.token_budget))
+            offsets = row_offsets(encoded)
+            for index, trace in enumerate(chunk):
+                yield _trace_score(trace, p[:, offsets[index] : offsets[index + 1]])
+
+
+def _trace_score(trace: Trace, p: Probabilities) -> TraceScore:
+    """`p` is [heads, scored steps]; the steps after them are None."""
+    unscored = [None] * (len(trace.steps) - p.shape[1])
+    mean = p.mean(axis=0).tolist()
+    spread = p.std(axis=0).tolist() if len(p) > 1 else [None] * len(mean)
+    return TraceScore(
+        id=trace.id,
+        heads=[*p.T.tolist(), *unscored],
+        mean=[*mean, *unscored],
+        spread=[*spread, *unscored],
+        solution=float(np.prod(mean)) if mean else None,
+    )
+
+
+def _fill(parameters: dict[str, torch.nn.Parameter], tensors: dict[str, Tensor], prefix: str) -> None:
+    with torch.no_grad():
+        for name, parameter in parameters.items():
+            parameter.copy_(tensors[prefix + name])
