@@ -1,0 +1,78 @@
+import type { ErrorBody } from "./types";
+
+/** The server answered, and the answer is no. `status` is the HTTP status. */
+export class ApiError extends Error {
+  constructor(
+    readonly status: number,
+    readonly code: string,
+    message: string,
+    readonly extra: unknown,
+  ) {
+    super(message);
+  }
+
+  /** The person has to sign in again; nothing is wrong with the request itself. */
+  get signedOut(): boolean {
+    const codes = ["not_authenticated", "authentication_failed", "csrf_failed"];
+    return this.status === 401 || (this.status === 403 && codes.includes(this.code));
+  }
+
+  /** The same request may succeed later. */
+  get temporary(): boolean {
+    return this.status >= 500 || this.status === 429 || this.status === 408;
+  }
+}
+
+/** The server could not be reached, or did not answer in time. */
+export class NetworkError extends Error {}
+
+export interface Caller {
+  apiRoot: string;
+  csrfToken: () => string;
+}
+
+const TIMEOUT_MS = 20_000;
+
+/**
+ * The one door to the API: JSON in, JSON out.
+ * Throws ApiError for an answer that is not 2xx, NetworkError where there is none.
+ */
+export async function callAPI<T>(
+  { apiRoot, csrfToken }: Caller,
+  method: "GET" | "POST" | "PUT",
+  path: string,
+  body?: unknown,
+): Promise<T> {
+  const headers: Record<string, string> = { Accept: "application/json", "X-CSRFToken": csrfToken() };
+  const init: RequestInit = { method, headers, credentials: "same-origin" };
+  if (body !== undefined) {
+    headers["Content-Type"] = "application/json";
+    init.body = JSON.stringify(body);
+  }
+  let response: Response;
+  let text: string;
+  try {
+    response = await fetch(apiRoot + path, { ...init, signal: AbortSignal.timeout(TIMEOUT_MS) });
+    text = await response.text();
+  } catch (cause) {
+    throw new NetworkError("The server cannot be reached.", { cause });
+  }
+  const parsed = parse(text);
+  if (response.ok) return parsed as T;
+  const error = (parsed ?? {}) as Partial<ErrorBody>;
+  throw new ApiError(
+    response.status,
+    error.code ?? "unknown",
+    error.message ?? `The server answered ${response.status}.`,
+    error.extra ?? null,
+  );
+}
+
+function parse(text: string): unknown {
+  if (!text) return null;
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,24 @@
+import { callAPI, type Caller } from "./call";
+import type { Claim, Progress, Submission, SubmissionReceipt } from "./types";
+
+/** What the workbench asks of the server. The session is written against this, so tests can stand in for it. */
+export interface Api {
+  claim(holding: number[]): Promise<Claim>;
+  heartbeat(lease: number): Promise<{ expires_at: string }>;
+  release(lease: number, reason: string): Promise<void>;
+  saveDraft(lease: number, version: number, body: unknown): Promise<{ version: number; saved_at: string }>;
+  submit(submission: Submission): Promise<SubmissionReceipt>;
+  progress(): Promise<Progress>;
+}
+
+export function createApi(caller: Caller, projectSlug: string): Api {
+  const project = `/projects/${projectSlug}`;
+  return {
+    claim: (holding) => callAPI(caller, "POST", `${project}/claim/`, { holding }),
+    heartbeat: (lease) => callAPI(caller, "POST", `/leases/${lease}/heartbeat/`, {}),
+    release: (lease, reason) => callAPI(caller, "POST", `/leases/${lease}/release/`, { reason }),
+    saveDraft: (lease, version, body) => callAPI(caller, "PUT", `/leases/${lease}/draft/`, { version, body }),
+    submit: (submission) => callAPI(caller, "POST", `${project}/annotations/`, submission),
+    progress: () => callAPI(caller, "GET", `${project}/my-progress/`),
+  };
+}

@@ -1,0 +1,118 @@
+import { ApiError } from "../api/call";
+import type { Submission, SubmissionReceipt } from "../api/types";
+import { readJson, type Storage } from "./storage";
+
+export interface OutboxEntry {
+  submission: Submission;
+  queued_at: number;
+  /** Set when the server will never take it as it is; the entry is then kept for the person to see. */
+  refused?: { code: string; message: string };
+}
+
+export type Delivery = "idle" | "sending" | "unreachable" | "signed_out";
+
+export interface OutboxOptions {
+  storage: Storage;
+  /** Keys start with this: one per user and project. */
+  prefix: string;
+  send: (submission: Submission) => Promise<SubmissionReceipt>;
+  onChange: () => void;
+  onDelivered: (submission: Submission, receipt: SubmissionReceipt) => void;
+}
+
+const FIRST_WAIT_MS = 1_000;
+const LONGEST_WAIT_MS = 30_000;
+
+/**
+ * Finished work on its way to the server. An entry is written down before it is sent and removed only
+ * when the server has it; its submission id makes sending it twice harmless, from two tabs included.
+ * Each entry has a key of its own, so tabs never overwrite each other's.
+ */
+export class Outbox {
+  delivery: Delivery = "idle";
+  /** False when the browser could not write the last entry down: closing the tab would lose it. */
+  durable = true;
+  private wait = FIRST_WAIT_MS;
+  private timer: ReturnType<typeof setTimeout> | undefined;
+  private running: Promise<void> | null = null;
+
+  constructor(private readonly options: OutboxOptions) {}
+
+  put(submission: Submission): void {
+    this.durable = this.write({ submission, queued_at: Date.now() });
+    this.options.onChange();
+  }
+
+  waiting(): OutboxEntry[] {
+    return this.entries().filter((entry) => !entry.refused);
+  }
+
+  refused(): OutboxEntry[] {
+    return this.entries().filter((entry) => entry.refused);
+  }
+
+  /** The person has dealt with a refused entry. */
+  dismiss(submissionId: string): void {
+    this.options.storage.remove(this.options.prefix + submissionId);
+    this.options.onChange();
+  }
+
+  /** Sends all that waits, oldest first; what cannot be sent now is tried again later, by itself. */
+  flush(): Promise<void> {
+    this.running ??= this.sendAll().finally(() => {
+      this.running = null;
+    });
+    return this.running;
+  }
+
+  private async sendAll(): Promise<void> {
+    clearTimeout(this.timer);
+    for (let entry = this.waiting()[0]; entry; entry = this.waiting()[0]) {
+      this.become("sending");
+      try {
+        const receipt = await this.options.send(entry.submission);
+        this.options.storage.remove(this.options.prefix + entry.submission.submission_id);
+        this.wait = FIRST_WAIT_MS;
+        this.options.onDelivered(entry.submission, receipt);
+      } catch (error) {
+        if (!(error instanceof ApiError) || error.temporary) return this.tryLater("unreachable");
+        if (error.signedOut) return this.tryLater("signed_out");
+        this.write({ ...entry, refused: { code: error.code, message: error.message } });
+      }
+    }
+    this.become("idle");
+  }
+
+  private tryLater(delivery: Delivery): void {
+    this.become(delivery);
+    this.timer = setTimeout(() => void this.flush(), this.wait);
+    this.wait = Math.min(this.wait * 2, LONGEST_WAIT_MS);
+  }
+
+  private become(delivery: Delivery): void {
+    this.delivery = delivery;
+    this.options.onChange();
+  }
+
+  private entries(): OutboxEntry[] {
+    const { storage, prefix } = this.options;
+    return storage
+      .keys(prefix)
+      .map((key) => readJson<OutboxEntry>(storage, key))
+      .filter((entry): entry is OutboxEntry => entry !== null)
+      .sort((a, b) => a.queued_at - b.queued_at);
+  }
+
+  private write(entry: OutboxEntry): boolean {
+    return this.options.storage.set(this.options.prefix + entry.submission.submission_id, JSON.stringify(entry));
+  }
+}
+
+/** A random version-4 UUID. `crypto.randomUUID` is missing on plain http, where a small team may well run this. */
+export function newSubmissionId(): string {
+  const bytes = crypto.getRandomValues(new Uint8Array(16));
+  bytes[6] = (bytes[6]! & 0x0f) | 0x40;
+  bytes[8] = (bytes[8]! & 0x3f) | 0x80;
+  const hex = Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
+  return [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20)].join("-");
+}

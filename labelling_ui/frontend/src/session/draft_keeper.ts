@@ -1,0 +1,171 @@
+import type { Api } from "../api/endpoints";
+import { ApiError } from "../api/call";
+import type { Task } from "../api/types";
+import { readJson, type Storage } from "../outbox/storage";
+import { parseDraft, type DraftBody } from "../state/draft";
+
+/** Two drafts of one solution that know nothing of each other. The person chooses. */
+export interface Conflict {
+  mine: DraftBody;
+  theirs: DraftBody;
+  theirVersion: number;
+}
+
+export type Saving = "saved" | "saving" | "unsaved" | "signed_out";
+
+interface LocalDraft {
+  version: number;
+  /** True while the server does not have this body. */
+  dirty: boolean;
+  body: DraftBody;
+}
+
+export interface KeeperOptions {
+  storage: Storage;
+  prefix: string;
+  api: Pick<Api, "saveDraft">;
+  onChange: () => void;
+}
+
+const SAVE_AFTER_MS = 2_000;
+const RETRY_AFTER_MS = 5_000;
+
+/**
+ * Keeps the draft of one lease: in the browser at every change, on the server every two seconds.
+ * `version` is the stored version this page has seen; where the server's moved on, both are kept.
+ */
+export class DraftKeeper {
+  saving: Saving = "saved";
+  conflict: Conflict | null = null;
+  private version = 0;
+  private body: DraftBody | null = null;
+  private timer: ReturnType<typeof setTimeout> | undefined;
+  private inFlight = false;
+  private closed = false;
+
+  constructor(
+    private readonly lease: number,
+    private readonly options: KeeperOptions,
+  ) {}
+
+  /** The draft to go on with: the server's, the browser's, or none. May leave a conflict to settle. */
+  open(task: Task): DraftBody | null {
+    const local = readJson<LocalDraft>(this.options.storage, this.key);
+    const mine = local ? parseDraft(local.body) : null;
+    const theirs = task.draft ? parseDraft(task.draft.body) : null;
+    this.version = task.draft?.version ?? 0;
+    if (!local || !mine) return theirs;
+    if (local.version >= this.version || !theirs) {
+      if (local.dirty) this.keep(mine);
+      return mine;
+    }
+    if (!local.dirty) return theirs;
+    this.conflict = { mine, theirs, theirVersion: this.version };
+    this.version = local.version;
+    return mine;
+  }
+
+  /** Something the person did. */
+  keep(body: DraftBody): void {
+    this.body = body;
+    this.saving = "unsaved";
+    this.write(true);
+    this.schedule(SAVE_AFTER_MS);
+    this.options.onChange();
+  }
+
+  /** Only time went by: not worth a request, and it travels with the next change. */
+  keepTime(body: DraftBody): void {
+    const local = readJson<LocalDraft>(this.options.storage, this.key);
+    if (local) this.write(local.dirty, body);
+    if (this.body) this.body = body;
+  }
+
+  /** Takes one of the two drafts; gives the one to go on with. */
+  settle(choice: "mine" | "theirs"): DraftBody | null {
+    const conflict = this.conflict;
+    if (!conflict) return null;
+    this.conflict = null;
+    this.version = conflict.theirVersion;
+    if (choice === "mine") {
+      this.keep(this.body ?? conflict.mine);
+      return this.body;
+    }
+    this.body = null;
+    clearTimeout(this.timer);
+    this.options.storage.remove(this.key);
+    this.saving = "saved";
+    this.options.onChange();
+    return conflict.theirs;
+  }
+
+  async saveNow(): Promise<void> {
+    clearTimeout(this.timer);
+    const body = this.body;
+    if (!body || this.conflict || this.inFlight || this.closed) return;
+    this.inFlight = true;
+    this.become("saving");
+    try {
+      const stored = await this.options.api.saveDraft(this.lease, this.version, body);
+      if (this.closed) return;
+      this.version = stored.version;
+      const changedMeanwhile = this.body !== body;
+      if (!changedMeanwhile) this.body = null;
+      this.write(changedMeanwhile, this.body ?? body);
+      this.become(changedMeanwhile ? "unsaved" : "saved");
+      if (changedMeanwhile) this.schedule(SAVE_AFTER_MS);
+    } catch (error) {
+      if (!this.closed) this.failed(error);
+    } finally {
+      this.inFlight = false;
+    }
+  }
+
+  /** The work is in the outbox or given up: the draft is not needed any more. */
+  discard(): void {
+    this.stop();
+    this.options.storage.remove(this.key);
+  }
+
+  /** Stops saving; what is written down stays. */
+  stop(): void {
+    this.closed = true;
+    clearTimeout(this.timer);
+  }
+
+  private get key(): string {
+    return this.options.prefix + this.lease;
+  }
+
+  private failed(error: unknown): void {
+    if (error instanceof ApiError && error.code === "draft_conflict") {
+      const extra = error.extra as { version: number; body: unknown };
+      const theirs = parseDraft(extra.body);
+      if (theirs && this.body) {
+        this.conflict = { mine: this.body, theirs, theirVersion: extra.version };
+        return this.become("unsaved");
+      }
+      this.version = extra.version;
+    }
+    this.become(error instanceof ApiError && error.signedOut ? "signed_out" : "unsaved");
+    const lost = error instanceof ApiError && !error.temporary && !error.signedOut && error.code !== "draft_conflict";
+    // A lease that has ended takes no drafts; the browser's copy and the submission are what count then.
+    if (!lost) this.schedule(RETRY_AFTER_MS);
+  }
+
+  private schedule(ms: number): void {
+    clearTimeout(this.timer);
+    if (!this.closed) this.timer = setTimeout(() => void this.saveNow(), ms);
+  }
+
+  private write(dirty: boolean, body = this.body): void {
+    if (!body) return;
+    const local: LocalDraft = { version: this.version, dirty, body };
+    this.options.storage.set(this.key, JSON.stringify(local));
+  }
+
+  private become(saving: Saving): void {
+    this.saving = saving;
+    this.options.onChange();
+  }
+}

@@ -1,0 +1,295 @@
+import { ApiError } from "../api/call";
+import type { Api } from "../api/endpoints";
+import type { ClaimReason, Progress, Task } from "../api/types";
+import { newSubmissionId, Outbox, type OutboxEntry } from "../outbox/outbox";
+import type { Storage } from "../outbox/storage";
+import { toDraft, withDraft } from "../state/draft";
+import type { Action, State } from "../state/model";
+import { reduce, startState } from "../state/reducer";
+import { toSubmission } from "../state/submission";
+import { DraftKeeper, type Conflict } from "./draft_keeper";
+
+/** Why there is no solution on the screen. */
+export interface Idle {
+  kind: "loading" | "sending" | "unreachable" | "signed_out" | "refused" | ClaimReason;
+  message: string;
+  retryAt: string | null;
+}
+
+export type Saved = "saved" | "saving" | "unsaved" | "unreachable" | "signed_out";
+
+/** All that the page shows. A new object at every change. */
+export interface View {
+  task: Task | null;
+  state: State | null;
+  idle: Idle;
+  saved: Saved;
+  /** False when the browser cannot keep finished work across a closed tab. */
+  durable: boolean;
+  waiting: number;
+  refused: OutboxEntry[];
+  conflict: Conflict | null;
+  progress: Progress | null;
+  /** The server no longer holds this solution for the person; a submission is kept all the same. */
+  leaseEnded: boolean;
+  notice: string;
+}
+
+export interface SessionOptions {
+  api: Api;
+  storage: Storage;
+  /** Separates people and projects that share a browser. */
+  scope: string;
+  onView: (view: View) => void;
+  /** Called with a task as soon as it is in hand, so that it can be typeset before it is shown. */
+  onPrefetched: (task: Task) => void;
+}
+
+const RETRY_CLAIM_MS = 5_000;
+const LOOK_AGAIN_MS = 60_000;
+const LOADING: Idle = { kind: "loading", message: "", retryAt: null };
+
+interface Hand {
+  task: Task;
+  state: State;
+  keeper: DraftKeeper;
+}
+
+/** Keeps a solution in front of the person and the next one in hand; knows nothing of the page. */
+export class Session {
+  private hand: Hand | null = null;
+  private next: Task | null = null;
+  private idle: Idle = LOADING;
+  private progress: Progress | null = null;
+  private leaseEnded = false;
+  private notice = "";
+  private claiming = false;
+  private claimAgain = false;
+  private claimTimer: ReturnType<typeof setTimeout> | undefined;
+  private readonly outbox: Outbox;
+
+  constructor(private readonly options: SessionOptions) {
+    this.outbox = new Outbox({
+      storage: options.storage,
+      prefix: `stepmark:outbox:${options.scope}:`,
+      send: (submission) => options.api.submit(submission),
+      onChange: () => this.show(),
+      onDelivered: () => {
+        void this.refreshProgress();
+        void this.refill();
+      },
+    });
+  }
+
+  start(): void {
+    void this.refreshProgress();
+    void this.outbox.flush();
+    void this.refill();
+  }
+
+  /** The network or the sign-in may be back: try everything that waits. */
+  wake(): void {
+    void this.outbox.flush();
+    void this.hand?.keeper.saveNow();
+    void this.refill();
+  }
+
+  dispatch(action: Action): void {
+    const { hand } = this;
+    if (!hand) return;
+    const before = hand.state;
+    hand.state = reduce(before, action);
+    if (hand.state === before) return;
+    const body = toDraft(hand.state, new Date().toISOString());
+    if (hand.state.work !== before.work) {
+      this.notice = "";
+      hand.keeper.keep(body);
+    } else if (action.type === "spend") hand.keeper.keepTime(body);
+    this.show();
+  }
+
+  /** Hands the work in and shows the next solution at once; false while something is missing. */
+  submit(): boolean {
+    const { hand } = this;
+    const submission = hand && toSubmission(hand.task, hand.state, newSubmissionId());
+    if (!hand || !submission) return false;
+    this.outbox.put(submission);
+    hand.keeper.discard();
+    this.takeNext();
+    void this.outbox.flush();
+    if (!this.hand) void this.refill();
+    return true;
+  }
+
+  async skip(reason: string): Promise<void> {
+    const { hand } = this;
+    if (!hand) return;
+    try {
+      await this.options.api.release(hand.task.lease.id, reason);
+    } catch (error) {
+      this.notice = messageOf(error);
+      return this.show();
+    }
+    if (this.hand !== hand) return;
+    hand.keeper.discard();
+    this.takeNext();
+    void this.refill();
+  }
+
+  settle(choice: "mine" | "theirs"): void {
+    const { hand } = this;
+    const draft = hand?.keeper.settle(choice);
+    if (!hand || !draft) return;
+    if (choice === "theirs") hand.state = withDraft(startState(hand.task), draft);
+    this.show();
+  }
+
+  dismiss(submissionId: string): void {
+    this.outbox.dismiss(submissionId);
+  }
+
+  /** Tells the server that the solutions in hand are still wanted. */
+  async heartbeat(): Promise<void> {
+    const { hand, next } = this;
+    if (hand && !(await this.beat(hand.task)) && this.hand === hand) this.leaseEnded = true;
+    if (next && !(await this.beat(next)) && this.next === next) {
+      this.next = null;
+      void this.refill();
+    }
+    this.show();
+  }
+
+  private async beat(task: Task): Promise<boolean> {
+    try {
+      await this.options.api.heartbeat(task.lease.id);
+    } catch (error) {
+      return !(error instanceof ApiError) || error.temporary || error.signedOut;
+    }
+    return true;
+  }
+
+  private takeNext(): void {
+    this.hand?.keeper.stop();
+    const { next } = this;
+    this.hand = null;
+    this.next = null;
+    this.leaseEnded = false;
+    this.notice = "";
+    if (next) this.open(next);
+    else this.idle = LOADING;
+    this.show();
+  }
+
+  private open(task: Task): void {
+    const { storage, api, scope } = this.options;
+    const keeper = new DraftKeeper(task.lease.id, {
+      storage,
+      api,
+      prefix: `stepmark:draft:${scope}:`,
+      onChange: () => this.show(),
+    });
+    const draft = keeper.open(task);
+    const fresh = startState(task);
+    this.hand = { task, keeper, state: draft ? withDraft(fresh, draft) : fresh };
+  }
+
+  /** Claims until a solution is on the screen and the next in hand, or the server says that is all. */
+  private async refill(): Promise<void> {
+    if (this.claiming) {
+      this.claimAgain = true;
+      return;
+    }
+    this.claiming = true;
+    clearTimeout(this.claimTimer);
+    do this.claimAgain = false;
+    while ((await this.claimOne()) || this.claimAgain);
+    this.claiming = false;
+    this.show();
+  }
+
+  /** True when there is reason to claim another. */
+  private async claimOne(): Promise<boolean> {
+    if (this.hand && this.next) return false;
+    const holding = this.held();
+    let claim;
+    try {
+      claim = await this.options.api.claim(holding);
+    } catch (error) {
+      const kind = !(error instanceof ApiError) || error.temporary ? "unreachable" : "refused";
+      this.idle = {
+        kind: error instanceof ApiError && error.signedOut ? "signed_out" : kind,
+        message: messageOf(error),
+        retryAt: null,
+      };
+      this.lookAgainIn(RETRY_CLAIM_MS);
+      return false;
+    }
+    const { task } = claim;
+    if (!task) {
+      const sending = this.outbox.waiting().length > 0 && claim.reason === "holding_enough";
+      this.idle = {
+        kind: sending ? "sending" : (claim.reason ?? "done"),
+        message: claim.message,
+        retryAt: claim.retry_at,
+      };
+      if (!this.hand) this.lookAgainIn(claim.retry_at ? Date.parse(claim.retry_at) - Date.now() : LOOK_AGAIN_MS);
+      return false;
+    }
+    if (this.held().includes(task.lease.id)) return false;
+    if (this.hand) this.next = task;
+    else this.open(task);
+    this.options.onPrefetched(task);
+    this.show();
+    return true;
+  }
+
+  private held(): number[] {
+    const sent = this.outbox.waiting().map((entry) => entry.submission.lease);
+    return [this.hand?.task.lease.id, this.next?.lease.id, ...sent].filter((id) => id != null);
+  }
+
+  private lookAgainIn(ms: number): void {
+    clearTimeout(this.claimTimer);
+    const wait = Math.min(Math.max(ms, RETRY_CLAIM_MS), LOOK_AGAIN_MS);
+    this.claimTimer = setTimeout(() => void this.refill(), wait);
+  }
+
+  private async refreshProgress(): Promise<void> {
+    try {
+      this.progress = await this.options.api.progress();
+      this.show();
+    } catch {
+      // The header goes without its numbers; whatever is wrong shows where work would be lost by it.
+    }
+  }
+
+  private show(): void {
+    const { hand, outbox } = this;
+    this.options.onView({
+      task: hand?.task ?? null,
+      state: hand?.state ?? null,
+      idle: this.idle,
+      saved: this.saved(),
+      durable: outbox.durable,
+      waiting: outbox.waiting().length,
+      refused: outbox.refused(),
+      conflict: hand?.keeper.conflict ?? null,
+      progress: this.progress,
+      leaseEnded: this.leaseEnded,
+      notice: this.notice,
+    });
+  }
+
+  private saved(): Saved {
+    const draft = this.hand?.keeper.saving ?? "saved";
+    const { delivery } = this.outbox;
+    if (delivery === "signed_out" || draft === "signed_out") return "signed_out";
+    if (delivery === "unreachable") return "unreachable";
+    if (delivery === "sending" || draft === "saving") return "saving";
+    return draft === "unsaved" ? "unsaved" : "saved";
+  }
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

@@ -1,0 +1,75 @@
+import type { FinishReason, Step, StepPosition } from "../api/types";
+import { markOf, type State } from "./model";
+
+type Basis = Pick<State, "steps" | "scheme" | "work">;
+
+/** One line of the solution as it stands before the person. */
+export interface Row {
+  readonly step: Step;
+  readonly position: number;
+  /** The step of the solution itself; false for another completion at the same position. */
+  readonly main: boolean;
+  /** False after the first error: shown grey, not rated. */
+  readonly reached: boolean;
+}
+
+function mainOf(entry: StepPosition): Step {
+  const step = entry.alternatives[0];
+  if (!step) throw new Error(`Position ${entry.position} has no step.`);
+  return step;
+}
+
+/** Index into `steps` of the first step of the solution rated bad, or -1. */
+export function firstErrorIndex({ steps, work }: Basis): number {
+  return steps.findIndex((entry) => markOf(work, mainOf(entry).id).answer === "bad");
+}
+
+/** Index of the last position that is asked about. */
+function lastReached(basis: Basis): number {
+  const error = firstErrorIndex(basis);
+  return basis.scheme.stop_at_first_error && error >= 0 ? error : basis.steps.length - 1;
+}
+
+/** The lines to show, in reading order. Other completions stand open below a step rated bad. */
+export function rows(basis: Basis): Row[] {
+  const last = lastReached(basis);
+  return basis.steps.flatMap((entry, index) => {
+    const reached = index <= last;
+    const main = mainOf(entry);
+    const open = reached && basis.scheme.rate_alternatives && markOf(basis.work, main.id).answer === "bad";
+    return entry.alternatives
+      .filter((step) => step === main || open)
+      .map((step) => ({ step, position: entry.position, main: step === main, reached }));
+  });
+}
+
+/** Steps still to be answered before the work is complete, in reading order. */
+export function left(basis: Basis): Row[] {
+  return rows(basis).filter((row) => row.reached && markOf(basis.work, row.step.id).answer === null);
+}
+
+/** Where an own step is asked for: the position of the first error, or null. */
+export function ownStepPosition(basis: Basis): number | null {
+  const error = firstErrorIndex(basis);
+  if (!basis.scheme.ask_own_step || error < 0) return null;
+  return basis.steps[error]?.position ?? null;
+}
+
+export type Readiness =
+  | { ready: true; finish: FinishReason; firstError: number | null }
+  | { ready: false; why: "left"; count: number; next: number }
+  | { ready: false; why: "reason" };
+
+/** Whether the work can be submitted, as what, and if not, what is missing. Positions count from 0. */
+export function readiness(basis: Basis): Readiness {
+  const { stop } = basis.work;
+  const error = firstErrorIndex(basis);
+  const firstError = error < 0 ? null : (basis.steps[error]?.position ?? null);
+  if (stop) {
+    return stop.reason.trim() ? { ready: true, finish: stop.kind, firstError } : { ready: false, why: "reason" };
+  }
+  const missing = left(basis);
+  const next = missing[0];
+  if (next) return { ready: false, why: "left", count: missing.length, next: next.step.id };
+  return { ready: true, finish: error < 0 ? "solution" : "found_error", firstError };
+}

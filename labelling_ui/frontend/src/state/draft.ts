@@ -1,0 +1,52 @@
+import type { State, Work } from "./model";
+import { BLANK_WORK } from "./model";
+import { rows } from "./derived";
+
+/** Unsubmitted work as it is kept in the browser and on the server. */
+export interface DraftBody {
+  format: 1;
+  work: Work;
+  cursor: number;
+  dwell_ms: Record<number, number>;
+  total_ms: number;
+  /** When the person last changed something, ISO 8601. */
+  edited_at: string;
+}
+
+export function toDraft(state: State, editedAt: string): DraftBody {
+  return {
+    format: 1,
+    work: state.work,
+    cursor: state.cursor,
+    dwell_ms: { ...state.dwellMs },
+    total_ms: state.totalMs,
+    edited_at: editedAt,
+  };
+}
+
+/** Reads a body from storage or the network; null when it is none of ours. */
+export function parseDraft(body: unknown): DraftBody | null {
+  if (typeof body !== "object" || body === null) return null;
+  const draft = body as Partial<DraftBody>;
+  if (draft.format !== 1 || typeof draft.work !== "object" || draft.work === null) return null;
+  return {
+    format: 1,
+    work: { ...BLANK_WORK, ...draft.work },
+    cursor: Number(draft.cursor ?? 0),
+    dwell_ms: draft.dwell_ms ?? {},
+    total_ms: Number(draft.total_ms ?? 0),
+    edited_at: typeof draft.edited_at === "string" ? draft.edited_at : "",
+  };
+}
+
+/** Puts a draft into a fresh state. Where the cursor's step is not there any more, the first step has it. */
+export function withDraft(state: State, draft: DraftBody): State {
+  const resumed = { ...state, work: draft.work, dwellMs: draft.dwell_ms, totalMs: draft.total_ms };
+  const known = rows(resumed).some((row) => row.step.id === draft.cursor);
+  return { ...resumed, cursor: known ? draft.cursor : state.cursor };
+}
+
+/** How many steps carry an answer: enough to tell two drafts apart in a sentence. */
+export function answeredCount(work: Work): number {
+  return Object.values(work.marks).filter((mark) => mark.answer !== null).length;
+}

@@ -1,0 +1,73 @@
+import type { Scheme, StepPosition } from "../api/types";
+
+/** What a person can say of a step. Nothing said is null; a step after the first error is never asked about. */
+export type Answer = "good" | "neutral" | "bad" | "unsure";
+
+export interface Mark {
+  readonly answer: Answer | null;
+  readonly flagged: boolean;
+  readonly errorType: string;
+  readonly comment: string;
+}
+
+export const BLANK_MARK: Mark = { answer: null, flagged: false, errorType: "", comment: "" };
+
+/** The person ends the work without rating to the end. */
+export interface Stop {
+  readonly kind: "give_up" | "bad_problem";
+  readonly reason: string;
+}
+
+/** All that undo and redo go over. Marks are keyed by step id, own steps by position. */
+export interface Work {
+  readonly marks: Readonly<Record<number, Mark>>;
+  readonly ownSteps: Readonly<Record<number, string>>;
+  readonly comment: string;
+  readonly referenceDisputed: boolean;
+  readonly stop: Stop | null;
+}
+
+export const BLANK_WORK: Work = { marks: {}, ownSteps: {}, comment: "", referenceDisputed: false, stop: null };
+
+/** Work with the step it was done at, so that undo goes back to the place too. */
+export interface Moment {
+  readonly work: Work;
+  readonly cursor: number;
+}
+
+/**
+ * The labelling of one solution. `cursor` is a step id. Time is apart from work: undo does not give
+ * time back. `typing` names the text being typed, so that one run of typing is one undo.
+ */
+export interface State {
+  readonly steps: readonly StepPosition[];
+  readonly scheme: Scheme;
+  readonly work: Work;
+  readonly cursor: number;
+  readonly past: readonly Moment[];
+  readonly future: readonly Moment[];
+  readonly typing: string | null;
+  readonly dwellMs: Readonly<Record<number, number>>;
+  readonly totalMs: number;
+}
+
+export type Action =
+  | { type: "rate"; step: number; answer: Answer }
+  | { type: "first_error"; step: number }
+  | { type: "flag"; step: number }
+  | { type: "error_type"; step: number; value: string }
+  | { type: "step_comment"; step: number; value: string }
+  | { type: "own_step"; position: number; value: string }
+  | { type: "comment"; value: string }
+  | { type: "dispute_reference" }
+  | { type: "stop"; kind: Stop["kind"]; reason: string }
+  | { type: "continue" }
+  | { type: "go"; step: number }
+  | { type: "move"; by: number }
+  | { type: "undo" }
+  | { type: "redo" }
+  | { type: "spend"; ms: number };
+
+export function markOf(work: Work, step: number): Mark {
+  return work.marks[step] ?? BLANK_MARK;
+}

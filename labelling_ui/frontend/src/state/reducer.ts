@@ -1,0 +1,156 @@
+import type { Task } from "../api/types";
+import { left, rows, type Row } from "./derived";
+import { BLANK_WORK, markOf, type Action, type Answer, type Mark, type State, type Work } from "./model";
+
+const UNDO_DEPTH = 500;
+
+export function startState(task: Pick<Task, "solution" | "scheme">): State {
+  const first = task.solution.steps[0]?.alternatives[0];
+  return {
+    steps: task.solution.steps,
+    scheme: task.scheme,
+    work: BLANK_WORK,
+    cursor: first?.id ?? 0,
+    past: [],
+    future: [],
+    typing: null,
+    dwellMs: {},
+    totalMs: 0,
+  };
+}
+
+/** The next state. An action that cannot apply (a step not reached, nothing to undo) gives the same state back. */
+export function reduce(state: State, action: Action): State {
+  switch (action.type) {
+    case "rate":
+      return rate(state, action.step, action.answer);
+    case "first_error":
+      return firstErrorHere(state, action.step);
+    case "flag":
+      return changeMark(state, action.step, (mark) => ({ ...mark, flagged: !mark.flagged }));
+    case "error_type":
+      if (markOf(state.work, action.step).answer !== "bad") return state;
+      return changeMark(state, action.step, (mark) => ({ ...mark, errorType: action.value }));
+    case "step_comment":
+      return changeMark(state, action.step, (mark) => ({ ...mark, comment: action.value }), `step ${action.step}`);
+    case "own_step":
+      return change(
+        state,
+        { ...state.work, ownSteps: { ...state.work.ownSteps, [action.position]: action.value } },
+        { typing: `own ${action.position}` },
+      );
+    case "comment":
+      return change(state, { ...state.work, comment: action.value }, { typing: "comment" });
+    case "dispute_reference":
+      return change(state, { ...state.work, referenceDisputed: !state.work.referenceDisputed });
+    case "stop":
+      return change(
+        state,
+        { ...state.work, stop: { kind: action.kind, reason: action.reason } },
+        { typing: `stop ${action.kind}` },
+      );
+    case "continue":
+      return state.work.stop ? change(state, { ...state.work, stop: null }) : state;
+    case "go":
+      return go(state, action.step);
+    case "move":
+      return move(state, action.by);
+    case "undo":
+      return undo(state);
+    case "redo":
+      return redo(state);
+    case "spend":
+      return spend(state, action.ms);
+  }
+}
+
+function change(state: State, work: Work, { cursor = state.cursor, typing = null as string | null } = {}): State {
+  const sameRun = typing !== null && typing === state.typing && state.past.length > 0;
+  const past = sameRun
+    ? state.past
+    : [...state.past, { work: state.work, cursor: state.cursor }].slice(-UNDO_DEPTH);
+  return { ...state, work, cursor, past, future: [], typing };
+}
+
+function rowOf(state: State, step: number): Row | undefined {
+  return rows(state).find((row) => row.step.id === step);
+}
+
+function withMark(work: Work, step: number, mark: Mark): Work {
+  return { ...work, marks: { ...work.marks, [step]: mark } };
+}
+
+function changeMark(state: State, step: number, edit: (mark: Mark) => Mark, typing: string | null = null): State {
+  if (!rowOf(state, step)?.reached) return state;
+  return change(state, withMark(state.work, step, edit(markOf(state.work, step))), { cursor: step, typing });
+}
+
+/** An error type belongs to a bad step: it goes with the rating. */
+function answered(mark: Mark, answer: Answer): Mark {
+  return { ...mark, answer, errorType: answer === "bad" ? mark.errorType : "" };
+}
+
+function rate(state: State, step: number, answer: Answer): State {
+  if (!rowOf(state, step)?.reached) return state;
+  const work = withMark(state.work, step, answered(markOf(state.work, step), answer));
+  return change(state, work, { cursor: nextUnrated({ ...state, work }, step) });
+}
+
+/** The next step without an answer, after `step` and then from the top; `step` itself when all are answered. */
+function nextUnrated(state: State, step: number): number {
+  const missing = left(state).map((row) => row.step.id);
+  const waiting = new Set(missing);
+  const visible = rows(state).map((row) => row.step.id);
+  const after = visible.slice(visible.indexOf(step) + 1).find((id) => waiting.has(id));
+  return after ?? missing[0] ?? step;
+}
+
+/** Marks a step bad and accepts what came before: unanswered and bad steps become good. */
+function firstErrorHere(state: State, step: number): State {
+  const row = rowOf(state, step);
+  if (!row?.reached || !row.main) return state;
+  let work = withMark(state.work, step, answered(markOf(state.work, step), "bad"));
+  for (const earlier of rows(state)) {
+    if (earlier.position >= row.position) break;
+    const mark = markOf(work, earlier.step.id);
+    if (earlier.main && (mark.answer === null || mark.answer === "bad")) {
+      work = withMark(work, earlier.step.id, answered(mark, "good"));
+    }
+  }
+  return change(state, work, { cursor: nextUnrated({ ...state, work }, step) });
+}
+
+function go(state: State, step: number): State {
+  if (step === state.cursor || !rowOf(state, step)) return state;
+  return { ...state, cursor: step, typing: null };
+}
+
+function move(state: State, by: number): State {
+  const order = rows(state).map((row) => row.step.id);
+  const target = Math.min(order.length - 1, Math.max(0, order.indexOf(state.cursor) + by));
+  return go(state, order[target] ?? state.cursor);
+}
+
+function undo(state: State): State {
+  const before = state.past.at(-1);
+  if (!before) return state;
+  const now = { work: state.work, cursor: state.cursor };
+  return { ...state, ...before, past: state.past.slice(0, -1), future: [now, ...state.future], typing: null };
+}
+
+function redo(state: State): State {
+  const [after, ...rest] = state.future;
+  if (!after) return state;
+  const now = { work: state.work, cursor: state.cursor };
+  return { ...state, ...after, past: [...state.past, now], future: rest, typing: null };
+}
+
+function spend(state: State, ms: number): State {
+  if (ms <= 0) return state;
+  const here = state.dwellMs[state.cursor] ?? 0;
+  return {
+    ...state,
+    totalMs: state.totalMs + ms,
+    dwellMs: { ...state.dwellMs, [state.cursor]: here + ms },
+  };
+}

@@ -1,0 +1,54 @@
+import type { PathEntry, Rating, StepJudgement, Submission, Task } from "../api/types";
+import { firstErrorIndex, readiness, rows } from "./derived";
+import { markOf, type Answer, type Mark, type State } from "./model";
+
+const RATINGS: Record<Exclude<Answer, "unsure">, Rating> = { good: 1, neutral: 0, bad: -1 };
+
+/** The submission of finished work, or null while something is missing. `submissionId` is a UUID made here once. */
+export function toSubmission(task: Task, state: State, submissionId: string): Submission | null {
+  const ready = readiness(state);
+  if (!ready.ready) return null;
+  return {
+    submission_id: submissionId,
+    solution: task.solution.id,
+    lease: task.lease.id,
+    finish_reason: ready.finish,
+    reason: state.work.stop?.reason.trim() ?? "",
+    total_ms: Math.round(state.totalMs),
+    comment: state.work.comment.trim(),
+    reference_disputed: state.work.referenceDisputed,
+    path: toPath(state),
+  };
+}
+
+function toPath(state: State): PathEntry[] {
+  const visible = rows(state);
+  const error = firstErrorIndex(state);
+  return state.steps.map((entry, index) => {
+    const shown = visible.filter((row) => row.position === entry.position);
+    const main = shown.find((row) => row.main);
+    const said = main?.reached ? markOf(state.work, main.step.id).answer : null;
+    const endsHere = state.scheme.stop_at_first_error && index === error;
+    const ownText = index === error ? (state.work.ownSteps[entry.position] ?? "").trim() : "";
+    return {
+      position: entry.position,
+      // The path goes on through this step unless it ends at the error, or was never judged.
+      chosen: main && said !== null && !endsHere && !ownText ? main.step.id : null,
+      own_text: ownText || null,
+      dwell_ms: Math.round(entry.alternatives.reduce((sum, step) => sum + (state.dwellMs[step.id] ?? 0), 0)),
+      ratings: shown.map((row) => toJudgement(row.step.id, row.reached ? markOf(state.work, row.step.id) : null)),
+    };
+  });
+}
+
+function toJudgement(step: number, mark: Mark | null): StepJudgement {
+  const notes = {
+    flagged: mark?.flagged ?? false,
+    error_type: mark?.errorType ?? "",
+    comment: mark?.comment.trim() ?? "",
+  };
+  const answer = mark?.answer ?? null;
+  if (answer === null) return { step, state: "not_reached", rating: null, ...notes };
+  if (answer === "unsure") return { step, state: "unsure", rating: null, ...notes };
+  return { step, state: "rated", rating: RATINGS[answer], ...notes };
+}

@@ -1,0 +1,97 @@
+import type { Api } from "../src/api/endpoints";
+import { ApiError, NetworkError } from "../src/api/call";
+import type { Claim, Submission, Task } from "../src/api/types";
+import type { Storage } from "../src/outbox/storage";
+
+export function memoryStorage(): Storage & { map: Map<string, string> } {
+  const map = new Map<string, string>();
+  return {
+    map,
+    get: (key) => map.get(key) ?? null,
+    set: (key, value) => {
+      map.set(key, value);
+      return true;
+    },
+    remove: (key) => void map.delete(key),
+    keys: (prefix) => [...map.keys()].filter((key) => key.startsWith(prefix)).sort(),
+  };
+}
+
+/** A server with the contract's rules of claiming, submitting and drafts, and a plug to pull. */
+export class FakeServer implements Api {
+  online = true;
+  signedIn = true;
+  readonly accepted = new Map<string, Submission>();
+  readonly drafts = new Map<number, { version: number; body: unknown }>();
+  readonly released: { lease: number; reason: string }[] = [];
+  readonly endedLeases = new Set<number>();
+  calls: string[] = [];
+  private readonly active: Task[] = [];
+
+  constructor(
+    private readonly queue: Task[],
+    private readonly prefetchDepth = 1,
+  ) {}
+
+  private answer(call: string): void {
+    this.calls.push(call);
+    if (!this.online) throw new NetworkError("The server cannot be reached.");
+    if (!this.signedIn) throw new ApiError(403, "not_authenticated", "Sign in.", null);
+  }
+
+  private end(lease: number | null): void {
+    const index = this.active.findIndex((task) => task.lease.id === lease);
+    if (index >= 0) this.active.splice(index, 1);
+  }
+
+  async claim(holding: number[]): Promise<Claim> {
+    this.answer("claim");
+    const none = { task: null, message: "", retry_at: null };
+    const mine = this.active.find((task) => !holding.includes(task.lease.id));
+    if (mine) return this.give(mine);
+    if (this.active.length > this.prefetchDepth) return { ...none, reason: "holding_enough" };
+    const task = this.queue.shift();
+    if (!task) return { ...none, reason: "done", message: "All done." };
+    this.active.push(task);
+    return this.give(task);
+  }
+
+  private give(task: Task): Claim {
+    const draft = this.drafts.get(task.lease.id) ?? null;
+    return { task: { ...task, draft }, reason: null, message: "", retry_at: null };
+  }
+
+  async heartbeat(lease: number) {
+    this.answer("heartbeat");
+    if (this.endedLeases.has(lease)) throw new ApiError(409, "lease_ended", "It ended.", null);
+    return { expires_at: "2030-01-01T00:00:00Z" };
+  }
+
+  async release(lease: number, reason: string) {
+    this.answer("release");
+    this.released.push({ lease, reason });
+    this.end(lease);
+  }
+
+  async saveDraft(lease: number, version: number, body: unknown) {
+    this.answer("saveDraft");
+    const stored = this.drafts.get(lease);
+    if (stored && version !== stored.version) {
+      throw new ApiError(409, "draft_conflict", "Edited elsewhere.", stored);
+    }
+    this.drafts.set(lease, { version: version + 1, body });
+    return { version: version + 1, saved_at: "2026-01-01T00:00:00Z" };
+  }
+
+  async submit(submission: Submission) {
+    this.answer("submit");
+    this.accepted.set(submission.submission_id, submission);
+    this.end(submission.lease);
+    return { id: this.accepted.size, revision: 1, counted: true, first_error: -1 };
+  }
+
+  async progress() {
+    this.answer("progress");
+    return { today: this.accepted.size, total: this.accepted.size, median_seconds: null };
+  }
+}

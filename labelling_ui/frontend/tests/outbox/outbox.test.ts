@@ -1,0 +1,115 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { ApiError, NetworkError } from "../../src/api/call";
+import type { Submission } from "../../src/api/types";
+import { newSubmissionId, Outbox } from "../../src/outbox/outbox";
+import { memoryStorage } from "../fakes";
+
+function submission(id: string): Submission {
+  return {
+    submission_id: id,
+    solution: 1,
+    lease: 1,
+    finish_reason: "solution",
+    reason: "",
+    total_ms: 0,
+    comment: "",
+    reference_disputed: false,
+    path: [],
+  };
+}
+
+const RECEIPT = { id: 1, revision: 1, counted: true, first_error: -1 };
+
+function outbox(send: (submission: Submission) => Promise<typeof RECEIPT>, storage = memoryStorage()) {
+  const delivered: string[] = [];
+  const box = new Outbox({
+    storage,
+    prefix: "box:",
+    send,
+    onChange: () => {},
+    onDelivered: (sent) => delivered.push(sent.submission_id),
+  });
+  return { box, delivered, storage };
+}
+
+beforeEach(() => void vi.useFakeTimers());
+afterEach(() => void vi.useRealTimers());
+
+describe("the outbox", () => {
+  it("sends oldest first and forgets what was taken", async () => {
+    const { box, delivered, storage } = outbox(async () => RECEIPT);
+    box.put(submission("a"));
+    vi.advanceTimersByTime(5);
+    box.put(submission("b"));
+    await box.flush();
+    expect(delivered).toEqual(["a", "b"]);
+    expect(storage.map.size).toBe(0);
+  });
+
+  it("keeps what cannot be sent, waits longer each time, and sends the same id", async () => {
+    const ids: string[] = [];
+    let online = false;
+    const { box, delivered } = outbox(async (sent) => {
+      ids.push(sent.submission_id);
+      if (!online) throw new NetworkError("no");
+      return RECEIPT;
+    });
+    box.put(submission("a"));
+    await box.flush();
+    expect(box.delivery).toBe("unreachable");
+    await vi.advanceTimersByTimeAsync(1_000);
+    expect(ids).toHaveLength(2);
+    await vi.advanceTimersByTimeAsync(1_000);
+    expect(ids).toHaveLength(2);
+    online = true;
+    await vi.advanceTimersByTimeAsync(1_000);
+    expect(delivered).toEqual(["a"]);
+    expect(new Set(ids)).toEqual(new Set(["a"]));
+    expect(box.delivery).toBe("idle");
+  });
+
+  it("is found again by a page opened later", async () => {
+    const storage = memoryStorage();
+    const first = outbox(async () => Promise.reject(new NetworkError("no")), storage);
+    first.box.put(submission("a"));
+    const second = outbox(async () => RECEIPT, storage);
+    await second.box.flush();
+    expect(second.delivered).toEqual(["a"]);
+  });
+
+  it("sets aside what the server refuses, and goes on with the rest", async () => {
+    const { box, delivered } = outbox(async (sent) => {
+      if (sent.submission_id === "a") throw new ApiError(400, "bad_path", "Position 3 is missing.", null);
+      return RECEIPT;
+    });
+    box.put(submission("a"));
+    vi.advanceTimersByTime(5);
+    box.put(submission("b"));
+    await box.flush();
+    expect(delivered).toEqual(["b"]);
+    expect(box.refused()[0]?.refused?.message).toBe("Position 3 is missing.");
+    box.dismiss("a");
+    expect(box.refused()).toEqual([]);
+  });
+
+  it("waits for the person to sign in again", async () => {
+    const { box } = outbox(async () => Promise.reject(new ApiError(403, "not_authenticated", "Sign in.", null)));
+    box.put(submission("a"));
+    await box.flush();
+    expect(box.delivery).toBe("signed_out");
+    expect(box.waiting()).toHaveLength(1);
+  });
+
+  it("says when the browser could not write an entry down", () => {
+    const storage = { ...memoryStorage(), set: () => false };
+    const { box } = outbox(async () => RECEIPT, storage as ReturnType<typeof memoryStorage>);
+    box.put(submission("a"));
+    expect(box.durable).toBe(false);
+  });
+});
+
+it("makes version-4 UUIDs", () => {
+  const ids = Array.from({ length: 50 }, newSubmissionId);
+  for (const id of ids) expect(id).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
+  expect(new Set(ids).size).toBe(50);
+});

@@ -1,0 +1,48 @@
+import type { Scheme, StepPosition, Task } from "../src/api/types";
+
+export const SCHEME: Scheme = {
+  stop_at_first_error: true,
+  rate_alternatives: true,
+  ask_own_step: false,
+  error_types: [],
+  reference: "shown",
+};
+
+/**
+ * A task for tests. `alternatives` lists how many completions stand at each position; the step id is
+ * 10 * position + alternative.
+ */
+export function sampleTask({
+  lease = 1,
+  alternatives = [1, 1, 1],
+  scheme = {},
+  draft = null,
+}: { lease?: number; alternatives?: number[]; scheme?: Partial<Scheme>; draft?: Task["draft"] } = {}): Task {
+  const steps: StepPosition[] = alternatives.map((count, position) => ({
+    position,
+    alternatives: Array.from({ length: count }, (_, alternative) => ({
+      id: 10 * position + alternative,
+      alternative,
+      text: `step ${position}.${alternative}`,
+      kind: "reasoning" as const,
+    })),
+  }));
+  return {
+    lease: { id: lease, expires_at: "2030-01-01T00:00:00Z" },
+    solution: { id: 100 + lease, steps, generator: null },
+    problem: { id: 1, text: "What is 1 + 1?", domain: "algebra", reference_answer: "2", reference_solution: null },
+    scheme: { ...SCHEME, ...scheme },
+    draft,
+  };
+}
+
+/** A small seeded generator (mulberry32), so that a failing random case can be run again. */
+export function seeded(seed: number): () => number {
+  let a = seed >>> 0;
+  return () => {
+    a = (a + 0x6d2b79f5) >>> 0;
+    let t = Math.imul(a ^ (a >>> 15), 1 | a);
+    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t;
+    return ((t ^ (t >>> 14)) >>> 0) / 4294967296;
+  };
+}

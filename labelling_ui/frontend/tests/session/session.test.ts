@@ -1,0 +1,229 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { markOf } from "../../src/state/model";
+import { Session, type View } from "../../src/session/session";
+import { FakeServer, memoryStorage } from "../fakes";
+import { sampleTask } from "../sample";
+
+function tasks(count: number) {
+  return Array.from({ length: count }, (_, index) => sampleTask({ lease: index + 1, alternatives: [1, 1] }));
+}
+
+function page(server: FakeServer, storage = memoryStorage()) {
+  const seen: { view: View | null } = { view: null };
+  const session = new Session({
+    api: server,
+    storage,
+    scope: "me:pilot",
+    onView: (view) => {
+      seen.view = view;
+    },
+    onPrefetched: () => {},
+  });
+  return {
+    session,
+    storage,
+    get view(): View {
+      if (!seen.view) throw new Error("nothing shown yet");
+      return seen.view;
+    },
+  };
+}
+
+const settled = () => vi.advanceTimersByTimeAsync(0);
+
+beforeEach(() => void vi.useFakeTimers({ now: new Date("2026-01-01T09:00:00Z") }));
+afterEach(() => void vi.useRealTimers());
+
+describe("flow", () => {
+  it("has the next in hand before it is needed", async () => {
+    const server = new FakeServer(tasks(3));
+    const here = page(server);
+    here.session.start();
+    await settled();
+    expect(here.view.task?.lease.id).toBe(1);
+    here.session.dispatch({ type: "first_error", step: 0 });
+    here.session.submit();
+    // Not one turn of the event loop later: the network had no part in it.
+    expect(here.view.task?.lease.id).toBe(2);
+    await settled();
+    expect(here.view.progress?.today).toBe(1);
+    here.session.dispatch({ type: "first_error", step: 0 });
+    here.session.submit();
+    expect(here.view.task?.lease.id).toBe(3);
+  });
+
+  it("does not submit unfinished work", async () => {
+    const here = page(new FakeServer(tasks(1)));
+    here.session.start();
+    await settled();
+    expect(here.session.submit()).toBe(false);
+    expect(here.view.task?.lease.id).toBe(1);
+  });
+
+  it("tells why nothing is left, and finds what comes later", async () => {
+    const queue = tasks(0);
+    const here = page(new FakeServer(queue));
+    here.session.start();
+    await settled();
+    expect(here.view.idle).toMatchObject({ kind: "done", message: "All done." });
+    queue.push(...tasks(1));
+    await vi.advanceTimersByTimeAsync(60_000);
+    expect(here.view.task?.lease.id).toBe(1);
+  });
+
+  it("goes on without network, and sends each piece of work once it is back", async () => {
+    const server = new FakeServer(tasks(3));
+    const here = page(server);
+    here.session.start();
+    await settled();
+    server.online = false;
+    for (const lease of [1, 2]) {
+      expect(here.view.task?.lease.id).toBe(lease);
+      here.session.dispatch({ type: "first_error", step: 0 });
+      here.session.submit();
+      await settled();
+    }
+    expect(here.view.saved).toBe("unreachable");
+    expect(here.view.waiting).toBe(2);
+    server.online = true;
+    here.session.wake();
+    await settled();
+    expect([...server.accepted.values()].map((sent) => sent.lease)).toEqual([1, 2]);
+    expect(here.view.task?.lease.id).toBe(3);
+    expect(here.view.saved).toBe("saved");
+  });
+
+  it("never shows again what is on its way to the server", async () => {
+    const server = new FakeServer(tasks(1), 0);
+    const here = page(server);
+    here.session.start();
+    await settled();
+    vi.spyOn(server, "submit").mockImplementation(() => new Promise(() => {}));
+    here.session.dispatch({ type: "first_error", step: 0 });
+    here.session.submit();
+    await settled();
+    expect(here.view.task).toBeNull();
+    expect(here.view.idle.kind).toBe("sending");
+  });
+
+  it("skips with a reason, and keeps the work when the server does not answer", async () => {
+    const server = new FakeServer(tasks(2));
+    const here = page(server);
+    here.session.start();
+    await settled();
+    server.online = false;
+    await here.session.skip("Not my field.");
+    expect(here.view.task?.lease.id).toBe(1);
+    expect(here.view.notice).not.toBe("");
+    server.online = true;
+    await here.session.skip("Not my field.");
+    expect(server.released).toEqual([{ lease: 1, reason: "Not my field." }]);
+    expect(here.view.task?.lease.id).toBe(2);
+  });
+
+  it("says so when the lease ended, and still takes the submission", async () => {
+    const server = new FakeServer(tasks(1));
+    const here = page(server);
+    here.session.start();
+    await settled();
+    server.endedLeases.add(1);
+    await here.session.heartbeat();
+    expect(here.view.leaseEnded).toBe(true);
+    here.session.dispatch({ type: "first_error", step: 0 });
+    here.session.submit();
+    await settled();
+    expect(server.accepted.size).toBe(1);
+  });
+
+  it("asks to sign in again without losing a thing", async () => {
+    const server = new FakeServer(tasks(2));
+    const here = page(server);
+    here.session.start();
+    await settled();
+    server.signedIn = false;
+    here.session.dispatch({ type: "rate", step: 0, answer: "good" });
+    await vi.advanceTimersByTimeAsync(2_000);
+    expect(here.view.saved).toBe("signed_out");
+    server.signedIn = true;
+    here.session.wake();
+    await settled();
+    expect(here.view.saved).toBe("saved");
+    expect(server.drafts.get(1)?.version).toBe(1);
+  });
+});
+
+describe("drafts", () => {
+  it("survive a closed tab before the server had them", async () => {
+    const server = new FakeServer(tasks(1));
+    const first = page(server);
+    first.session.start();
+    await settled();
+    first.session.dispatch({ type: "rate", step: 0, answer: "neutral" });
+    const second = page(server, first.storage);
+    second.session.start();
+    await settled();
+    expect(markOf(second.view.state!.work, 0).answer).toBe("neutral");
+    expect(second.view.state!.cursor).toBe(10);
+  });
+
+  it("come from the server on another computer", async () => {
+    const server = new FakeServer(tasks(1));
+    const first = page(server);
+    first.session.start();
+    await settled();
+    first.session.dispatch({ type: "rate", step: 0, answer: "unsure" });
+    await vi.advanceTimersByTimeAsync(2_000);
+    const second = page(server);
+    second.session.start();
+    await settled();
+    expect(markOf(second.view.state!.work, 0).answer).toBe("unsure");
+  });
+
+  it.each(["mine", "theirs"] as const)("that differ are both kept until the person takes %s", async (choice) => {
+    const server = new FakeServer(tasks(1));
+    const [a, b] = [page(server), page(server)];
+    a.session.start();
+    b.session.start();
+    await settled();
+    a.session.dispatch({ type: "rate", step: 0, answer: "good" });
+    await vi.advanceTimersByTimeAsync(2_000);
+    b.session.dispatch({ type: "rate", step: 0, answer: "bad" });
+    await vi.advanceTimersByTimeAsync(2_000);
+    expect(b.view.conflict).not.toBeNull();
+    b.session.settle(choice);
+    await vi.advanceTimersByTimeAsync(5_000);
+    expect(b.view.conflict).toBeNull();
+    expect(markOf(b.view.state!.work, 0).answer).toBe(choice === "mine" ? "bad" : "good");
+    const stored = server.drafts.get(1)!;
+    expect(stored.version).toBe(choice === "mine" ? 2 : 1);
+  });
+
+  it("are gone once the work is handed in", async () => {
+    const server = new FakeServer(tasks(1));
+    const here = page(server);
+    here.session.start();
+    await settled();
+    here.session.dispatch({ type: "first_error", step: 0 });
+    here.session.submit();
+    await settled();
+    expect(here.storage.map.size).toBe(0);
+    await vi.advanceTimersByTimeAsync(10_000);
+    expect(server.calls.filter((call) => call === "saveDraft")).toEqual([]);
+  });
+
+  it("do not trouble the network when only time went by", async () => {
+    const server = new FakeServer(tasks(1));
+    const here = page(server);
+    here.session.start();
+    await settled();
+    here.session.dispatch({ type: "rate", step: 0, answer: "good" });
+    await vi.advanceTimersByTimeAsync(2_000);
+    here.session.dispatch({ type: "spend", ms: 5_000 });
+    await vi.advanceTimersByTimeAsync(10_000);
+    expect(server.drafts.get(1)?.version).toBe(1);
+    const later = page(server, here.storage);
+    later.session.start();
+    await settled();
+    expect(later.view.state!.totalMs).toBe(5_000);
+  });
+});

@@ -1,0 +1,137 @@
+import { describe, expect, it } from "vitest";
+import type { Submission } from "../../src/api/types";
+import { left, readiness, rows } from "../../src/state/derived";
+import { parseDraft, toDraft, withDraft } from "../../src/state/draft";
+import type { Action, Answer, State } from "../../src/state/model";
+import { reduce, startState } from "../../src/state/reducer";
+import { toSubmission } from "../../src/state/submission";
+import { sampleTask, seeded } from "../sample";
+
+const ANSWERS: Answer[] = ["good", "neutral", "bad", "unsure"];
+const CASES = 300;
+
+function randomTask(random: () => number) {
+  const below = (n: number) => Math.floor(random() * n);
+  return sampleTask({
+    alternatives: Array.from({ length: 1 + below(6) }, () => 1 + below(3)),
+    scheme: {
+      stop_at_first_error: random() < 0.6,
+      rate_alternatives: random() < 0.6,
+      ask_own_step: random() < 0.5,
+      error_types: ["slip", "wrong operation"],
+    },
+  });
+}
+
+function randomAction(state: State, random: () => number): Action {
+  const below = (n: number) => Math.floor(random() * n);
+  const position = state.steps[below(state.steps.length)]!;
+  const step = position.alternatives[below(position.alternatives.length)]!.id;
+  const roll = random();
+  if (roll < 0.4) return { type: "rate", step, answer: ANSWERS[below(4)]! };
+  if (roll < 0.45) return { type: "first_error", step };
+  if (roll < 0.5) return { type: "flag", step };
+  if (roll < 0.55) return { type: "step_comment", step, value: `note ${below(9)}` };
+  if (roll < 0.6) return { type: "error_type", step, value: "slip" };
+  if (roll < 0.65) return { type: "own_step", position: position.position, value: random() < 0.5 ? "mine" : " " };
+  if (roll < 0.67) return { type: "stop", kind: random() < 0.5 ? "give_up" : "bad_problem", reason: "because" };
+  if (roll < 0.72) return { type: "continue" };
+  if (roll < 0.76) return { type: "comment", value: "whole" };
+  if (roll < 0.78) return { type: "dispute_reference" };
+  if (roll < 0.84) return { type: "move", by: below(5) - 2 };
+  if (roll < 0.88) return { type: "spend", ms: below(900) };
+  if (roll < 0.95) return { type: "undo" };
+  return { type: "redo" };
+}
+
+/** Runs random hands over random tasks and hands every state on the way to `check`. */
+function everyState(check: (state: State, task: ReturnType<typeof sampleTask>, seed: number) => void) {
+  for (let seed = 1; seed <= CASES; seed += 1) {
+    const random = seeded(seed);
+    const task = randomTask(random);
+    let state = startState(task);
+    for (let i = 0; i < 25; i += 1) {
+      state = reduce(state, randomAction(state, random));
+      check(state, task, seed);
+    }
+  }
+}
+
+function problemsOf(submission: Submission, state: State): string[] {
+  const wrong: string[] = [];
+  const say = (holds: boolean, what: string) => holds || wrong.push(what);
+  const { stop_at_first_error: stops } = state.scheme;
+  const main = submission.path.map((entry) => entry.ratings[0]!);
+  const bad = main.findIndex((judgement) => judgement.rating === -1);
+  say(submission.path.length === state.steps.length, "a position is missing");
+  for (const [index, entry] of submission.path.entries()) {
+    const known = state.steps[index]!.alternatives.map((step) => step.id);
+    say(entry.position === state.steps[index]!.position, "positions out of order");
+    say(!(entry.chosen !== null && entry.own_text !== null), "both chosen and own");
+    say(entry.chosen === null || entry.chosen === known[0], "chosen is not a step of the position");
+    say(new Set(entry.ratings.map((r) => r.step)).size === entry.ratings.length, "a step twice");
+    for (const judgement of entry.ratings) {
+      say(known.includes(judgement.step), "a rating of a step from elsewhere");
+      say((judgement.state === "rated") === (judgement.rating !== null), "rating and state disagree");
+      say(judgement.error_type === "" || judgement.rating === -1, "an error type on a step that is not bad");
+    }
+    if (stops && bad >= 0 && index > bad) {
+      say(entry.ratings.every((r) => r.state === "not_reached") && entry.chosen === null, "reached after the error");
+    }
+  }
+  const judged = main.every((judgement) => judgement.state !== "not_reached");
+  switch (submission.finish_reason) {
+    case "solution":
+      say(bad === -1 && judged, "a solution with a bad or missing step");
+      break;
+    case "found_error":
+      say(bad >= 0, "found_error without an error");
+      say(main.slice(0, bad).every((judgement) => judgement.state !== "not_reached"), "a gap before the error");
+      break;
+    default:
+      say(submission.reason !== "", "a stop without a reason");
+  }
+  return wrong;
+}
+
+describe("whatever the person does", () => {
+  it("the cursor stands on a visible step", () => {
+    everyState((state, _task, seed) => {
+      expect(rows(state).some((row) => row.step.id === state.cursor), `seed ${seed}`).toBe(true);
+    });
+  });
+
+  it("undo then redo changes nothing, and undoing everything leads back to the start", () => {
+    everyState((state, task, seed) => {
+      if (state.past.length > 0) {
+        const there = reduce(reduce(state, { type: "undo" }), { type: "redo" });
+        expect(there.work, `seed ${seed}`).toBe(state.work);
+        expect(there.cursor).toBe(state.cursor);
+        expect(there.past).toHaveLength(state.past.length);
+        expect(there.future).toEqual(state.future);
+      }
+      let back = state;
+      while (back.past.length > 0) back = reduce(back, { type: "undo" });
+      expect(back.work).toEqual(startState(task).work);
+    });
+  });
+
+  it("what is submitted is well-formed, and nothing is submitted while something is left", () => {
+    everyState((state, task, seed) => {
+      const submission = toSubmission(task, state, "id");
+      expect(submission !== null, `seed ${seed}`).toBe(readiness(state).ready);
+      if (submission) expect(problemsOf(submission, state), `seed ${seed}`).toEqual([]);
+      if (!state.work.stop) expect(submission === null, `seed ${seed}`).toBe(left(state).length > 0);
+    });
+  });
+
+  it("a draft brings the work back exactly", () => {
+    everyState((state, task, seed) => {
+      const stored: unknown = JSON.parse(JSON.stringify(toDraft(state, "2026-01-01T00:00:00Z")));
+      const back = withDraft(startState(task), parseDraft(stored)!);
+      expect(toSubmission(task, back, "id"), `seed ${seed}`).toEqual(toSubmission(task, state, "id"));
+      expect(back.cursor).toBe(state.cursor);
+      expect(back.totalMs).toBe(state.totalMs);
+    });
+  });
+});
