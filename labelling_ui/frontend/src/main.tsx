@@ -1,4 +1,37 @@
 import { render } from "preact";
+import { createApi } from "./api/endpoints";
+import type { Task } from "./api/types";
+import { currentCsrfToken, readConfig } from "./config";
+import { browserStorage } from "./outbox/storage";
+import { prepare } from "./reading/formulas";
+import { Session, type View } from "./session/session";
+import "./styles/workbench.css";
+import { App } from "./ui/App";
 
+const config = readConfig();
 const root = document.getElementById("workbench");
-if (root) render(<p>Stepmark</p>, root);
+if (!root) throw new Error("The page lacks #workbench.");
+
+let view: View;
+const session = new Session({
+  api: createApi({ apiRoot: config.apiRoot, csrfToken: () => currentCsrfToken(config) }, config.project.slug),
+  storage: browserStorage(),
+  scope: `${config.user.name}:${config.project.slug}`,
+  onView: (next) => {
+    view = next;
+    render(<App config={config} session={session} view={view} />, root);
+  },
+  onPrefetched: (task) => void prepare(textsOf(task)),
+});
+
+function textsOf({ problem, solution }: Task): string[] {
+  const steps = solution.steps.flatMap((entry) => entry.alternatives.map((step) => step.text));
+  return [problem.text, ...steps];
+}
+
+session.start();
+window.addEventListener("online", () => session.wake());
+document.addEventListener("visibilitychange", () => session.wake());
+window.addEventListener("beforeunload", (event) => {
+  if (view.waiting > 0 && !view.durable) event.preventDefault();
+});

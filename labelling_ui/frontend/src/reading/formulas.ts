@@ -1,4 +1,4 @@
-import { parse } from "./parse";
+import { formulasOf, parse } from "./parse";
 
 type Typeset = (tex: string, display: boolean) => string | null;
 
@@ -29,11 +29,6 @@ export async function prepare(texts: string[]): Promise<void> {
   await katexLoaded;
   for (const text of texts) {
     await new Promise((resolve) => setTimeout(resolve));
-    for (const block of parse(text)) {
-      if (block.type === "math") formula(block.tex, true);
-      else if (block.type !== "code") {
-        for (const inline of block.inlines) if (inline.type === "math") formula(inline.tex, false);
-      }
-    }
+    for (const { tex, display } of formulasOf(parse(text))) formula(tex, display);
   }
 }

@@ -9,6 +9,7 @@ export type Inline =
 export type Block =
   | { type: "paragraph"; inlines: Inline[] }
   | { type: "heading"; inlines: Inline[] }
+  | { type: "list"; items: { marker: string; inlines: Inline[] }[] }
   | { type: "math"; tex: string; source: string }
   | { type: "code"; language: string; text: string };
 
@@ -49,6 +50,24 @@ export function parse(text: string): Block[] {
   return blocks;
 }
 
+/** The formulas of a text, each with whether it stands by itself. */
+export function formulasOf(blocks: Block[]): { tex: string; display: boolean }[] {
+  const inLine = (inlines: Inline[]) =>
+    inlines.flatMap((inline) => (inline.type === "math" ? [{ tex: inline.tex, display: false }] : []));
+  return blocks.flatMap((block) => {
+    switch (block.type) {
+      case "math":
+        return [{ tex: block.tex, display: true }];
+      case "code":
+        return [];
+      case "list":
+        return block.items.flatMap((item) => inLine(item.inlines));
+      default:
+        return inLine(block.inlines);
+    }
+  });
+}
+
 function blockAt(rest: string, atLineStart: boolean): { block: Block; length: number } | null {
   const fence = atLineStart ? FENCE.exec(rest) : null;
   if (fence) {
@@ -79,12 +98,35 @@ function plainLength(rest: string): number {
   return next < 0 ? rest.length : next + 1;
 }
 
+const HEADING = /^#{1,6}[^\S\n]+(.+)$/;
+const ITEM = /^[^\S\n]*([-*•]|\d{1,3}[.)])[^\S\n]+(.+)$/;
+
+/** Lines of one paragraph, with headings and list items taken out of it. A list keeps its markers as written. */
 function toParagraphs(text: string): Block[] {
-  const trimmed = text.replace(/^\n+|\s+$/g, "");
-  if (!trimmed) return [];
-  const heading = /^(#{1,6})[^\S\n]+([^\n]+)(?:\n([\s\S]*))?$/.exec(trimmed);
-  if (!heading) return [{ type: "paragraph", inlines: parseInline(trimmed) }];
-  return [{ type: "heading", inlines: parseInline(heading[2]!) }, ...toParagraphs(heading[3] ?? "")];
+  const blocks: Block[] = [];
+  let lines: string[] = [];
+  const flush = () => {
+    const paragraph = lines.join("\n").trim();
+    if (paragraph) blocks.push({ type: "paragraph", inlines: parseInline(paragraph) });
+    lines = [];
+  };
+  for (const line of text.split("\n")) {
+    const heading = HEADING.exec(line);
+    const item = ITEM.exec(line);
+    if (!heading && !item) {
+      lines.push(line);
+      continue;
+    }
+    flush();
+    if (heading) blocks.push({ type: "heading", inlines: parseInline(heading[1]!) });
+    if (!item) continue;
+    const entry = { marker: item[1]!, inlines: parseInline(item[2]!) };
+    const last = blocks.at(-1);
+    if (last?.type === "list") last.items.push(entry);
+    else blocks.push({ type: "list", items: [entry] });
+  }
+  flush();
+  return blocks;
 }
 
 export function parseInline(text: string): Inline[] {

@@ -82,6 +82,7 @@ export class Session {
   }
 
   start(): void {
+    this.show();
     void this.refreshProgress();
     void this.outbox.flush();
     void this.refill();

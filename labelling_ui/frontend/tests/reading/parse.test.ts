@@ -86,6 +86,20 @@ describe("text", () => {
     ]);
   });
 
+  it("keeps the markers of a list as written", () => {
+    expect(parse("So:\n1. one\n2) two\nend")).toEqual([
+      { type: "paragraph", inlines: [{ type: "text", text: "So:" }] },
+      {
+        type: "list",
+        items: [
+          { marker: "1.", inlines: [{ type: "text", text: "one" }] },
+          { marker: "2)", inlines: [{ type: "text", text: "two" }] },
+        ],
+      },
+      { type: "paragraph", inlines: [{ type: "text", text: "end" }] },
+    ]);
+  });
+
   it("leaves products and markup as they are", () => {
     expect(parseInline("3 * 4 ** 2 <b>&amp;</b>")).toEqual([{ type: "text", text: "3 * 4 ** 2 <b>&amp;</b>" }]);
   });

@@ -1,0 +1,22 @@
+/** What the page tells the island, as JSON in `#workbench-config`. */
+export interface Config {
+  project: { slug: string; name: string };
+  csrfToken: string;
+  apiRoot: string;
+  /** Text in the same light markup as steps; never HTML. */
+  guidelines: string;
+  user: { name: string };
+  homeUrl: string;
+  loginUrl: string;
+}
+
+export function readConfig(): Config {
+  const element = document.getElementById("workbench-config");
+  if (!element?.textContent) throw new Error("The page lacks #workbench-config.");
+  return JSON.parse(element.textContent) as Config;
+}
+
+/** Signing in again in another tab changes the token; the cookie has the new one. */
+export function currentCsrfToken(config: Config): string {
+  return /(?:^|;\s*)csrftoken=([^;]+)/.exec(document.cookie)?.[1] ?? config.csrfToken;
+}

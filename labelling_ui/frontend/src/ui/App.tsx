@@ -1,0 +1,203 @@
+import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import type { Config } from "../config";
+import type { Session, View } from "../session/session";
+import { FocusClock } from "../session/focus_clock";
+import { readiness } from "../state/derived";
+import type { Action } from "../state/model";
+import { text } from "../text";
+import { ActionBar, whatNext } from "./ActionBar";
+import { Announcer } from "./Announcer";
+import { Banners } from "./Banners";
+import { Header, type Panel } from "./Header";
+import { IdleScreen } from "./IdleScreen";
+import { commandOf, placeOf, type Command } from "./keys";
+import { MiniMap } from "./MiniMap";
+import { Problem } from "./Problem";
+import { SidePanel } from "./SidePanel";
+import { Solution } from "./Solution";
+
+const SPEND_EVERY_MS = 5_000;
+const HEARTBEAT_MS = 60_000;
+const WIDE = "(min-width: 1100px)";
+
+export function App({ config, session, view }: { config: Config; session: Session; view: View }) {
+  const clock = useFocusClock();
+  const [panel, setPanel] = useState<Panel | null>(() => (matchMedia(WIDE).matches ? "guidelines" : null));
+  const [skipping, setSkipping] = useState(false);
+  const [commenting, setCommenting] = useState<number | null>(null);
+  const [referenceFlipped, setReferenceFlipped] = useState(false);
+  const [said, setSaid] = useState("");
+  const focusNext = useRef<string | null>(null);
+  const { task, state } = view;
+  const lease = task?.lease.id;
+
+  // These are made once: rows are redrawn only when something of theirs changes.
+  const hands = useMemo(() => {
+    const spend = () => session.dispatch({ type: "spend", ms: clock.take() });
+    return {
+      spend,
+      act: (action: Action) => {
+        spend();
+        session.dispatch(action);
+      },
+      comment: (step: number | null) => {
+        setCommenting(step);
+        focusNext.current = step === null ? "current" : `#comment-${step}`;
+      },
+    };
+  }, [session, clock]);
+
+  const submit = () => {
+    hands.spend();
+    if (session.submit()) return;
+    if (state) setSaid(`${text.submit.notYet} ${whatNext(state)}`);
+    const ready = state && readiness(state);
+    if (ready && !ready.ready && ready.why === "left") {
+      focusNext.current = "current";
+      hands.act({ type: "go", step: ready.next });
+    }
+  };
+
+  const run = (command: Command): void => {
+    if (command.type === "panel") return setPanel(panel === command.panel ? null : command.panel);
+    if (!state) return;
+    focusNext.current = "current";
+    const step = state.cursor;
+    switch (command.type) {
+      case "rate":
+        return hands.act({ type: "rate", step, answer: command.answer });
+      case "move":
+        return hands.act({ type: "move", by: command.by });
+      case "first_error":
+      case "flag":
+        return hands.act({ type: command.type, step });
+      case "undo":
+      case "redo":
+        return hands.act({ type: command.type });
+      case "comment":
+        return hands.comment(step);
+      case "error_type":
+        focusNext.current = null;
+        return document.querySelector<HTMLElement>(".step.current .error-types button")?.focus();
+      case "reference":
+        return setReferenceFlipped(!referenceFlipped);
+      case "prompt":
+        focusNext.current = null;
+        return setSkipping(true);
+      case "submit":
+        return submit();
+      case "leave":
+        return leave();
+    }
+  };
+
+  const leave = () => {
+    setCommenting(null);
+    setSkipping(false);
+    if (state?.work.stop && !state.work.stop.reason) hands.act({ type: "continue" });
+    if (!matchMedia(WIDE).matches) setPanel(null);
+    focusCurrent();
+  };
+
+  useEffect(() => {
+    const onKeyDown = (event: KeyboardEvent) => {
+      if (event.defaultPrevented) return;
+      const command = commandOf(event, placeOf(event.target));
+      if (!command) return;
+      event.preventDefault();
+      run(command);
+    };
+    document.addEventListener("keydown", onKeyDown);
+    return () => document.removeEventListener("keydown", onKeyDown);
+  });
+
+  useEffect(() => {
+    const timers = [setInterval(hands.spend, SPEND_EVERY_MS), setInterval(beat, HEARTBEAT_MS)];
+    function beat() {
+      if (document.visibilityState === "visible") void session.heartbeat();
+    }
+    return () => timers.forEach(clearInterval);
+  }, [session, hands]);
+
+  // A new solution begins at its top, or where it was left, with the hands on its current step.
+  useEffect(() => {
+    setSkipping(false);
+    setCommenting(null);
+    setReferenceFlipped(false);
+    window.scrollTo(0, 0);
+    focusCurrent();
+  }, [lease]);
+
+  useEffect(() => {
+    const wanted = focusNext.current;
+    if (!wanted) return;
+    focusNext.current = null;
+    if (wanted === "current") focusCurrent();
+    else document.querySelector<HTMLElement>(wanted)?.focus();
+  });
+
+  const referenceShown = (task?.scheme.reference === "shown") !== referenceFlipped;
+  return (
+    <>
+      <Header config={config} view={view} panel={panel} onPanel={(name) => setPanel(panel === name ? null : name)} />
+      <Banners view={view} session={session} config={config} />
+      <div class={panel ? "layout with-panel" : "layout"}>
+        {task && state ? (
+          <>
+            <Problem
+              key={lease}
+              task={task}
+              work={state.work}
+              referenceShown={referenceShown}
+              onReference={() => setReferenceFlipped(!referenceFlipped)}
+              onSkip={() => setSkipping(true)}
+              act={hands.act}
+            />
+            <section class="solution" aria-label={text.solution.title}>
+              <Solution key={lease} state={state} commenting={commenting} act={hands.act} onComment={hands.comment} />
+              <ActionBar
+                state={state}
+                skipping={skipping}
+                act={hands.act}
+                onSubmit={submit}
+                onSkip={(reason) => {
+                  setSkipping(false);
+                  void session.skip(reason);
+                }}
+                onStay={leave}
+              />
+            </section>
+          </>
+        ) : (
+          <IdleScreen idle={view.idle} config={config} onRetry={() => session.wake()} />
+        )}
+        <aside class="side">
+          {state && <MiniMap state={state} act={hands.act} />}
+          {panel && <SidePanel panel={panel} guidelines={config.guidelines} onClose={() => setPanel(null)} />}
+        </aside>
+      </div>
+      <Announcer state={state} said={said} />
+    </>
+  );
+}
+
+/** Puts the keyboard and the eye on the current step. */
+function focusCurrent(): void {
+  const row = document.querySelector<HTMLElement>(".step.current");
+  row?.focus({ preventScroll: true });
+  row?.scrollIntoView({ block: "nearest" });
+}
+
+function useFocusClock(): FocusClock {
+  const clock = useMemo(() => {
+    const focused = () => document.visibilityState === "visible" && document.hasFocus();
+    return new FocusClock(() => performance.now(), focused);
+  }, []);
+  useEffect(() => {
+    const sync = () => clock.sync();
+    const events = ["focus", "blur", "visibilitychange"];
+    for (const event of events) window.addEventListener(event, sync, true);
+    return () => events.forEach((event) => window.removeEventListener(event, sync, true));
+  }, [clock]);
+  return clock;
+}

@@ -1,0 +1,43 @@
+import type { Config } from "../config";
+import type { View } from "../session/session";
+import { text } from "../text";
+
+export type Panel = "guidelines" | "keys";
+
+interface Props {
+  config: Config;
+  view: View;
+  panel: Panel | null;
+  onPanel: (panel: Panel) => void;
+}
+
+export function Header({ config, view, panel, onPanel }: Props) {
+  const { progress } = view;
+  return (
+    <header class="top">
+      <a class="brand" href="/">
+        {text.header.brand}
+      </a>
+      <a class="project" href={config.homeUrl}>
+        {config.project.name}
+      </a>
+      <span class="crumb" aria-hidden="true">
+        › {text.header.labelling}
+      </span>
+      <p class="numbers">
+        {progress && <span>{text.header.today(progress.today)}</span>}
+        {progress?.median_seconds != null && <span class="each">{text.header.each(progress.median_seconds)}</span>}
+        <span class={`saved ${view.saved}`} data-saved={view.saved}>
+          {text.header[view.saved]}
+        </span>
+      </p>
+      <button type="button" class="quiet" aria-expanded={panel === "guidelines"} aria-keyshortcuts="g" onClick={() => onPanel("guidelines")}>
+        <span class="label">{text.header.guidelines}</span> <kbd aria-hidden="true">g</kbd>
+      </button>
+      <button type="button" class="quiet" aria-expanded={panel === "keys"} aria-keyshortcuts="?" onClick={() => onPanel("keys")}>
+        <span class="label">{text.header.keys}</span> <kbd aria-hidden="true">?</kbd>
+      </button>
+      <span class="user">{config.user.name}</span>
+    </header>
+  );
+}

@@ -1,0 +1,118 @@
+import { useState } from "preact/hooks";
+import type { Task } from "../api/types";
+import { RichText } from "../reading/RichText";
+import type { Action, Stop, Work } from "../state/model";
+import { text } from "../text";
+
+interface Props {
+  task: Task;
+  work: Work;
+  referenceShown: boolean;
+  onReference: () => void;
+  onSkip: () => void;
+  act: (action: Action) => void;
+}
+
+const STOPS: Stop["kind"][] = ["bad_problem", "give_up"];
+
+/** The problem, its reference, and the ways out. On a narrow screen it folds to its first line. */
+export function Problem({ task, work, referenceShown, onReference, onSkip, act }: Props) {
+  const [unfolded, setUnfolded] = useState(false);
+  const [noting, setNoting] = useState(work.comment !== "");
+  const { problem, solution } = task;
+  const firstLine = problem.text.trim().split("\n")[0] ?? "";
+  return (
+    <section class={unfolded ? "problem unfolded" : "problem"} aria-label={text.problem.title}>
+      <button
+        type="button"
+        class="fold"
+        aria-expanded={unfolded}
+        aria-label={unfolded ? text.problem.fold : text.problem.unfold}
+        onClick={() => setUnfolded(!unfolded)}
+      >
+        <span class="first-line">{unfolded ? text.problem.title : firstLine}</span>
+        <span aria-hidden="true" class="chevron" />
+      </button>
+      <div class="whole">
+        <h2>{text.problem.title}</h2>
+        <RichText text={problem.text} />
+        <Reference task={task} work={work} shown={referenceShown} onToggle={onReference} act={act} />
+        <div class="ways">
+          {STOPS.map((kind) => (
+            <button
+              key={kind}
+              type="button"
+              class="quiet"
+              aria-pressed={work.stop?.kind === kind}
+              onClick={() => act(work.stop?.kind === kind ? { type: "continue" } : { type: "stop", kind, reason: "" })}
+            >
+              {text.problem.stops[kind]}
+            </button>
+          ))}
+          <button type="button" class="quiet" aria-keyshortcuts="s" onClick={onSkip}>
+            {text.problem.skip} <kbd aria-hidden="true">s</kbd>
+          </button>
+          {!noting && (
+            <button type="button" class="quiet" onClick={() => setNoting(true)}>
+              {text.problem.addNote}
+            </button>
+          )}
+        </div>
+        {noting && (
+          <label class="field">
+            <span>{text.problem.note}</span>
+            <textarea
+              rows={3}
+              value={work.comment}
+              onInput={(event) => act({ type: "comment", value: event.currentTarget.value })}
+            />
+          </label>
+        )}
+        {solution.generator && <p class="muted">{text.problem.from(solution.generator)}</p>}
+      </div>
+    </section>
+  );
+}
+
+type ReferenceProps = Pick<Props, "task" | "work" | "act"> & { shown: boolean; onToggle: () => void };
+
+function Reference({ task, work, shown, onToggle, act }: ReferenceProps) {
+  const { reference_answer: answer, reference_solution: solution } = task.problem;
+  if (answer === null && solution === null) return null;
+  return (
+    <div class="reference">
+      <button type="button" class="quiet" aria-expanded={shown} aria-keyshortcuts="r" onClick={onToggle}>
+        {shown ? text.problem.hideReference : text.problem.showReference} <kbd aria-hidden="true">r</kbd>
+      </button>
+      {shown && (
+        <>
+          {answer !== null && (
+            <div class="answer">
+              <h3>{text.problem.reference}</h3>
+              <RichText text={answerText(answer)} />
+            </div>
+          )}
+          {solution !== null && (
+            <details>
+              <summary>{text.problem.referenceSolution}</summary>
+              <RichText text={solution} />
+            </details>
+          )}
+          <button
+            type="button"
+            class="quiet dispute"
+            aria-pressed={work.referenceDisputed}
+            onClick={() => act({ type: "dispute_reference" })}
+          >
+            {work.referenceDisputed ? text.problem.disputed : text.problem.dispute}
+          </button>
+        </>
+      )}
+    </div>
+  );
+}
+
+/** Answers of competition data sets are bare LaTeX, without any dollars. */
+function answerText(answer: string): string {
+  return /\\[a-zA-Z]|[\^_]\S/.test(answer) && !/[$]|\\[([]/.test(answer) ? `$${answer}$` : answer;
+}

@@ -1,0 +1,53 @@
+import { RichText } from "../reading/RichText";
+import { text } from "../text";
+import type { Panel } from "./Header";
+import { ANSWERS } from "./Rating";
+import { Sign } from "./signs";
+
+/** Beside the work where there is room, a sheet over it where there is not. */
+export function SidePanel({ panel, guidelines, onClose }: { panel: Panel; guidelines: string; onClose: () => void }) {
+  return (
+    <section class="panel" id="panel" aria-label={text.panel[panel]}>
+      <div class="panel-head">
+        <h2>{text.panel[panel]}</h2>
+        <button type="button" class="quiet" aria-label={text.panel.close} onClick={onClose}>
+          ✕
+        </button>
+      </div>
+      {panel === "guidelines" ? <Guidelines guidelines={guidelines} /> : <Keys />}
+    </section>
+  );
+}
+
+function Guidelines({ guidelines }: { guidelines: string }) {
+  if (guidelines.trim()) return <RichText text={guidelines} />;
+  return (
+    <dl class="legend">
+      {ANSWERS.map(({ answer }) => (
+        <div key={answer}>
+          <dt>
+            <Sign answer={answer} /> {text.answers[answer]}
+          </dt>
+          <dd>{text.answerHelp[answer]}</dd>
+        </div>
+      ))}
+    </dl>
+  );
+}
+
+function Keys() {
+  return (
+    <dl class="keys">
+      {text.keys.map(([key, what]) => (
+        <div key={key}>
+          <dt>
+            {key.split(" ").map((part) => (
+              <kbd key={part}>{part}</kbd>
+            ))}
+          </dt>
+          <dd>{what}</dd>
+        </div>
+      ))}
+    </dl>
+  );
+}

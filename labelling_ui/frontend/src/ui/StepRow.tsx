@@ -1,0 +1,65 @@
+import { memo } from "preact/compat";
+import type { Step } from "../api/types";
+import { Monospace, RichText } from "../reading/RichText";
+import type { Action, Answer, Mark } from "../state/model";
+import { text } from "../text";
+import { Rating } from "./Rating";
+import { Sign } from "./signs";
+import { StepTools } from "./StepTools";
+
+export interface RowProps {
+  step: Step;
+  position: number;
+  main: boolean;
+  reached: boolean;
+  mark: Mark;
+  current: boolean;
+  /** The comment box of this step is open. */
+  commenting: boolean;
+  errorTypes: string[];
+  /** The person's own step, where it is asked for at this row; else null. */
+  ownStep: string | null;
+  act: (action: Action) => void;
+  onComment: (step: number | null) => void;
+}
+
+export const StepRow = memo(function StepRow(props: RowProps) {
+  const { step, position, main, reached, mark, current, act } = props;
+  const label = main ? text.step(position + 1) : text.otherCompletion(position + 1);
+  const said = reached ? (mark.answer ? text.answers[mark.answer] : text.solution.unrated) : text.solution.notReached;
+  const classes = ["step", step.kind, main ? "" : "other", reached ? "" : "unreached", current ? "current" : ""];
+  return (
+    <li
+      id={`step-${step.id}`}
+      class={classes.filter(Boolean).join(" ")}
+      data-answer={reached ? (mark.answer ?? "") : ""}
+      tabIndex={current ? 0 : -1}
+      aria-current={current ? "step" : undefined}
+      aria-label={`${label}: ${said}`}
+      onClick={() => current || act({ type: "go", step: step.id })}
+    >
+      <span class="number" aria-hidden="true">
+        {main ? position + 1 : "↳"}
+      </span>
+      <span class="said">{reached && <Said answer={mark.answer} />}</span>
+      <div class="body">
+        {step.kind !== "reasoning" && <span class="kind">{text.kinds[step.kind]}</span>}
+        <StepText step={step} />
+        {reached && <StepTools {...props} label={label} />}
+      </div>
+      {reached && (
+        <Rating label={label} value={mark.answer} onRate={(answer) => act({ type: "rate", step: step.id, answer })} />
+      )}
+    </li>
+  );
+});
+
+function Said({ answer }: { answer: Answer | null }) {
+  return answer ? <Sign answer={answer} /> : <span class="dot" aria-hidden="true" />;
+}
+
+function StepText({ step }: { step: Step }) {
+  if (step.kind === "observation" || step.kind === "tool_call") return <Monospace text={step.text} />;
+  if (step.kind === "edit") return <Monospace text={step.text} diff />;
+  return <RichText text={step.text} />;
+}
