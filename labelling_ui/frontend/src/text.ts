@@ -38,9 +38,8 @@ export const text = {
     guidelines: "Guidelines",
     saved: "saved",
     saving: "saving…",
-    unsaved: "not saved yet",
-    unreachable: "kept here, not sent yet",
-    signed_out: "kept here, sign in to send",
+    unreachable: "not saved yet",
+    signed_out: "not saved yet",
   },
   problem: {
     title: "Problem",

@@ -4,6 +4,7 @@ import { readJson, type Storage } from "./storage";
 
 export interface OutboxEntry {
   submission: Submission;
+  /** Milliseconds since 1970, each later than the one before: the order of sending. */
   queued_at: number;
   /** Set when the server will never take it as it is; the entry is then kept for the person to see. */
   refused?: { code: string; message: string };
@@ -39,7 +40,8 @@ export class Outbox {
   constructor(private readonly options: OutboxOptions) {}
 
   put(submission: Submission): void {
-    this.durable = this.write({ submission, queued_at: Date.now() });
+    const last = this.entries().at(-1)?.queued_at ?? 0;
+    this.durable = this.write({ submission, queued_at: Math.max(Date.now(), last + 1) });
     this.options.onChange();
   }
 

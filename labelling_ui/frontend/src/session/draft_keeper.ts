@@ -1,6 +1,6 @@
 import type { Api } from "../api/endpoints";
 import { ApiError } from "../api/call";
-import type { Task } from "../api/types";
+import type { StoredDraft, Task } from "../api/types";
 import { readJson, type Storage } from "../outbox/storage";
 import { parseDraft, type DraftBody } from "../state/draft";
 
@@ -11,7 +11,8 @@ export interface Conflict {
   theirVersion: number;
 }
 
-export type Saving = "saved" | "saving" | "unsaved" | "signed_out";
+/** "saving" from the first change until the server has it; "unreachable" once an attempt has failed. */
+export type Saving = "saved" | "saving" | "unreachable" | "signed_out";
 
 interface LocalDraft {
   version: number;
@@ -68,7 +69,7 @@ export class DraftKeeper {
   /** Something the person did. */
   keep(body: DraftBody): void {
     this.body = body;
-    this.saving = "unsaved";
+    if (this.saving === "saved") this.saving = "saving";
     this.write(true);
     this.schedule(SAVE_AFTER_MS);
     this.options.onChange();
@@ -104,7 +105,6 @@ export class DraftKeeper {
     const body = this.body;
     if (!body || this.conflict || this.inFlight || this.closed) return;
     this.inFlight = true;
-    this.become("saving");
     try {
       const stored = await this.options.api.saveDraft(this.lease, this.version, body);
       if (this.closed) return;
@@ -112,7 +112,7 @@ export class DraftKeeper {
       const changedMeanwhile = this.body !== body;
       if (!changedMeanwhile) this.body = null;
       this.write(changedMeanwhile, this.body ?? body);
-      this.become(changedMeanwhile ? "unsaved" : "saved");
+      this.become(changedMeanwhile ? "saving" : "saved");
       if (changedMeanwhile) this.schedule(SAVE_AFTER_MS);
     } catch (error) {
       if (!this.closed) this.failed(error);
@@ -138,19 +138,23 @@ export class DraftKeeper {
   }
 
   private failed(error: unknown): void {
-    if (error instanceof ApiError && error.code === "draft_conflict") {
-      const extra = error.extra as { version: number; body: unknown };
-      const theirs = parseDraft(extra.body);
-      if (theirs && this.body) {
-        this.conflict = { mine: this.body, theirs, theirVersion: extra.version };
-        return this.become("unsaved");
-      }
-      this.version = extra.version;
+    if (!(error instanceof ApiError) || error.temporary || error.signedOut) {
+      this.schedule(RETRY_AFTER_MS);
+      return this.become(error instanceof ApiError && error.signedOut ? "signed_out" : "unreachable");
     }
-    this.become(error instanceof ApiError && error.signedOut ? "signed_out" : "unsaved");
-    const lost = error instanceof ApiError && !error.temporary && !error.signedOut && error.code !== "draft_conflict";
-    // A lease that has ended takes no drafts; the browser's copy and the submission are what count then.
-    if (!lost) this.schedule(RETRY_AFTER_MS);
+    if (error.code === "draft_conflict" && this.body) return this.differ(error.extra as StoredDraft, this.body);
+    // A lease that has ended takes no drafts: the browser's copy stays, and the submission is what counts.
+    this.become("saved");
+  }
+
+  private differ(stored: StoredDraft, mine: DraftBody): void {
+    const theirs = parseDraft(stored.body);
+    if (theirs) this.conflict = { mine, theirs, theirVersion: stored.version };
+    else {
+      this.version = stored.version;
+      this.schedule(SAVE_AFTER_MS);
+    }
+    this.become("saving");
   }
 
   private schedule(ms: number): void {

@@ -7,7 +7,7 @@ import { toDraft, withDraft } from "../state/draft";
 import type { Action, State } from "../state/model";
 import { reduce, startState } from "../state/reducer";
 import { toSubmission } from "../state/submission";
-import { DraftKeeper, type Conflict } from "./draft_keeper";
+import { DraftKeeper, type Conflict, type Saving } from "./draft_keeper";
 
 /** Why there is no solution on the screen. */
 export interface Idle {
@@ -16,7 +16,7 @@ export interface Idle {
   retryAt: string | null;
 }
 
-export type Saved = "saved" | "saving" | "unsaved" | "unreachable" | "signed_out";
+export type Saved = Saving;
 
 /** All that the page shows. A new object at every change. */
 export interface View {
@@ -95,17 +95,18 @@ export class Session {
     void this.refill();
   }
 
-  dispatch(action: Action): void {
+  /** Applies actions as one: the page is shown once, after the last. */
+  dispatch(...actions: Action[]): void {
     const { hand } = this;
     if (!hand) return;
     const before = hand.state;
-    hand.state = reduce(before, action);
+    hand.state = actions.reduce(reduce, before);
     if (hand.state === before) return;
     const body = toDraft(hand.state, new Date().toISOString());
     if (hand.state.work !== before.work) {
       this.notice = "";
       hand.keeper.keep(body);
-    } else if (action.type === "spend") hand.keeper.keepTime(body);
+    } else hand.keeper.keepTime(body);
     this.show();
   }
 
@@ -285,9 +286,8 @@ export class Session {
     const draft = this.hand?.keeper.saving ?? "saved";
     const { delivery } = this.outbox;
     if (delivery === "signed_out" || draft === "signed_out") return "signed_out";
-    if (delivery === "unreachable") return "unreachable";
-    if (delivery === "sending" || draft === "saving") return "saving";
-    return draft === "unsaved" ? "unsaved" : "saved";
+    if (delivery === "unreachable" || draft === "unreachable") return "unreachable";
+    return delivery === "sending" || draft === "saving" ? "saving" : "saved";
   }
 }
 

@@ -1,4 +1,4 @@
-import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { Config } from "../config";
 import type { Session, View } from "../session/session";
 import { FocusClock } from "../session/focus_clock";
@@ -36,10 +36,7 @@ export function App({ config, session, view }: { config: Config; session: Sessio
     const spend = () => session.dispatch({ type: "spend", ms: clock.take() });
     return {
       spend,
-      act: (action: Action) => {
-        spend();
-        session.dispatch(action);
-      },
+      act: (action: Action) => session.dispatch({ type: "spend", ms: clock.take() }, action),
       comment: (step: number | null) => {
         setCommenting(step);
         focusNext.current = step === null ? "current" : `#comment-${step}`;
@@ -128,7 +125,7 @@ export function App({ config, session, view }: { config: Config; session: Sessio
     focusCurrent();
   }, [lease]);
 
-  useEffect(() => {
+  useLayoutEffect(() => {
     const wanted = focusNext.current;
     if (!wanted) return;
     focusNext.current = null;

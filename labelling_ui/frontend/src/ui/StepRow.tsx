@@ -5,6 +5,7 @@ import type { Action, Answer, Mark } from "../state/model";
 import { text } from "../text";
 import { Rating } from "./Rating";
 import { Sign } from "./signs";
+import { StepNotes } from "./StepNotes";
 import { StepTools } from "./StepTools";
 
 export interface RowProps {
@@ -45,11 +46,20 @@ export const StepRow = memo(function StepRow(props: RowProps) {
       <div class="body">
         {step.kind !== "reasoning" && <span class="kind">{text.kinds[step.kind]}</span>}
         <StepText step={step} />
-        {reached && <StepTools {...props} label={label} />}
+        {reached && (
+          <>
+            <StepNotes {...props} label={label} />
+            <div class="foot">
+              {current && <StepTools {...props} />}
+              <Rating
+                label={label}
+                value={mark.answer}
+                onRate={(answer) => act({ type: "rate", step: step.id, answer })}
+              />
+            </div>
+          </>
+        )}
       </div>
-      {reached && (
-        <Rating label={label} value={mark.answer} onRate={(answer) => act({ type: "rate", step: step.id, answer })} />
-      )}
     </li>
   );
 });
