@@ -1,0 +1,5 @@
+"""A generated world of reasoning with known step truth, for demos, tests and simulation."""
+
+from prm.sandbox.world import WORLD_VERSION, WorldConfig, corpus, generate
+
+__all__ = ["WORLD_VERSION", "WorldConfig", "corpus", "generate"]

@@ -1,0 +1,167 @@
+"""Makes the tiny causal backbone: a tokenizer and a small Llama that read only unlabelled corpus traces.
+
+    python -m prm.sandbox.pretrain --out prm/tiny
+
+Deterministic for a seed and a number of threads. The corpus has errors in it, and comes from source
+groups that no split has, so whatever the backbone finds likely it did not learn from a labelled problem.
+"""
+
+import argparse
+import hashlib
+import json
+import math
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from random import Random
+
+import torch
+from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
+from transformers import LlamaConfig, LlamaForCausalLM, PreTrainedTokenizerFast
+
+from prm.rendering import render_step
+from prm.sandbox.world import WORLD_VERSION, WorldConfig, corpus
+from prm.traces import Step
+
+SPECIALS = ("<pad>", "<bos>", "<eos>", "<problem>", "<step>")
+CONTEXT = 2048
+TOKENS_A_BATCH = 3072
+FRESH_SEED = 1
+
+
+def train_tokenizer(texts: Iterator[str], vocab: int) -> PreTrainedTokenizerFast:
+    """A byte-level BPE with every digit a token of its own; any text has an encoding."""
+    tokenizer = Tokenizer(models.BPE())
+    tokenizer.pre_tokenizer = pre_tokenizers.Sequence(
+        [pre_tokenizers.Digits(individual_digits=True), pre_tokenizers.ByteLevel(add_prefix_space=False)]
+    )
+    tokenizer.decoder = decoders.ByteLevel()
+    trainer = trainers.BpeTrainer(
+        vocab_size=vocab, special_tokens=list(SPECIALS), initial_alphabet=pre_tokenizers.ByteLevel.alphabet()
+    )
+    tokenizer.train_from_iterator(texts, trainer)
+    return PreTrainedTokenizerFast(
+        tokenizer_object=tokenizer,
+        pad_token="<pad>",
+        bos_token="<bos>",
+        eos_token="<eos>",
+        extra_special_tokens=["<problem>", "<step>"],
+        model_max_length=CONTEXT,
+        clean_up_tokenization_spaces=False,
+    )
+
+
+def encode(tokenizer: PreTrainedTokenizerFast, problem: str, steps: list[Step]) -> list[int]:
+    """Token ids of a solution in the format of `prm.encoding`, with the end of text behind it."""
+    pad, bos, eos, problem_end, step_end = tokenizer.convert_tokens_to_ids(list(SPECIALS))
+    pieces = tokenizer([problem, *(render_step(step) for step in steps)], add_special_tokens=False)["input_ids"]
+    ids = [bos, *pieces[0], problem_end]
+    for piece in pieces[1:]:
+        ids += [*piece, step_end]
+    return [*ids, eos]
+
+
+def batches(documents: list[list[int]], rng: Random) -> Iterator[torch.Tensor]:
+    """One epoch: whole documents of like length, padded at the right with id 0 to (documents, tokens)."""
+    order = sorted(range(len(documents)), key=lambda i: len(documents[i]) + 8 * rng.random())
+    groups: list[list[int]] = [[]]
+    for i in order:
+        if (len(groups[-1]) + 1) * len(documents[i]) > TOKENS_A_BATCH:
+            groups.append([])
+        groups[-1].append(i)
+    rng.shuffle(groups)
+    for group in groups:
+        rows = [torch.tensor(documents[i]) for i in group]
+        yield torch.nn.utils.rnn.pad_sequence(rows, batch_first=True, padding_value=0)
+
+
+def token_loss(model: LlamaForCausalLM, ids: torch.Tensor) -> torch.Tensor:
+    """Mean cross-entropy in nats of the next tokens of a padded batch (documents, tokens)."""
+    logits = model(input_ids=ids, use_cache=False).logits[:, :-1]
+    return torch.nn.functional.cross_entropy(logits.flatten(0, 1).float(), ids[:, 1:].flatten(), ignore_index=0)
+
+
+def perplexity(model: LlamaForCausalLM, documents: list[list[int]]) -> float:
+    """Perplexity per token over documents of token ids."""
+    total, count = 0.0, 0
+    with torch.no_grad():
+        for ids in batches(documents, Random(0)):
+            tokens = int((ids[:, 1:] != 0).sum())
+            total, count = total + float(token_loss(model, ids)) * tokens, count + tokens
+    return math.exp(total / count)
+
+
+def pretrain(*, out: Path, steps: int, solutions: int, seed: int = 0, vocab: int = 1024, rate: float = 3e-3) -> dict:
+    """Trains tokenizer and model and writes them to `out` as a Hugging Face folder; returns the manifest."""
+    torch.manual_seed(seed)
+    world = WorldConfig()
+    traces = list(corpus(world, n=solutions, seed=0))
+    tokenizer = train_tokenizer((text for p, s in traces[:20_000] for text in (p, *map(render_step, s))), vocab)
+    documents = [encode(tokenizer, problem, steps) for problem, steps in traces]
+    fresh = [encode(tokenizer, problem, steps) for problem, steps in corpus(world, n=500, seed=FRESH_SEED)]
+    model = LlamaForCausalLM(
+        LlamaConfig(
+            vocab_size=len(tokenizer), hidden_size=160, intermediate_size=448, num_hidden_layers=5,
+            num_attention_heads=5, num_key_value_heads=5, max_position_embeddings=CONTEXT, tie_word_embeddings=True,
+            pad_token_id=0, bos_token_id=1, eos_token_id=2,
+        )
+    )  # fmt: skip
+    optimizer = torch.optim.AdamW(model.parameters(), lr=rate, betas=(0.9, 0.98), weight_decay=0.05, fused=True)
+    warm = min(100, steps // 10)
+    schedule = torch.optim.lr_scheduler.LambdaLR(
+        optimizer,
+        lambda step: min((step + 1) / warm, 0.02 + 0.98 * (1 + math.cos(math.pi * step / steps)) / 2),
+    )
+    rng, stream, average, began = Random(seed), iter(()), 0.0, time.monotonic()
+    for step in range(steps):
+        ids = next(stream, None)
+        if ids is None:
+            stream = batches(documents, rng)
+            ids = next(stream)
+        loss = token_loss(model, ids)
+        loss.backward()
+        torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+        optimizer.step()
+        schedule.step()
+        optimizer.zero_grad(set_to_none=True)
+        average = loss.item() if step == 0 else 0.98 * average + 0.02 * loss.item()
+        if step % 50 == 0 or step == steps - 1:
+            seconds = round(time.monotonic() - began, 1)
+            print(json.dumps({"step": step, "of": steps, "loss": round(average, 4), "seconds": seconds}), flush=True)
+    save(model, tokenizer, out)
+    reached = perplexity(LlamaForCausalLM.from_pretrained(out).eval(), fresh)
+    files = [p for p in sorted(out.iterdir()) if p.name != "manifest.json"]
+    manifest = {
+        "format_version": 1,
+        "world_version": WORLD_VERSION,
+        "seed": seed,
+        "corpus": {"solutions": len(documents), "tokens": sum(map(len, documents)), "seed": 0},
+        "training": {"steps": steps, "tokens_a_batch": TOKENS_A_BATCH, "rate": rate, "loss": round(average, 4)},
+        "parameters": sum(p.numel() for p in model.parameters()),
+        "perplexity": {"fresh_seed": FRESH_SEED, "reached": round(reached, 4), "bound": round(reached * 1.02, 4)},
+        "sha256": {p.name: hashlib.sha256(p.read_bytes()).hexdigest() for p in files},
+    }
+    (out / "manifest.json").write_text(json.dumps(manifest, indent=2) + "\n")
+    return manifest
+
+
+def save(model: LlamaForCausalLM, tokenizer: PreTrainedTokenizerFast, out: Path) -> None:
+    """Writes the folder: weights in half precision to be small, to be loaded in single precision."""
+    model.half().save_pretrained(out)
+    tokenizer.save_pretrained(out)
+    config = json.loads((out / "config.json").read_text())
+    (out / "config.json").write_text(json.dumps(config | {"dtype": "float32"}, indent=2) + "\n")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--out", type=Path, required=True)
+    parser.add_argument("--steps", type=int, default=1500)
+    parser.add_argument("--solutions", type=int, default=40_000)
+    parser.add_argument("--seed", type=int, default=0)
+    options = parser.parse_args()
+    print(json.dumps(pretrain(out=options.out, steps=options.steps, solutions=options.solutions, seed=options.seed)))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,151 @@
+"""The generated world: problems of known truth, split by source group, deterministic by seed.
+
+A problem's source group is its skill and its text without numbers, so numeric variants stay together
+and a rule that knows only the text finds the same groups. A hash of the group assigns it, once and for
+ever, to the pool, the calibration set, the holdout, or the corpus that the tiny backbone reads.
+"""
+
+import hashlib
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from random import Random
+
+from prm.sandbox import skills  # noqa: F401  (declares the skills)
+from prm.sandbox.registry import SKILLS, Skill
+from prm.sandbox.work import Habits, Work
+from prm.traces import Split, Step, Trace
+
+WORLD_VERSION = 1
+GENERATORS = {
+    "sandbox-weak": Habits(mistake=0.10, misconception=0.55, cancel=0.12, aside=0.05, disputed=0.02, unconventional=0.15),
+    "sandbox-medium": Habits(mistake=0.06, misconception=0.40, cancel=0.12, aside=0.05, disputed=0.02, unconventional=0.15),
+    "sandbox-strong": Habits(mistake=0.03, misconception=0.25, cancel=0.12, aside=0.05, disputed=0.02, unconventional=0.15),
+}
+CORPUS_HABITS = Habits(mistake=0.02, misconception=0.65, cancel=0.0, aside=0.05, disputed=0.02, unconventional=0.01)
+MOST_DRAWS = 2000
+SHARES = {"pool": 0.4, "calibration": 0.1, "holdout": 0.2, "corpus": 0.3}
+
+
+@dataclass(frozen=True)
+class WorldConfig:
+    """What the world is drawn from. The defaults are the frozen world; figures are comparable only under them.
+
+    `zipf` is the exponent of the skills' frequencies within a domain; `solutions` the most per problem.
+    """
+
+    seed: int = 0
+    zipf: float = 1.0
+    solutions: int = 3
+    domains: dict[str, float] = field(default_factory=lambda: {"math": 0.5, "programs": 0.25, "agents": 0.25})
+
+
+def skill_weights(world: WorldConfig) -> dict[str, float]:
+    """The probability of every skill: Zipf by its rank within its domain; sums to 1."""
+    weights: dict[str, float] = {}
+    for domain, share in world.domains.items():
+        names = [name for name, skill in SKILLS.items() if skill.domain == domain]
+        Random(f"{world.seed}/{domain}").shuffle(names)
+        total = sum(1 / rank**world.zipf for rank in range(1, len(names) + 1))
+        weights |= {name: share / rank**world.zipf / total for rank, name in enumerate(names, start=1)}
+    return weights
+
+
+def source_group(skill: str, problem: str) -> str:
+    """The group of a problem: its skill and a hash of its text without numbers."""
+    template = re.sub(r"\d+", "#", problem)
+    return f"{skill}/{hashlib.sha256(template.encode()).hexdigest()[:8]}"
+
+
+def use_of(world: WorldConfig, group: str) -> str:
+    """What a source group is used for: a split, or "corpus"."""
+    digest = hashlib.sha256(f"{world.seed}/{group}".encode()).digest()
+    point = int.from_bytes(digest[:8]) / 2**64
+    for use, share in SHARES.items():
+        if point < share:
+            return use
+        point -= share
+    return "corpus"
+
+
+def generate(world: WorldConfig, *, split: Split, n: int, seed: int = 0) -> Iterator[Trace]:
+    """Yields n labelled traces of a split; several solutions of one problem follow each other.
+
+    `labels` reach up to the first error and are None beyond it, as an annotator who stops there would
+    leave them; `meta["truth"]` rates every step on its own, given the steps before it.
+    """
+    if split not in ("pool", "calibration", "holdout"):
+        raise ValueError(f"no split is named {split!r}; use pool, calibration or holdout")
+    made = 0
+    for number, (skill, story, clean, group) in enumerate(_problems(world, split, seed)):
+        problem_id = f"{split}-{seed}-{number}"
+        for solution in range(1 + number % world.solutions):
+            if made == n:
+                return
+            generator = Random(f"{problem_id}/{solution}/who").choice(list(GENERATORS))
+            hand = Random(f"{world.seed}/{problem_id}/{solution}")
+            work = _solve(skill, story, hand, GENERATORS[generator], clean)
+            yield _trace(work, skill, clean, f"{problem_id}-{solution}", problem_id, group, split, generator)
+            made += 1
+
+
+def corpus(world: WorldConfig, *, n: int, seed: int = 0) -> Iterator[tuple[str, list[Step]]]:
+    """Yields n unlabelled solutions as (problem, steps), of source groups that no split has."""
+    for number, (skill, story, clean, _) in enumerate(_problems(world, "corpus", seed)):
+        if number == n:
+            return
+        work = _solve(skill, story, Random(f"{world.seed}/corpus/{seed}/{number}"), CORPUS_HABITS, clean)
+        yield work.problem, work.steps
+
+
+def _problems(world: WorldConfig, use: str, seed: int) -> Iterator[tuple[Skill, str, Work, str]]:
+    """Endless problems of one use: the skill, the seed of the story, the clean solution, the group."""
+    weights = skill_weights(world)
+    draw = Random(f"{world.seed}/{use}/{seed}")
+    while True:
+        skill = SKILLS[draw.choices(list(weights), list(weights.values()))[0]]
+        for _ in range(MOST_DRAWS):
+            story = f"{world.seed}/{use}/{seed}/{draw.getrandbits(64)}"
+            clean = _solve(skill, story, Random(0), Habits(), None)
+            group = source_group(skill.name, clean.problem)
+            if use_of(world, group) == use:
+                break
+        else:
+            raise RuntimeError(f"skill {skill.name} has no source group for {use} in this world")
+        yield skill, story, clean, group
+
+
+def _solve(skill: Skill, story: str, hand: Random, habits: Habits, clean: Work | None) -> Work:
+    work = Work(Random(story), hand, habits, clean.values if clean else ())
+    skill.solve(work)
+    return work
+
+
+def _trace(
+    work: Work, skill: Skill, clean: Work, id: str, problem_id: str, group: str, split: Split, generator: str
+) -> Trace:
+    first_error = work.errors[0][0] if work.errors else -1
+    right = work.final == clean.final
+    kinds = [kind for _, kind in work.errors]
+    reached = len(work.steps) if first_error < 0 else first_error + 1
+    return Trace(
+        id=id,
+        problem=work.problem,
+        steps=work.steps,
+        problem_id=problem_id,
+        source_group=group,
+        split=split,
+        domain=skill.domain,
+        generator=generator,
+        labels=[label if i < reached else None for i, label in enumerate(work.labels)],
+        first_error=first_error,
+        reference_answer=clean.final,
+        final_answer_correct=right,
+        meta={
+            "skill": skill.name,
+            "error_kind": ("cancelling" if kinds[1:] and right else kinds[0]) if kinds else None,
+            "unconventional": work.unconventional,
+            "ambiguous": work.disputed,
+            "truth": [label.rating for label in work.labels],
+        },
+    )
