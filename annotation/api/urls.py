@@ -1,5 +1,19 @@
 """Addresses of the API under `/api/v1/`."""
 
-from django.urls import URLPattern, URLResolver
+from django.urls import URLPattern, URLResolver, path, re_path
 
-urlpatterns: list[URLPattern | URLResolver] = []
+from annotation.api import annotations, claims, errors, leases, projects, tokens
+
+urlpatterns: list[URLPattern | URLResolver] = [
+    path("projects/", projects.ProjectList.as_view()),
+    path("projects/<slug:slug>/", projects.ProjectDetail.as_view()),
+    path("projects/<slug:slug>/claim/", claims.ClaimNext.as_view()),
+    path("projects/<slug:slug>/annotations/", annotations.Annotations.as_view()),
+    path("projects/<slug:slug>/my-progress/", annotations.MyProgress.as_view()),
+    path("leases/<int:lease_id>/heartbeat/", leases.Heartbeat.as_view()),
+    path("leases/<int:lease_id>/release/", leases.Release.as_view()),
+    path("leases/<int:lease_id>/draft/", leases.DraftOfLease.as_view()),
+    path("tokens/", tokens.Tokens.as_view()),
+    path("tokens/<int:token_id>/", tokens.TokenDetail.as_view()),
+    re_path("", errors.NothingHere.as_view()),  # last
+]

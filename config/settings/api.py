@@ -1,10 +1,15 @@
 """Settings of the HTTP API and of its OpenAPI description."""
 
 REST_FRAMEWORK = {
-    "DEFAULT_AUTHENTICATION_CLASSES": ["rest_framework.authentication.SessionAuthentication"],
+    "DEFAULT_AUTHENTICATION_CLASSES": [
+        "annotation.api.authentication.TokenAuthentication",
+        "annotation.api.authentication.BrowserAuthentication",
+    ],
     "DEFAULT_PERMISSION_CLASSES": ["rest_framework.permissions.IsAuthenticated"],
     "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
-    "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
+    "DEFAULT_PARSER_CLASSES": ["rest_framework.parsers.JSONParser"],
+    "DEFAULT_SCHEMA_CLASS": "annotation.api.schema.EndpointSchema",
+    "EXCEPTION_HANDLER": "annotation.api.errors.present_error",
     "TEST_REQUEST_DEFAULT_FORMAT": "json",
 }
 
@@ -15,4 +20,10 @@ SPECTACULAR_SETTINGS = {
     "SCHEMA_PATH_PREFIX": "/api/v1",
     "SERVE_INCLUDE_SCHEMA": False,
     "COMPONENT_SPLIT_REQUEST": True,
+    "ENUM_NAME_OVERRIDES": {
+        "ProjectState": ["active", "paused"],
+        "RatingState": ["rated", "unsure", "not_reached"],
+        "FinishReason": "annotation.models.FinishReason",
+        "StepKind": "annotation.models.StepKind",
+    },
 }

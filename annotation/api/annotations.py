@@ -1,0 +1,96 @@
+"""Submissions, and the caller's own progress."""
+
+import msgspec
+from drf_spectacular.utils import extend_schema
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from annotation.api.fields import IdField, MillisecondsField
+from annotation.labelling.payload import Submission
+from annotation.labelling.submission import submit_annotation
+from annotation.membership.access import find_project
+from annotation.models import FinishReason, StepRating
+from annotation.quality.statistics import my_progress
+
+LONGEST_TEXT = 20_000
+
+
+class NoteField(serializers.CharField):
+    """Free text, empty by default."""
+
+    def __init__(self, **kwargs: object) -> None:
+        super().__init__(**{"required": False, "allow_blank": True, "max_length": LONGEST_TEXT, **kwargs})
+
+
+class RatingSerializer(serializers.Serializer):
+    step = IdField()
+    state = serializers.ChoiceField(StepRating.State.choices)
+    rating = serializers.IntegerField(required=False, allow_null=True, min_value=-1, max_value=1)
+    flagged = serializers.BooleanField(required=False)
+    error_type = NoteField(max_length=100)
+    comment = NoteField()
+
+
+class PathPositionSerializer(serializers.Serializer):
+    position = serializers.IntegerField(min_value=0, max_value=2**31 - 1)
+    chosen = IdField(required=False, allow_null=True)
+    own_text = serializers.CharField(required=False, allow_null=True, max_length=LONGEST_TEXT)
+    dwell_ms = MillisecondsField(required=False, allow_null=True)
+    ratings = RatingSerializer(many=True, required=False, max_length=200)
+
+
+class SubmissionSerializer(serializers.Serializer):
+    submission_id = serializers.UUIDField(help_text="Made once by the client; a retry sends the same one.")
+    solution = IdField()
+    lease = IdField(required=False, allow_null=True)
+    finish_reason = serializers.ChoiceField(FinishReason.choices)
+    reason = NoteField(help_text="Required for `give_up` and `bad_problem`.")
+    total_ms = MillisecondsField(required=False, allow_null=True)
+    comment = NoteField()
+    reference_disputed = serializers.BooleanField(required=False)
+    path = PathPositionSerializer(many=True, max_length=20_000)
+
+
+class ReceiptSerializer(serializers.Serializer):
+    id = IdField()
+    revision = serializers.IntegerField(min_value=1)
+    counted = serializers.BooleanField(help_text="False where it is kept beside the annotations that were wanted.")
+    first_error = serializers.IntegerField(
+        min_value=-1, allow_null=True, help_text="Position of the first error; -1 for none, null where not known."
+    )
+
+
+class ProgressSerializer(serializers.Serializer):
+    today = serializers.IntegerField(min_value=0)
+    total = serializers.IntegerField(min_value=0)
+    median_seconds = serializers.FloatField(allow_null=True)
+
+
+class Annotations(APIView):
+    """Submissions of a project."""
+
+    @extend_schema(
+        operation_id="submit",
+        request=SubmissionSerializer,
+        responses={201: ReceiptSerializer, 200: ReceiptSerializer},
+    )
+    def post(self, request: Request, slug: str) -> Response:
+        """Submit; 201 the first time, 200 with the same body when the same submission comes again."""
+        project = find_project(request.user, slug)
+        given = SubmissionSerializer(data=request.data)
+        given.is_valid(raise_exception=True)
+        submission = msgspec.convert(given.validated_data, Submission)
+        submitted = submit_annotation(by=request.user, project=project, submission=submission)
+        receipt = ReceiptSerializer(submitted.annotation)
+        return Response(receipt.data, status=201 if submitted.created else 200)
+
+
+class MyProgress(APIView):
+    """The caller's own work."""
+
+    @extend_schema(operation_id="my_progress", responses=ProgressSerializer)
+    def get(self, request: Request, slug: str) -> Response:
+        """How many solutions the caller labelled, today and in all, and how long one takes."""
+        return Response(my_progress(by=request.user, project=find_project(request.user, slug)))

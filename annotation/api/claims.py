@@ -1,0 +1,137 @@
+"""The next task of an annotator."""
+
+from itertools import groupby
+from typing import Any
+
+import msgspec
+from drf_spectacular.utils import extend_schema
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from annotation.api.fields import IdField
+from annotation.membership.access import find_project
+from annotation.models import Lease, Project, StepKind
+from annotation.queue.claiming import claim_next
+
+
+class ClaimRequestSerializer(serializers.Serializer):
+    holding = serializers.ListField(
+        child=IdField(), required=False, max_length=100, help_text="Leases that the page has in hand already."
+    )
+
+
+class LeaseSerializer(serializers.Serializer):
+    id = IdField()
+    expires_at = serializers.DateTimeField()
+
+
+class StepSerializer(serializers.Serializer):
+    id = IdField()
+    alternative = serializers.IntegerField(min_value=0)
+    text = serializers.CharField()
+    kind = serializers.ChoiceField(StepKind.choices)
+
+
+class PositionSerializer(serializers.Serializer):
+    position = serializers.IntegerField(min_value=0)
+    alternatives = StepSerializer(many=True)
+
+
+class TaskSolutionSerializer(serializers.Serializer):
+    id = IdField()
+    steps = PositionSerializer(many=True)
+    generator = serializers.CharField(allow_null=True, help_text="Not told to annotators: always null.")
+
+
+class TaskProblemSerializer(serializers.Serializer):
+    id = IdField()
+    text = serializers.CharField()
+    domain = serializers.CharField()
+    reference_answer = serializers.CharField(allow_null=True, help_text="Null where the project hides it.")
+    reference_solution = serializers.CharField(allow_null=True, help_text="Null where the project hides it.")
+
+
+class SchemeSerializer(serializers.Serializer):
+    stop_at_first_error = serializers.BooleanField()
+    rate_alternatives = serializers.BooleanField()
+    ask_own_step = serializers.BooleanField()
+    error_types = serializers.ListField(child=serializers.CharField())
+    reference = serializers.ChoiceField(["shown", "on_request", "hidden"])
+
+
+class StoredDraftSerializer(serializers.Serializer):
+    version = serializers.IntegerField(min_value=0)
+    body = serializers.DictField(child=serializers.JSONField())
+
+
+class TaskSerializer(serializers.Serializer):
+    """All that the workbench needs for one solution; the lane is never told."""
+
+    lease = LeaseSerializer()
+    solution = TaskSolutionSerializer()
+    problem = TaskProblemSerializer()
+    scheme = SchemeSerializer()
+    draft = StoredDraftSerializer(allow_null=True)
+
+
+class ClaimSerializer(serializers.Serializer):
+    task = TaskSerializer(allow_null=True)
+    reason = serializers.ChoiceField(
+        ["done", "all_leased", "not_annotator", "holding_enough", "paused"], allow_null=True
+    )
+    message = serializers.CharField(help_text="Why there is no task, for the person.")
+    retry_at = serializers.DateTimeField(allow_null=True, help_text="When a place may become free.")
+
+
+class ClaimNext(APIView):
+    """The next task."""
+
+    @extend_schema(operation_id="claim", request=ClaimRequestSerializer, responses=ClaimSerializer)
+    def post(self, request: Request, slug: str) -> Response:
+        """What the caller has in hand beside `holding`, else the next solution of the queue."""
+        project = find_project(request.user, slug)
+        given = ClaimRequestSerializer(data=request.data)
+        given.is_valid(raise_exception=True)
+        claim = claim_next(by=request.user, project=project, holding=given.validated_data.get("holding", []))
+        return Response(
+            {
+                "task": task_of(claim.lease, project) if claim.lease else None,
+                "reason": claim.reason,
+                "message": claim.message,
+                "retry_at": claim.retry_at,
+            }
+        )
+
+
+def task_of(lease: Lease, project: Project) -> dict[str, Any]:
+    """The `Task` of a lease, as `TaskSerializer` describes it."""
+    solution, problem, scheme = lease.solution, lease.solution.problem, project.label_scheme
+    hidden = scheme.reference == "hidden"
+    steps = solution.steps.values("id", "position", "alternative", "text", "kind")
+    draft = getattr(lease, "draft", None)
+    return {
+        "lease": {"id": lease.pk, "expires_at": lease.expires_at},
+        "solution": {
+            "id": solution.pk,
+            "steps": [
+                {"position": position, "alternatives": [_without_position(step) for step in here]}
+                for position, here in groupby(steps, key=lambda step: step["position"])
+            ],
+            "generator": None,
+        },
+        "problem": {
+            "id": problem.pk,
+            "text": problem.text,
+            "domain": problem.domain,
+            "reference_answer": None if hidden else problem.reference_answer,
+            "reference_solution": None if hidden else problem.reference_solution,
+        },
+        "scheme": msgspec.to_builtins(scheme),
+        "draft": {"version": draft.version, "body": draft.body} if draft else None,
+    }
+
+
+def _without_position(step: dict[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in step.items() if name != "position"}

@@ -1,0 +1,64 @@
+"""A lease in hand: heartbeat, skip, draft."""
+
+from drf_spectacular.utils import extend_schema
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from annotation.api.fields import JSONObjectField
+from annotation.labelling.drafts import save_draft
+from annotation.queue import leases
+
+
+class ExpirySerializer(serializers.Serializer):
+    expires_at = serializers.DateTimeField()
+
+
+class ReleaseSerializer(serializers.Serializer):
+    reason = serializers.CharField(required=False, allow_blank=True, default="", max_length=2000)
+
+
+class DraftSerializer(serializers.Serializer):
+    version = serializers.IntegerField(
+        min_value=0, max_value=2**31 - 2, help_text="The stored version that the page has seen, 0 for none."
+    )
+    body = JSONObjectField()
+
+
+class SavedDraftSerializer(serializers.Serializer):
+    version = serializers.IntegerField(min_value=1)
+    saved_at = serializers.DateTimeField()
+
+
+class Heartbeat(APIView):
+    """Keep a lease."""
+
+    @extend_schema(operation_id="heartbeat", request=None, responses=ExpirySerializer)
+    def post(self, request: Request, lease_id: int) -> Response:
+        """Extend the lease to its full time from now."""
+        return Response({"expires_at": leases.heartbeat(by=request.user, lease_id=lease_id)})
+
+
+class Release(APIView):
+    """Skip a solution."""
+
+    @extend_schema(operation_id="release", request=ReleaseSerializer, responses={204: None})
+    def post(self, request: Request, lease_id: int) -> Response:
+        """Give the solution back; it does not come to the caller again."""
+        given = ReleaseSerializer(data=request.data)
+        given.is_valid(raise_exception=True)
+        leases.release(by=request.user, lease_id=lease_id, reason=given.validated_data["reason"])
+        return Response(status=204)
+
+
+class DraftOfLease(APIView):
+    """Unsubmitted work."""
+
+    @extend_schema(operation_id="save_draft", request=DraftSerializer, responses=SavedDraftSerializer)
+    def put(self, request: Request, lease_id: int) -> Response:
+        """Store the draft. 409 `draft_conflict` where another tab has saved since: `extra` holds its draft."""
+        given = DraftSerializer(data=request.data)
+        given.is_valid(raise_exception=True)
+        draft = save_draft(by=request.user, lease_id=lease_id, **given.validated_data)
+        return Response({"version": draft.version, "saved_at": draft.saved_at})

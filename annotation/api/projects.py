@@ -1,0 +1,74 @@
+"""Projects: list, create, look at, change."""
+
+from drf_spectacular.utils import extend_schema
+from rest_framework import serializers
+from rest_framework.pagination import PageNumberPagination
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from annotation.api.fields import JSONObjectField
+from annotation.membership.access import find_project, visible_projects
+from annotation.membership.projects import change_project, create_project
+from annotation.models import Project
+
+
+class ProjectSerializer(serializers.ModelSerializer):
+    scheme = JSONObjectField(required=False, help_text="The label scheme; what is left out has its default.")
+    policy = JSONObjectField(required=False, help_text="Queue, rounds and training; what is left out has its default.")
+
+    class Meta:
+        model = Project
+        fields = ("slug", "name", "guidelines", "scheme", "policy", "state", "created_at")
+        read_only_fields = ("state", "created_at")
+        extra_kwargs = {"slug": {"validators": []}}
+
+
+class ProjectChangeSerializer(serializers.ModelSerializer):
+    scheme = JSONObjectField(required=False)
+    policy = JSONObjectField(required=False)
+
+    class Meta:
+        model = Project
+        fields = ("name", "guidelines", "scheme", "policy", "state")
+
+
+class ProjectPages(PageNumberPagination):
+    page_size = 50
+
+
+class ProjectList(APIView):
+    """The projects of the caller."""
+
+    @extend_schema(operation_id="list_projects", responses=ProjectSerializer(many=True), request=None)
+    def get(self, request: Request) -> Response:
+        """The projects in which the caller has a role, by name."""
+        pages = ProjectPages()
+        page = pages.paginate_queryset(visible_projects(request.user).order_by("name", "pk"), request, view=self)
+        return pages.get_paginated_response(ProjectSerializer(page, many=True).data)
+
+    @extend_schema(operation_id="create_project", request=ProjectSerializer, responses={201: ProjectSerializer})
+    def post(self, request: Request) -> Response:
+        """Create a project; the caller becomes its manager."""
+        given = ProjectSerializer(data=request.data)
+        given.is_valid(raise_exception=True)
+        project = create_project(by=request.user, **given.validated_data)
+        return Response(ProjectSerializer(project).data, status=201)
+
+
+class ProjectDetail(APIView):
+    """One project."""
+
+    @extend_schema(operation_id="get_project", responses=ProjectSerializer)
+    def get(self, request: Request, slug: str) -> Response:
+        """One project of the caller."""
+        return Response(ProjectSerializer(find_project(request.user, slug)).data)
+
+    @extend_schema(operation_id="change_project", request=ProjectChangeSerializer, responses=ProjectSerializer)
+    def patch(self, request: Request, slug: str) -> Response:
+        """Change a project; a manager may."""
+        project = find_project(request.user, slug)
+        given = ProjectChangeSerializer(data=request.data, partial=True)
+        given.is_valid(raise_exception=True)
+        changed = change_project(by=request.user, project=project, **given.validated_data)
+        return Response(ProjectSerializer(changed).data)

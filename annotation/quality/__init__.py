@@ -1,0 +1,1 @@
+"""How good the labels are, and how the work goes."""

@@ -1,0 +1,41 @@
+"""Figures of a project's work, each one query. Only the latest revision of an annotation counts."""
+
+from typing import Any
+
+from django.contrib.auth.models import User
+from django.db.models import Count, Exists, OuterRef, Q, QuerySet
+from django.db.models.aggregates import Aggregate
+from django.db.models.fields import FloatField
+from django.utils import timezone
+
+from annotation.models import Annotation, Project
+
+
+class Median(Aggregate):
+    """Continuous median of a number."""
+
+    function = "PERCENTILE_CONT"
+    template = "%(function)s(0.5) WITHIN GROUP (ORDER BY %(expressions)s)"
+    output_field = FloatField()
+
+
+def latest_annotations(project: Project) -> QuerySet[Annotation]:
+    """The project's annotations by its own annotators, without revisions that were replaced."""
+    later = Annotation.objects.filter(
+        solution=OuterRef("solution"), annotator=OuterRef("annotator"), revision__gt=OuterRef("revision")
+    )
+    return Annotation.objects.filter(project=project, annotator__isnull=False).exclude(Exists(later))
+
+
+def my_progress(*, by: User, project: Project) -> dict[str, Any]:
+    """`{today, total, median_seconds}` of one person; `today` is the server's day."""
+    midnight = timezone.localtime().replace(hour=0, minute=0, second=0, microsecond=0)
+    figures = (
+        latest_annotations(project)
+        .filter(annotator__user=by)
+        .aggregate(
+            today=Count("pk", filter=Q(submitted_at__gte=midnight)), total=Count("pk"), median=Median("total_ms")
+        )
+    )
+    median = figures.pop("median")
+    return figures | {"median_seconds": None if median is None else median / 1000}

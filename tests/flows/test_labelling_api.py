@@ -1,0 +1,174 @@
+"""Claim, draft, submit through the HTTP API, as the workbench and programs do."""
+
+import uuid
+
+import pytest
+from rest_framework.test import APIClient
+
+from annotation.membership.tokens import issue_token, revoke_token
+from annotation.models import Annotation, Draft, QueueItem
+from tests.factories import GenerationFactory, MembershipFactory, QueueItemFactory, UserFactory
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def item():
+    return QueueItemFactory(generation=GenerationFactory(), solution__problem__reference_answer="4")
+
+
+@pytest.fixture
+def annotator(item):
+    return MembershipFactory(project=item.project)
+
+
+@pytest.fixture
+def client(annotator):
+    client = APIClient()
+    client.force_login(annotator.user)
+    return client
+
+
+def address(project, rest=""):
+    return f"/api/v1/projects/{project.slug}/{rest}"
+
+
+def finished(task, **changes):
+    path = [
+        {
+            "position": at["position"],
+            "chosen": at["alternatives"][0]["id"],
+            "own_text": None,
+            "dwell_ms": 900,
+            "ratings": [{"step": at["alternatives"][0]["id"], "state": "rated", "rating": 1}],
+        }
+        for at in task["solution"]["steps"]
+    ]
+    return {
+        "submission_id": str(uuid.uuid4()),
+        "solution": task["solution"]["id"],
+        "lease": task["lease"]["id"],
+        "finish_reason": "solution",
+        "total_ms": 2700,
+        "path": path,
+    } | changes
+
+
+def test_claim_draft_resume_submit(client, item):
+    claim = client.post(address(item.project, "claim/"), {"holding": []}).json()
+    task = claim["task"]
+    assert (claim["reason"], claim["message"], claim["retry_at"]) == (None, "", None)
+    assert [at["position"] for at in task["solution"]["steps"]] == [0, 1, 2]
+    assert task["problem"]["reference_answer"] == "4"
+    assert task["scheme"]["stop_at_first_error"] is True
+    assert task["draft"] is None
+    assert "control" not in str(claim), "the lane is never told"
+
+    lease = f"/api/v1/leases/{task['lease']['id']}/"
+    assert client.put(lease + "draft/", {"version": 0, "body": {"marks": [1]}}).json()["version"] == 1
+    assert client.post(lease + "heartbeat/").status_code == 200
+    resumed = client.post(address(item.project, "claim/"), {}).json()["task"]
+    assert resumed["draft"] == {"version": 1, "body": {"marks": [1]}}
+
+    submission = finished(task)
+    first = client.post(address(item.project, "annotations/"), submission)
+    again = client.post(address(item.project, "annotations/"), submission)
+    assert (first.status_code, again.status_code) == (201, 200)
+    assert first.json() == again.json() == {
+        "id": Annotation.objects.get().pk, "revision": 1, "counted": True, "first_error": -1,
+    }  # fmt: skip
+    assert not Draft.objects.exists()
+    item.refresh_from_db()
+    assert (item.state, item.leased, item.done) == (QueueItem.State.DONE, 0, 1)
+    progress = client.get(address(item.project, "my-progress/")).json()
+    assert progress == {"today": 1, "total": 1, "median_seconds": 2.7}
+    assert client.post(address(item.project, "claim/"), {}).json()["reason"] == "done"
+
+
+def test_another_payload_under_the_same_id_is_a_conflict(client, item):
+    task = client.post(address(item.project, "claim/"), {}).json()["task"]
+    submission = finished(task)
+    client.post(address(item.project, "annotations/"), submission)
+    refused = client.post(address(item.project, "annotations/"), submission | {"comment": "changed"})
+    assert (refused.status_code, refused.json()["code"]) == (409, "submission_conflict")
+
+
+def test_two_tabs_keep_both_drafts(client, item):
+    task = client.post(address(item.project, "claim/"), {}).json()["task"]
+    draft = f"/api/v1/leases/{task['lease']['id']}/draft/"
+    client.put(draft, {"version": 0, "body": {"tab": 1}})
+    assert client.put(draft, {"version": 0, "body": {"tab": 1}}).json()["version"] == 1, "a retry"
+    refused = client.put(draft, {"version": 0, "body": {"tab": 2}})
+    assert refused.status_code == 409
+    assert refused.json()["code"] == "draft_conflict"
+    assert refused.json()["extra"] == {"version": 1, "body": {"tab": 1}}
+    assert client.put(draft, {"version": 1, "body": {"tab": 2}}).json()["version"] == 2
+
+
+def test_a_skipped_solution_does_not_come_back(client, item):
+    task = client.post(address(item.project, "claim/"), {}).json()["task"]
+    assert client.post(f"/api/v1/leases/{task['lease']['id']}/release/", {"reason": "blurred"}).status_code == 204
+    assert client.post(address(item.project, "claim/"), {}).json()["task"] is None
+
+
+def test_hidden_references_are_not_sent(client, item):
+    type(item.project).objects.update(scheme={"reference": "hidden"})
+    task = client.post(address(item.project, "claim/"), {}).json()["task"]
+    assert task["problem"]["reference_answer"] is None
+
+
+@pytest.mark.parametrize(
+    ("changes", "code", "field"),
+    [
+        ({"finish_reason": "give_up"}, "invalid_submission", "reason"),
+        ({"finish_reason": "tired"}, "invalid", "finish_reason"),
+        ({"path": [{"position": 0, "ratings": [{"step": 0, "state": "rated"}]}]}, "invalid", "path[0].ratings[0].step"),
+        ({"path": [{"position": 0, "chosen": 10**9}]}, "invalid_submission", "path[0].chosen"),
+        ({"path": "all good"}, "invalid", "path"),
+        ({"comment": "\0"}, "invalid", "comment"),
+    ],
+)
+def test_bad_submissions_name_the_field(client, item, changes, code, field):
+    task = client.post(address(item.project, "claim/"), {}).json()["task"]
+    refused = client.post(address(item.project, "annotations/"), finished(task, **changes))
+    assert refused.status_code == 400
+    assert refused.json()["code"] == code
+    assert refused.json()["extra"]["field"] == field
+    assert not Annotation.objects.exists()
+
+
+def test_a_lease_of_another_person_is_refused(client, item):
+    QueueItem.objects.update(wanted=2)
+    task = client.post(address(item.project, "claim/"), {}).json()["task"]
+    other = APIClient()
+    other.force_login(MembershipFactory(project=item.project).user)
+    other.post(address(item.project, "claim/"), {})
+    refused = other.post(address(item.project, "annotations/"), finished(task))
+    assert (refused.status_code, refused.json()["code"]) == (403, "lease_of_another")
+
+
+def test_strangers_see_nothing(item):
+    client = APIClient()
+    assert client.get(address(item.project)).status_code == 401
+    assert client.get(address(item.project)).json()["code"] == "not_authenticated"
+    client.force_login(UserFactory())
+    for answer in (client.get(address(item.project)), client.post(address(item.project, "claim/"), {})):
+        assert (answer.status_code, answer.json()["code"]) == (404, "project_not_found")
+    assert client.get("/api/v1/nothing/").json()["code"] == "not_found"
+
+
+def test_a_browser_needs_its_csrf_token(annotator, item):
+    client = APIClient(enforce_csrf_checks=True)
+    client.force_login(annotator.user)
+    refused = client.post(address(item.project, "claim/"), {})
+    assert (refused.status_code, refused.json()["code"]) == (403, "csrf_failed")
+
+
+def test_a_program_uses_a_token_until_it_is_revoked(annotator, item):
+    token, secret = issue_token(by=annotator.user, name="loop")
+    assert secret not in str(vars(token))
+    client = APIClient(headers={"Authorization": f"Token {secret}"})
+    assert client.get("/api/v1/projects/").json()["results"][0]["slug"] == item.project.slug
+    revoke_token(by=annotator.user, token_id=token.pk)
+    refused = client.get("/api/v1/projects/")
+    assert (refused.status_code, refused.json()["code"]) == (401, "authentication_failed")
