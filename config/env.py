@@ -15,7 +15,7 @@ BASE_DIR = Path(__file__).resolve().parent.parent
 env = Env()
 env.read_env(str(BASE_DIR / ".env"), recurse=False)
 
-VAR_DIR = Path(env.str("VAR_DIR", str(BASE_DIR / "var"))).resolve()
+VAR_DIR = Path(env.str("VAR_DIR", "") or BASE_DIR / "var").resolve()
 # Written by the owner of the embedded servers for as long as they run, so that `manage.py` finds them.
 env.read_env(str(VAR_DIR / "servers.env"), recurse=False)
 

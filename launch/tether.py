@@ -11,12 +11,19 @@ import sys
 from pathlib import Path
 
 PR_SET_PDEATHSIG = 1
+ANY_PARENT = 0
 
 
-def tethered(command: list[str], *, on_parent_death: signal.Signals = signal.SIGTERM) -> list[str]:
-    """The command line that runs `command` and sends it a signal when the calling process dies."""
+def tethered(
+    command: list[str], *, on_parent_death: signal.Signals = signal.SIGTERM, parent: int | None = None
+) -> list[str]:
+    """The command line that runs `command` and sends it a signal when its parent dies.
+
+    The parent is the calling process, or `ANY_PARENT` where some other process will run the line.
+    """
     script = str(Path(__file__).resolve())
-    return [sys.executable, "-I", "-S", "-B", script, on_parent_death.name, str(os.getpid()), *command]
+    parent = os.getpid() if parent is None else parent
+    return [sys.executable, "-I", "-S", "-B", script, on_parent_death.name, str(parent), *command]
 
 
 def main(arguments: list[str]) -> None:
@@ -24,7 +31,7 @@ def main(arguments: list[str]) -> None:
     name, parent, *command = arguments
     if sys.platform == "linux":
         ctypes.CDLL(None, use_errno=True).prctl(PR_SET_PDEATHSIG, signal.Signals[name].value, 0, 0, 0)
-        if os.getppid() != int(parent):  # it died before we asked
+        if int(parent) not in (ANY_PARENT, os.getppid()):  # it died before we asked
             sys.exit(1)
     os.execvp(command[0], command)
 

@@ -1,1 +1,86 @@
-"""The system's Chromium against Django's live server."""
+"""The system's Chromium against Django's live server, with people signed in.
+
+`page_for(user)` opens a page signed in as `user`, each in a browser context of its own; `page` and
+`sign_in(page, user)` do the same in two steps. Addresses are relative to the live server: `page.goto("/")`.
+"""
+
+import fcntl
+import shutil
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from django.conf import settings
+from django.contrib.auth.models import AbstractBaseUser
+from django.test import Client
+from django_vite.core.asset_loader import DjangoViteAssetLoader
+from playwright.sync_api import Page
+
+from launch import frontend
+
+# Nothing but the live server is asked for anything.
+QUIET = [
+    "--no-sandbox",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-default-apps",
+    "--disable-domain-reliability",
+    "--disable-sync",
+    "--disable-features=OptimizationHints,MediaRouter,Translate,AutofillServerCommunication",
+    "--metrics-recording-only",
+    "--no-first-run",
+    "--no-pings",
+]
+
+
+@pytest.fixture(scope="session")
+def browser_type_launch_args(browser_type_launch_args: dict[str, Any]) -> dict[str, Any]:
+    """The system's Chromium; playwright's own download is not needed."""
+    for name in ("chromium", "chromium-browser", "google-chrome"):
+        if executable := shutil.which(name):
+            return browser_type_launch_args | {"executable_path": executable, "args": QUIET}
+    return pytest.fail("Browser tests need Chromium on the path: `apt-get install chromium`.", pytrace=False)
+
+
+@pytest.fixture(scope="session")
+def front_end() -> None:
+    """The built front end, built here where its sources have changed."""
+    frontend.BUILT.parent.mkdir(parents=True, exist_ok=True)
+    with (frontend.BUILT.parent / ".build.lock").open("w") as lock:  # one test process builds, the others wait
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        frontend.build()
+    settings.DJANGO_VITE["default"]["dev_mode"] = False
+    DjangoViteAssetLoader._instance = None
+
+
+@pytest.fixture(scope="session")
+def browser_context_args(browser_context_args: dict[str, Any], live_server: Any, front_end: None) -> dict[str, Any]:
+    """Every context opens the live server's pages."""
+    return browser_context_args | {"base_url": live_server.url}
+
+
+@pytest.fixture
+def sign_in(live_server: Any) -> Callable[[Page, AbstractBaseUser], None]:
+    """Sign a page's context in without going through the form."""
+
+    def sign_in(page: Page, user: AbstractBaseUser) -> None:
+        client = Client()
+        client.force_login(user, backend=settings.AUTHENTICATION_BACKENDS[0])
+        cookie = client.cookies[settings.SESSION_COOKIE_NAME]
+        page.context.add_cookies([{"name": cookie.key, "value": cookie.value, "url": live_server.url}])
+
+    return sign_in
+
+
+@pytest.fixture
+def page_for(
+    new_context: Callable[..., Any], sign_in: Callable[[Page, AbstractBaseUser], None]
+) -> Callable[[AbstractBaseUser], Page]:
+    """Open a page signed in as somebody; keyword arguments are those of a playwright context (viewport, ...)."""
+
+    def page_for(user: AbstractBaseUser, **context: Any) -> Page:
+        page: Page = new_context(**context).new_page()
+        sign_in(page, user)
+        return page
+
+    return page_for

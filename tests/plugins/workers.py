@@ -1,1 +1,117 @@
-"""The system's Chromium against Django's live server."""
+"""Real Celery workers on the test's database and Redis, for tests of what happens across processes.
+
+A test that asks for `celery_workers` commits for real (`transactional_db`). The workers are started once for
+the test session; all tests that use them run in one xdist process.
+"""
+
+import itertools
+import os
+import subprocess
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from celery import current_app
+from django.conf import settings
+from django.db import connection
+from psycopg.conninfo import make_conninfo
+
+from config.env import BASE_DIR, VAR_DIR
+from launch.supervision import worker_commands
+from launch.tether import tethered
+
+READY_SECONDS = 60
+IDLE_SECONDS = 120
+
+
+class Workers:
+    """The worker processes by queue: `default`, `gpu` and `score`."""
+
+    def __init__(self, logs: Path) -> None:
+        self._logs = logs
+        self._processes: dict[str, subprocess.Popen[bytes]] = {}
+        self._names: dict[str, str] = {}
+        self._numbers = itertools.count(1)
+
+    def start(self) -> None:
+        """Start those that do not run, and return when all of them answer."""
+        for queue, command in worker_commands().items():
+            process = self._processes.get(queue)
+            if process is None or process.poll() is not None:
+                self._names[queue] = (
+                    f"{queue}-{next(self._numbers)}@test"  # a late reply of the last one is not its own
+                )
+                with self.log(queue).open("ab") as log:
+                    self._processes[queue] = subprocess.Popen(
+                        tethered([*command, "--hostname", self._names[queue]]),
+                        cwd=BASE_DIR, env=_environment(), stdout=log, stderr=log,
+                    )  # fmt: skip
+        deadline = time.monotonic() + READY_SECONDS
+        silent = set(self._names.values())
+        while silent:
+            assert time.monotonic() < deadline, f"{sorted(silent)} did not start: see {self._logs}"
+            silent -= {name for reply in current_app.control.ping(timeout=0.5) or [] for name in reply}
+
+    def kill(self, queue: str) -> None:
+        """`kill -9` the worker of a queue; `start` brings it back."""
+        self._processes[queue].kill()
+        self._processes[queue].wait()
+
+    def stop(self) -> None:
+        """Stop all of them, at once where they do not within some seconds."""
+        for process in self._processes.values():
+            process.terminate()
+        for process in self._processes.values():
+            try:
+                process.wait(10)
+            except subprocess.TimeoutExpired:
+                process.kill()
+                process.wait()
+
+    def log(self, queue: str) -> Path:
+        """Where the worker of a queue writes."""
+        return self._logs / f"worker-{queue}.log"
+
+    def clear(self) -> None:
+        """Drop what waits and let finish what runs, so that the next test starts with idle workers."""
+        current_app.control.purge()
+        deadline = time.monotonic() + IDLE_SECONDS
+        while any((current_app.control.inspect(timeout=1).active() or {}).values()):
+            assert time.monotonic() < deadline, f"A task does not end: see {self._logs}"
+            time.sleep(0.2)
+
+
+@pytest.fixture(scope="session")
+def worker_processes(django_db_setup: None) -> Iterator[Workers]:
+    """The workers, stopped before the test database is dropped."""
+    logs = VAR_DIR / "log"
+    logs.mkdir(parents=True, exist_ok=True)
+    workers = Workers(logs)
+    yield workers
+    workers.stop()
+
+
+@pytest.fixture
+def celery_workers(transactional_db: None, worker_processes: Workers) -> Iterator[Workers]:
+    """Three running workers, idle before and after the test."""
+    worker_processes.start()
+    yield worker_processes
+    worker_processes.start()
+    worker_processes.clear()
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """One xdist process runs all tests with workers."""
+    for item in items:
+        if "celery_workers" in getattr(item, "fixturenames", ()):
+            item.add_marker(pytest.mark.xdist_group("workers"))
+
+
+def _environment() -> dict[str, str]:
+    database = connection.settings_dict
+    address = make_conninfo(
+        dbname=database["NAME"], user=database["USER"], host=database["HOST"],
+        password=database["PASSWORD"] or None, port=database["PORT"] or None,
+    )  # fmt: skip
+    return os.environ | {"DATABASE_URL": address, "REDIS_URL": settings.REDIS_URL}

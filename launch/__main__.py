@@ -1,0 +1,133 @@
+"""Start Stepmark on this machine.
+
+python -m launch run        the whole of it: servers, database, front end, web, workers and beat
+python -m launch servers    only the embedded servers, for `manage.py` and for developing
+"""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from types import FrameType
+
+from launch import frontend
+from launch.embedded import servers
+from launch.errors import LaunchError
+from launch.options import BASE_DIR, Options, read_options
+from launch.ownership import sole_owner
+from launch.preflight import check, check_writable
+from launch.supervision import supervised
+
+ANSWER_SECONDS = 90
+
+
+def run(options: Options) -> None:
+    """Start everything, say where it is, and stay until told to stop."""
+    check_writable(options.var)
+    with sole_owner(options.var, note=options.address):
+        check(options)
+        frontend.build()
+        with _announced_servers(options) as addresses:
+            environment = _environment(options, addresses)
+            accounts = prepare(options, environment)
+            with supervised(options, environment) as processes:
+                await_web(options, processes)
+                print(f"\nStepmark is at {options.address}\n\n{accounts}\nCtrl-C stops it.", flush=True)
+                processes.wait()
+            raise LaunchError(f"The supervisor stopped by itself: see {options.var / 'log' / 'supervisor.log'}.")
+
+
+def serve(options: Options) -> None:
+    """Start the embedded servers only, and stay until told to stop."""
+    check_writable(options.var)
+    with sole_owner(options.var, note="servers only"), _announced_servers(options) as addresses:
+        print("\n".join(f"export {name}='{address}'" for name, address in addresses.items()), flush=True)
+        print("manage.py finds them by itself. Ctrl-C stops them.", file=sys.stderr)
+        while True:
+            signal.pause()
+
+
+def prepare(options: Options, environment: Mapping[str, str]) -> str:
+    """Bring the database up to date, make the demo project on the first run; returns how to sign in."""
+    _manage("migrate", "--no-input", "--verbosity", "0", environment=environment)
+    accounts = options.var / "demo_accounts.txt"
+    if not accounts.exists():
+        print("Making the demo project (this once)...", flush=True)
+        said = _manage("create_demo", environment=environment)
+        partial = accounts.with_suffix(".partial")
+        partial.write_text(said)
+        partial.rename(accounts)
+    return accounts.read_text()
+
+
+def await_web(options: Options, processes: subprocess.Popen[bytes]) -> None:
+    """Return once the web application says that it is healthy."""
+    deadline = time.monotonic() + ANSWER_SECONDS
+    while time.monotonic() < deadline and processes.poll() is None:
+        try:
+            with urllib.request.urlopen(options.address + "healthz", timeout=5):
+                return
+        except (urllib.error.URLError, OSError):
+            time.sleep(0.1)
+    raise LaunchError(f"The web application does not answer: see {options.var / 'log' / 'web.log'}.")
+
+
+@contextmanager
+def _announced_servers(options: Options) -> Iterator[dict[str, str]]:
+    """The servers, with their addresses in a file for as long as they run, so that `manage.py` finds them."""
+    announcement = options.var / "servers.env"
+    with servers(options.var, given=options.given) as addresses:
+        announcement.touch(mode=0o600)
+        announcement.write_text("".join(f"{name}='{address}'\n" for name, address in addresses.items()))
+        try:
+            yield addresses
+        finally:
+            announcement.unlink(missing_ok=True)
+
+
+def _environment(options: Options, addresses: Mapping[str, str]) -> dict[str, str]:
+    return dict(addresses) | {"VAR_DIR": str(options.var), "PYTHONUNBUFFERED": "1"}
+
+
+def _manage(*arguments: str, environment: Mapping[str, str]) -> str:
+    """Run one management command; its errors go to the terminal, what it prints is returned."""
+    command = [sys.executable, str(BASE_DIR / "manage.py"), *arguments]
+    outcome = subprocess.run(command, env=os.environ | dict(environment), stdout=subprocess.PIPE, text=True)
+    if outcome.returncode != 0:
+        raise LaunchError(f"`manage.py {arguments[0]}` failed: what it said stands above.")
+    return outcome.stdout
+
+
+def _stop(number: int, frame: FrameType | None) -> None:
+    """On the first request to stop, unwind; further ones would only interrupt the stopping."""
+    for name in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(name, signal.SIG_IGN)
+    raise KeyboardInterrupt
+
+
+def main(arguments: list[str]) -> int:
+    """Exit status 0 after a stop that was asked for, 1 with one sentence on stderr otherwise."""
+    commands = {"run": run, "servers": serve}
+    if len(arguments) != 1 or arguments[0] not in commands:
+        print(__doc__, file=sys.stderr)
+        return 2
+    for name in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(name, _stop)
+    try:
+        commands[arguments[0]](read_options())
+    except KeyboardInterrupt:
+        print("\nStopped.", flush=True)
+        return 0
+    except LaunchError as error:
+        print(error, file=sys.stderr)
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

