@@ -4,29 +4,56 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-
     dependencies = [
-        ('annotation', '0002_invariants'),
+        ("annotation", "0002_invariants"),
     ]
 
     operations = [
         migrations.AddField(
-            model_name='poolscore',
-            name='heads',
+            model_name="poolscore",
+            name="heads",
             field=models.BinaryField(default=bytes),
         ),
         migrations.AlterField(
-            model_name='annotation',
-            name='lane',
-            field=models.CharField(blank=True, choices=[('screening', 'Screening'), ('gold', 'Gold'), ('holdout', 'Holdout'), ('calibration', 'Calibration'), ('control', 'Control'), ('acquisition', 'Acquisition'), ('overlap', 'Overlap')], max_length=12),
+            model_name="annotation",
+            name="lane",
+            field=models.CharField(
+                blank=True,
+                choices=[
+                    ("screening", "Screening"),
+                    ("gold", "Gold"),
+                    ("holdout", "Holdout"),
+                    ("calibration", "Calibration"),
+                    ("control", "Control"),
+                    ("acquisition", "Acquisition"),
+                    ("overlap", "Overlap"),
+                ],
+                max_length=12,
+            ),
         ),
         migrations.AlterField(
-            model_name='queueitem',
-            name='lane',
-            field=models.CharField(choices=[('screening', 'Screening'), ('gold', 'Gold'), ('holdout', 'Holdout'), ('calibration', 'Calibration'), ('control', 'Control'), ('acquisition', 'Acquisition'), ('overlap', 'Overlap')], max_length=12),
+            model_name="queueitem",
+            name="lane",
+            field=models.CharField(
+                choices=[
+                    ("screening", "Screening"),
+                    ("gold", "Gold"),
+                    ("holdout", "Holdout"),
+                    ("calibration", "Calibration"),
+                    ("control", "Control"),
+                    ("acquisition", "Acquisition"),
+                    ("overlap", "Overlap"),
+                ],
+                max_length=12,
+            ),
         ),
         migrations.AddConstraint(
-            model_name='queueitem',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('lane', 'calibration'), _negated=True), ('split', 'calibration'), _connector='OR'), name='queue_item_calibration_lane_is_calibration'),
+            model_name="queueitem",
+            constraint=models.CheckConstraint(
+                condition=models.Q(
+                    models.Q(("lane", "calibration"), _negated=True), ("split", "calibration"), _connector="OR"
+                ),
+                name="queue_item_calibration_lane_is_calibration",
+            ),
         ),
     ]

@@ -29,12 +29,8 @@ class Annotation(models.Model):
     annotator = models.ForeignKey(
         Membership, null=True, blank=True, on_delete=models.PROTECT, related_name="annotations"
     )
-    item = models.ForeignKey(
-        QueueItem, null=True, blank=True, on_delete=models.PROTECT, related_name="annotations"
-    )
-    lease = models.ForeignKey(
-        Lease, null=True, blank=True, on_delete=models.PROTECT, related_name="annotations"
-    )
+    item = models.ForeignKey(QueueItem, null=True, blank=True, on_delete=models.PROTECT, related_name="annotations")
+    lease = models.ForeignKey(Lease, null=True, blank=True, on_delete=models.PROTECT, related_name="annotations")
     lane = models.CharField(max_length=12, choices=Lane, blank=True)
     submission_id = models.UUIDField(unique=True)
     payload_hash = models.CharField(max_length=64)
@@ -60,9 +56,7 @@ class Annotation(models.Model):
                 condition=Q(finish_reason__in=FinishReason.values), name="annotation_finish_reason_known"
             ),
             models.CheckConstraint(
-                condition=Q(annotator__isnull=True)
-                | Q(finish_reason__in=["solution", "found_error"])
-                | ~Q(reason=""),
+                condition=Q(annotator__isnull=True) | Q(finish_reason__in=["solution", "found_error"]) | ~Q(reason=""),
                 name="annotation_giving_up_has_reason",
             ),
             models.CheckConstraint(
@@ -154,9 +148,7 @@ class Dispute(models.Model):
     annotation = models.OneToOneField(Annotation, on_delete=models.PROTECT, related_name="dispute")
     state = models.CharField(max_length=10, choices=State, default=State.OPEN)
     resolution = models.TextField(blank=True)
-    resolved_by = models.ForeignKey(
-        Membership, null=True, blank=True, on_delete=models.PROTECT, related_name="+"
-    )
+    resolved_by = models.ForeignKey(Membership, null=True, blank=True, on_delete=models.PROTECT, related_name="+")
     resolved_at = models.DateTimeField(null=True, blank=True)
     created_at = models.DateTimeField(auto_now_add=True)
 

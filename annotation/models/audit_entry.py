@@ -7,9 +7,7 @@ from annotation.models.project import Project
 class AuditEntry(models.Model):
     """Who did what, and what it was before and after. Rows never change."""
 
-    project = models.ForeignKey(
-        Project, null=True, blank=True, on_delete=models.PROTECT, related_name="audit_entries"
-    )
+    project = models.ForeignKey(Project, null=True, blank=True, on_delete=models.PROTECT, related_name="audit_entries")
     by = models.ForeignKey(User, null=True, blank=True, on_delete=models.PROTECT, related_name="+")
     action = models.CharField(max_length=60)
     target_type = models.CharField(max_length=60)

@@ -28,9 +28,7 @@ class LabelSource(models.Model):
         constraints = [
             models.UniqueConstraint(fields=["project", "kind", "name"], name="label_source_once"),
             models.CheckConstraint(
-                condition=Q(
-                    kind__in=["human", "simulated", "consensus", "model_judge", "monte_carlo", "heuristic"]
-                ),
+                condition=Q(kind__in=["human", "simulated", "consensus", "model_judge", "monte_carlo", "heuristic"]),
                 name="label_source_kind_known",
             ),
         ]

@@ -66,9 +66,7 @@ class PoolScore(models.Model):
     unscored_steps = models.PositiveIntegerField(default=0)
 
     class Meta:
-        constraints = [
-            models.UniqueConstraint(fields=["model_version", "solution"], name="pool_score_once")
-        ]
+        constraints = [models.UniqueConstraint(fields=["model_version", "solution"], name="pool_score_once")]
 
     def __str__(self) -> str:
         return f"score of solution {self.solution_id} by model {self.model_version_id}"

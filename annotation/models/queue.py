@@ -75,9 +75,7 @@ class QueueItem(models.Model):
                 name="queue_item_inclusion_is_probability",
             ),
         ]
-        indexes = [
-            models.Index(fields=["project", "rank", "id"], condition=Q(state="ready"), name="queue_item_ready")
-        ]
+        indexes = [models.Index(fields=["project", "rank", "id"], condition=Q(state="ready"), name="queue_item_ready")]
 
     def __str__(self) -> str:
         return f"{self.lane} item {self.pk}"

@@ -20,9 +20,7 @@ class Snapshot(models.Model):
 
     class Meta:
         ordering = ["-id"]
-        constraints = [
-            models.UniqueConstraint(fields=["project", "sha256", "filters"], name="snapshot_content_once")
-        ]
+        constraints = [models.UniqueConstraint(fields=["project", "sha256", "filters"], name="snapshot_content_once")]
 
     def __str__(self) -> str:
         return f"snapshot {self.sha256[:12]}"

@@ -1,0 +1,1 @@
+"""Files in: streaming import, step decomposition, de-duplication."""

@@ -1,0 +1,137 @@
+"""The labels that come with records: who gave them, whether they are known, and their rows."""
+
+import uuid
+from collections.abc import Sequence
+from typing import Any
+
+from django.db.models import Max
+from django.utils import timezone
+
+from annotation.formats.path import first_error
+from annotation.formats.record import Record, RecordAnnotation
+from annotation.intake import identity
+from annotation.intake.copying import NewRows
+from annotation.models import Annotation, LabelSource, Membership, PathStep, Project, StepRating
+
+FIELDS = {
+    Annotation: (
+        "id", "project", "solution", "source", "annotator", "lane", "submission_id", "payload_hash", "revision",
+        "counted", "adjudicates", "finish_reason", "reason", "first_error", "total_ms", "comment", "native",
+        "submitted_at",
+    ),
+    PathStep: ("annotation", "position", "chosen", "own_text", "dwell_ms", "native"),
+    StepRating: (
+        "annotation", "step", "ordinal", "state", "rating", "flagged", "error_type", "comment", "dimensions",
+    ),
+}  # fmt: skip
+NO_REASON = "not given in the imported file"
+
+Keys = list[list[int]]  # of the steps' rows: position, alternative
+
+
+class Labels:
+    """The labels of one chunk of records in a project."""
+
+    def __init__(self, project: Project, records: Sequence[Record], rows: NewRows) -> None:
+        self._project, self._rows = project, rows
+        self._now = timezone.now()
+        labels = [annotation for record in records for annotation in record.annotations]
+        self._payloads = {id(a): identity.payload_hash(r, a) for r in records for a in r.annotations}
+        ids = [self._submission_id(annotation) for annotation in labels]
+        known = Annotation.objects.filter(submission_id__in=ids)
+        self._known = set(known.values_list("submission_id", flat=True))
+        members = Membership.objects.filter(project=project, pseudonym__in=_uuids(a.annotator for a in labels))
+        self._members = {str(pseudonym): pk for pseudonym, pk in members.values_list("pseudonym", "id")}
+        self._sources = self._find_sources(labels)
+        self._revisions: dict[tuple[int, int, int | None], int] = {}
+
+    def find_revisions(self, solutions: list[int]) -> None:
+        """Learn how far the labels of the solutions that are stored already have come."""
+        latest = Annotation.objects.filter(solution__in=solutions).values_list("solution", "source", "annotator")
+        for solution, source, annotator, revision in latest.annotate(Max("revision")):
+            self._revisions[solution, source, annotator] = revision
+
+    def fresh(self, record: Record) -> list[RecordAnnotation]:
+        """The record's labels that are not stored yet; from now on they count as stored."""
+        fresh = []
+        for annotation in record.annotations:
+            label = self._submission_id(annotation)
+            if label not in self._known:
+                self._known.add(label)
+                fresh.append(annotation)
+        return fresh
+
+    def add(self, annotation: RecordAnnotation, *, solution: int, steps: Keys, given: dict[str, Any]) -> None:
+        """Add the rows of a label; `given` are the record's fields that differ from what is stored."""
+        key = self._rows.key(Annotation)
+        member = self._members.get(annotation.annotator or "")
+        source = self._sources[self._source_of(annotation)]
+        revision = self._revisions.get((solution, source, member), 0) + 1
+        self._revisions[solution, source, member] = revision
+        error = annotation.first_error
+        self._rows.add(
+            Annotation,
+            key,
+            self._project.pk,
+            solution,
+            source,
+            member,
+            "",
+            self._submission_id(annotation),
+            self._payloads[id(annotation)],
+            revision,
+            False,
+            annotation.adjudicates,
+            annotation.finish_reason,
+            NO_REASON if member and annotation.finish_reason in ("give_up", "bad_problem") else "",
+            first_error(annotation.finish_reason, annotation.path) if error is None else error,
+            annotation.total_ms,
+            "",
+            annotation.native | ({"given": given} if given else {}),
+            annotation.submitted_at or self._now,
+        )
+        for place in annotation.path:
+            at = steps[place.position] if place.position < len(steps) else []
+            chosen = None if place.chosen is None else at[place.chosen]
+            self._rows.add(PathStep, key, place.position, chosen, place.own_text, place.dwell_ms, place.native)
+            for ordinal, rating in enumerate(place.ratings):
+                self._rows.add(
+                    StepRating,
+                    key,
+                    at[rating.alternative],
+                    ordinal,
+                    rating.state,
+                    rating.rating,
+                    rating.flagged,
+                    rating.error_type,
+                    "",
+                    rating.dimensions,
+                )
+
+    def _submission_id(self, annotation: RecordAnnotation) -> uuid.UUID:
+        return identity.submission_id(self._project.pk, self._payloads[id(annotation)])
+
+    def _find_sources(self, labels: list[RecordAnnotation]) -> dict[tuple[str, str], int]:
+        wanted = {self._source_of(annotation): annotation.source_detail for annotation in labels}
+        sources = [
+            LabelSource(project=self._project, kind=kind, name=name, detail=detail)
+            for (kind, name), detail in wanted.items()
+        ]
+        LabelSource.objects.bulk_create(sources, ignore_conflicts=True)
+        stored = LabelSource.objects.filter(project=self._project, name__in=[name for _, name in wanted])
+        return {(kind, name): key for kind, name, key in stored.values_list("kind", "name", "id")}
+
+    def _source_of(self, annotation: RecordAnnotation) -> tuple[str, str]:
+        """Kind and name; a person who is no member here is a source by their pseudonym."""
+        stranger = "" if annotation.annotator in self._members else annotation.annotator
+        return annotation.source_kind, annotation.source_name or stranger or ""
+
+
+def _uuids(texts: Any) -> list[uuid.UUID]:
+    found = []
+    for text in set(texts) - {None}:
+        try:
+            found.append(uuid.UUID(text))
+        except ValueError:
+            continue
+    return found

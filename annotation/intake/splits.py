@@ -1,0 +1,33 @@
+"""Which split a problem belongs to, once and for ever, by the hash of its source group."""
+
+import hashlib
+import re
+import unicodedata
+
+from annotation.models import Split
+
+HOLDOUT_SHARE = 0.15
+CALIBRATION_SHARE = 0.10
+
+_NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
+
+
+def normalised(text: str) -> str:
+    """The text in one Unicode form with every run of white space as one blank: what makes two problems one."""
+    return " ".join(unicodedata.normalize("NFC", text).split())
+
+
+def source_group_of(problem: str, given: str = "") -> str:
+    """The group that numeric variants of a problem share: as given, else its text with the numbers taken out."""
+    if given:
+        return given
+    template = _NUMBER.sub("#", normalised(problem)).lower()
+    return "template:" + hashlib.sha256(template.encode()).hexdigest()[:32]
+
+
+def assign_split(source_group: str) -> Split:
+    """The same group gets the same split in every project and on every day."""
+    place = int.from_bytes(hashlib.sha256(b"split:" + source_group.encode()).digest()[:8], "big") / 2**64
+    if place < HOLDOUT_SHARE:
+        return Split.HOLDOUT
+    return Split.CALIBRATION if place < HOLDOUT_SHARE + CALIBRATION_SHARE else Split.POOL

@@ -1,0 +1,14 @@
+import pytest
+from django.contrib.auth.models import User
+
+from annotation.membership.projects import create_project
+
+
+@pytest.fixture
+def manager(db):
+    return User.objects.create_user("manager")
+
+
+@pytest.fixture
+def project(manager):
+    return create_project(by=manager, name="Project", slug="project")
