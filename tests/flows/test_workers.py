@@ -1,11 +1,8 @@
 """The workers that tests use are real: they run tasks from their queues, and come back after a kill."""
 
 
-from celery import current_app
-
-
 def test_every_queue_has_its_worker(celery_workers):
-    queues = current_app.control.inspect(timeout=2).active_queues()
+    queues = celery_workers.inspect().active_queues()
     assert {name.split("-")[0]: [queue["name"] for queue in bound] for name, bound in queues.items()} == {
         "default": ["default"],
         "gpu": ["gpu"],
@@ -16,5 +13,5 @@ def test_every_queue_has_its_worker(celery_workers):
 def test_killed_worker_comes_back(celery_workers):
     celery_workers.kill("gpu")
     celery_workers.start()
-    queues = current_app.control.inspect(timeout=2).active_queues()
+    queues = celery_workers.inspect().active_queues()
     assert sorted(name.split("-")[0] for name in queues) == ["default", "gpu", "score"]

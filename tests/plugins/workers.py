@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 from celery import current_app
+from celery.app.control import Inspect
 from django.conf import settings
 from django.db import connection
 from psycopg.conninfo import make_conninfo
@@ -35,23 +36,24 @@ class Workers:
         self._numbers = itertools.count(1)
 
     def start(self) -> None:
-        """Start those that do not run, and return when all of them answer."""
+        """Start those that do not run, and return when all of them are ready."""
         for queue, command in worker_commands().items():
             process = self._processes.get(queue)
             if process is None or process.poll() is not None:
-                self._names[queue] = (
-                    f"{queue}-{next(self._numbers)}@test"  # a late reply of the last one is not its own
-                )
+                self._names[queue] = f"{queue}-{os.getpid()}-{next(self._numbers)}@test"
                 with self.log(queue).open("ab") as log:
                     self._processes[queue] = subprocess.Popen(
                         tethered([*command, "--hostname", self._names[queue]]),
                         cwd=BASE_DIR, env=_environment(), stdout=log, stderr=log,
                     )  # fmt: skip
         deadline = time.monotonic() + READY_SECONDS
-        silent = set(self._names.values())
-        while silent:
-            assert time.monotonic() < deadline, f"{sorted(silent)} did not start: see {self._logs}"
-            silent -= {name for reply in current_app.control.ping(timeout=0.5) or [] for name in reply}
+        while not all(f"{name} ready." in self.log(queue).read_text() for queue, name in self._names.items()):
+            assert time.monotonic() < deadline, f"The workers did not start: see {self._logs}"
+            time.sleep(0.1)
+
+    def inspect(self) -> Inspect:
+        """What the running workers say about themselves (Celery's `inspect`, which then waits for no others)."""
+        return current_app.control.inspect(destination=list(self._names.values()), timeout=10)
 
     def kill(self, queue: str) -> None:
         """`kill -9` the worker of a queue; `start` brings it back."""
@@ -77,7 +79,7 @@ class Workers:
         """Drop what waits and let finish what runs, so that the next test starts with idle workers."""
         current_app.control.purge()
         deadline = time.monotonic() + IDLE_SECONDS
-        while any((current_app.control.inspect(timeout=1).active() or {}).values()):
+        while any((self.inspect().active() or {}).values()):
             assert time.monotonic() < deadline, f"A task does not end: see {self._logs}"
             time.sleep(0.2)
 
