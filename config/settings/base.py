@@ -102,6 +102,8 @@ SNAPSHOT_ROOT = STATE_ROOT / "snapshots"
 UPLOAD_ROOT = STATE_ROOT / "uploads"
 DATA_UPLOAD_MAX_MEMORY_SIZE = 10 * 2**20
 FRONT_END_MANIFEST = BASE_DIR / "labelling_ui/static/labelling_ui/dist/manifest.json"
+# Vite puts a hash into these names; a second hash by Django would load a module twice, under both names.
+WHITENOISE_IMMUTABLE_FILE_TEST = r"/labelling_ui/dist/assets/.+-[\w-]{8}\.\w+$"
 DJANGO_VITE = {"default": {"manifest_path": FRONT_END_MANIFEST, "static_url_prefix": "labelling_ui/dist"}}
 
 # Jobs. Redis redelivers what was not acknowledged within the visibility timeout, and a task that runs longer

@@ -1,0 +1,38 @@
+"""The import rules of pyproject.toml hold, and the web application stays free of the model's libraries."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+from config.env import BASE_DIR
+
+PACKAGES = ("annotation", "config", "labelling_ui", "prm")
+
+
+def test_import_contracts():
+    command = [str(Path(sys.executable).parent / "lint-imports"), "--no-cache"]
+    outcome = subprocess.run(command, cwd=BASE_DIR, capture_output=True, text=True)
+    assert outcome.returncode == 0, outcome.stdout + outcome.stderr
+
+
+def test_web_application_does_not_import_the_model():
+    """Every page and API module is loaded with the URL patterns; jobs are enqueued from them too."""
+    program = (
+        "import sys, config.wsgi, annotation.tasks\n"
+        "from django.urls import get_resolver\n"
+        "get_resolver().reverse_dict\n"
+        "print(*sorted({'torch', 'transformers', 'peft', 'safetensors'} & set(sys.modules)))"
+    )
+    outcome = subprocess.run([sys.executable, "-c", program], cwd=BASE_DIR, capture_output=True, text=True)
+    assert outcome.returncode == 0, outcome.stderr
+    assert outcome.stdout.strip() == ""
+
+
+def test_environment_is_read_in_one_place():
+    readers = {
+        str(path.relative_to(BASE_DIR))
+        for package in PACKAGES
+        for path in (BASE_DIR / package).rglob("*.py")
+        if any(reading in path.read_text() for reading in ("os.environ[", "os.environ.get", "os.getenv"))
+    }
+    assert readers <= {"config/env.py"}

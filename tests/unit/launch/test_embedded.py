@@ -1,0 +1,107 @@
+"""The embedded servers start anywhere, survive a kill, and leave no process behind."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import psycopg
+import pytest
+import redis
+
+from config.env import BASE_DIR
+from launch.embedded import servers
+from launch.errors import LaunchError
+from launch.ownership import sole_owner
+
+
+def running_with(root: Path) -> list[str]:
+    """The command lines of the processes that name a folder."""
+    lines = []
+    for process in Path("/proc").glob("[0-9]*"):
+        try:
+            line = (process / "cmdline").read_bytes().replace(b"\0", b" ").decode()
+        except OSError:
+            continue
+        if str(root) in line:
+            lines.append(line)
+    return lines
+
+
+def wait_until_gone(root: Path) -> None:
+    deadline = time.monotonic() + 20
+    while left := running_with(root):
+        assert time.monotonic() < deadline, left
+        time.sleep(0.05)
+
+
+def test_start_stop_and_start_again_in_a_folder_with_a_space(tmp_path):
+    root = tmp_path / "a folder"
+    with servers(root, given={}, durable=False) as addresses:
+        with psycopg.connect(addresses["DATABASE_URL"], autocommit=True) as connection:
+            version, collation = connection.execute(
+                "SELECT current_setting('server_version_num'), datcollate FROM pg_database WHERE datname = 'stepmark'"
+            ).fetchone()
+            connection.execute("CREATE TABLE kept (n int)")
+        assert int(version) // 10000 == 18
+        assert collation == "C.UTF-8"
+        with redis.Redis.from_url(addresses["REDIS_URL"]) as client:
+            assert client.ping()
+    assert running_with(root) == []
+    with servers(root, given={}, durable=False) as addresses, psycopg.connect(addresses["DATABASE_URL"]) as connection:
+        assert connection.execute("SELECT count(*) FROM kept").fetchone() == (0,)
+
+
+def test_given_addresses_start_nothing(tmp_path):
+    given = {"DATABASE_URL": "postgresql://elsewhere/x", "REDIS_URL": "redis://elsewhere/0"}
+    with servers(tmp_path, given=given) as addresses:
+        assert addresses == given
+        assert running_with(tmp_path) == []
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="Only Linux ends children with a killed parent")
+def test_killed_owner_takes_the_servers_along_and_the_next_start_works(tmp_path):
+    environment = os.environ | {"VAR_DIR": str(tmp_path), "DATABASE_URL": "", "REDIS_URL": ""}
+    with subprocess.Popen(
+        [sys.executable, "-m", "launch", "servers"], cwd=BASE_DIR, env=environment, stdout=subprocess.PIPE, text=True
+    ) as owner:
+        assert "DATABASE_URL" in owner.stdout.readline()
+        postmaster = int((tmp_path / "postgres" / "postmaster.pid").read_text().split()[0])
+        os.kill(postmaster, signal.SIGKILL)  # leaves postmaster.pid behind
+        owner.kill()
+    assert (tmp_path / "postgres" / "postmaster.pid").exists()
+    wait_until_gone(tmp_path)
+    with servers(tmp_path, given={}, durable=False) as addresses, psycopg.connect(addresses["DATABASE_URL"]):
+        pass
+
+
+def test_stop_on_request(tmp_path):
+    environment = os.environ | {"VAR_DIR": str(tmp_path), "DATABASE_URL": "", "REDIS_URL": ""}
+    with subprocess.Popen(
+        [sys.executable, "-m", "launch", "servers"], cwd=BASE_DIR, env=environment, stdout=subprocess.PIPE, text=True
+    ) as owner:
+        assert "DATABASE_URL" in owner.stdout.readline()
+        assert (tmp_path / "servers.env").exists()
+        owner.send_signal(signal.SIGTERM)
+        assert owner.wait(20) == 0
+    assert running_with(tmp_path) == []
+    assert not (tmp_path / "servers.env").exists()
+
+
+def test_second_owner_is_told_where_the_first_one_is(tmp_path):
+    with (
+        sole_owner(tmp_path, note="http://127.0.0.1:8000/"),
+        pytest.raises(LaunchError, match=rf"already running.*process {os.getpid()}, http://127.0.0.1:8000/"),
+        sole_owner(tmp_path),
+    ):
+        pass
+
+
+def test_server_that_cannot_start_is_explained(tmp_path):
+    (tmp_path / "postgres").mkdir()
+    (tmp_path / "postgres" / "PG_VERSION").write_text("18\n")
+    with pytest.raises(LaunchError, match="PostgreSQL did not start"), servers(tmp_path, given={}):
+        pass
+    assert running_with(tmp_path) == []

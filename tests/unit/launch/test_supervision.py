@@ -1,0 +1,34 @@
+"""What supervisord is told to run."""
+
+import configparser
+from pathlib import Path
+
+from launch.options import Options
+from launch.supervision import programs, supervisor_configuration
+
+
+def configured(var: Path) -> configparser.ConfigParser:
+    options = Options(host="127.0.0.1", port=8123, var=var, given={})
+    parser = configparser.ConfigParser(interpolation=None)
+    parser.read_string(supervisor_configuration(programs(options), var / "run", var / "log"))
+    return parser
+
+
+def test_programs_stop_together_and_restart():
+    parser = configured(Path("/srv/var"))
+    names = parser["group:stepmark"]["programs"].split(",")
+    assert names == ["web", "default", "gpu", "score", "beat"]
+    assert all(parser[f"program:{name}"]["autorestart"] == "true" for name in names)
+    assert "127.0.0.1:8123" in parser["program:web"]["command"]
+
+
+def test_only_the_web_process_pools_connections():
+    parser = configured(Path("/srv/var"))
+    pooled = [name for name in parser.sections() if "DATABASE_POOL" in parser[name].get("environment", "")]
+    assert pooled == ["program:web"]
+
+
+def test_paths_with_a_space_or_a_percent_sign():
+    parser = configured(Path("/srv/50% full"))
+    assert "'/srv/50%% full/run'" in parser["program:web"]["command"]
+    assert parser["program:web"]["stdout_logfile"] == "/srv/50%% full/log/web.log"
