@@ -1,0 +1,1 @@
+"""Frozen datasets: snapshots, streamed exports, dataset cards."""

@@ -1,0 +1,105 @@
+"""Dataset cards: what was supervised, by whom, how."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from annotation.models import Snapshot
+
+KINDS = {
+    "human": "people",
+    "simulated": "simulated annotators (programs)",
+    "consensus": "a consensus that came with the file",
+    "model_judge": "model judges",
+    "monte_carlo": "Monte Carlo estimates (how recoverable a state is, not whether a step is right)",
+    "heuristic": "heuristics",
+}
+NEUTRAL = {
+    "positive": "count as good steps (`true`)",
+    "negative": "count as bad steps (`false`)",
+    "drop": "end the line before them",
+}
+
+
+def dataset_card(snapshot: Snapshot, *, neutral: str = "positive") -> str:
+    """The card of a snapshot, in Markdown; `neutral` is the policy of a TRL export that it goes with."""
+    counts = snapshot.counts
+    sections = [
+        f"# {snapshot.project.name}: labelled reasoning steps",
+        f"Solutions: {counts['solutions']}. Problems: {counts['problems']}. Annotations: {counts['annotations']}. "
+        f"Ratings: {sum(counts['ratings'].values())}.\n\nContent SHA-256: `{snapshot.sha256}`. "
+        f"Frozen {snapshot.created_at:%Y-%m-%d %H:%M} UTC.",
+        _supervision(counts),
+        _people(counts),
+        _table("Ratings", "rating", "steps", counts["ratings"]),
+        _table("Finish reasons", "reason", "annotations", counts["finish_reasons"]),
+        _table("Splits", "split", "solutions", counts["splits"])
+        + "\n\nSplits are by problem: numeric variants of a problem share one. Train on `pool`, fit thresholds on "
+        "`calibration`, and keep `holdout` for measuring.",
+        _table("Domains", "domain", "solutions", counts["domains"]),
+        _table("Why a solution was labelled", "lane", "annotations", counts["lanes"]),
+        _filters(snapshot.filters),
+        _formats(neutral),
+    ]
+    return "\n\n".join(section for section in sections if section) + "\n"
+
+
+def _supervision(counts: Mapping[str, Any]) -> str:
+    scheme = [
+        "## What was supervised",
+        "Each step is rated good (+1), neutral (0) or bad (-1). *Unsure* (seen, and could not tell) and *not "
+        "reached* are kept apart from the three, and from each other. The first error is the first step rated bad "
+        "on the path that the annotator took.",
+    ]
+    if counts["own_steps"]:
+        scheme.append(f"At {counts['own_steps']} positions the annotator wrote a step; nobody rated those.")
+    return "\n\n".join(scheme)
+
+
+def _people(counts: Mapping[str, Any]) -> str:
+    rows = {
+        KINDS[kind]: f"{number} | {counts['people'].get(kind, 0)}" for kind, number in counts["source_kinds"].items()
+    }
+    parts = [_table("By whom", "kind", "annotations | sources or people", rows, columns=3)]
+    if len(rows) > 1:
+        parts.append("The consensus in this dataset pools these kinds; each annotation says which one it is of.")
+    agreement = counts["agreement"]
+    if agreement.get("pairs"):
+        exact, near = (agreement[name] / agreement["pairs"] for name in ("exact", "within_one"))
+        parts.append(
+            f"Where two settled the first error of one solution (pairs: {agreement['pairs']}), they agreed on it "
+            f"exactly in {exact:.0%}, within one step in {near:.0%}."
+        )
+    else:
+        parts.append("No solution was settled by two, so agreement is not known.")
+    parts.append("People stand under random pseudonyms; their comments and reasons are left out.")
+    return "\n\n".join(parts)
+
+
+def _table(title: str, key: str, value: str, rows: Mapping[str, Any], *, columns: int = 2) -> str:
+    if not rows:
+        return ""
+    lines = [f"| {_cell(name) or '(none)'} | {number} |" for name, number in rows.items()]
+    return "\n".join([f"## {title}", "", f"| {key} | {value} |", "|" + " --- |" * columns, *lines])
+
+
+def _cell(text: str) -> str:
+    return " ".join(text.replace("|", "\\|").split())
+
+
+def _filters(filters: Mapping[str, Any]) -> str:
+    said = [
+        f"- {name.replace('_', ' ')}: {', '.join(map(str, v)) if isinstance(v, list) else v}"
+        for name, v in filters.items()
+    ]
+    return "## Filters\n\n" + ("\n".join(said) or "None: the latest revision of every annotation.")
+
+
+def _formats(neutral: str) -> str:
+    return (
+        "## Formats\n\n"
+        "- PRM800K JSONL: one line an annotation, all three classes, alternatives, unsure steps (`rating` null, "
+        "`flagged` true) and finish reasons.\n"
+        "- TRL stepwise supervision: one line a solution, along the path that the annotations agree on, up to and "
+        f"with the first error. Neutral steps {NEUTRAL[neutral]}. A line ends before a step that is unsure, not "
+        "rated, or written by an annotator, since it has neither yes nor no."
+    )

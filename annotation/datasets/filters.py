@@ -1,0 +1,68 @@
+"""Which labels a dataset holds."""
+
+from datetime import UTC, datetime
+from typing import Annotated, Any, Literal
+
+import msgspec
+
+from annotation.errors import DomainError
+from annotation.formats.record import FinishReason, RecordAnnotation, SourceKind
+
+Split = Literal["pool", "calibration", "holdout"]
+Lane = Literal["screening", "gold", "holdout", "calibration", "control", "acquisition", "overlap"]
+
+
+class SnapshotFilters(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=True, frozen=True):
+    """An empty list asks for everything. Times are ISO 8601; `submitted_to` itself is left out.
+
+    `min_annotations` counts what the other filters leave; 0 takes solutions without labels too.
+    `revisions` is "latest" for each person's last word on a solution, "all" for the earlier ones too.
+    """
+
+    splits: list[Split] = []
+    source_kinds: list[SourceKind] = []
+    finish_reasons: list[FinishReason] = []
+    lanes: list[Lane] = []
+    generations: list[int] = []
+    submitted_from: datetime | None = None
+    submitted_to: datetime | None = None
+    min_annotations: Annotated[int, msgspec.Meta(ge=0)] = 1
+    revisions: Literal["latest", "all"] = "latest"
+
+    def take(self, annotation: RecordAnnotation) -> bool:
+        """Whether the label is one of those asked for, its revision apart."""
+        wanted = [
+            (self.source_kinds, annotation.source_kind),
+            (self.finish_reasons, annotation.finish_reason),
+            (self.lanes, annotation.lane),
+            (self.generations, annotation.generation),
+        ]
+        moment = annotation.submitted_at
+        return (
+            all(not asked or value in asked for asked, value in wanted)
+            and (self.submitted_from is None or (moment is not None and moment >= self.submitted_from))
+            and (self.submitted_to is None or (moment is not None and moment < self.submitted_to))
+        )
+
+
+def parse_filters(given: dict[str, Any]) -> SnapshotFilters:
+    """Raises DomainError (`invalid_filters`) naming the field; a time without a zone is UTC, a day its first moment."""
+    times = {name: _moment(given[name]) for name in ("submitted_from", "submitted_to") if name in given}
+    try:
+        return msgspec.convert(given | times, SnapshotFilters)
+    except msgspec.ValidationError as error:
+        reason, _, place = str(error).partition(" - at `$.")
+        field = place.rstrip("`")
+        said = f"{field}: {reason}" if field else reason
+        raise DomainError("invalid_filters", f"The filters: {said}.", {"field": field}) from None
+
+
+def _moment(value: Any) -> Any:
+    """What is no time stays as it is, to be refused with its field."""
+    if not isinstance(value, str):
+        return value
+    try:
+        moment = datetime.fromisoformat(value)
+    except ValueError:
+        return value
+    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)

@@ -1,0 +1,78 @@
+"""What a dataset holds, counted while it streams by."""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from itertools import combinations
+from typing import Any
+
+from annotation.formats.record import Record, RecordAnnotation
+
+
+class Tally:
+    """Counts of records: solutions by split and domain; labels by kind, finish reason and lane; ratings; agreement."""
+
+    def __init__(self) -> None:
+        self._problems: set[int | str] = set()
+        self._people: dict[str, set[str]] = {}
+        self._count: dict[str, Counter[str]] = {
+            name: Counter()
+            for name in (
+                "splits",
+                "domains",
+                "source_kinds",
+                "sources",
+                "finish_reasons",
+                "lanes",
+                "ratings",
+                "agreement",
+            )
+        }
+        self._solutions = self._annotations = self._own_steps = 0
+
+    def of(self, records: Iterable[Record]) -> Iterator[Record]:
+        """Pass the records on, counting them."""
+        for record in records:
+            self._add(record)
+            yield record
+
+    def counts(self) -> dict[str, Any]:
+        """JSON-able; `agreement` compares every two people who settled the first error of one solution."""
+        return {
+            "problems": len(self._problems),
+            "solutions": self._solutions,
+            "annotations": self._annotations,
+            "own_steps": self._own_steps,
+            "people": {kind: len(people) for kind, people in sorted(self._people.items())},
+            **{name: dict(sorted(counter.items())) for name, counter in self._count.items()},
+        }
+
+    def _add(self, record: Record) -> None:
+        self._solutions += 1
+        self._problems.add(record.problem_id or record.problem)
+        self._count["splits"][record.split] += 1
+        self._count["domains"][record.domain] += 1
+        for annotation in record.annotations:
+            self._add_label(annotation)
+        known = {_person(a): a.first_error for a in record.annotations if a.first_error is not None}
+        for one, other in combinations(known.values(), 2):
+            self._count["agreement"]["pairs"] += 1
+            self._count["agreement"]["exact"] += one == other
+            self._count["agreement"]["within_one"] += one == other or (min(one, other) >= 0 and abs(one - other) == 1)
+
+    def _add_label(self, annotation: RecordAnnotation) -> None:
+        self._annotations += 1
+        self._people.setdefault(annotation.source_kind, set()).add(_person(annotation))
+        self._count["source_kinds"][annotation.source_kind] += 1
+        if annotation.annotator is None and annotation.source_kind != "human":
+            self._count["sources"][annotation.source_name] += 1
+        self._count["finish_reasons"][annotation.finish_reason] += 1
+        self._count["lanes"][annotation.lane] += 1
+        for place in annotation.path:
+            self._own_steps += place.own_text is not None
+            for rating in place.ratings:
+                word = {1: "good", 0: "neutral", -1: "bad", None: rating.state}[rating.rating]
+                self._count["ratings"][word] += 1
+
+
+def _person(annotation: RecordAnnotation) -> str:
+    return annotation.annotator or annotation.source_name

@@ -1,0 +1,19 @@
+import pytest
+from django.contrib.auth.models import User
+
+from annotation.membership.projects import create_project
+
+
+@pytest.fixture(autouse=True)
+def roots(settings, tmp_path):
+    settings.SNAPSHOT_ROOT = tmp_path / "snapshots"
+
+
+@pytest.fixture
+def manager(db):
+    return User.objects.create_user("manager")
+
+
+@pytest.fixture
+def project(manager):
+    return create_project(by=manager, name="Project", slug="project")

@@ -1,0 +1,334 @@
+"""Snapshots hold the labels that were asked for, for ever; exports say what they can."""
+
+import hashlib
+import io
+import json
+import uuid
+from datetime import UTC, datetime
+
+import pytest
+from django.contrib.auth.models import User
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from annotation.datasets.cards import dataset_card
+from annotation.datasets.exporting import export_snapshot
+from annotation.datasets.filters import parse_filters
+from annotation.datasets.records import stream_records
+from annotation.datasets.snapshots import create_snapshot, read_snapshot, snapshot_file
+from annotation.errors import DomainError, Forbidden, Missing
+from annotation.formats import prm800k, processbench, trl
+from annotation.formats.record import Completion, PathPosition, Rating, Record, RecordAnnotation
+from annotation.intake.checks import fault_of
+from annotation.intake.records import import_records
+from annotation.membership.members import add_member
+from annotation.membership.projects import create_project
+from annotation.models import (
+    Annotation,
+    AuditEntry,
+    LabelSource,
+    Membership,
+    PathStep,
+    Snapshot,
+    Solution,
+    Step,
+    StepRating,
+)
+from tests.real_data import real_data
+from tests.unit.annotation.formats import native
+
+
+def rated(*ratings, name="ann", finish="solution", **fields):
+    """A label that walks straight on; None is an unsure step, a bad step at a found error is not chosen."""
+    path = []
+    for position, rating in enumerate(ratings):
+        state = "unsure" if rating is None else "rated"
+        chosen = None if rating == -1 and finish == "found_error" else 0
+        path.append(PathPosition(position, chosen=chosen, ratings=[Rating(0, state, rating=rating)]))
+    return RecordAnnotation(source_kind="human", source_name=name, finish_reason=finish, path=path, **fields)
+
+
+def solution(problem, *labels, steps=3):
+    return Record(problem=problem, positions=[[Completion(f"s{n}")] for n in range(steps)], annotations=list(labels))
+
+
+def take_in(project, *records):
+    return import_records(project=project, records=records, by=None)
+
+
+def stream(project, **filters):
+    return list(stream_records(project=project, filters=parse_filters(filters)))
+
+
+def lines(chunks):
+    return [json.loads(line) for line in b"".join(chunks).splitlines()]
+
+
+def test_real_prm800k_comes_back_from_the_database_equal(project, manager):
+    path = real_data("prm800k/prm800k_real_records.jsonl")
+    with path.open("rb") as file:
+        take_in(project, *[record for _, record in prm800k.read(file)])
+    snapshot = create_snapshot(by=manager, project=project, filters={})
+    exported = lines(export_snapshot(snapshot, "prm800k"))
+    assert exported == [json.loads(line) for line in path.read_text().splitlines()]
+    again = create_project(by=manager, name="Again", slug="again")
+    import_records(
+        project=again,
+        records=[r for _, r in prm800k.read(io.BytesIO(b"".join(export_snapshot(snapshot, "prm800k"))))],
+        by=None,
+    )
+    assert _ratings(again) == _ratings(project)
+
+
+def _ratings(project):
+    found = StepRating.objects.filter(annotation__project=project).order_by("annotation", "id")
+    return list(found.values_list("step__text", "state", "rating", "flagged", "ordinal"))
+
+
+def test_real_processbench_comes_back_from_the_database_equal(project):
+    path = real_data("processbench/math.json")
+    with path.open("rb") as file:
+        take_in(project, *[record for _, record in processbench.read(file)])
+    assert json.loads(b"".join(processbench.write(stream(project)))) == json.loads(path.read_text())
+
+
+@pytest.mark.django_db
+@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@given(st.lists(native.PRM800K, max_size=4))
+def test_any_prm800k_lines_come_back_from_the_database_equal(manager, given_lines):
+    content = "\n".join(map(json.dumps, given_lines)).encode()
+    project = create_project(by=manager, name="Lines", slug=uuid.uuid4().hex)
+    read = [(line, record) for line, (_, record) in zip(given_lines, prm800k.read(io.BytesIO(content)), strict=True)]
+    taken = [(line, record) for line, record in read if fault_of(record) is None]
+    take_in(project, *[record for _, record in taken])
+    exported = lines(prm800k.write(stream(project, revisions="all")))
+    expected = {json.dumps(line, sort_keys=True) for line, _ in taken}
+    assert {json.dumps(line, sort_keys=True) for line in exported} == expected
+    assert len(exported) == len(expected)
+
+
+def test_a_platform_annotation_becomes_a_valid_prm800k_line(project, manager):
+    take_in(project, solution("p", steps=3))
+    steps = list(Step.objects.all())
+    other = Step.objects.create(solution=steps[0].solution, position=1, alternative=1, text="other")
+    label = Annotation.objects.create(
+        project=project,
+        solution=Solution.objects.get(),
+        source=LabelSource.objects.create(project=project, kind="human"),
+        annotator=Membership.objects.get(),
+        submission_id=uuid.uuid4(),
+        payload_hash="",
+        finish_reason="give_up",
+        reason="my name is Anna",
+        comment="Anna again",
+        total_ms=5000,
+        lane="screening",
+        submitted_at=datetime(2026, 11, 21, 5, tzinfo=UTC),
+    )
+    PathStep.objects.create(annotation=label, position=0, chosen=steps[0], dwell_ms=7)
+    PathStep.objects.create(annotation=label, position=1, own_text="mine")
+    StepRating.objects.create(annotation=label, step=steps[0], state="rated", rating=1, flagged=False, comment="Anna")
+    StepRating.objects.create(annotation=label, step=other, ordinal=0, state="unsure", flagged=True)
+    StepRating.objects.create(annotation=label, step=steps[1], ordinal=1, state="rated", rating=0, flagged=False)
+    snapshot = create_snapshot(by=manager, project=project, filters={})
+    assert "Anna" not in snapshot_file(snapshot).read_text()
+    [line] = lines(export_snapshot(snapshot, "prm800k"))
+    assert line == {
+        "labeler": str(Membership.objects.get().pseudonym),
+        "timestamp": "2026-11-21T05:00:00",
+        "generation": None,
+        "is_quality_control_question": False,
+        "is_initial_screening_question": True,
+        "question": {
+            "problem": "p",
+            "ground_truth_solution": None,
+            "ground_truth_answer": None,
+            "pre_generated_steps": ["s0", "s1", "s2"],
+            "pre_generated_answer": None,
+            "pre_generated_verifier_score": None,
+        },
+        "label": {
+            "steps": [
+                {
+                    "completions": [{"text": "s0", "rating": 1, "flagged": False}],
+                    "human_completion": None,
+                    "chosen_completion": 0,
+                },
+                {
+                    "completions": [
+                        {"text": "other", "rating": None, "flagged": True},
+                        {"text": "s1", "rating": 0, "flagged": False},
+                    ],
+                    "human_completion": {"text": "mine", "rating": None, "source": "human", "flagged": False},
+                    "chosen_completion": None,
+                },
+            ],
+            "total_time": 5000,
+            "finish_reason": "give_up",
+        },
+    }
+    assert lines(prm800k.write([r for _, r in prm800k.read(io.BytesIO(json.dumps(line).encode()))])) == [line]
+
+
+@pytest.mark.parametrize(
+    ("filters", "names"),
+    [
+        ({}, ["a2", "b", "c"]),
+        ({"revisions": "all"}, ["a1", "a2", "b", "c"]),
+        ({"finish_reasons": ["found_error"]}, ["b"]),
+        ({"source_kinds": ["model_judge"]}, ["c"]),
+        ({"submitted_from": "2026-01-02"}, ["a2", "b", "c"]),
+        ({"submitted_to": "2026-01-02T00:00:00"}, []),
+        ({"submitted_to": "2026-01-02T00:00:00", "revisions": "all"}, ["a1"]),
+        ({"min_annotations": 2}, ["a2", "c"]),
+        ({"lanes": ["control"]}, []),
+        ({"generations": [1]}, []),
+        ({"splits": ["pool", "calibration", "holdout"]}, ["a2", "b", "c"]),
+    ],
+)
+def test_filters(project, filters, names):
+    def said(day, name, *ratings, kind="human", finish="solution"):
+        moment = datetime(2026, 1, day, tzinfo=UTC)
+        label = rated(*ratings, name=name[0], finish=finish, submitted_at=moment, native={"name": name})
+        label.source_kind = kind
+        return label
+
+    take_in(
+        project,
+        solution("p", said(1, "a1", 1), said(3, "a2", 0), said(3, "c", 1, kind="model_judge")),
+        solution("q", said(2, "b", -1, finish="found_error")),
+        solution("unlabelled"),
+    )
+    found = [label.native["name"] for record in stream(project, **filters) for label in record.annotations]
+    assert sorted(found) == names
+
+
+def test_filters_by_split_take_only_those_problems(project):
+    take_in(project, *[solution(f"problem {'x' * n}", rated(1)) for n in range(40)])
+    by_split = {split: stream(project, splits=[split]) for split in ("pool", "calibration", "holdout")}
+    assert sum(map(len, by_split.values())) == 40
+    assert all(record.split == split for split, records in by_split.items() for record in records)
+    assert len(stream(project, min_annotations=0)) == 40
+
+
+@pytest.mark.parametrize(
+    ("filters", "field"),
+    [
+        ({"splits": ["test"]}, "splits[0]"),
+        ({"submitted_from": "yesterday"}, "submitted_from"),
+        ({"min_annotations": -1}, "min_annotations"),
+        ({"revisions": "some"}, "revisions"),
+        ({"everything": True}, ""),
+    ],
+)
+def test_bad_filters_name_their_field(project, manager, filters, field):
+    with pytest.raises(DomainError) as raised:
+        create_snapshot(by=manager, project=project, filters=filters)
+    assert (raised.value.code, raised.value.extra["field"]) == ("invalid_filters", field)
+
+
+def test_a_snapshot_is_its_content_and_is_made_once(project, manager):
+    take_in(project, solution("p", rated(1, 0, -1, finish="found_error")))
+    first = create_snapshot(by=manager, project=project, filters={})
+    assert create_snapshot(by=None, project=project, filters={"splits": []}) == first
+    content = snapshot_file(first).read_bytes()
+    assert hashlib.sha256(content).hexdigest() == first.sha256
+    assert AuditEntry.objects.filter(action="snapshot.create").count() == 1
+    take_in(project, solution("p", rated(1, 1, 1, name="bob")))
+    second = create_snapshot(by=manager, project=project, filters={})
+    assert second.sha256 != first.sha256
+    assert snapshot_file(first).read_bytes() == content
+    assert [len(record.annotations) for record in read_snapshot(second)] == [2]
+    assert not list(snapshot_file(first).parent.glob("*.partial"))
+
+
+def test_a_snapshot_that_fails_leaves_nothing(project, manager, monkeypatch, settings):
+    take_in(project, solution("p", rated(1)))
+    monkeypatch.setattr("annotation.datasets.snapshots.os.fsync", lambda _: 1 / 0)
+    with pytest.raises(ZeroDivisionError):
+        create_snapshot(by=manager, project=project, filters={})
+    assert not list(settings.SNAPSHOT_ROOT.iterdir())
+    assert not Snapshot.objects.exists()
+
+
+def test_nothing_to_freeze_and_a_lost_file_are_said(project, manager):
+    with pytest.raises(DomainError, match="No label in this project"):
+        create_snapshot(by=manager, project=project, filters={})
+    take_in(project, solution("p", rated(1)))
+    snapshot = create_snapshot(by=manager, project=project, filters={})
+    snapshot_file(snapshot).unlink()
+    with pytest.raises(Missing):
+        read_snapshot(snapshot)
+
+
+def test_only_a_manager_freezes(project, manager):
+    reader = User.objects.create_user("reader")
+    add_member(by=manager, project=project, user=reader, role="annotator")
+    with pytest.raises(Forbidden):
+        create_snapshot(by=reader, project=project, filters={})
+
+
+@pytest.mark.parametrize(
+    ("labels", "neutral", "expected"),
+    [
+        ([rated(1, 0, 1)], "positive", [True, True, True]),
+        ([rated(1, 0, 1)], "negative", [True, False, True]),
+        ([rated(1, 0, 1)], "drop", [True]),
+        ([rated(1, -1, finish="found_error")], "positive", [True, False]),
+        ([rated(1, None, 1)], "positive", [True]),
+        ([rated(-1, 1, 1)], "positive", [False]),
+        ([rated(1, 1, 1), rated(1, -1, name="b", finish="found_error"), rated(1, 1, 1, name="c")], "drop", [True] * 3),
+        ([rated(finish="give_up")], "positive", None),
+    ],
+)
+def test_trl(project, manager, labels, neutral, expected):
+    take_in(project, solution("p", *labels))
+    snapshot = create_snapshot(by=manager, project=project, filters={})
+    found = lines(export_snapshot(snapshot, "trl", neutral=neutral))
+    steps = ["s0", "s1", "s2"]
+    assert found == ([{"prompt": "p", "completions": steps[: len(expected)], "labels": expected}] if expected else [])
+
+
+def test_trl_loads_with_the_datasets_library_and_with_ours(project, manager, tmp_path):
+    datasets = pytest.importorskip("datasets")
+    take_in(project, *[solution(f"p{n}", rated(1, -1, finish="found_error")) for n in range(20)])
+    snapshot = create_snapshot(by=manager, project=project, filters={})
+    file = tmp_path / "trl.jsonl"
+    file.write_bytes(b"".join(export_snapshot(snapshot, "trl")))
+    loaded = datasets.load_dataset("json", data_files=str(file), cache_dir=str(tmp_path / "cache"), split="train")
+    assert loaded.column_names == ["prompt", "completions", "labels"]
+    assert loaded[0] == {"prompt": "p0", "completions": ["s0", "s1"], "labels": [True, False]}
+    with file.open("rb") as again:
+        assert b"".join(trl.write(record for _, record in trl.read(again))) == file.read_bytes()
+
+
+def test_exports_say_what_they_do_not_know(project, manager):
+    take_in(project, solution("p", rated(1)))
+    snapshot = create_snapshot(by=manager, project=project, filters={})
+    with pytest.raises(DomainError, match="csv"):
+        export_snapshot(snapshot, "csv")
+    with pytest.raises(DomainError, match="maybe"):
+        export_snapshot(snapshot, "trl", neutral="maybe")
+    assert b"".join(export_snapshot(snapshot, "records")) == snapshot_file(snapshot).read_bytes()
+
+
+def test_the_card_tells_what_was_supervised_by_whom_and_how(project, manager):
+    judge = rated(1, 1, 1, name="judge-7b")
+    judge.source_kind = "model_judge"
+    take_in(
+        project,
+        solution("p", rated(1, 0, -1, finish="found_error"), rated(1, -1, name="b", finish="found_error"), judge),
+    )
+    snapshot = create_snapshot(by=manager, project=project, filters={"source_kinds": ["human"]})
+    card = dataset_card(snapshot, neutral="drop")
+    assert "Solutions: 1. Problems: 1. Annotations: 2. Ratings: 5." in card
+    assert "| people | 2 | 2 |" in card
+    assert snapshot.sha256 in card
+    assert "| neutral | 1 |" in card
+    assert "| found_error | 2 |" in card
+    assert "(pairs: 1), they agreed on it exactly in 0%, within one step in 100%" in card
+    assert "source kinds: human" in card
+    assert "Neutral steps end the line before them" in card
+    everyone = dataset_card(create_snapshot(by=manager, project=project, filters={}))
+    assert "pools these kinds" in everyone
+    assert "| model judges | 1 | 1 |" in everyone
