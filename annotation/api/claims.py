@@ -16,7 +16,7 @@ from annotation.models import Lease, Project, StepKind
 from annotation.queue.claiming import claim_next
 
 
-class ClaimRequestSerializer(serializers.Serializer):
+class HoldingSerializer(serializers.Serializer):
     holding = serializers.ListField(
         child=IdField(), required=False, max_length=100, help_text="Leases that the page has in hand already."
     )
@@ -88,11 +88,11 @@ class ClaimSerializer(serializers.Serializer):
 class ClaimNext(APIView):
     """The next task."""
 
-    @extend_schema(operation_id="claim", request=ClaimRequestSerializer, responses=ClaimSerializer)
+    @extend_schema(operation_id="claim", request=HoldingSerializer, responses=ClaimSerializer)
     def post(self, request: Request, slug: str) -> Response:
         """What the caller has in hand beside `holding`, else the next solution of the queue."""
         project = find_project(request.user, slug)
-        given = ClaimRequestSerializer(data=request.data)
+        given = HoldingSerializer(data=request.data)
         given.is_valid(raise_exception=True)
         claim = claim_next(by=request.user, project=project, holding=given.validated_data.get("holding", []))
         return Response(

@@ -21,8 +21,8 @@ SPECTACULAR_SETTINGS = {
     "SERVE_INCLUDE_SCHEMA": False,
     "COMPONENT_SPLIT_REQUEST": True,
     "ENUM_NAME_OVERRIDES": {
-        "ProjectState": ["active", "paused"],
-        "RatingState": ["rated", "unsure", "not_reached"],
+        "ProjectState": [("active", "Active"), ("paused", "Paused")],
+        "RatingState": [("rated", "Rated"), ("unsure", "Unsure"), ("not_reached", "Not Reached")],
         "FinishReason": "annotation.models.FinishReason",
         "StepKind": "annotation.models.StepKind",
     },

@@ -1,0 +1,185 @@
+"""Sixteen processes claim and submit at once: no solution twice, no item over wanted, nothing lost or doubled."""
+
+import multiprocessing
+import random
+import time
+import traceback
+import uuid
+from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
+from datetime import timedelta
+
+import pytest
+from django.db import connection, connections
+from django.db.models import Count, F, Q
+from django.utils import timezone
+from rest_framework.test import APIClient
+
+from annotation.membership.tokens import issue_token
+from annotation.models import Annotation, AuditEntry, Draft, Lease, QueueItem
+from annotation.queue.items import Selection, replace_items
+from annotation.queue.leases import expire_leases
+from tests.factories import GenerationFactory, MembershipFactory, QueueItemFactory, SolutionFactory
+
+PEOPLE = 12
+WITH_TWO_TABS = 4  # so sixteen processes
+SOLUTIONS = 48
+
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.timeout(120)]
+
+
+@pytest.fixture
+def generation():
+    generation = GenerationFactory(project__policy={"prefetch_depth": 2})
+    for number in range(SOLUTIONS):
+        QueueItemFactory(generation=generation, rank=number, wanted=1 + number % 3)
+    return generation
+
+
+def test_sixteen_processes_claim_and_submit_at_once(generation):
+    reports = in_processes(work, [(generation.project.slug, *tab) for tab in tabs(generation.project)])
+
+    check_the_books(generation.project, reports)
+    items = QueueItem.objects.filter(project=generation.project)
+    assert not items.exclude(state="done", leased=0, done=F("wanted")).exists(), "all that was wanted is done"
+    assert Lease.objects.filter(state="submitted").count() == Lease.objects.count()
+
+
+def test_a_generation_may_be_replaced_meanwhile(generation):
+    project = generation.project
+    later = [SolutionFactory(project=project) for _ in range(30)]
+    jobs = [(project.slug, *tab) for tab in tabs(project)]
+    reports = in_processes(work, jobs, meanwhile=lambda: replace(generation, later))
+
+    check_the_books(project, reports)
+    assert not QueueItem.objects.filter(state__in=["ready", "full"]).exists()
+    assert QueueItem.objects.exclude(generation=generation).filter(state="done").count() == len(later)
+
+
+def tabs(project):
+    """(secret, seed) of each process: twelve people, four of them in two tabs."""
+    secrets = [issue_token(by=MembershipFactory(project=project).user, name="tab")[1] for _ in range(PEOPLE)]
+    return [(secret, seed) for seed, secret in enumerate(secrets + secrets[:WITH_TWO_TABS])]
+
+
+def replace(generation, solutions):
+    generation.state = "retired"
+    generation.save()
+    new = GenerationFactory(project=generation.project, number=generation.number + 1)
+    replace_items(generation=new, selections=[Selection(solution_id=s.pk, lane="acquisition") for s in solutions])
+
+
+def check_the_books(project, reports):
+    given = [solution for report in reports for solution in report["new"]]
+    assert len(given) == len(set(given)), "nobody was given a solution twice"
+    sent = Counter(submission for report in reports for submission in report["sent"])
+    kept = {str(pk) for pk in Annotation.objects.values_list("submission_id", flat=True)}
+    assert kept == set(sent), "everything that was acknowledged is there, and nothing else"
+    assert {status for report in reports for status in report["statuses"]} == {(200, 201)}, "once created, once found"
+    for item in QueueItem.objects.annotate(
+        filled=Count("annotations", filter=Q(annotations__counted=True), distinct=True),
+        held=Count("leases", filter=Q(leases__state="active"), distinct=True),
+    ):
+        assert item.done == item.filled <= item.wanted
+        assert item.leased == item.held
+    counted = Annotation.objects.filter(counted=True).values("annotator", "solution").annotate(times=Count("pk"))
+    assert not counted.filter(times__gt=1).exists(), "nobody counts twice on a solution"
+    assert AuditEntry.objects.filter(action="annotation.submit").count() == len(kept)
+    assert not Draft.objects.exclude(lease__state="expired").exists()
+
+
+def in_processes(target, jobs, meanwhile=lambda: None):
+    """What each process reports; a child inherits the settings of the test database and connects by itself."""
+    assert APIClient().get("/api/v1/nothing/").status_code == 404  # loads the application before it is forked
+    connections.close_all()
+    # Sixteen clients and the server share the cores: they may wait long for a connection.
+    connections.settings["default"]["OPTIONS"]["connect_timeout"] = "60"
+    fork = multiprocessing.get_context("fork")
+    results = fork.Queue()
+    children = [fork.Process(target=_run, args=(target, job, results), daemon=True) for job in jobs]
+    for child in children:
+        child.start()
+    meanwhile()
+    reports = []
+    try:
+        for _ in children:
+            reports.append(results.get(timeout=90))
+            assert not isinstance(reports[-1], str), reports[-1]
+    finally:
+        for child in children:
+            child.terminate() if len(reports) < len(children) else child.join()
+    return reports
+
+
+def _run(target, job, results):
+    try:
+        results.put(target(*job))
+    except BaseException:
+        results.put(traceback.format_exc())
+    finally:
+        connections.close_all()
+
+
+def work(slug, secret, seed):
+    """One tab: claims until nothing is left; each submission is sent twice, some at the same moment."""
+    chance = random.Random(seed)
+    client = APIClient(headers={"Authorization": f"Token {secret}"})
+    report = {"new": [], "sent": [], "statuses": []}
+    seen, skipped = set(), set()
+    while True:
+        claim = client.post(f"/api/v1/projects/{slug}/claim/", {"holding": []}).json()
+        task = claim["task"]
+        if task is None:
+            if claim["reason"] == "done":
+                return report
+            time.sleep(0.05)
+            continue
+        lease, solution = task["lease"]["id"], task["solution"]["id"]
+        assert solution not in skipped, "a skipped solution came back"
+        if (secret, solution) not in seen and task["draft"] is None:
+            seen.add((secret, solution))
+        client.put(f"/api/v1/leases/{lease}/draft/", {"version": 0, "body": {"seed": seed}})
+        if chance.random() < 0.1:
+            # The laptop was closed for too long: the sweep takes the lease while the submission is on its way.
+            Lease.objects.filter(pk=lease, state="active").update(expires_at=timezone.now() - timedelta(minutes=1))
+        if chance.random() < 0.3:
+            expire_leases()
+        submission = finished(task)
+        statuses = send_twice(client, slug, submission, at_once=chance.random() < 0.3)
+        report["sent"].append(submission["submission_id"])
+        report["statuses"].append(tuple(sorted(statuses)))
+
+
+def send_twice(client, slug, submission, *, at_once):
+    def send(_):
+        try:
+            return client.post(f"/api/v1/projects/{slug}/annotations/", submission)
+        finally:
+            if at_once:
+                connection.close()
+
+    if at_once:
+        with ThreadPoolExecutor(2) as threads:
+            answers = list(threads.map(send, range(2)))
+    else:
+        answers = [send(0), send(1)]
+    assert answers[0].json() == answers[1].json()
+    return [answer.status_code for answer in answers]
+
+
+def finished(task):
+    path = [
+        {
+            "position": at["position"],
+            "chosen": at["alternatives"][0]["id"],
+            "ratings": [{"step": at["alternatives"][0]["id"], "state": "rated", "rating": 1}],
+        }
+        for at in task["solution"]["steps"]
+    ]
+    return {
+        "submission_id": str(uuid.uuid4()),
+        "solution": task["solution"]["id"],
+        "lease": task["lease"]["id"],
+        "finish_reason": "solution",
+        "path": path,
+    }
