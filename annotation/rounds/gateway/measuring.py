@@ -1,0 +1,74 @@
+"""Metrics of scores on labelled traces, and one model against another."""
+
+import math
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from annotation.rounds.verdict import Measured
+
+REPORT_BOOTSTRAP, GATE_BOOTSTRAP = 200, 2000
+
+
+def report(data: Path, scores: Path, *, threshold: float, seed: int) -> dict[str, Any]:
+    """The metrics of one set of scores on labelled traces, each with its interval, as JSON."""
+    from prm.evaluation import evaluate
+
+    from prm.scores import read_scores
+    from prm.traces import read_traces
+
+    found = evaluate(
+        list(read_traces(data)), list(read_scores(scores)), threshold=threshold, bootstrap=REPORT_BOOTSTRAP, seed=seed
+    )
+    return msgspec.to_builtins(found)
+
+
+def headline(report: dict[str, Any]) -> str:
+    """The figures that sum a report up."""
+    overall = report["overall"]
+    f1, auroc = overall["processbench_f1"], overall["step_auroc"]
+    return f"ProcessBench F1 {_percent(f1)}, step AUROC {_percent(auroc)} on {overall['n_solutions']} solutions"
+
+
+def compare(
+    data: Path, *, challenger: Path, rival: Path, thresholds: tuple[float, float], seed: int
+) -> Measured | None:
+    """The challenger's gain in ProcessBench F1 over its rival on the same labels, paired by problem.
+
+    None where the labels cannot tell: no domain has both erroneous and correct solutions.
+    """
+    from prm import evaluation
+    from prm.errors import DataError
+    from prm.scores import read_scores
+    from prm.traces import read_traces
+
+    traces = list(read_traces(data))
+    try:
+        found = evaluation.compare(
+            traces,
+            list(read_scores(challenger)),
+            list(read_scores(rival)),
+            thresholds=thresholds,
+            bootstrap=GATE_BOOTSTRAP,
+            seed=seed,
+        )
+    except DataError:
+        return None
+    if math.isnan(found.low):
+        return None
+    return Measured(
+        gain=found.gain,
+        low=found.low,
+        high=found.high,
+        solutions=found.n_solutions,
+        problems=found.n_problems,
+        samples=found.samples,
+    )
+
+
+def _percent(metric: dict[str, float | None]) -> str:
+    value, low, high = metric["value"], metric["low"], metric["high"]
+    if value is None:
+        return "unknown"
+    return f"{value:.1%}" if low is None or high is None else f"{value:.1%} ({low:.1%} to {high:.1%})"

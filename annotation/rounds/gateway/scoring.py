@@ -1,0 +1,96 @@
+"""Scores of solutions, by a model or with no labels at all."""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from annotation.errors import DomainError
+from annotation.models import ModelVersion, PoolScore, ProjectPolicy, Solution
+from annotation.rounds.costs import ReadingCost
+from annotation.rounds.gateway.choosing import library_cost
+from annotation.rounds.gateway.traces import trace_of
+from annotation.rounds.gateway.training import model_path
+
+if TYPE_CHECKING:
+    from prm.scores import TraceScore
+    from prm.scoring import Scorer
+
+Beat = Callable[[], None]
+
+
+@lru_cache(maxsize=3)
+def _scorer(model: Path | None, backbone: str) -> "Scorer":
+    """A loaded scorer; a version's folder never changes, so a new champion is a new key. None: zero labels."""
+    from prm.errors import PRMError
+    from prm.scoring import Scorer
+
+    try:
+        return Scorer.for_base(backbone) if model is None else Scorer.load(model)
+    except PRMError as error:
+        raise DomainError("model_unusable", str(error)) from error
+
+
+def score_file(model: Path | None, policy: ProjectPolicy, data: Path, out: Path, *, on_batch: Beat) -> None:
+    """Score the traces of `data` into `out` with a model, or with no labels at all (None)."""
+    from prm.scores import write_scores
+    from prm.traces import read_traces
+
+    write_scores(out, _beating(_scorer(model, policy.backbone).score(read_traces(data)), on_batch))
+
+
+def threshold_of(model: Path | None, policy: ProjectPolicy, *, fitted_on: Path, on_batch: Beat) -> float:
+    """Where a score counts as an error: the model's own; for zero labels the best on the training labels."""
+    from prm.calibration import fit_threshold
+    from prm.labels import first_error
+    from prm.traces import read_traces
+
+    scorer = _scorer(model, policy.backbone)
+    if model is not None:
+        return scorer.threshold
+    known = [trace for trace in read_traces(fitted_on) if first_error(trace) is not None]
+    scores = list(_beating(scorer.score(known), on_batch))
+    whole = [
+        (np.array(score.mean, dtype=float), error)
+        for score, error in zip(scores, map(first_error, known), strict=True)
+        if error is not None and None not in score.mean
+    ]
+    return fit_threshold([p for p, _ in whole], [error for _, error in whole])
+
+
+def score_pool(version: ModelVersion, solutions: Sequence[Solution], cost: ReadingCost) -> list[PoolScore]:
+    """Unsaved rows of what ranking needs of each solution; needs `problem` and `steps` at hand."""
+    from prm.acquisition import expected_cost, first_error_bald
+
+    scorer = _scorer(model_path(version), version.manifest["base"])
+    rows = []
+    for solution, score in zip(solutions, scorer.score(map(trace_of, solutions)), strict=True):
+        heads = _heads(score)
+        chars = [len(step.text) for step in solution.steps.all() if step.alternative == 0]
+        rows.append(
+            PoolScore(
+                model_version=version,
+                solution=solution,
+                mean=score.mean,
+                spread=score.spread,
+                score=score.solution,
+                heads=heads.astype("<f2").tobytes(),
+                gain=first_error_bald(heads) if len(heads) else None,
+                expected_seconds=expected_cost(heads, chars, library_cost(cost)),
+                unscored_steps=len(score.mean) - len(heads),
+            )
+        )
+    return rows
+
+
+def _heads(score: "TraceScore") -> np.ndarray:
+    """Probabilities [scored steps, heads]; steps beyond the context are left out."""
+    return np.array([row for row in score.heads if row is not None], dtype=np.float64)
+
+
+def _beating(scores: "Iterable[TraceScore]", on_batch: Beat) -> "Iterator[TraceScore]":
+    for score in scores:
+        on_batch()
+        yield score

@@ -1,0 +1,71 @@
+"""Records and solutions become traces."""
+
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from annotation.formats.record import Record
+from annotation.models import Solution, Split
+from annotation.rounds.labels import labelled_path
+
+if TYPE_CHECKING:
+    from prm.traces import Trace
+
+
+def write_training_traces(records: Iterable[Record], path: Path) -> int:
+    """Write the labelled solutions of pool and calibration as traces; returns how many.
+
+    The holdout stays out here, and the library refuses it once more.
+    """
+    from prm.traces import write_traces
+
+    taught = (record for record in records if record.split in (Split.POOL, Split.CALIBRATION))
+    return write_traces(path, _traces(taught))
+
+
+def write_holdout_traces(records: Iterable[Record], path: Path) -> int:
+    """Write the holdout solutions whose first error the labels settle as traces; returns how many."""
+    from prm.labels import first_error
+    from prm.traces import write_traces
+
+    held = _traces(record for record in records if record.split == Split.HOLDOUT)
+    return write_traces(path, (trace for trace in held if first_error(trace) is not None))
+
+
+def _traces(records: Iterable[Record]) -> "Iterator[Trace]":
+    from prm.traces import Step, StepLabel, Trace
+
+    for record in records:
+        path = labelled_path(record)
+        if not any(step.consensus for step in path):
+            continue
+        yield Trace(
+            id=str(record.solution_id),
+            problem=record.problem,
+            problem_id=str(record.problem_id),
+            source_group=record.source_group,
+            split=record.split,  # type: ignore[arg-type]
+            domain=record.domain,
+            generator=record.generator,
+            steps=[Step(step.text, step.kind) for step in path],
+            labels=[
+                StepLabel(good=c.good, neutral=c.neutral, bad=c.bad, weight=c.weight) if c else None
+                for c in (step.consensus for step in path)
+            ],
+            final_answer_correct=record.final_answer_correct,
+        )
+
+
+def trace_of(solution: Solution) -> "Trace":
+    """The solution as sampled, without labels; needs `problem` and `steps` at hand."""
+    from prm.traces import Step, Trace
+
+    steps = [step for step in solution.steps.all() if step.alternative == 0]
+    return Trace(
+        id=str(solution.pk),
+        problem=solution.problem.text,
+        problem_id=str(solution.problem_id),
+        split=solution.split,  # type: ignore[arg-type]
+        domain=solution.problem.domain,
+        steps=[Step(step.text, step.kind) for step in steps],
+    )
