@@ -1,0 +1,202 @@
+"""A round, stage by stage: each Celery task does one stage under the project's lock, then asks for the next.
+
+A stage may be run again at any time with the same result. What a dead worker left behind is found by
+`sweep`: its heartbeat is old and its lock is free.
+"""
+
+import logging
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import timedelta
+
+from django.db import InterfaceError, OperationalError, transaction
+from django.db.models import Q
+from django.utils import timezone
+
+from annotation import audit, jobs
+from annotation.errors import DomainError
+from annotation.models import RunStage, TrainingRun
+from annotation.rounds.lock import LockLost, project_lock
+from annotation.rounds.stages import evaluate, gate, promote, score, select, snapshot, train
+from annotation.rounds.work import Outcome, RunCancelled, StageWork
+
+log = logging.getLogger(__name__)
+
+STALL_SECONDS = 30
+MAX_ATTEMPTS = 3
+LIVE = [TrainingRun.State.QUEUED, TrainingRun.State.RUNNING]
+ENDED = [RunStage.State.DONE, RunStage.State.SKIPPED]
+
+
+@dataclass(frozen=True)
+class StageKind:
+    queue: str
+    perform: Callable[[StageWork], Outcome]
+
+
+STAGES: dict[str, StageKind] = {
+    RunStage.Name.SNAPSHOT: StageKind("default", snapshot.perform),
+    RunStage.Name.TRAIN: StageKind("gpu", train.perform),
+    RunStage.Name.EVALUATE: StageKind("score", evaluate.perform),
+    RunStage.Name.GATE: StageKind("default", gate.perform),
+    RunStage.Name.PROMOTE: StageKind("default", promote.perform),
+    RunStage.Name.SCORE: StageKind("score", score.perform),
+    RunStage.Name.SELECT: StageKind("default", select.perform),
+}
+
+
+def create_stages(run: TrainingRun) -> None:
+    """Write a new run's stages, all waiting."""
+    RunStage.objects.bulk_create(RunStage(run=run, name=name, order=order) for order, name in enumerate(STAGES))
+
+
+def enqueue_next(run: TrainingRun) -> None:
+    """Ask the right queue for the run's next stage; a second request for the same stage does nothing."""
+    stage = next_stage(run)
+    if stage is not None:
+        jobs.enqueue("rounds.advance", run.pk, stage.name, queue=STAGES[stage.name].queue)
+
+
+def advance(run_id: int, stage_name: str) -> None:
+    """Do stage `stage_name` of the run, if that is the next one and nobody else is at it; ask for the one after."""
+    run = TrainingRun.objects.select_related("project").get(pk=run_id)
+    # The next task would find the lock taken, so it is asked for only when the lock is free again.
+    if perform_next(run, expected=stage_name):
+        enqueue_next(run)
+
+
+def run_through(run: TrainingRun) -> TrainingRun:
+    """Do all the remaining stages here and now, without a worker."""
+    while perform_next(run):
+        pass
+    run.refresh_from_db()
+    return run
+
+
+def sweep() -> int:
+    """Ask again for the stages nobody works on any more; returns for how many runs."""
+    old = timezone.now() - timedelta(seconds=STALL_SECONDS)
+    stalled = TrainingRun.objects.filter(state__in=LIVE).filter(
+        Q(heartbeat_at__lt=old) | Q(heartbeat_at__isnull=True, created_at__lt=old)
+    )
+    found = 0
+    for run in stalled.select_related("project"):
+        with project_lock(run.project_id) as lock:
+            if lock is None:
+                continue
+            run.refresh_from_db()
+            goes_on = run.state in LIVE and _may_go_on(run, next_stage(run))
+        if goes_on:
+            TrainingRun.objects.filter(pk=run.pk).update(heartbeat_at=timezone.now())
+            enqueue_next(run)
+            found += 1
+    return found
+
+
+def cancel_if_idle(run: TrainingRun) -> None:
+    """End a cancelled run at once where no worker is at it; one that is sees the request by itself."""
+    with project_lock(run.project_id) as lock:
+        if lock is not None:
+            run.refresh_from_db()
+            if run.state in LIVE:
+                _cancel(run)
+
+
+def next_stage(run: TrainingRun) -> RunStage | None:
+    return run.stages.exclude(state__in=ENDED).order_by("order").first()
+
+
+def perform_next(run: TrainingRun, *, expected: str | None = None) -> bool:
+    """Do the run's next stage under the project's lock; returns whether stages remain.
+
+    Does nothing where the run is over, another worker holds the lock, or the next stage is not `expected`.
+    """
+    with project_lock(run.project_id) as lock:
+        if lock is None:
+            return False
+        run.refresh_from_db()
+        stage = next_stage(run)
+        if run.state not in LIVE or stage is None or (expected and stage.name != expected):
+            return False
+        if not _may_go_on(run, stage):
+            return False
+        _start(run, stage)
+        try:
+            outcome = STAGES[stage.name].perform(StageWork(run, stage, lock))
+        except RunCancelled:
+            _cancel(run)
+        except DomainError as error:
+            _fail(run, stage, error.message)
+        except (LockLost, OperationalError, InterfaceError):
+            # The database went away: nothing can be written now; the sweep asks for the stage again.
+            log.exception("Run %s lost the database during %s", run.pk, stage.name)
+            raise
+        except Exception as error:
+            log.exception("Run %s failed during %s", run.pk, stage.name)
+            _fail(run, stage, f"{type(error).__name__}: {error}")
+        else:
+            return _finish(run, stage, outcome)
+    return False
+
+
+def _may_go_on(run: TrainingRun, stage: RunStage | None) -> bool:
+    if run.cancel_requested:
+        _cancel(run)
+    elif stage is not None and stage.attempts >= MAX_ATTEMPTS:
+        _fail(
+            run,
+            stage,
+            f"its worker died {stage.attempts} times. Look at the worker's log and at the machine's memory.",
+        )
+    else:
+        return True
+    return False
+
+
+def _start(run: TrainingRun, stage: RunStage) -> None:
+    now = timezone.now()
+    run.state, run.heartbeat_at, run.started_at = TrainingRun.State.RUNNING, now, run.started_at or now
+    run.save(update_fields=["state", "heartbeat_at", "started_at"])
+    stage.state, stage.started_at, stage.attempts = RunStage.State.RUNNING, stage.started_at or now, stage.attempts + 1
+    stage.save(update_fields=["state", "started_at", "attempts"])
+
+
+@transaction.atomic
+def _finish(run: TrainingRun, stage: RunStage, outcome: Outcome) -> bool:
+    now = timezone.now()
+    stage.state = RunStage.State.SKIPPED if outcome.skipped else RunStage.State.DONE
+    stage.figure, stage.progress, stage.finished_at = outcome.figure[:200], 1.0, now
+    stage.save(update_fields=["state", "figure", "progress", "finished_at"])
+    run.heartbeat_at = now
+    remain = next_stage(run) is not None
+    if not remain:
+        run.state, run.finished_at = TrainingRun.State.SUCCEEDED, now
+        _tell(run, "run.succeed")
+    run.save(update_fields=["heartbeat_at", "state", "finished_at"])
+    return remain
+
+
+@transaction.atomic
+def _fail(run: TrainingRun, stage: RunStage, reason: str) -> None:
+    now = timezone.now()
+    stage.state, stage.finished_at, stage.figure = RunStage.State.FAILED, now, "failed"
+    stage.save(update_fields=["state", "finished_at", "figure"])
+    run.state, run.finished_at = TrainingRun.State.FAILED, now
+    run.error = f"The stage “{stage.name}” failed: {reason} Nothing that serves has changed; retrain to try again."
+    run.save(update_fields=["state", "finished_at", "error"])
+    _tell(run, "run.fail")
+
+
+@transaction.atomic
+def _cancel(run: TrainingRun) -> None:
+    now = timezone.now()
+    run.stages.exclude(state__in=ENDED).update(state=RunStage.State.SKIPPED, figure="cancelled", finished_at=now)
+    run.state, run.finished_at, run.cancel_requested = TrainingRun.State.CANCELLED, now, True
+    run.save(update_fields=["state", "finished_at", "cancel_requested"])
+    _tell(run, "run.cancelled")
+
+
+def _tell(run: TrainingRun, action: str) -> None:
+    audit.record(
+        by=None, action=action, target=run, project=run.project, after={"state": run.state, "error": run.error}
+    )

@@ -1,0 +1,138 @@
+"""Rounds asked for: by a person, by new labels, or by the clock; and called off."""
+
+import logging
+from datetime import timedelta
+
+from django.contrib.auth.models import User
+from django.db import IntegrityError, transaction
+from django.db.models import Max
+from django.utils import timezone
+
+from annotation import audit
+from annotation.errors import Conflict, DomainError
+from annotation.membership.access import require_role
+from annotation.models import Annotation, FinishReason, Membership, Project, Split, TrainingRun
+from annotation.rounds import pipeline
+from annotation.rounds.generations import new_seed
+
+log = logging.getLogger(__name__)
+
+LEAST_SOLUTIONS = 20
+
+
+@transaction.atomic
+def request_run(*, by: User | None, project: Project, trigger: str = TrainingRun.Trigger.MANUAL) -> TrainingRun:
+    """Begin a round; its first stage is enqueued. `by` is None for beat.
+
+    Raises Forbidden, Conflict (`run_in_progress`), DomainError (`too_few_labels`, `no_errors_labelled`).
+    """
+    run = prepare_run(by=by, project=project, trigger=trigger)
+    pipeline.enqueue_next(run)
+    return run
+
+
+@transaction.atomic
+def prepare_run(*, by: User | None, project: Project, trigger: str, seed: int | None = None) -> TrainingRun:
+    """Write a new run with its stages, without asking a worker. Raises as `request_run` does."""
+    if by is not None:
+        require_role(by, project, Membership.Role.MANAGER)
+    _check_labels(project)
+    Project.objects.select_for_update(no_key=True).get(pk=project.pk)
+    last = project.training_runs.aggregate(last=Max("number"))["last"] or 0
+    try:
+        with transaction.atomic():
+            run = TrainingRun.objects.create(
+                project=project,
+                number=last + 1,
+                trigger=trigger,
+                requested_by=by,
+                seed=new_seed() if seed is None else seed,
+            )
+    except IntegrityError:
+        live = project.training_runs.get(state__in=pipeline.LIVE)
+        raise Conflict(
+            "run_in_progress",
+            f"Run {live.number} is in progress. Wait for it, or cancel it first.",
+            {"run": live.pk},
+        ) from None
+    pipeline.create_stages(run)
+    audit.record(
+        by=by, action="run.request", target=run, project=project, after={"number": run.number, "trigger": trigger}
+    )
+    return run
+
+
+def cancel_run(*, by: User, run: TrainingRun) -> TrainingRun:
+    """End a run: at once where nobody is at it, within seconds otherwise.
+
+    Raises Forbidden, Conflict (`run_is_over`).
+    """
+    require_role(by, run.project, Membership.Role.MANAGER)
+    with transaction.atomic():
+        live = TrainingRun.objects.filter(pk=run.pk, state__in=pipeline.LIVE)
+        if not live.update(cancel_requested=True):
+            raise Conflict("run_is_over", f"Run {run.number} is over already.")
+        audit.record(by=by, action="run.cancel", target=run, project=run.project, before={"state": run.state})
+    pipeline.cancel_if_idle(run)
+    run.refresh_from_db()
+    return run
+
+
+def start_due_runs() -> int:
+    """Begin the rounds that the projects' policies call for; returns how many."""
+    started = 0
+    for project in Project.objects.filter(state=Project.State.ACTIVE):
+        trigger = due_trigger(project)
+        if trigger is None:
+            continue
+        try:
+            request_run(by=None, project=project, trigger=trigger)
+            started += 1
+        except DomainError as error:
+            log.info("No round of %s yet: %s", project.slug, error.message)
+    return started
+
+
+def due_trigger(project: Project) -> str | None:
+    """Why a round is due now: enough labels since the last run, or enough hours and any new label."""
+    policy = project.policies
+    if not policy.retrain_after_labels and not policy.retrain_every_hours:
+        return None
+    last = project.training_runs.order_by("-number").first()
+    if last is not None and last.state in pipeline.LIVE:
+        return None
+    labels = _training_labels(project)
+    if last is not None:
+        labels = labels.filter(submitted_at__gt=last.created_at)
+    new = labels.count()
+    if policy.retrain_after_labels and new >= policy.retrain_after_labels:
+        return TrainingRun.Trigger.LABELS
+    hours = timedelta(hours=policy.retrain_every_hours)
+    if policy.retrain_every_hours and new and (last is None or timezone.now() - last.created_at >= hours):
+        return TrainingRun.Trigger.SCHEDULE
+    return None
+
+
+def _training_labels(project: Project):  # type: ignore[no-untyped-def]
+    return Annotation.objects.filter(
+        project=project,
+        source__kind__in=project.policies.training_sources,
+        finish_reason__in=[FinishReason.SOLUTION, FinishReason.FOUND_ERROR],
+    )
+
+
+def _check_labels(project: Project) -> None:
+    pool = _training_labels(project).filter(solution__split=Split.POOL)
+    labelled = pool.values("solution").distinct().count()
+    if labelled < LEAST_SOLUTIONS:
+        raise DomainError(
+            "too_few_labels",
+            f"{labelled} solutions of the pool are labelled and a round needs {LEAST_SOLUTIONS}. "
+            f"Label {LEAST_SOLUTIONS - labelled} more.",
+            {"labelled": labelled, "needed": LEAST_SOLUTIONS},
+        )
+    if not pool.filter(finish_reason=FinishReason.FOUND_ERROR).exists():
+        raise DomainError(
+            "no_errors_labelled",
+            f"None of the {labelled} labelled solutions has an error marked, so there is nothing to tell apart yet.",
+        )

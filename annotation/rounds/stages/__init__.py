@@ -1,0 +1,1 @@
+"""One stage a module, each with `perform(work) -> Outcome`; running it twice ends as running it once."""

@@ -1,0 +1,43 @@
+"""Measure the challenger, the champion and the zero-label baseline on one revision of the holdout."""
+
+from annotation.datasets.snapshots import read_snapshot
+from annotation.rounds import registry
+from annotation.rounds.gateway.measuring import headline, report
+from annotation.rounds.gateway.scoring import score_file, threshold_of
+from annotation.rounds.gateway.traces import write_holdout_traces
+from annotation.rounds.gateway.training import model_path
+from annotation.rounds.work import Outcome, StageWork
+
+HOLDOUT, CHALLENGER, CHAMPION, BASELINE = "holdout", "challenger", "champion", "baseline"
+
+
+def perform(work: StageWork) -> Outcome:
+    run, policy = work.run, work.project.policies
+    version = run.model_version
+    holdout = work.folder / f"{HOLDOUT}.jsonl"
+    known = write_holdout_traces(read_snapshot(run.snapshot), holdout)
+    champion = registry.champion_of(work.project)
+    version.metrics = {"holdout_solutions": known, "champion": champion.number if champion else None}
+    if not known:
+        version.save(update_fields=["metrics"])
+        return Outcome("no labelled holdout solution", skipped=True)
+    models = {CHALLENGER: model_path(version), BASELINE: None}
+    if champion is not None:
+        models[CHAMPION] = model_path(champion)
+    thresholds = {}
+    for done, (name, model) in enumerate(models.items()):
+        score_file(model, policy, holdout, work.folder / f"{name}.jsonl", on_batch=work.beat)
+        thresholds[name] = threshold_of(model, policy, fitted_on=work.folder / "train.jsonl", on_batch=work.beat)
+        work.beat((done + 1) / (len(models) + 1))
+    reports = {
+        name: report(holdout, work.folder / f"{name}.jsonl", threshold=thresholds[name], seed=run.seed)
+        for name in models
+    }
+    version.metrics |= {
+        "thresholds": thresholds,
+        "challenger": reports[CHALLENGER],
+        "baseline": reports[BASELINE],
+        "rival": reports.get(CHAMPION),
+    }
+    version.save(update_fields=["metrics"])
+    return Outcome(headline(reports[CHALLENGER]))

@@ -1,0 +1,49 @@
+"""Decide whether the challenger serves, and say why."""
+
+from annotation.models import ModelVersion
+from annotation.rounds.gateway.measuring import compare
+from annotation.rounds.stages.evaluate import BASELINE, CHALLENGER, CHAMPION, HOLDOUT
+from annotation.rounds.verdict import Measured, decide
+from annotation.rounds.work import Outcome, StageWork
+
+
+def perform(work: StageWork) -> Outcome:
+    run, policy = work.run, work.project.policies
+    version = run.model_version
+    if not version.gate:
+        champion, known = version.metrics["champion"], version.metrics["holdout_solutions"]
+        measured = None
+        if known >= policy.gate_min_holdout:
+            measured = _measure(work, BASELINE if champion is None else CHAMPION)
+        verdict = decide(
+            challenger=version.number,
+            champion=champion,
+            measured=measured,
+            solutions=known,
+            tolerance=policy.gate_tolerance,
+            least=policy.gate_min_holdout,
+            holdout_uses=_holdout_uses(work),
+        )
+        version.gate = verdict.as_dict()
+        if not verdict.promote:
+            version.state = ModelVersion.State.REJECTED
+        version.save(update_fields=["gate", "state"])
+        work.log(verdict.sentence)
+    return Outcome(version.gate["sentence"])
+
+
+def _measure(work: StageWork, rival: str) -> Measured | None:
+    thresholds = work.run.model_version.metrics["thresholds"]
+    return compare(
+        work.folder / f"{HOLDOUT}.jsonl",
+        challenger=work.folder / f"{CHALLENGER}.jsonl",
+        rival=work.folder / f"{rival}.jsonl",
+        thresholds=(thresholds[CHALLENGER], thresholds[rival]),
+        seed=work.run.seed,
+    )
+
+
+def _holdout_uses(work: StageWork) -> int:
+    """Gates that this project's holdout has decided before this one."""
+    measured = work.project.model_versions.filter(gate__gain__isnull=False).exclude(pk=work.run.model_version_id)
+    return measured.count()

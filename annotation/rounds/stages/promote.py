@@ -1,0 +1,16 @@
+"""Let the challenger serve, where the gate said so."""
+
+from annotation.models import ModelVersion
+from annotation.rounds import registry
+from annotation.rounds.work import Outcome, StageWork
+
+
+def perform(work: StageWork) -> Outcome:
+    version = work.run.model_version
+    version.refresh_from_db()
+    if not version.gate["promote"]:
+        champion = registry.champion_of(work.project)
+        return Outcome(f"model {champion.number} goes on serving" if champion else "no model serves", skipped=True)
+    if version.state == ModelVersion.State.CHALLENGER:
+        registry.crown(by=work.run.requested_by, version=version, reason=version.gate["sentence"])
+    return Outcome(f"model {version.number} serves")

@@ -1,0 +1,70 @@
+"""Train a challenger in a watched subprocess, and register it."""
+
+import time
+from typing import Any
+
+import msgspec
+from django.conf import settings
+
+from annotation.datasets.snapshots import read_snapshot
+from annotation.rounds import registry, trainer
+from annotation.rounds.gateway.traces import write_training_traces
+from annotation.rounds.gateway.training import is_trained, read_manifest, training_config
+from annotation.rounds.work import Outcome, StageWork
+
+LOG_SECONDS = 1.0
+
+
+def perform(work: StageWork) -> Outcome:
+    run, policy = work.run, work.project.policies
+    path = f"project-{work.project.pk}/run-{run.number}"
+    out = settings.MODEL_ROOT / path
+    data, config_file = work.folder / "train.jsonl", work.folder / "train.json"
+    config = training_config(policy, seed=run.seed)
+    write_training_traces(read_snapshot(run.snapshot), data)
+    config_file.write_bytes(msgspec.json.encode(config))
+    # A worker may have died between the end of the training and the registration.
+    if not is_trained(out, data, config):
+        out.mkdir(parents=True, exist_ok=True)
+        trainer.train(
+            data=data,
+            out=out,
+            config=config_file,
+            log=work.folder / "train.log",
+            on_progress=Reporter(work),
+            on_tick=work.beat,
+        )
+    manifest, sha256 = read_manifest(out)
+    version = registry.register_version(run=run, path=path, sha256=sha256, manifest=manifest)
+    return Outcome(f"model {version.number} from {manifest['counts']['solutions']} labelled solutions")
+
+
+class Reporter:
+    """Turns the trainer's progress lines into the run's log, at most one a second and every message."""
+
+    def __init__(self, work: StageWork) -> None:
+        self.work = work
+        self.logged_at = 0.0
+        self.stage = ""
+
+    def __call__(self, line: dict[str, Any]) -> None:
+        stage, message = str(line.get("stage", "")), str(line.get("message", ""))
+        share = line["step"] / line["of"] if line.get("of") else 0.0
+        self.work.beat(_overall(stage, share))
+        now = time.monotonic()
+        if stage == self.stage and not message and now - self.logged_at < LOG_SECONDS:
+            return
+        self.stage, self.logged_at = stage, now
+        loss = line.get("loss")
+        self.work.log(
+            message or stage,
+            step=line.get("step"),
+            of=line.get("of"),
+            loss=loss if stage == "train" else None,
+        )
+
+
+def _overall(stage: str, share: float) -> float:
+    """Share of the whole training that is done: reading and caching take the first third or so."""
+    begin, end = {"tokenise": (0.0, 0.05), "cache": (0.05, 0.35), "train": (0.35, 0.95)}.get(stage, (0.95, 1.0))
+    return begin + (end - begin) * share

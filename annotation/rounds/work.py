@@ -1,0 +1,65 @@
+"""What a stage has in hand while it runs: its rows, its folder, its heartbeat and its log."""
+
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from django.conf import settings
+from django.utils import timezone
+
+from annotation.models import Project, RunPoint, RunStage, TrainingRun
+from annotation.rounds.lock import ProjectLock
+
+BEAT_SECONDS = 1.0
+
+
+class RunCancelled(Exception):
+    """Someone asked for the run to be cancelled."""
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """How a stage ended: the one figure that sums it up, and whether there was nothing to do."""
+
+    figure: str
+    skipped: bool = False
+
+
+@dataclass
+class StageWork:
+    run: TrainingRun
+    stage: RunStage
+    lock: ProjectLock
+    _beaten_at: float = field(default=0.0)
+
+    @property
+    def project(self) -> Project:
+        return self.run.project
+
+    @property
+    def folder(self) -> Path:
+        """The run's folder of intermediate files; every worker sees the same one."""
+        folder = settings.RUN_ROOT / str(self.run.pk)
+        folder.mkdir(parents=True, exist_ok=True)
+        return folder
+
+    def beat(self, progress: float | None = None) -> None:
+        """Tell that the stage is alive and how much of it is done (0 to 1); call it often.
+
+        Raises RunCancelled when someone asked for that, and LockLost when the lock is gone.
+        """
+        if time.monotonic() - self._beaten_at < BEAT_SECONDS:
+            return
+        self._beaten_at = time.monotonic()
+        self.lock.check()
+        TrainingRun.objects.filter(pk=self.run.pk).update(heartbeat_at=timezone.now())
+        if progress is not None:
+            RunStage.objects.filter(pk=self.stage.pk).update(progress=min(max(progress, 0.0), 1.0))
+        if TrainingRun.objects.filter(pk=self.run.pk, cancel_requested=True).exists():
+            raise RunCancelled
+
+    def log(
+        self, message: str = "", *, step: int | None = None, of: int | None = None, loss: float | None = None
+    ) -> None:
+        """Append a line to the run's log."""
+        RunPoint.objects.create(run=self.run, stage=self.stage.name, message=message, step=step, of=of, loss=loss)
