@@ -58,10 +58,7 @@ def prepare(options: Options, environment: Mapping[str, str]) -> str:
     accounts = options.var / "demo_accounts.txt"
     if not accounts.exists():
         print("Making the demo project (this once)...", flush=True)
-        said = _manage("create_demo", environment=environment)
-        partial = accounts.with_suffix(".partial")
-        partial.write_text(said)
-        partial.rename(accounts)
+        _manage("create_demo", environment=environment)  # writes the file last, for its owner's eyes
     return accounts.read_text()
 
 

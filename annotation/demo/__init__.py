@@ -1,0 +1,1 @@
+"""The demo project: a generated world, simulated annotators, one finished round, and work waiting."""

@@ -1,0 +1,84 @@
+"""Build the demo project, part by part; each part sees what is there already and goes on from it."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+from django.contrib.auth.models import User
+
+from annotation.demo import accounts
+from annotation.demo.labelling import PACE, work_through_queue
+from annotation.errors import DomainError
+from annotation.intake.records import import_records
+from annotation.membership.members import add_member
+from annotation.membership.projects import change_project, create_project
+from annotation.models import Membership, Project, TrainingRun
+from annotation.rounds import pipeline, runs
+from annotation.rounds.gateway.sandbox import Sandbox
+from annotation.rounds.generations import open_first_generation
+
+SLUG = "demo"
+SEED = 20261121
+SOLUTIONS = 420
+FIRST_BUDGET, LATER_BUDGET = 180, 60
+POLICY = {
+    "training_sources": ["human", "simulated"],
+    "mix": {"control": 0.2, "holdout": 0.2, "calibration": 0.15, "overlap": 0.1},
+}
+Say = Callable[[str], None]
+
+
+def create_demo(*, say: Say, solutions: int = SOLUTIONS, first_budget: int = FIRST_BUDGET) -> Project:
+    """Create the demo project, or finish one that was interrupted; a finished one is left alone.
+
+    Raises DomainError (`demo_round_failed`) where its round fails.
+    """
+    people = accounts.create_accounts(accounts.PEOPLE)
+    manager = people["manager"]
+    project = Project.objects.filter(slug=SLUG).first()
+    if project is None:
+        project = create_project(
+            by=manager,
+            slug=SLUG,
+            name="Demo: find the first error",
+            guidelines=(Path(__file__).parent / "guidelines.md").read_text(),
+            policy=POLICY | {"generation_budget": first_budget},
+        )
+    if project.training_runs.filter(state=TrainingRun.State.SUCCEEDED).exists():
+        return project
+    simulated = _add_members(project, people)
+    if not project.training_runs.exists():
+        sandbox = Sandbox(solutions=solutions, seed=SEED)
+        import_records(project=project, records=sandbox.records(), by=manager)
+        say(f"{project.solutions.count()} solutions imported.")
+        open_first_generation(by=manager, project=project, seed=SEED)
+        labelled = work_through_queue(project=project, annotators=simulated, sandbox=sandbox, seed=SEED)
+        say(f"{labelled} annotations by simulated annotators.")
+        # The random start is large, so that there is something to learn; what people are asked for later is not.
+        project = change_project(
+            by=manager, project=project, policy=POLICY | {"generation_budget": min(LATER_BUDGET, first_budget)}
+        )
+    _finish_round(project, manager, say)
+    return project
+
+
+def _add_members(project: Project, people: dict[str, User]) -> dict[str, User]:
+    users = accounts.create_accounts(f"simulated-{name}" for name in PACE)
+    simulated = {name: users[f"simulated-{name}"] for name in PACE}
+    wanted = [(people[name], name, False) for name in ("annotator", "reviewer")]
+    wanted += [(user, Membership.Role.ANNOTATOR, True) for user in simulated.values()]
+    for user, role, is_simulated in wanted:
+        if not project.memberships.filter(user=user).exists():
+            add_member(by=people["manager"], project=project, user=user, role=role, simulated=is_simulated)
+    return simulated
+
+
+def _finish_round(project: Project, manager: User, say: Say) -> None:
+    """Do one round here and now: there may be no worker yet."""
+    run = project.training_runs.filter(state__in=pipeline.LIVE).first()
+    if run is None:
+        run = runs.prepare_run(by=manager, project=project, trigger=TrainingRun.Trigger.MANUAL, seed=SEED)
+    run = pipeline.run_through(run)
+    for stage in run.stages.all():
+        say(f"{stage.name}: {stage.figure}")
+    if run.state != TrainingRun.State.SUCCEEDED:
+        raise DomainError("demo_round_failed", run.error or f"The demo's round ended as {run.state}.")

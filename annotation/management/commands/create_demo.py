@@ -1,0 +1,20 @@
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+
+from annotation.demo.accounts import publish_passwords
+from annotation.demo.creation import create_demo
+from annotation.errors import DomainError
+
+
+class Command(BaseCommand):
+    """Creates the demo project; a second time it changes nothing and says the accounts again."""
+
+    help = "Create the demo project with its accounts, labels, model and waiting work."
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        try:
+            create_demo(say=lambda line: self.stderr.write(line, self.style.NOTICE))
+        except DomainError as error:
+            raise CommandError(error.message) from error
+        self.stdout.write(publish_passwords())
