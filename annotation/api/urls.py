@@ -2,7 +2,7 @@
 
 from django.urls import URLPattern, URLResolver, path, re_path
 
-from annotation.api import annotations, claims, errors, leases, projects, tokens
+from annotation.api import annotations, claims, errors, leases, model_versions, projects, runs, tokens
 
 urlpatterns: list[URLPattern | URLResolver] = [
     path("projects/", projects.ProjectList.as_view()),
@@ -10,6 +10,11 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("projects/<slug:slug>/claim/", claims.ClaimNext.as_view()),
     path("projects/<slug:slug>/annotations/", annotations.Annotations.as_view()),
     path("projects/<slug:slug>/my-progress/", annotations.MyProgress.as_view()),
+    path("projects/<slug:slug>/runs/", runs.Runs.as_view()),
+    path("projects/<slug:slug>/models/", model_versions.ModelVersions.as_view()),
+    path("runs/<int:run_id>/", runs.RunDetail.as_view()),
+    path("runs/<int:run_id>/cancel/", runs.CancelRun.as_view()),
+    path("models/<int:version_id>/promote/", model_versions.Promote.as_view()),
     path("leases/<int:lease_id>/heartbeat/", leases.Heartbeat.as_view()),
     path("leases/<int:lease_id>/release/", leases.Release.as_view()),
     path("leases/<int:lease_id>/draft/", leases.DraftOfLease.as_view()),

@@ -1,0 +1,111 @@
+"""Rounds: begin one, watch it, call it off."""
+
+from django.db.models import QuerySet
+from drf_spectacular.utils import extend_schema, extend_schema_field
+from rest_framework import serializers
+from rest_framework.pagination import PageNumberPagination
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from annotation.errors import Missing
+from annotation.membership.access import find_project, visible_projects
+from annotation.models import RunPoint, RunStage, TrainingRun
+from annotation.rounds import runs
+
+LATEST_POINTS = 500
+
+
+class StageSerializer(serializers.ModelSerializer):
+    class Meta:
+        model = RunStage
+        fields = ("name", "state", "progress", "figure", "attempts", "started_at", "finished_at")
+
+
+class PointSerializer(serializers.ModelSerializer):
+    class Meta:
+        model = RunPoint
+        fields = ("stage", "step", "of", "loss", "message", "at")
+
+
+class RunSerializer(serializers.ModelSerializer):
+    project = serializers.SlugRelatedField(slug_field="slug", read_only=True)
+    stages = StageSerializer(many=True, read_only=True)
+    model_version = serializers.SerializerMethodField(help_text="Number of the version that it made.")
+    gate = serializers.SerializerMethodField(help_text="The verdict; null before there is one.")
+
+    class Meta:
+        model = TrainingRun
+        fields = (
+            "id", "project", "number", "state", "trigger", "error", "created_at", "started_at", "finished_at",
+            "model_version", "gate", "stages",
+        )  # fmt: skip
+
+    def get_model_version(self, run: TrainingRun) -> int | None:
+        return run.model_version.number if run.model_version else None
+
+    def get_gate(self, run: TrainingRun) -> dict | None:
+        return (run.model_version.gate or None) if run.model_version else None
+
+
+class WatchedRunSerializer(RunSerializer):
+    points = serializers.SerializerMethodField(help_text=f"The latest {LATEST_POINTS} lines of its log, oldest first.")
+
+    class Meta(RunSerializer.Meta):
+        fields = (*RunSerializer.Meta.fields, "points")
+
+    @extend_schema_field(PointSerializer(many=True))
+    def get_points(self, run: TrainingRun) -> list[dict]:
+        return PointSerializer(reversed(run.points.order_by("-pk")[:LATEST_POINTS]), many=True).data
+
+
+class RunPages(PageNumberPagination):
+    page_size = 50
+
+
+class Runs(APIView):
+    """The rounds of a project."""
+
+    @extend_schema(operation_id="list_runs", responses=RunSerializer(many=True))
+    def get(self, request: Request, slug: str) -> Response:
+        """The project's runs, the latest first."""
+        project = find_project(request.user, slug)
+        pages = RunPages()
+        page = pages.paginate_queryset(_described().filter(project=project).order_by("-number"), request, view=self)
+        return pages.get_paginated_response(RunSerializer(page, many=True).data)
+
+    @extend_schema(operation_id="start_run", request=None, responses={202: RunSerializer})
+    def post(self, request: Request, slug: str) -> Response:
+        """Begin a round: train, gate, promote, score the pool, open the next generation. A manager may."""
+        run = runs.request_run(by=request.user, project=find_project(request.user, slug))
+        return Response(RunSerializer(run).data, status=202)
+
+
+class RunDetail(APIView):
+    """One round."""
+
+    @extend_schema(operation_id="get_run", responses=WatchedRunSerializer)
+    def get(self, request: Request, run_id: int) -> Response:
+        """A run with its stages, its log and the gate's verdict."""
+        return Response(WatchedRunSerializer(_find_run(request, run_id)).data)
+
+
+class CancelRun(APIView):
+    """Calling a round off."""
+
+    @extend_schema(operation_id="cancel_run", request=None, responses=RunSerializer)
+    def post(self, request: Request, run_id: int) -> Response:
+        """End a run; one that a worker is at ends within seconds. A manager may."""
+        run = runs.cancel_run(by=request.user, run=_find_run(request, run_id))
+        return Response(RunSerializer(run).data)
+
+
+def _described() -> QuerySet[TrainingRun]:
+    return TrainingRun.objects.select_related("project", "model_version").prefetch_related("stages")
+
+
+def _find_run(request: Request, run_id: int) -> TrainingRun:
+    run = _described().filter(pk=run_id, project__in=visible_projects(request.user)).first()
+    if run is None:
+        raise Missing("run_not_found", "There is no such run, or you are not a member of its project.")
+    return run
