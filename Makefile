@@ -1,13 +1,45 @@
-# make run    start Stepmark on this machine (PORT=8000)
-# make test   every test; make check: style, types, import rules, generated files
+# make run      start Stepmark on this machine          PORT=8000 HOST=127.0.0.1
+# make test     every test                              TESTS="tests/unit -k name"
+# make check    style, types, import rules, generated files
+# make format   rewrite Python to the style; make types: the front end's types of the API
 PYTHON ?= python3
 PORT ?=
-export PORT
+HOST ?=
+TESTS ?= tests
+export PORT HOST
 
-.PHONY: run install
+IN := .venv/bin/python -m
+# mypy reads the settings, which ask for addresses; it uses none of them.
+UNUSED_SERVERS := DATABASE_URL=postgresql:/// REDIS_URL=redis://unused
+
+.PHONY: run test check format types install install-dev
 
 run: install
-	@exec .venv/bin/python -m launch run
+	@exec $(IN) launch run
+
+test: install-dev
+	@$(IN) launch.chromium
+	@$(IN) launch.frontend
+	@$(IN) launch.frontend test
+	@$(IN) pytest --numprocesses 2 --dist loadgroup $(TESTS)
+
+check: install-dev
+	$(IN) ruff check .
+	$(IN) ruff format --check .
+	$(UNUSED_SERVERS) $(IN) mypy
+	.venv/bin/lint-imports
+	$(IN) launch.frontend typecheck
+	$(IN) launch.api_types --check
+
+format: install-dev
+	$(IN) ruff check --fix .
+	$(IN) ruff format .
+
+types: install-dev
+	$(IN) launch.api_types
 
 install:
 	@$(PYTHON) launch/bootstrap.py requirements.txt
+
+install-dev:
+	@$(PYTHON) launch/bootstrap.py requirements-dev.txt

@@ -17,7 +17,7 @@ from types import FrameType
 
 from launch import frontend
 from launch.embedded import servers
-from launch.errors import LaunchError
+from launch.errors import LaunchError, exit_status
 from launch.options import BASE_DIR, Options, read_options
 from launch.ownership import sole_owner
 from launch.preflight import check, check_writable
@@ -116,14 +116,10 @@ def main(arguments: list[str]) -> int:
     for name in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(name, _stop)
     try:
-        commands[arguments[0]](read_options())
+        return exit_status(lambda: commands[arguments[0]](read_options()))
     except KeyboardInterrupt:
         print("\nStopped.", flush=True)
         return 0
-    except LaunchError as error:
-        print(error, file=sys.stderr)
-        return 1
-    return 0
 
 
 if __name__ == "__main__":

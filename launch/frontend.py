@@ -1,4 +1,8 @@
-"""Builds the front end, and only when its sources have changed since the last build."""
+"""Builds the front end, and only when its sources have changed since the last build.
+
+python -m launch.frontend             build it
+python -m launch.frontend SCRIPT      run one of its npm scripts: test, typecheck
+"""
 
 import hashlib
 import importlib.util
@@ -9,7 +13,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from launch.errors import LaunchError
+from launch.errors import LaunchError, exit_status
 from launch.options import BASE_DIR
 
 SOURCES = BASE_DIR / "labelling_ui" / "frontend"
@@ -29,6 +33,15 @@ def build(sources: Path = SOURCES, built: Path = BUILT) -> bool:
     _run([*npm(node), "run", "--silent", "build"], sources, node, "The front end does not build")
     stamp.write_text(wanted)
     return True
+
+
+def run_script(name: str) -> None:
+    """Run an npm script of the front end; what it says goes to the terminal."""
+    node = find_node()
+    install_packages(SOURCES, node)
+    outcome = subprocess.run([*npm(node), "run", "--silent", name], cwd=SOURCES, env=_environment(node))
+    if outcome.returncode != 0:
+        raise LaunchError(f"The front end's `{name}` failed: what it said stands above.")
 
 
 def fingerprint(sources: Path) -> str:
@@ -87,8 +100,16 @@ def _version(node: Path) -> tuple[int, ...]:
 
 
 def _run(command: list[str], folder: Path, node: Path, failure: str) -> None:
-    environment = os.environ | {"PATH": f"{node.parent}{os.pathsep}{os.environ.get('PATH', '')}"}
-    outcome = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True)
+    outcome = subprocess.run(command, cwd=folder, env=_environment(node), capture_output=True, text=True)
     if outcome.returncode != 0:
         print(outcome.stdout + outcome.stderr, file=sys.stderr)
-        raise LaunchError(f"{failure}: what {command[0]} said stands above.")
+        raise LaunchError(f"{failure}: what {Path(command[0]).name} said stands above.")
+
+
+def _environment(node: Path) -> dict[str, str]:
+    """This Node first on the path: npm's scripts look it up there."""
+    return os.environ | {"PATH": f"{node.parent}{os.pathsep}{os.environ.get('PATH', '')}"}
+
+
+if __name__ == "__main__":
+    sys.exit(exit_status(lambda: run_script(sys.argv[1]) if sys.argv[1:] else build()))

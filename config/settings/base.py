@@ -1,6 +1,6 @@
 """Settings that every kind of process shares; `local`, `test` and `production` differ in a few lines each."""
 
-from kombu import Queue
+from kombu.entity import Queue
 
 from annotation.schedule import BEAT_SCHEDULE, TASK_ROUTES
 from config.env import BASE_DIR, VAR_DIR, celery_url, database, env, redis_url

@@ -5,7 +5,6 @@
 """
 
 import fcntl
-import shutil
 from collections.abc import Callable
 from typing import Any
 
@@ -17,6 +16,7 @@ from django_vite.core.asset_loader import DjangoViteAssetLoader
 from playwright.sync_api import Page
 
 from launch import frontend
+from launch.chromium import find_chromium
 
 # Nothing but the live server is asked for anything.
 QUIET = [
@@ -36,10 +36,7 @@ QUIET = [
 @pytest.fixture(scope="session")
 def browser_type_launch_args(browser_type_launch_args: dict[str, Any]) -> dict[str, Any]:
     """The system's Chromium; playwright's own download is not needed."""
-    for name in ("chromium", "chromium-browser", "google-chrome"):
-        if executable := shutil.which(name):
-            return browser_type_launch_args | {"executable_path": executable, "args": QUIET}
-    return pytest.fail("Browser tests need Chromium on the path: `apt-get install chromium`.", pytrace=False)
+    return browser_type_launch_args | {"executable_path": str(find_chromium()), "args": QUIET}
 
 
 @pytest.fixture(scope="session")

@@ -1,0 +1,54 @@
+"""The front end's TypeScript types of the API, generated from its OpenAPI description.
+
+python -m launch.api_types            write them
+python -m launch.api_types --check    fail where they are not those of the API as it is
+"""
+
+import os
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+from launch.errors import LaunchError, exit_status
+from launch.frontend import SOURCES, find_node, install_packages
+from launch.options import BASE_DIR
+
+TYPES = SOURCES / "src" / "api" / "schema.d.ts"
+# The settings ask for addresses; describing the API uses none of them.
+UNUSED = {"DATABASE_URL": "postgresql:///", "REDIS_URL": "redis://unused"}
+
+
+def generate() -> str:
+    """The types of the API as it is; a warning of the generator is an error."""
+    node = find_node()
+    install_packages(SOURCES, node)
+    with tempfile.TemporaryDirectory() as folder:
+        description, types = Path(folder) / "schema.json", Path(folder) / "schema.d.ts"
+        describe = [sys.executable, "manage.py", "spectacular", "--format", "openapi-json", "--file", str(description)]
+        _run([*describe, "--validate", "--fail-on-warn"])
+        translator = SOURCES / "node_modules" / "openapi-typescript" / "bin" / "cli.js"
+        _run([str(node), str(translator), str(description), "--output", str(types)])
+        return types.read_text()
+
+
+def write() -> None:
+    """Bring the types up to date."""
+    TYPES.write_text(generate())
+
+
+def check() -> None:
+    """Refuse types that are not those of the API."""
+    if TYPES.read_text() != generate():
+        raise LaunchError(f"{TYPES.relative_to(BASE_DIR)} is not what the API is now: run `make types` and commit it.")
+
+
+def _run(command: list[str]) -> None:
+    outcome = subprocess.run(command, cwd=BASE_DIR, env=os.environ | UNUSED, capture_output=True, text=True)
+    if outcome.returncode != 0:
+        print(outcome.stdout + outcome.stderr, file=sys.stderr)
+        raise LaunchError("The API's types cannot be generated: what went wrong stands above.")
+
+
+if __name__ == "__main__":
+    sys.exit(exit_status(check if sys.argv[1:] == ["--check"] else write))

@@ -1,0 +1,43 @@
+"""The browser of the tests: the system's Chromium, installed where that needs nobody's permission.
+
+python -m launch.chromium    make sure that it is there
+"""
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+from launch.errors import LaunchError, exit_status
+
+NAMES = ("chromium", "chromium-browser", "google-chrome")
+
+
+def find_chromium() -> Path:
+    """The browser on the path."""
+    for name in NAMES:
+        if found := shutil.which(name):
+            return Path(found)
+    raise LaunchError(
+        "The browser tests need Chromium, which is not on the path: "
+        "install it (Debian: `apt-get install chromium`), or run `make test` as root, which does."
+    )
+
+
+def install_chromium() -> None:
+    """Install Debian's package where it is missing and we are root; otherwise say what to do."""
+    if any(shutil.which(name) for name in NAMES):
+        return
+    if os.geteuid() == 0 and shutil.which("apt-get"):
+        print("Installing Chromium...", flush=True)
+        environment = os.environ | {"DEBIAN_FRONTEND": "noninteractive"}
+        for arguments in (["update", "-q"], ["install", "-q", "-y", "--no-install-recommends", "chromium"]):
+            outcome = subprocess.run(["apt-get", *arguments], env=environment, capture_output=True, text=True)
+            if outcome.returncode != 0:
+                print(outcome.stdout + outcome.stderr, file=sys.stderr)
+    find_chromium()
+
+
+if __name__ == "__main__":
+    sys.exit(exit_status(install_chromium))

@@ -1,0 +1,107 @@
+"""`make run`'s process owner: up, refused twice, and gone without a trace, however it ends."""
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from config.env import BASE_DIR
+
+START_SECONDS = 120
+STOP_SECONDS = 40
+pytestmark = [
+    pytest.mark.skipif(sys.platform != "linux", reason="Processes are counted through /proc"),
+    pytest.mark.xdist_group("workers"),
+]
+
+
+class Owner:
+    """`python -m launch run` in a data folder of its own."""
+
+    def __init__(self, var: Path) -> None:
+        with socket.socket() as probe:
+            probe.bind(("127.0.0.1", 0))
+            self.port = probe.getsockname()[1]
+        unset = {"DATABASE_URL": "", "REDIS_URL": "", "DJANGO_SETTINGS_MODULE": "config.settings.local"}
+        self.environment = os.environ | unset | {"VAR_DIR": str(var), "PORT": str(self.port)}
+        self.var = var
+        self.process = self.start()
+
+    def start(self) -> subprocess.Popen[str]:
+        command = [sys.executable, "-m", "launch", "run"]
+        return subprocess.Popen(
+            command, cwd=BASE_DIR, env=self.environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+        )
+
+    def await_address(self) -> str:
+        """What it printed up to the line that says how to stop it."""
+        assert self.process.stdout is not None
+        said = ""
+        while "Ctrl-C" not in said:
+            line = self.process.stdout.readline()
+            assert line, said
+            said += line
+        return said
+
+    def left(self) -> list[str]:
+        """Processes that were started with this data folder."""
+        found = []
+        for process in Path("/proc").glob("[0-9]*"):
+            try:
+                if f"VAR_DIR={self.var}".encode() in (process / "environ").read_bytes().split(b"\0"):
+                    found.append((process / "cmdline").read_bytes().replace(b"\0", b" ").decode())
+            except OSError:
+                continue
+        return [line for line in found if line]
+
+    def await_end(self) -> None:
+        deadline = time.monotonic() + STOP_SECONDS
+        while left := self.left():
+            assert time.monotonic() < deadline, left
+            time.sleep(0.1)
+
+
+@pytest.fixture
+def owner(tmp_path: Path) -> Iterator[Owner]:
+    var = tmp_path / "data folder"
+    var.mkdir()
+    # The demo project has a test of its own; here it was made by an earlier run.
+    (var / "demo_accounts.txt").write_text("Sign in as somebody.\n")
+    owner = Owner(var)
+    yield owner
+    owner.process.kill()
+    owner.process.wait()
+    owner.await_end()
+
+
+def test_runs_says_where_it_is_and_stops_cleanly(owner: Owner) -> None:
+    said = owner.await_address()
+    assert f"http://127.0.0.1:{owner.port}/" in said
+    assert "Sign in as somebody." in said
+    with urllib.request.urlopen(f"http://127.0.0.1:{owner.port}/healthz", timeout=10) as response:
+        assert response.read() == b'{"database": "ok", "redis": "ok"}'
+
+    with owner.start() as second:
+        refusal, _ = second.communicate(timeout=30)
+    assert second.returncode == 1
+    assert refusal.startswith("Stepmark is already running from this folder")
+    assert len(refusal.splitlines()) == 1
+
+    owner.process.send_signal(signal.SIGINT)
+    assert owner.process.wait(STOP_SECONDS) == 0
+    assert owner.left() == []
+
+
+def test_killed_owner_leaves_no_process(owner: Owner) -> None:
+    owner.await_address()
+    assert len(owner.left()) >= 9
+    owner.process.kill()
+    owner.process.wait()
+    owner.await_end()
