@@ -29,7 +29,7 @@ class PointSerializer(serializers.ModelSerializer):
 
 
 class RunSerializer(serializers.ModelSerializer):
-    project = serializers.SlugRelatedField(slug_field="slug", read_only=True)
+    project = serializers.CharField(source="project.slug", read_only=True)
     stages = StageSerializer(many=True, read_only=True)
     model_version = serializers.SerializerMethodField(help_text="Number of the version that it made.")
     gate = serializers.SerializerMethodField(help_text="The verdict; null before there is one.")
@@ -56,7 +56,7 @@ class WatchedRunSerializer(RunSerializer):
 
     @extend_schema_field(PointSerializer(many=True))
     def get_points(self, run: TrainingRun) -> list[dict]:
-        return PointSerializer(reversed(run.points.order_by("-pk")[:LATEST_POINTS]), many=True).data
+        return list(PointSerializer(reversed(run.points.order_by("-pk")[:LATEST_POINTS]), many=True).data)
 
 
 class RunPages(PageNumberPagination):

@@ -46,7 +46,7 @@ def _submission(lease: Lease, reading: "Reading") -> Submission:
         submission_id=uuid.uuid4(),
         solution=lease.solution_id,
         lease=lease.pk,
-        finish_reason=reading.finish_reason,
+        finish_reason="solution" if reading.first_error < 0 else "found_error",
         path=[
             GivenPosition(
                 position=step.position,

@@ -40,7 +40,7 @@ def cost_model(project: Project) -> ReadingCost:
         .annotate(chars=Sum(Length("step__text")))
         .order_by()
     )
-    seen = [(read[pk], ms / 1000) for pk, ms in latest if read.get(pk) and ms / 1000 < LONGEST_SECONDS]
+    seen = [(read[pk], ms / 1000) for pk, ms in latest if ms and read.get(pk) and ms / 1000 < LONGEST_SECONDS]
     return fit(seen) if len(seen) >= ENOUGH else ReadingCost()
 
 

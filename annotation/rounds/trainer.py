@@ -37,12 +37,14 @@ def train(
     raise, which ends the training. `log` gets what the trainer writes to stderr. Raises DomainError with the
     trainer's own reason.
     """
-    command = [sys.executable, "-m", "prm", "--die-with-parent", "train"]
-    command += ["--data", str(data), "--out", str(out), "--config", str(config)]
     with open(log, "ab") as errors:
         start = errors.tell()
         process = subprocess.Popen(
-            command, stdout=subprocess.PIPE, stderr=errors, stdin=subprocess.DEVNULL, cwd=settings.BASE_DIR
+            _command(data, out, config),
+            stdout=subprocess.PIPE,
+            stderr=errors,
+            stdin=subprocess.DEVNULL,
+            cwd=settings.BASE_DIR,
         )
         try:
             _watch(process, on_progress, on_tick)
@@ -50,6 +52,11 @@ def train(
             _end(process)
     if process.returncode:
         raise _failure(process.returncode, log, start)
+
+
+def _command(data: Path, out: Path, config: Path) -> list[str]:
+    train = [sys.executable, "-m", "prm", "--die-with-parent", "train"]
+    return [*train, "--data", str(data), "--out", str(out), "--config", str(config)]
 
 
 def _watch(

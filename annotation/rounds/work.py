@@ -7,7 +7,7 @@ from pathlib import Path
 from django.conf import settings
 from django.utils import timezone
 
-from annotation.models import Project, RunPoint, RunStage, TrainingRun
+from annotation.models import ModelVersion, Project, RunPoint, RunStage, Snapshot, TrainingRun
 from annotation.rounds.lock import ProjectLock
 
 BEAT_SECONDS = 1.0
@@ -35,6 +35,18 @@ class StageWork:
     @property
     def project(self) -> Project:
         return self.run.project
+
+    @property
+    def snapshot(self) -> Snapshot:
+        """What the first stage froze."""
+        assert self.run.snapshot is not None
+        return self.run.snapshot
+
+    @property
+    def version(self) -> ModelVersion:
+        """What the training made."""
+        assert self.run.model_version is not None
+        return self.run.model_version
 
     @property
     def folder(self) -> Path:

@@ -8,8 +8,8 @@ import numpy as np
 from annotation.formats.record import Completion, Record
 
 if TYPE_CHECKING:
-    from prm.sandbox.annotators import Reading
-    from prm.traces import Trace
+    from prm.sandbox.annotators import Reading as Reading  # for the demo's types
+    from prm.traces import Split, Trace
 
 
 class Sandbox:
@@ -19,7 +19,7 @@ class Sandbox:
         """Draws `solutions` from all parts of the world; the project parts them anew by their source group."""
         from prm.sandbox.world import WorldConfig, generate
 
-        shares = {"pool": 0.6, "calibration": 0.15, "holdout": 0.25}
+        shares: dict[Split, float] = {"pool": 0.6, "calibration": 0.15, "holdout": 0.25}
         self._traces: dict[str, Trace] = {
             trace.id: trace
             for split, share in shares.items()
@@ -31,7 +31,7 @@ class Sandbox:
         for trace in self._traces.values():
             yield Record(
                 problem=trace.problem,
-                positions=[[Completion(step.text, step.kind)] for step in trace.steps],
+                positions=[[Completion(step.text, step.kind)] for step in trace.steps],  # type: ignore[arg-type]
                 source_group=trace.source_group,
                 domain=trace.domain,
                 reference_answer=trace.reference_answer,

@@ -1,5 +1,7 @@
 """Measure the challenger, the champion and the zero-label baseline on one revision of the holdout."""
 
+from pathlib import Path
+
 from annotation.datasets.snapshots import read_snapshot
 from annotation.rounds import registry
 from annotation.rounds.gateway.measuring import headline, report
@@ -12,16 +14,15 @@ HOLDOUT, CHALLENGER, CHAMPION, BASELINE = "holdout", "challenger", "champion", "
 
 
 def perform(work: StageWork) -> Outcome:
-    run, policy = work.run, work.project.policies
-    version = run.model_version
+    policy, version = work.project.policies, work.version
     holdout = work.folder / f"{HOLDOUT}.jsonl"
-    known = write_holdout_traces(read_snapshot(run.snapshot), holdout)
+    known = write_holdout_traces(read_snapshot(work.snapshot), holdout)
     champion = registry.champion_of(work.project)
     version.metrics = {"holdout_solutions": known, "champion": champion.number if champion else None}
     if not known:
         version.save(update_fields=["metrics"])
         return Outcome("no labelled holdout solution", skipped=True)
-    models = {CHALLENGER: model_path(version), BASELINE: None}
+    models: dict[str, Path | None] = {CHALLENGER: model_path(version), BASELINE: None}
     if champion is not None:
         models[CHAMPION] = model_path(champion)
     thresholds = {}
@@ -30,7 +31,7 @@ def perform(work: StageWork) -> Outcome:
         thresholds[name] = threshold_of(model, policy, fitted_on=work.folder / "train.jsonl", on_batch=work.beat)
         work.beat((done + 1) / (len(models) + 1))
     reports = {
-        name: report(holdout, work.folder / f"{name}.jsonl", threshold=thresholds[name], seed=run.seed)
+        name: report(holdout, work.folder / f"{name}.jsonl", threshold=thresholds[name], seed=work.run.seed)
         for name in models
     }
     version.metrics |= {

@@ -8,8 +8,7 @@ from annotation.rounds.work import Outcome, StageWork
 
 
 def perform(work: StageWork) -> Outcome:
-    run, policy = work.run, work.project.policies
-    version = run.model_version
+    policy, version = work.project.policies, work.version
     if not version.gate:
         champion, known = version.metrics["champion"], version.metrics["holdout_solutions"]
         measured = None
@@ -33,7 +32,7 @@ def perform(work: StageWork) -> Outcome:
 
 
 def _measure(work: StageWork, rival: str) -> Measured | None:
-    thresholds = work.run.model_version.metrics["thresholds"]
+    thresholds = work.version.metrics["thresholds"]
     return compare(
         work.folder / f"{HOLDOUT}.jsonl",
         challenger=work.folder / f"{CHALLENGER}.jsonl",
@@ -45,5 +44,5 @@ def _measure(work: StageWork, rival: str) -> Measured | None:
 
 def _holdout_uses(work: StageWork) -> int:
     """Gates that this project's holdout has decided before this one."""
-    measured = work.project.model_versions.filter(gate__gain__isnull=False).exclude(pk=work.run.model_version_id)
+    measured = work.project.model_versions.filter(gate__gain__isnull=False).exclude(pk=work.version.pk)
     return measured.count()

@@ -6,7 +6,7 @@ from annotation.rounds.work import Outcome, StageWork
 
 
 def perform(work: StageWork) -> Outcome:
-    version = work.run.model_version
+    version = work.version
     version.refresh_from_db()
     if not version.gate["promote"]:
         champion = registry.champion_of(work.project)

@@ -21,7 +21,7 @@ def perform(work: StageWork) -> Outcome:
     out = settings.MODEL_ROOT / path
     data, config_file = work.folder / "train.jsonl", work.folder / "train.json"
     config = training_config(policy, seed=run.seed)
-    write_training_traces(read_snapshot(run.snapshot), data)
+    write_training_traces(read_snapshot(work.snapshot), data)
     config_file.write_bytes(msgspec.json.encode(config))
     # A worker may have died between the end of the training and the registration.
     if not is_trained(out, data, config):

@@ -1,0 +1,200 @@
+"""The order of the stages, the lock, failures, cancelling and the sweep, with stages that do nothing."""
+
+from datetime import timedelta
+
+import pytest
+from django.utils import timezone
+
+from annotation.errors import Conflict, DomainError, Forbidden
+from annotation.models import AuditEntry, Membership, RunStage, TrainingRun
+from annotation.rounds import pipeline, runs
+from annotation.rounds.lock import project_lock
+from annotation.rounds.work import Outcome
+from tests.factories import MembershipFactory
+
+pytestmark = pytest.mark.django_db(transaction=True)
+Stage, Run = RunStage.State, TrainingRun.State
+
+
+@pytest.fixture
+def sent(monkeypatch):
+    """The tasks that were enqueued: (name, run, stage, queue)."""
+    tasks = []
+    monkeypatch.setattr("annotation.jobs._send", lambda task, args, queue: tasks.append((task, *args, queue)))
+    return tasks
+
+
+@pytest.fixture
+def performed(monkeypatch):
+    """The stages that were performed; `behaviour[name]` replaces what a stage does."""
+    names, behaviour = [], {}
+
+    def perform(work):
+        names.append(work.stage.name)
+        return behaviour.get(work.stage.name, lambda work: Outcome(f"{work.stage.name} done"))(work)
+
+    stages = {name: pipeline.StageKind(kind.queue, perform) for name, kind in pipeline.STAGES.items()}
+    monkeypatch.setattr(pipeline, "STAGES", stages)
+    return names, behaviour
+
+
+@pytest.fixture
+def manager():
+    return MembershipFactory(role=Membership.Role.MANAGER)
+
+
+@pytest.fixture
+def run(manager, sent, monkeypatch):
+    monkeypatch.setattr(runs, "_check_labels", lambda project: None)
+    return runs.request_run(by=manager.user, project=manager.project)
+
+
+def state(run):
+    run.refresh_from_db()
+    return run.state
+
+
+def test_each_task_does_one_stage_and_asks_for_the_next_on_its_queue(run, performed, sent):
+    names, _ = performed
+    while sent:
+        _, run_id, stage, _ = sent[-1]
+        before = len(sent)
+        pipeline.advance(run_id, stage)
+        if len(sent) == before:
+            break
+    assert names == ["snapshot", "train", "evaluate", "gate", "promote", "score", "select"]
+    assert [queue for *_, queue in sent] == ["default", "gpu", "score", "default", "default", "score", "default"]
+    assert state(run) == Run.SUCCEEDED
+    assert all(stage.figure == f"{stage.name} done" for stage in run.stages.all())
+    assert AuditEntry.objects.filter(action="run.succeed", target_id=str(run.pk)).count() == 1
+
+
+def test_a_second_message_for_a_stage_does_nothing(run, performed, sent):
+    names, _ = performed
+    pipeline.advance(run.pk, "snapshot")
+    pipeline.advance(run.pk, "snapshot")
+    assert names == ["snapshot"]
+    assert len(sent) == 2
+
+
+def test_nobody_works_on_a_project_whose_lock_is_held(run, performed, sent):
+    names, _ = performed
+    with project_lock(run.project_id) as lock:
+        assert lock is not None
+        pipeline.advance(run.pk, "snapshot")
+        with project_lock(run.project_id) as second:
+            assert second is None
+    assert names == []
+    pipeline.advance(run.pk, "snapshot")
+    assert names == ["snapshot"]
+
+
+def test_one_live_run_a_project(run, manager):
+    with pytest.raises(Conflict, match="Run 1 is in progress"):
+        runs.request_run(by=manager.user, project=manager.project)
+    assert TrainingRun.objects.count() == 1
+
+
+@pytest.mark.parametrize(
+    ("error", "said"),
+    [(DomainError("x", "the disk is full."), "the disk is full."), (ZeroDivisionError("by zero"), "ZeroDivisionError")],
+)
+def test_a_failed_stage_ends_the_run_with_its_reason(run, performed, error, said):
+    names, behaviour = performed
+
+    def fail(work):
+        raise error
+
+    behaviour["train"] = fail
+    pipeline.run_through(run)
+    assert state(run) == Run.FAILED
+    assert said in run.error
+    assert "“train” failed" in run.error
+    assert run.stages.get(name="train").state == Stage.FAILED
+    assert run.stages.get(name="evaluate").state == Stage.WAITING
+    assert names == ["snapshot", "train"]
+
+
+def test_after_a_failure_another_run_may_begin(run, performed, manager):
+    _, behaviour = performed
+    behaviour["snapshot"] = lambda work: 1 / 0
+    pipeline.run_through(run)
+    assert runs.request_run(by=manager.user, project=manager.project).number == 2
+
+
+def test_cancelling_a_waiting_run_ends_it_at_once(run, performed, manager):
+    assert runs.cancel_run(by=manager.user, run=run).state == Run.CANCELLED
+    pipeline.advance(run.pk, "snapshot")
+    assert performed[0] == []
+    assert {stage.state for stage in run.stages.all()} == {Stage.SKIPPED}
+    with pytest.raises(Conflict, match="is over already"):
+        runs.cancel_run(by=manager.user, run=run)
+
+
+def test_cancelling_a_working_run_stops_it_at_its_next_beat(run, performed, manager):
+    _, behaviour = performed
+
+    def work_long(work):
+        runs.cancel_run(by=manager.user, run=run)
+        assert state(run) == Run.RUNNING
+        work.beat()
+        pytest.fail("the beat did not stop the stage")
+
+    behaviour["snapshot"] = work_long
+    pipeline.run_through(run)
+    assert state(run) == Run.CANCELLED
+
+
+def test_only_managers_begin_and_cancel(run):
+    annotator = MembershipFactory(project=run.project)
+    with pytest.raises(Forbidden):
+        runs.request_run(by=annotator.user, project=run.project)
+    with pytest.raises(Forbidden):
+        runs.cancel_run(by=annotator.user, run=run)
+
+
+class TestSweep:
+    @pytest.fixture
+    def dead(self, run, performed, sent):
+        """A run whose worker died in the middle of training, a minute ago."""
+        pipeline.advance(run.pk, "snapshot")
+        run.stages.filter(name="train").update(state=Stage.RUNNING, attempts=1)
+        TrainingRun.objects.filter(pk=run.pk).update(heartbeat_at=timezone.now() - timedelta(minutes=1))
+        sent.clear()
+        return run
+
+    def test_asks_again_for_the_stage_of_a_dead_worker(self, dead, performed, sent):
+        assert pipeline.sweep() == 1
+        assert sent == [("rounds.advance", dead.pk, "train", "gpu")]
+        assert pipeline.sweep() == 0
+        pipeline.advance(dead.pk, "train")
+        assert dead.stages.get(name="train").attempts == 2
+        assert performed[0] == ["snapshot", "train"]
+
+    def test_leaves_a_slow_worker_alone(self, dead, sent):
+        with project_lock(dead.project_id):
+            assert pipeline.sweep() == 0
+        assert sent == []
+
+    def test_leaves_a_fresh_run_alone(self, run, sent):
+        sent.clear()
+        assert pipeline.sweep() == 0
+        assert sent == []
+
+    def test_asks_again_for_a_run_whose_first_message_was_lost(self, run, sent):
+        TrainingRun.objects.filter(pk=run.pk).update(created_at=timezone.now() - timedelta(minutes=1))
+        sent.clear()
+        assert pipeline.sweep() == 1
+        assert sent == [("rounds.advance", run.pk, "snapshot", "default")]
+
+    def test_gives_up_after_three_dead_workers(self, dead, sent):
+        dead.stages.filter(name="train").update(attempts=pipeline.MAX_ATTEMPTS)
+        assert pipeline.sweep() == 0
+        assert state(dead) == Run.FAILED
+        assert "died 3 times" in dead.error
+        assert sent == []
+
+    def test_ends_a_dead_run_that_was_cancelled(self, dead, sent):
+        TrainingRun.objects.filter(pk=dead.pk).update(cancel_requested=True)
+        pipeline.sweep()
+        assert state(dead) == Run.CANCELLED
