@@ -42,7 +42,7 @@ def test_sixteen_processes_claim_and_submit_at_once(generation):
     check_the_books(generation.project, reports)
     items = QueueItem.objects.filter(project=generation.project)
     assert not items.exclude(state="done", leased=0, done=F("wanted")).exists(), "all that was wanted is done"
-    assert Lease.objects.filter(state="submitted").count() == Lease.objects.count()
+    assert not Lease.objects.exclude(state__in=["submitted", "released"]).exists(), "and nothing is in hand"
 
 
 def test_a_generation_may_be_replaced_meanwhile(generation):
@@ -70,8 +70,6 @@ def replace(generation, solutions):
 
 
 def check_the_books(project, reports):
-    given = [solution for report in reports for solution in report["new"]]
-    assert len(given) == len(set(given)), "nobody was given a solution twice"
     sent = Counter(submission for report in reports for submission in report["sent"])
     kept = {str(pk) for pk in Annotation.objects.values_list("submission_id", flat=True)}
     assert kept == set(sent), "everything that was acknowledged is there, and nothing else"
@@ -124,8 +122,8 @@ def work(slug, secret, seed):
     """One tab: claims until nothing is left; each submission is sent twice, some at the same moment."""
     chance = random.Random(seed)
     client = APIClient(headers={"Authorization": f"Token {secret}"})
-    report = {"new": [], "sent": [], "statuses": []}
-    seen, skipped = set(), set()
+    report = {"sent": [], "statuses": []}
+    finished_with = set()
     while True:
         claim = client.post(f"/api/v1/projects/{slug}/claim/", {"holding": []}).json()
         task = claim["task"]
@@ -135,9 +133,11 @@ def work(slug, secret, seed):
             time.sleep(0.05)
             continue
         lease, solution = task["lease"]["id"], task["solution"]["id"]
-        assert solution not in skipped, "a skipped solution came back"
-        if (secret, solution) not in seen and task["draft"] is None:
-            seen.add((secret, solution))
+        assert solution not in finished_with, "a solution came back that was submitted or skipped"
+        finished_with.add(solution)
+        if chance.random() < 0.05:
+            client.post(f"/api/v1/leases/{lease}/release/", {"reason": "skip"})
+            continue
         client.put(f"/api/v1/leases/{lease}/draft/", {"version": 0, "body": {"seed": seed}})
         if chance.random() < 0.1:
             # The laptop was closed for too long: the sweep takes the lease while the submission is on its way.
