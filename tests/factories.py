@@ -1,12 +1,15 @@
 """Rows for tests, through factory_boy. A solution comes with its steps: `SolutionFactory(steps=[...])`."""
 
 import hashlib
+import uuid
 
 import factory
 from django.contrib.auth.models import User
+from django.utils import timezone
 from factory.django import DjangoModelFactory
 
 from annotation.models import (
+    Annotation,
     Generation,
     LabelSource,
     Membership,
@@ -113,6 +116,7 @@ class LabelSourceFactory(DjangoModelFactory):
 
     project = factory.SubFactory(ProjectFactory)
     kind = LabelSource.Kind.HUMAN
+    name = ""
 
 
 class ModelVersionFactory(DjangoModelFactory):
@@ -121,5 +125,22 @@ class ModelVersionFactory(DjangoModelFactory):
 
     project = factory.SubFactory(ProjectFactory)
     number = factory.Sequence(int)
-    path = factory.LazyAttribute(lambda version: f"{version.project_id}/{version.number}")
+    path = factory.LazyAttribute(lambda version: f"{version.project.pk}/{version.number}")
     sha256 = "0" * 64
+
+
+class AnnotationFactory(DjangoModelFactory):
+    """An annotation by a member, outside the queue; ratings and path are added by the test that needs them."""
+
+    class Meta:
+        model = Annotation
+
+    solution = factory.SubFactory(SolutionFactory)
+    project = factory.SelfAttribute("solution.project")
+    annotator = factory.SubFactory(MembershipFactory, project=factory.SelfAttribute("..project"))
+    source = factory.SubFactory(LabelSourceFactory, project=factory.SelfAttribute("..project"))
+    submission_id = factory.LazyFunction(uuid.uuid4)
+    payload_hash = "0" * 64
+    finish_reason = "solution"
+    first_error = -1
+    submitted_at = factory.LazyFunction(timezone.now)

@@ -1,0 +1,186 @@
+"""A submission is kept once, whatever happens around it."""
+
+import uuid
+from datetime import timedelta
+
+import pytest
+from django.utils import timezone
+
+from annotation.errors import Conflict, DomainError, Forbidden, Missing
+from annotation.labelling.drafts import save_draft
+from annotation.labelling.payload import GivenPosition, GivenRating, Submission
+from annotation.labelling.submission import submit_annotation
+from annotation.models import Annotation, AuditEntry, Dispute, Draft, Lease, Membership, QueueItem
+from annotation.queue.claiming import claim_next
+from annotation.queue.leases import expire_leases, release
+from tests.factories import GenerationFactory, MembershipFactory, QueueItemFactory, SolutionFactory
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def item():
+    return QueueItemFactory(generation=GenerationFactory())
+
+
+@pytest.fixture
+def annotator(item):
+    return MembershipFactory(project=item.project)
+
+
+def claim(membership):
+    return claim_next(by=membership.user, project=membership.project, holding=[]).lease
+
+
+def all_good(solution, lease=None, **fields):
+    path = [
+        GivenPosition(
+            position=step.position,
+            chosen=step.pk,
+            ratings=[GivenRating(step=step.pk, state="rated", rating=1)],
+            dwell_ms=700,
+        )
+        for step in solution.steps.all()
+    ]
+    given = {"submission_id": uuid.uuid4(), "finish_reason": "solution", "path": path} | fields
+    return Submission(solution=solution.pk, lease=lease.pk if lease else None, **given)
+
+
+def submit(membership, submission):
+    return submit_annotation(by=membership.user, project=membership.project, submission=submission)
+
+
+def expire(lease):
+    Lease.objects.filter(pk=lease.pk).update(expires_at=timezone.now() - timedelta(seconds=1))
+    assert expire_leases() == 1
+
+
+def places(item):
+    item.refresh_from_db()
+    return item.state, item.leased, item.done
+
+
+def test_a_submission_fills_its_place(item, annotator):
+    lease = claim(annotator)
+    save_draft(by=annotator.user, lease_id=lease.pk, version=0, body={})
+    annotation = submit(annotator, all_good(item.solution, lease, total_ms=2100)).annotation
+    lease.refresh_from_db()
+    assert lease.state == "submitted"
+    assert places(item) == ("done", 0, 1)
+    assert not Draft.objects.exists()
+    assert (annotation.source.kind, annotation.lane, annotation.counted) == ("human", "control", True)
+    assert [(p.position, p.chosen_id, p.dwell_ms) for p in annotation.path.all()] == [
+        (step.position, step.pk, 700) for step in item.solution.steps.all()
+    ]
+    assert list(annotation.ratings.values_list("state", "rating", "ordinal")) == [("rated", 1, 0)] * 3
+    entry = AuditEntry.objects.get(action="annotation.submit")
+    assert (entry.by, entry.target_id, entry.after["first_error"]) == (annotator.user, str(annotation.pk), -1)
+
+
+def test_a_program_that_plays_an_annotator_says_so(item):
+    robot = MembershipFactory(project=item.project, simulated=True)
+    assert submit(robot, all_good(item.solution, claim(robot))).annotation.source.kind == "simulated"
+
+
+def test_a_retry_is_not_a_second_submission(item, annotator):
+    submission = all_good(item.solution, claim(annotator))
+    first, again = submit(annotator, submission), submit(annotator, submission)
+    assert (first.created, again.created) == (True, False)
+    assert again.annotation == first.annotation
+    assert places(item) == ("done", 0, 1)
+
+
+def test_an_id_belongs_to_one_payload_and_one_person(item, annotator):
+    QueueItem.objects.update(wanted=2)
+    submission = all_good(item.solution, claim(annotator))
+    submit(annotator, submission)
+    changed = all_good(item.solution, submission_id=submission.submission_id, comment="changed")
+    other = MembershipFactory(project=item.project)
+    claim(other)
+    for membership, again in ((annotator, changed), (other, submission)):
+        with pytest.raises(Conflict) as refused:
+            submit(membership, again)
+        assert refused.value.code == "submission_conflict"
+
+
+def test_a_second_tab_makes_a_revision_and_nothing_is_lost(item, annotator):
+    lease = claim(annotator)
+    first = submit(annotator, all_good(item.solution, lease)).annotation
+    second = submit(annotator, all_good(item.solution, lease, comment="on second thought")).annotation
+    assert [first.revision, second.revision] == [1, 2]
+    assert (first.counted, second.counted) == (True, False)
+    assert places(item) == ("done", 0, 1)
+
+
+def test_a_late_submission_counts_while_there_is_a_place(item, annotator):
+    lease = claim(annotator)
+    expire(lease)
+    assert submit(annotator, all_good(item.solution, lease)).annotation.counted
+    assert places(item) == ("done", 0, 1)
+
+
+def test_a_late_submission_is_kept_as_an_extra_where_there_is_none(item, annotator):
+    lease = claim(annotator)
+    expire(lease)
+    other = MembershipFactory(project=item.project)
+    other_lease = claim(other)
+    late = submit(annotator, all_good(item.solution, lease)).annotation
+    assert (late.counted, late.lease) == (False, lease)
+    assert places(item) == ("full", 1, 0)
+    assert submit(other, all_good(item.solution, other_lease)).annotation.counted
+    assert places(item) == ("done", 0, 1)
+
+
+def test_a_submission_after_a_skip_is_kept(item, annotator):
+    lease = claim(annotator)
+    release(by=annotator.user, lease_id=lease.pk, reason="oops")
+    assert submit(annotator, all_good(item.solution, lease)).annotation.counted
+
+
+def test_a_submission_counts_when_its_generation_was_replaced_meanwhile(item, annotator):
+    lease = claim(annotator)
+    item.generation.state = "retired"
+    item.generation.save()
+    assert submit(annotator, all_good(item.solution, lease)).annotation.counted
+    assert places(item) == ("done", 0, 1)
+
+
+def test_only_what_was_given_is_submitted_by_annotators(item, annotator):
+    with pytest.raises(Forbidden) as refused:
+        submit(annotator, all_good(item.solution))
+    assert refused.value.code == "not_claimed"
+    reviewer = MembershipFactory(project=item.project, role=Membership.Role.REVIEWER)
+    extra = submit(reviewer, all_good(item.solution)).annotation
+    assert (extra.counted, extra.item, extra.lane) == (False, None, "")
+    assert places(item) == ("ready", 0, 0)
+
+
+def test_refusals(item, annotator):
+    lease = claim(annotator)
+    other_solution = SolutionFactory(project=item.project)
+    cases = [
+        (MembershipFactory(), all_good(item.solution, lease), Missing, "solution_not_found"),
+        (annotator, all_good(SolutionFactory()), Missing, "solution_not_found"),
+        (annotator, all_good(other_solution, lease), DomainError, "invalid_submission"),
+        (MembershipFactory(project=item.project), all_good(item.solution, lease), Forbidden, "lease_of_another"),
+        (annotator, all_good(item.solution, lease, path=[]), DomainError, "invalid_submission"),
+    ]
+    for membership, submission, kind, code in cases:
+        with pytest.raises(kind) as refused:
+            submit(membership, submission)
+        assert refused.value.code == code
+    assert not Annotation.objects.exists()
+    assert places(item) == ("full", 1, 0)
+
+
+def test_a_former_member_cannot_submit(item, annotator):
+    submission = all_good(item.solution, claim(annotator))
+    Membership.objects.update(active=False)
+    with pytest.raises(Forbidden, match="not a member"):
+        submit(annotator, submission)
+
+
+def test_a_disputed_reference_opens_a_dispute(item, annotator):
+    annotation = submit(annotator, all_good(item.solution, claim(annotator), reference_disputed=True)).annotation
+    dispute = Dispute.objects.get()
+    assert (dispute.annotation, dispute.state) == (annotation, "open")
