@@ -25,7 +25,7 @@ def logging_config(*, json: bool, level: str) -> dict[str, Any]:
         cache_logger_on_first_use=True,
     )
     rendering = [structlog.processors.format_exc_info, structlog.processors.JSONRenderer()] if json else [
-        structlog.dev.ConsoleRenderer(colors=False)
+        structlog.dev.ConsoleRenderer(colors=False, exception_formatter=structlog.dev.plain_traceback)
     ]  # fmt: skip
     return {
         "version": 1,

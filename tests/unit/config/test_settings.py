@@ -1,0 +1,79 @@
+"""Settings of production refuse what is missing, and addresses are read the same way everywhere."""
+
+import os
+import subprocess
+import sys
+
+import pytest
+from django.core.exceptions import ImproperlyConfigured
+
+from config import env
+from config.env import BASE_DIR
+
+PRODUCTION = {
+    "DJANGO_SETTINGS_MODULE": "config.settings.production",
+    "SECRET_KEY": "a-long-random-text-of-more-than-fifty-characters-0123456789",
+    "ALLOWED_HOSTS": "labels.example.org",
+}
+
+
+def check_production(**changes):
+    environment = {name: value for name, value in (os.environ | PRODUCTION | changes).items() if value is not None}
+    command = [sys.executable, "manage.py", "check", "--deploy", "--fail-level", "WARNING"]
+    return subprocess.run(command, cwd=BASE_DIR, env=environment, capture_output=True, text=True)
+
+
+def test_production_passes_the_deployment_checks():
+    outcome = check_production(HSTS_SECONDS="31536000")
+    allowed = {"security.W005", "security.W021"}  # subdomains and preloading are the operator's to choose
+    warned = {word.strip("?:()") for word in outcome.stderr.split() if word.startswith("(security.")}
+    assert warned <= allowed, outcome.stderr
+
+
+@pytest.mark.parametrize("name", ["SECRET_KEY", "ALLOWED_HOSTS"])
+def test_production_has_no_default_for(name):
+    outcome = check_production(**{name: None})
+    assert outcome.returncode != 0
+    assert f'"{name}" not set' in outcome.stderr
+
+
+def test_database_address_with_a_socket(monkeypatch):
+    monkeypatch.setenv("DATABASE_URL", "postgresql://stepmark@/stepmark?host=%2Ftmp%2Fs")
+    monkeypatch.delenv("DATABASE_POOL", raising=False)
+    entry = env.database()
+    assert (entry["NAME"], entry["USER"], entry["HOST"]) == ("stepmark", "stepmark", "/tmp/s")
+    assert entry["CONN_HEALTH_CHECKS"] is True
+    assert "pool" not in entry["OPTIONS"]
+
+
+def test_pool_only_where_asked_for(monkeypatch):
+    monkeypatch.setenv("DATABASE_POOL", "8")
+    entry = env.database()
+    assert entry["OPTIONS"]["pool"]["max_size"] == 8
+    assert "CONN_MAX_AGE" not in entry
+
+
+def test_address_that_is_none(monkeypatch):
+    monkeypatch.setenv("DATABASE_URL", "mysql://host/name")
+    with pytest.raises(ImproperlyConfigured, match="DATABASE_URL is not a PostgreSQL address"):
+        env.database()
+
+
+def test_missing_address_says_what_to_do(monkeypatch):
+    monkeypatch.delenv("REDIS_URL")
+    with pytest.raises(ImproperlyConfigured, match=r"REDIS_URL is not set.*make run"):
+        env.redis_url()
+
+
+def test_celery_reads_sockets_its_own_way():
+    assert env.celery_url("unix:///tmp/r.sock?db=3") == "redis+socket:///tmp/r.sock?virtual_host=3"
+    assert env.celery_url("redis://host:6379/0") == "redis://host:6379/0"
+
+
+def test_local_key_is_made_once_and_private(monkeypatch, tmp_path):
+    monkeypatch.delenv("SECRET_KEY", raising=False)
+    monkeypatch.setattr(env, "VAR_DIR", tmp_path)
+    first = env.local_secret_key()
+    assert len(first) >= 50
+    assert env.local_secret_key() == first
+    assert (tmp_path / "secret_key").stat().st_mode & 0o077 == 0
