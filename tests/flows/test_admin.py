@@ -1,0 +1,52 @@
+"""The admin shows every model, and cannot change what must not change."""
+
+import pytest
+from django.apps import apps
+from django.contrib import admin
+from django.urls import reverse
+
+from annotation.models import Dispute, Draft, Lease, StepRating
+from annotation.queue.claiming import claim_next
+from tests.factories import AnnotationFactory, ModelVersionFactory, QueueItemFactory, UserFactory
+
+pytestmark = pytest.mark.django_db
+MODELS = list(apps.get_app_config("annotation").get_models())
+
+
+@pytest.fixture
+def root(client):
+    client.force_login(UserFactory(is_superuser=True, is_staff=True))
+    return client
+
+
+@pytest.fixture
+def rows():
+    annotation = AnnotationFactory()
+    step = annotation.solution.steps.first()
+    StepRating.objects.create(annotation=annotation, step=step, state="rated", rating=1)
+    Dispute.objects.create(project=annotation.project, annotation=annotation)
+    ModelVersionFactory(project=annotation.project)
+    item = QueueItemFactory(generation__project=annotation.project)
+    claim_next(by=annotation.annotator.user, project=annotation.project, holding=[])
+    Draft.objects.create(lease=Lease.objects.get(), version=1, body={})
+    return {model: model.objects.first() for model in MODELS} | {type(item): item}
+
+
+@pytest.mark.parametrize("model", MODELS, ids=lambda model: model.__name__)
+def test_every_model_is_listed_searched_and_shown(root, rows, model):
+    assert admin.site.is_registered(model)
+    name = f"admin:annotation_{model._meta.model_name}"
+    assert root.get(reverse(f"{name}_changelist"), {"q": "1"}).status_code == 200
+    assert root.get(reverse(f"{name}_changelist")).status_code == 200
+    if rows[model]:
+        assert root.get(reverse(f"{name}_change", args=[rows[model].pk])).status_code == 200
+
+
+@pytest.mark.parametrize("name", ["annotation", "steprating", "snapshot", "auditentry", "queueitem", "lease"])
+def test_what_is_immutable_is_only_looked_at(root, rows, name):
+    model = apps.get_model("annotation", name)
+    row = rows[model]
+    assert root.get(reverse(f"admin:annotation_{name}_add")).status_code == 403
+    if row:
+        assert root.post(reverse(f"admin:annotation_{name}_delete", args=[row.pk]), {"post": "yes"}).status_code == 403
+        assert root.post(reverse(f"admin:annotation_{name}_change", args=[row.pk]), {}).status_code == 403
