@@ -2,7 +2,7 @@
 
     python -m prm.sandbox.pretrain --out prm/tiny
 
-Deterministic for a seed and a number of threads. The corpus has errors in it, and comes from source
+The corpus has errors in it, and comes from source
 groups that no split has, so whatever the backbone finds likely it did not learn from a labelled problem.
 """
 
@@ -25,7 +25,7 @@ from prm.traces import Step
 
 SPECIALS = ("<pad>", "<bos>", "<eos>", "<problem>", "<step>")
 CONTEXT = 2048
-TOKENS_A_BATCH = 3072
+TOKENS_A_BATCH = 2048
 FRESH_SEED = 1
 
 
@@ -77,7 +77,8 @@ def batches(documents: list[list[int]], rng: Random) -> Iterator[torch.Tensor]:
 
 def token_loss(model: LlamaForCausalLM, ids: torch.Tensor) -> torch.Tensor:
     """Mean cross-entropy in nats of the next tokens of a padded batch (documents, tokens)."""
-    logits = model(input_ids=ids, use_cache=False).logits[:, :-1]
+    with torch.autocast("cpu", torch.bfloat16, enabled=model.training):
+        logits = model(input_ids=ids, use_cache=False).logits[:, :-1]
     return torch.nn.functional.cross_entropy(logits.flatten(0, 1).float(), ids[:, 1:].flatten(), ignore_index=0)
 
 
@@ -94,6 +95,7 @@ def perplexity(model: LlamaForCausalLM, documents: list[list[int]]) -> float:
 def pretrain(*, out: Path, steps: int, solutions: int, seed: int = 0, vocab: int = 1024, rate: float = 3e-3) -> dict:
     """Trains tokenizer and model and writes them to `out` as a Hugging Face folder; returns the manifest."""
     torch.manual_seed(seed)
+    torch.set_num_threads(1)  # a model this small gains little from more, and loses everything on a busy machine
     world = WorldConfig()
     traces = list(corpus(world, n=solutions, seed=0))
     tokenizer = train_tokenizer((text for p, s in traces[:20_000] for text in (p, *map(render_step, s))), vocab)
@@ -156,8 +158,8 @@ def save(model: LlamaForCausalLM, tokenizer: PreTrainedTokenizerFast, out: Path)
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--out", type=Path, required=True)
-    parser.add_argument("--steps", type=int, default=1500)
-    parser.add_argument("--solutions", type=int, default=40_000)
+    parser.add_argument("--steps", type=int, default=2600)
+    parser.add_argument("--solutions", type=int, default=50_000)
     parser.add_argument("--seed", type=int, default=0)
     options = parser.parse_args()
     print(json.dumps(pretrain(out=options.out, steps=options.steps, solutions=options.solutions, seed=options.seed)))

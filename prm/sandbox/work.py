@@ -37,6 +37,7 @@ REMARKS = (
     "The usual reading of the question is meant here.",
 )
 JUMPS = "Clearly this comes to #.|It is easy to see that we get #.|Skipping the details, the result is #."
+LIKELIER = {"lost_term": 4, "copied_number": 2}
 UNUSUAL_LEADS = (
     "Going the other way about,",
     "By a shortcut of mine,",
@@ -224,7 +225,7 @@ class Work:
             return myths[0], BAD
         jumps = kind == "reasoning" and not isinstance(right.value, str) and len(self.values) > 0
         if self.hand.random() < self.habits.mistake:
-            options = [w for w in wrong if w.kind != "misconception"]
+            options = [w for w in wrong if w.kind != "misconception" for _ in range(LIKELIER.get(w.kind, 1))]
             near = mistakes.slip(right.value, self.hand)
             if near is not None and near != right.value:
                 options += [Wrong("slip", right.text, near)] * 2

@@ -8,7 +8,7 @@ ever, to the pool, the calibration set, the holdout, or the corpus that the tiny
 import hashlib
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from random import Random
 
 from prm.sandbox import skills  # noqa: F401  (declares the skills)
@@ -18,13 +18,14 @@ from prm.traces import Split, Step, Trace
 
 WORLD_VERSION = 1
 GENERATORS = {
-    "sandbox-weak": Habits(mistake=0.10, misconception=0.55, cancel=0.12, aside=0.05, disputed=0.02, unconventional=0.15),
-    "sandbox-medium": Habits(mistake=0.06, misconception=0.40, cancel=0.12, aside=0.05, disputed=0.02, unconventional=0.15),
-    "sandbox-strong": Habits(mistake=0.03, misconception=0.25, cancel=0.12, aside=0.05, disputed=0.02, unconventional=0.15),
+    "sandbox-weak": Habits(mistake=0.12, misconception=0.50, cancel=0.12, aside=0.05, disputed=0.02, unconventional=0.15),
+    "sandbox-medium": Habits(mistake=0.08, misconception=0.35, cancel=0.12, aside=0.05, disputed=0.02, unconventional=0.15),
+    "sandbox-strong": Habits(mistake=0.045, misconception=0.20, cancel=0.12, aside=0.05, disputed=0.02, unconventional=0.15),
 }
-CORPUS_HABITS = Habits(mistake=0.02, misconception=0.65, cancel=0.0, aside=0.05, disputed=0.02, unconventional=0.01)
-MOST_DRAWS = 2000
+CORPUS_HABITS = Habits(mistake=0.02, aside=0.05, disputed=0.02, unconventional=0.01)
+BELIEVED = (0.3, 0.8)
 SHARES = {"pool": 0.4, "calibration": 0.1, "holdout": 0.2, "corpus": 0.3}
+MOST_DRAWS = 2000
 
 
 @dataclass(frozen=True)
@@ -90,11 +91,17 @@ def generate(world: WorldConfig, *, split: Split, n: int, seed: int = 0) -> Iter
 
 
 def corpus(world: WorldConfig, *, n: int, seed: int = 0) -> Iterator[tuple[str, list[Step]]]:
-    """Yields n unlabelled solutions as (problem, steps), of source groups that no split has."""
+    """Yields n unlabelled solutions as (problem, steps), of source groups that no split has.
+
+    How many of them hold a skill's misconception varies by skill between the two shares of BELIEVED: on
+    average a misconception is as likely to be read as the truth, so that its fluency says nothing.
+    """
     for number, (skill, story, clean, _) in enumerate(_problems(world, "corpus", seed)):
         if number == n:
             return
-        work = _solve(skill, story, Random(f"{world.seed}/corpus/{seed}/{number}"), CORPUS_HABITS, clean)
+        believed = Random(f"{world.seed}/{skill.name}/believed").uniform(*BELIEVED)
+        habits = replace(CORPUS_HABITS, misconception=believed)
+        work = _solve(skill, story, Random(f"{world.seed}/corpus/{seed}/{number}"), habits, clean)
         yield work.problem, work.steps
 
 

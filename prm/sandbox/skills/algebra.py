@@ -74,10 +74,13 @@ def power_product(w: Work) -> None:
 @skill("math")
 def negative_square(w: Work) -> None:
     a, b, v = w.num(2, 9), w.num(1, 9), w.pick(*VARIABLES)
-    pose(w, f"Evaluate $-{v}^2 + {b}$ at ${v} = {a}$.", f"What is $-{v}^2 + {b}$ for ${v} = {a}$?", f"Compute $-{v}^2 + {b}$ if ${v} = {a}$.")
+    inside = w.pick(True, False)
+    term = f"(-{v})^2" if inside else f"-{v}^2"
+    pose(w, f"Evaluate ${term} + {b}$ at ${v} = {a}$.", f"What is ${term} + {b}$ for ${v} = {a}$?", f"Compute ${term} + {b}$ if ${v} = {a}$.")
     square = w.step(f"The square of ${a}$ is ${a}^2 = #$.", a * a)
-    myth = (f"The square of a negative is positive, so $-{a}^2 = #$.", square)
-    value = w.step(f"The minus stands before the square, so $-{a}^2 = #$.", -square, myth=myth)
+    plus, minus = ("The minus is squared too, which gives $#$.", square), ("The minus stays before the square, which gives $#$.", -square)
+    right, myth = (plus, minus) if inside else (minus, plus)
+    value = w.step(*right, myth=myth)
     w.answer(ANSWER, w.calc("Adding the constant gives", value, "+", b))
 
 
@@ -94,11 +97,14 @@ def cancel_in_fraction(w: Work) -> None:
 @skill("math")
 def inequality_flip(w: Work) -> None:
     a, b, v = w.num(2, 6), w.num(2, 9), w.pick(*VARIABLES)
-    pose(w, f"Solve $-{a}{v} < {a * b}$.", f"For which ${v}$ is $-{a}{v} < {a * b}$?", f"Find all ${v}$ with $-{a}{v} < {a * b}$.")
-    bound = w.calc(f"The bound is|Dividing the right side by ${a}$,", a * b, "/", a)
-    w.step("The bound becomes $#$ because of the minus.", -bound)
-    myth = (f"Dividing by $-{a}$ gives $#$.", f"{v} < -{w.show(bound)}")
-    w.answer(ANSWER, w.step(f"Dividing by $-{a}$ turns the sign, so $#$.", f"{v} > -{w.show(bound)}", myth=myth))
+    left, other = w.pick(("-", ""), ("", "-"))
+    task = f"{left}{a}{v} < {other}{a * b}"
+    pose(w, f"Solve ${task}$.", f"For which ${v}$ is ${task}$?", f"Find all ${v}$ with ${task}$.")
+    bound = w.calc(f"The size of the bound is|Dividing by ${a}$,", a * b, "/", a)
+    bound = w.step("One side has a minus, so the bound is $#$.", -bound)
+    turned, kept = ("The sign is turned, so $#$.", f"{v} > {w.show(bound)}"), ("The sign is kept, so $#$.", f"{v} < {w.show(bound)}")
+    right, myth = (turned, kept) if left else (kept, turned)
+    w.answer(ANSWER, w.step(*right, myth=myth))
 
 
 @skill("math")
@@ -139,13 +145,15 @@ def log_sum(w: Work) -> None:
 def composed_function(w: Work) -> None:
     a, b, x = w.num(2, 5), w.num(1, 6), w.num(1, 6)
     f, g = w.two(("f", "g", "h", "p"))
-    v = w.pick(*VARIABLES)
-    pose(w, f"Let ${f}({v}) = {a}{v}$ and ${g}({v}) = {v} + {b}$. Find ${f}({g}({x}))$.", f"With ${f}({v}) = {a}{v}$ and ${g}({v}) = {v} + {b}$, compute ${f}({g}({x}))$.")
-    myth = (f"We start with ${f}$, so ${f}({x}) = {a} \\times {x} = #$ and add ${b}$ afterwards.", a * x)
-    inner = w.step(f"The inner value is ${g}({x}) = {x} + {b} = #$.", x + b, myth=myth)
-    applied_first = w.values[-1] == a * x != x + b
-    value = w.calc(f"Then ${g}$ gives", inner, "+", b) if applied_first else w.calc(f"Then ${f}$ gives", a, "*", inner)
-    w.answer(ANSWER, value)
+    v, adds_first = w.pick(*VARIABLES), w.pick(True, False)
+    task = f"{f}({g}({x}))" if adds_first else f"{g}({f}({x}))"
+    pose(w, f"Let ${f}({v}) = {a}{v}$ and ${g}({v}) = {v} + {b}$. Find ${task}$.", f"With ${f}({v}) = {a}{v}$ and ${g}({v}) = {v} + {b}$, compute ${task}$.")
+    w.step("We put in $#$.|The input is $#$.", x)
+    inner, outer = (g, f) if adds_first else (f, g)
+    first = w.step("From the inside out, we begin with $#$.", inner, myth=("From left to right, we begin with $#$.", outer))
+    for name in (first, f if first == g else g):
+        x = w.calc(f"Here ${g}$ adds,", x, "+", b) if name == g else w.calc(f"Here ${f}$ multiplies,", a, "*", x)
+    w.answer(ANSWER, x)
 
 
 @skill("math")

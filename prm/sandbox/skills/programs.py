@@ -42,11 +42,12 @@ def loop_sum(w: Work) -> None:
 @skill("programs")
 def list_alias(w: Work) -> None:
     a, b = w.two(("xs", "items", "data", "row", "vals", "ys"))
-    n, m, new = w.num(1, 9), w.num(1, 9), w.num(1, 9)
-    show_program(w, f"{a} = [{n}, {m}]", f"{b} = {a}", f"{b}.append({new})", f"print(sum({a}))")
+    n, m, new, sliced = w.num(1, 9), w.num(1, 9), w.num(1, 9), w.pick("", "[:]")
+    show_program(w, f"{a} = [{n}, {m}]", f"{b} = {a}{sliced}", f"{b}.append({new})", f"print(sum({a}))")
     w.step(f"At first {a} is #.", [n, m])
-    myth = (f"{b} is a copy, so {a} stays #.", [n, m])
-    values = w.step(f"{b} is the same list as {a}, so {a} is now #.", [n, m, new], myth=myth)
+    same, copy = (f"{b} is the same list as {a}, so {a} is now #.", [n, m, new]), (f"{b} is a copy, so {a} stays #.", [n, m])
+    right, myth = (copy, same) if sliced else (same, copy)
+    values = w.step(*right, myth=myth)
     total = values[0]
     for value in values[1:]:
         total = w.calc("Adding up,|The sum so far is", total, "+", value)
@@ -57,11 +58,14 @@ def list_alias(w: Work) -> None:
 def early_return(w: Work) -> None:
     f, x, s = w.pick("f", "find", "scan", "probe"), w.pick("x", "v", "item"), sums(w)
     a, b, c = w.num(2, 6), w.num(1, 9), w.num(7, 9)
-    show_program(w, f"def {f}(values):", f"    {s} = 0", f"    for {x} in values:", f"        {s} += {x}", f"        if {s} > {a}:", f"            return {s}", f"    return {s}", f"print({f}([{a}, {b}, {c}]))")
+    limit = w.pick(a, a + b)
+    show_program(w, f"def {f}(values):", f"    {s} = 0", f"    for {x} in values:", f"        {s} += {x}", f"        if {s} > {limit}:", f"            return {s}", f"    return {s}", f"print({f}([{a}, {b}, {c}]))")
     first = w.calc(f"With the first {x}, {s} is", 0, "+", a)
     second = w.calc(f"With the second {x}, {s} is", first, "+", b)
-    myth = (f"The loop goes on to the third {x}, so {s} = {second} + {c} = #.", second + c)
-    w.answer(RESULT, w.step(f"Now {s} > {a}, so the function returns # at once.", second, myth=myth))
+    goes_on = (f"The loop goes on to the third {x}, so {s} = {second} + {c} = #.", second + c)
+    returns = ("The limit is passed, so the function returns # at once.", second)
+    right, myth = (returns, goes_on) if second > limit else (goes_on, returns)
+    w.answer(RESULT, w.step(*right, myth=myth))
 
 
 @skill("programs")
@@ -103,11 +107,13 @@ def swap_in_two_lines(w: Work) -> None:
 @skill("programs")
 def elif_chain(w: Work) -> None:
     x, s, value, one, two = w.pick("x", "n", "age", "score"), sums(w), w.num(12, 19), w.num(1, 9), w.num(1, 9)
-    show_program(w, f"{x} = {value}", f"{s} = 10", f"if {x} > 5:", f"    {s} += {one}", f"elif {x} > 10:", f"    {s} += {two}", f"print({s})")
+    test = w.pick("elif", "if")
+    show_program(w, f"{x} = {value}", f"{s} = 10", f"if {x} > 5:", f"    {s} += {one}", f"{test} {x} > 10:", f"    {s} += {two}", f"print({s})")
     w.step(f"Here {x} = #, so the first test holds.", value)
     first = w.calc(f"So {s} =", 10, "+", one)
-    myth = (f"The second test holds too, so {s} = {first} + {two} = #.", first + two)
-    w.answer(RESULT, w.step(f"The other branch is skipped, so {s} stays #.", first, myth=myth))
+    both, skips = (f"The second test holds too, so {s} = {first} + {two} = #.", first + two), (f"The other branch is skipped, so {s} stays #.", first)
+    right, myth = (both, skips) if test == "if" else (skips, both)
+    w.answer(RESULT, w.step(*right, myth=myth))
 
 
 @skill("programs")
@@ -158,11 +164,13 @@ def default_list(w: Work) -> None:
 @skill("programs")
 def local_scope(w: Work) -> None:
     v, f, a, b, c = w.pick("x", "n", "count", "level"), w.pick("f", "change", "update", "reset"), w.num(1, 9), w.num(11, 19), w.num(1, 9)
-    show_program(w, f"{v} = {a}", f"def {f}():", f"    {v} = {b}", f"{f}()", f"print({v} + {c})")
+    shared = w.pick(True, False)
+    show_program(w, f"{v} = {a}", f"def {f}():", *[f"    global {v}"] * shared, f"    {v} = {b}", f"{f}()", f"print({v} + {c})")
     w.step(f"At first {v} = #.", a)
     w.step(f"Inside {f} a name {v} is set to #.", b)
-    myth = (f"The call changes {v}, so now {v} = #.", b)
-    value = w.step(f"That name is local, so outside still {v} = #.", a, myth=myth)
+    changes, keeps = (f"The call changes {v}, so now {v} = #.", b), (f"That name is local, so outside still {v} = #.", a)
+    right, myth = (changes, keeps) if shared else (keeps, changes)
+    value = w.step(*right, myth=myth)
     w.answer(RESULT, w.calc("The sum is", value, "+", c))
 
 
