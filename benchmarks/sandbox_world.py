@@ -32,7 +32,9 @@ def auroc(scores: np.ndarray, bad: np.ndarray) -> float:
 @torch.no_grad()
 def features(model: torch.nn.Module, tokenizer: object, traces: list[Trace]) -> dict[str, np.ndarray]:
     """One row per step up to the first error: pooled states, surprisals, position, truth, and whose it is."""
-    special = dict(zip(("bos", "problem", "step"), tokenizer.convert_tokens_to_ids(["<bos>", "<problem>", "<step>"])))
+    special = dict(
+        zip(("bos", "problem", "step"), tokenizer.convert_tokens_to_ids(["<bos>", "<problem>", "<step>"]), strict=True)
+    )
     rows: dict[str, list] = {name: [] for name in ("state", "mean", "max", "index", "bad", "kind", "odd", "trace")}
     for number, trace in enumerate(traces):
         pieces = tokenizer([trace.problem, *map(render_step, trace.steps)], add_special_tokens=False)["input_ids"]
@@ -43,12 +45,14 @@ def features(model: torch.nn.Module, tokenizer: object, traces: list[Trace]) -> 
         out = model(input_ids=torch.tensor([ids]), output_hidden_states=True, use_cache=False)
         surprise = torch.nn.functional.cross_entropy(out.logits[0, :-1], torch.tensor(ids[1:]), reduction="none")
         middle, late = out.hidden_states[len(out.hidden_states) // 2][0], out.hidden_states[-2][0]
-        for index, (label, (start, end)) in enumerate(zip(trace.labels or [], spans)):
+        for index, (label, (start, end)) in enumerate(zip(trace.labels or [], spans, strict=True)):
             if label is None:
                 break
             token = surprise[start - 1 : end - 1]
             pooled = [middle[start:end].mean(0), late[start:end].mean(0), late[end - 1]]
-            rows["state"].append(torch.cat([*pooled, torch.stack([token.mean(), token.max(), token.sum() / 10])]).numpy())
+            rows["state"].append(
+                torch.cat([*pooled, torch.stack([token.mean(), token.max(), token.sum() / 10])]).numpy()
+            )
             rows["mean"].append(float(token.mean()))
             rows["max"].append(float(token.max()))
             rows["index"].append(index)
@@ -66,7 +70,9 @@ def learn(train: dict[str, np.ndarray], test: dict[str, np.ndarray], seed: int =
     x, z = (torch.tensor((part["state"] - mean) / deviation, dtype=torch.float32) for part in (train, test))
     y, total = torch.tensor(train["bad"], dtype=torch.float32), np.zeros(len(z))
     for _ in range(4):
-        head = torch.nn.Sequential(torch.nn.Dropout(0.2), torch.nn.Linear(x.shape[1], 64), torch.nn.GELU(), torch.nn.Linear(64, 1))
+        head = torch.nn.Sequential(
+            torch.nn.Dropout(0.2), torch.nn.Linear(x.shape[1], 64), torch.nn.GELU(), torch.nn.Linear(64, 1)
+        )
         optimizer = torch.optim.AdamW(head.parameters(), lr=1e-3, weight_decay=0.1)
         for _ in range(max(10, min(60, 60_000 // len(x)))):
             for part in torch.randperm(len(x)).split(128):
@@ -104,7 +110,11 @@ def main() -> None:
     for name, score in scores.items():
         cells = []
         for column in columns:
-            keep = ~test["bad"] | (test["kind"] == column) if column not in ("all", "odd") else test["odd"] | (column == "all")
+            keep = (
+                ~test["bad"] | (test["kind"] == column)
+                if column not in ("all", "odd")
+                else test["odd"] | (column == "all")
+            )
             cells.append(f"{auroc(score[keep], test['bad'][keep]):18.3f}")
         print(f"{name:>16}" + "".join(cells))
 

@@ -73,7 +73,7 @@ def lost_term(terms: tuple[Term, ...], rng: Random) -> tuple[Term, ...] | None:
     """A sum of three or more terms with one of them forgotten."""
     if len(terms) < 5 or any(term in ("(", ")", "/") for term in terms):
         return None
-    i = rng.choice([i for i in range(1, len(terms), 2)])
+    i = rng.choice(range(1, len(terms), 2))
     return (*terms[:i], *terms[i + 2 :])
 
 

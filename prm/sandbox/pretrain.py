@@ -53,7 +53,7 @@ def train_tokenizer(texts: Iterator[str], vocab: int) -> PreTrainedTokenizerFast
 
 def encode(tokenizer: PreTrainedTokenizerFast, problem: str, steps: list[Step]) -> list[int]:
     """Token ids of a solution in the format of `prm.encoding`, with the end of text behind it."""
-    pad, bos, eos, problem_end, step_end = tokenizer.convert_tokens_to_ids(list(SPECIALS))
+    bos, eos, problem_end, step_end = (tokenizer.convert_tokens_to_ids(token) for token in SPECIALS[1:])
     pieces = tokenizer([problem, *(render_step(step) for step in steps)], add_special_tokens=False)["input_ids"]
     ids = [bos, *pieces[0], problem_end]
     for piece in pieces[1:]:
@@ -75,11 +75,27 @@ def batches(documents: list[list[int]], rng: Random) -> Iterator[torch.Tensor]:
         yield torch.nn.utils.rnn.pad_sequence(rows, batch_first=True, padding_value=0)
 
 
+def endless(documents: list[list[int]], rng: Random) -> Iterator[torch.Tensor]:
+    """Batches of one epoch after another."""
+    while True:
+        yield from batches(documents, rng)
+
+
 def token_loss(model: LlamaForCausalLM, ids: torch.Tensor) -> torch.Tensor:
     """Mean cross-entropy in nats of the next tokens of a padded batch (documents, tokens)."""
     with torch.autocast("cpu", torch.bfloat16, enabled=model.training):
         logits = model(input_ids=ids, use_cache=False).logits[:, :-1]
     return torch.nn.functional.cross_entropy(logits.flatten(0, 1).float(), ids[:, 1:].flatten(), ignore_index=0)
+
+
+def make_optimizers(model: LlamaForCausalLM, rate: float) -> list[torch.optim.Optimizer]:
+    """Muon for the matrices of the layers, which learns from fewer tokens; AdamW for embeddings and norms."""
+    matrices = [p for p in model.model.layers.parameters() if p.ndim == 2]
+    rest = [p for p in model.parameters() if not any(p is matrix for matrix in matrices)]
+    return [
+        torch.optim.Muon(matrices, lr=rate, weight_decay=0.05, adjust_lr_fn="match_rms_adamw"),
+        torch.optim.AdamW(rest, lr=rate, betas=(0.9, 0.98), weight_decay=0.0, fused=True),
+    ]
 
 
 def perplexity(model: LlamaForCausalLM, documents: list[list[int]]) -> float:
@@ -98,7 +114,7 @@ def pretrain(*, out: Path, steps: int, solutions: int, seed: int = 0, vocab: int
     torch.set_num_threads(1)  # a model this small gains little from more, and loses everything on a busy machine
     world = WorldConfig()
     traces = list(corpus(world, n=solutions, seed=0))
-    tokenizer = train_tokenizer((text for p, s in traces[:20_000] for text in (p, *map(render_step, s))), vocab)
+    tokenizer = train_tokenizer((text for p, s in traces[:5_000] for text in (p, *map(render_step, s))), vocab)
     documents = [encode(tokenizer, problem, steps) for problem, steps in traces]
     fresh = [encode(tokenizer, problem, steps) for problem, steps in corpus(world, n=500, seed=FRESH_SEED)]
     model = LlamaForCausalLM(
@@ -108,24 +124,19 @@ def pretrain(*, out: Path, steps: int, solutions: int, seed: int = 0, vocab: int
             pad_token_id=0, bos_token_id=1, eos_token_id=2,
         )
     )  # fmt: skip
-    optimizer = torch.optim.AdamW(model.parameters(), lr=rate, betas=(0.9, 0.98), weight_decay=0.05, fused=True)
-    warm = min(100, steps // 10)
-    schedule = torch.optim.lr_scheduler.LambdaLR(
-        optimizer,
-        lambda step: min((step + 1) / warm, 0.02 + 0.98 * (1 + math.cos(math.pi * step / steps)) / 2),
-    )
-    rng, stream, average, began = Random(seed), iter(()), 0.0, time.monotonic()
+    optimizers = make_optimizers(model, rate)
+    warm = max(1, steps // 20)
+    rng, average, began = Random(seed), 0.0, time.monotonic()
+    stream = endless(documents, rng)
     for step in range(steps):
-        ids = next(stream, None)
-        if ids is None:
-            stream = batches(documents, rng)
-            ids = next(stream)
-        loss = token_loss(model, ids)
+        loss = token_loss(model, next(stream))
         loss.backward()
         torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
-        optimizer.step()
-        schedule.step()
-        optimizer.zero_grad(set_to_none=True)
+        share = min((step + 1) / warm, 0.02 + 0.98 * (1 + math.cos(math.pi * step / steps)) / 2)
+        for optimizer in optimizers:
+            optimizer.param_groups[0]["lr"] = rate * share
+            optimizer.step()
+            optimizer.zero_grad(set_to_none=True)
         average = loss.item() if step == 0 else 0.98 * average + 0.02 * loss.item()
         if step % 50 == 0 or step == steps - 1:
             seconds = round(time.monotonic() - began, 1)
@@ -158,8 +169,8 @@ def save(model: LlamaForCausalLM, tokenizer: PreTrainedTokenizerFast, out: Path)
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--out", type=Path, required=True)
-    parser.add_argument("--steps", type=int, default=2600)
-    parser.add_argument("--solutions", type=int, default=50_000)
+    parser.add_argument("--steps", type=int, default=800)
+    parser.add_argument("--solutions", type=int, default=16_000)
     parser.add_argument("--seed", type=int, default=0)
     options = parser.parse_args()
     print(json.dumps(pretrain(out=options.out, steps=options.steps, solutions=options.solutions, seed=options.seed)))

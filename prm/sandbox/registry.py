@@ -19,7 +19,7 @@ SKILLS: dict[str, Skill] = {}
 
 
 def skill(domain: str) -> Callable[[Callable[[Work], None]], Callable[[Work], None]]:
-    """Declares a function as a skill of a domain; the order of declaration is its rank of frequency there."""
+    """Declares a function as a skill of a domain, under the function's name."""
 
     def declare(solve: Callable[[Work], None]) -> Callable[[Work], None]:
         name = solve.__name__

@@ -22,7 +22,20 @@ DISPUTED = StepLabel(good=0.5, neutral=0.3, bad=0.2)
 DISPUTED_BAD = StepLabel(good=0.3, neutral=0.15, bad=0.55)
 
 NAMES = ("Ada", "Ben", "Chloe", "Dan", "Eva", "Finn", "Grace", "Hugo", "Iris", "Jon", "Kim", "Leo", "Mia", "Noah")
-THINGS = ("apples", "pens", "books", "cups", "stamps", "shirts", "lamps", "plants", "tickets", "cakes", "chairs", "maps")
+THINGS = (
+    "apples",
+    "pens",
+    "books",
+    "cups",
+    "stamps",
+    "shirts",
+    "lamps",
+    "plants",
+    "tickets",
+    "cakes",
+    "chairs",
+    "maps",
+)
 
 ASIDES = (
     "Let me read the question once more.",
@@ -223,6 +236,7 @@ class Work:
         myths = [w for w in wrong if w.kind == "misconception"]
         if myths and chance < self.habits.misconception:
             return myths[0], BAD
+        leap = JUMPS.replace("#", "$#$") if self.latex else JUMPS
         jumps = kind == "reasoning" and not isinstance(right.value, str) and len(self.values) > 0
         if self.hand.random() < self.habits.mistake:
             options = [w for w in wrong if w.kind != "misconception" for _ in range(LIKELIER.get(w.kind, 1))]
@@ -230,14 +244,14 @@ class Work:
             if near is not None and near != right.value:
                 options += [Wrong("slip", right.text, near)] * 2
                 if jumps:
-                    options.append(Wrong("unjustified_jump", JUMPS, near))
+                    options.append(Wrong("unjustified_jump", leap, near))
             if options:
                 return self.hand.choice(options), BAD
         if jumps and self.hand.random() < self.habits.disputed:
             self.disputed.append(len(self.steps))
             if self.hand.random() < 0.25:
-                return Wrong("unjustified_jump", JUMPS, right.value), DISPUTED_BAD
-            return Wrong("", JUMPS, right.value), DISPUTED
+                return Wrong("unjustified_jump", leap, right.value), DISPUTED_BAD
+            return Wrong("", leap, right.value), DISPUTED
         return right, GOOD
 
     def _return_to_clean(self, right: Wrong, chance: float) -> Wrong:

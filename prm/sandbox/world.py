@@ -18,9 +18,15 @@ from prm.traces import Split, Step, Trace
 
 WORLD_VERSION = 1
 GENERATORS = {
-    "sandbox-weak": Habits(mistake=0.12, misconception=0.50, cancel=0.12, aside=0.05, disputed=0.02, unconventional=0.15),
-    "sandbox-medium": Habits(mistake=0.08, misconception=0.35, cancel=0.12, aside=0.05, disputed=0.02, unconventional=0.15),
-    "sandbox-strong": Habits(mistake=0.045, misconception=0.20, cancel=0.12, aside=0.05, disputed=0.02, unconventional=0.15),
+    "sandbox-weak": Habits(
+        mistake=0.12, misconception=0.50, cancel=0.12, aside=0.05, disputed=0.02, unconventional=0.15
+    ),
+    "sandbox-medium": Habits(
+        mistake=0.08, misconception=0.35, cancel=0.12, aside=0.05, disputed=0.02, unconventional=0.15
+    ),
+    "sandbox-strong": Habits(
+        mistake=0.045, misconception=0.20, cancel=0.12, aside=0.05, disputed=0.02, unconventional=0.15
+    ),
 }
 CORPUS_HABITS = Habits(mistake=0.02, aside=0.05, disputed=0.02, unconventional=0.01)
 BELIEVED = (0.3, 0.8)
@@ -45,8 +51,8 @@ def skill_weights(world: WorldConfig) -> dict[str, float]:
     """The probability of every skill: Zipf by its rank within its domain; sums to 1."""
     weights: dict[str, float] = {}
     for domain, share in world.domains.items():
-        names = [name for name, skill in SKILLS.items() if skill.domain == domain]
-        Random(f"{world.seed}/{domain}").shuffle(names)
+        names = sorted(name for name, skill in SKILLS.items() if skill.domain == domain)
+        Random(f"{world.seed}/{domain}/share").shuffle(names)
         total = sum(1 / rank**world.zipf for rank in range(1, len(names) + 1))
         weights |= {name: share / rank**world.zipf / total for rank, name in enumerate(names, start=1)}
     return weights

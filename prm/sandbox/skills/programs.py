@@ -3,17 +3,22 @@
 from prm.sandbox.registry import skill
 from prm.sandbox.work import Work
 
+QUESTIONS = (
+    "What does this program print?",
+    "Trace this program. What is printed?",
+    "Give the output.",
+    "What is the output of this code?",
+    "Follow the code and give the last line printed.",
+    "Read the code. What appears on the screen?",
+    "Which number comes out of this program?",
+    "Run this code in your head. What does it show?",
+)
 RESULT = "The program prints #.|So the output is #."
 
 
 def show_program(w: Work, *lines: str) -> None:
     """Poses the question for a program."""
-    question = w.pick(
-        "What does this program print?", "Trace this program. What is printed?", "Give the output.", "What is the output of this code?",
-        "Follow the code and give the last line printed.", "Read the code. What appears on the screen?",
-        "Which number comes out of this program?", "Run this code in your head. What does it show?",
-    )  # fmt: skip
-    w.problem = question + "\n```python\n" + "\n".join(lines) + "\n```"
+    w.problem = w.pick(*QUESTIONS) + "\n```python\n" + "\n".join(lines) + "\n```"
 
 
 def sums(w: Work) -> str:
@@ -45,7 +50,10 @@ def list_alias(w: Work) -> None:
     n, m, new, sliced = w.num(1, 9), w.num(1, 9), w.num(1, 9), w.pick("", "[:]")
     show_program(w, f"{a} = [{n}, {m}]", f"{b} = {a}{sliced}", f"{b}.append({new})", f"print(sum({a}))")
     w.step(f"At first {a} is #.", [n, m])
-    same, copy = (f"{b} is the same list as {a}, so {a} is now #.", [n, m, new]), (f"{b} is a copy, so {a} stays #.", [n, m])
+    same, copy = (
+        (f"{b} is the same list as {a}, so {a} is now #.", [n, m, new]),
+        (f"{b} is a copy, so {a} stays #.", [n, m]),
+    )
     right, myth = (copy, same) if sliced else (same, copy)
     values = w.step(*right, myth=myth)
     total = values[0]
@@ -59,7 +67,17 @@ def early_return(w: Work) -> None:
     f, x, s = w.pick("f", "find", "scan", "probe"), w.pick("x", "v", "item"), sums(w)
     a, b, c = w.num(2, 6), w.num(1, 9), w.num(7, 9)
     limit = w.pick(a, a + b)
-    show_program(w, f"def {f}(values):", f"    {s} = 0", f"    for {x} in values:", f"        {s} += {x}", f"        if {s} > {limit}:", f"            return {s}", f"    return {s}", f"print({f}([{a}, {b}, {c}]))")
+    show_program(
+        w,
+        f"def {f}(values):",
+        f"    {s} = 0",
+        f"    for {x} in values:",
+        f"        {s} += {x}",
+        f"        if {s} > {limit}:",
+        f"            return {s}",
+        f"    return {s}",
+        f"print({f}([{a}, {b}, {c}]))",
+    )
     first = w.calc(f"With the first {x}, {s} is", 0, "+", a)
     second = w.calc(f"With the second {x}, {s} is", first, "+", b)
     goes_on = (f"The loop goes on to the third {x}, so {s} = {second} + {c} = #.", second + c)
@@ -71,7 +89,9 @@ def early_return(w: Work) -> None:
 @skill("programs")
 def while_countdown(w: Work) -> None:
     n, s, start, down = w.pick("n", "m", "left", "todo"), sums(w), w.num(6, 12), w.num(2, 4)
-    show_program(w, f"{n} = {start}", f"{s} = 0", f"while {n} > 0:", f"    {n} -= {down}", f"    {s} += 1", f"print({s})")
+    show_program(
+        w, f"{n} = {start}", f"{s} = 0", f"while {n} > 0:", f"    {n} -= {down}", f"    {s} += 1", f"print({s})"
+    )
     left = w.step(f"At first {n} = #.", start)
     count = 0
     while left > 0 and count < 12:
@@ -86,7 +106,9 @@ def slice_sum(w: Work) -> None:
     xs, values, stop = lists(w), [w.num(1, 9) for _ in range(5)], w.num(2, 3)
     show_program(w, f"{xs} = {values}", f"print(sum({xs}[1:{stop}]) + {xs}[0])")
     w.step(f"The list {xs} is #.", values)
-    part = w.step("The slice is #.", values[1:stop], myth=(f"The slice goes from 1 to {stop}, which is #.", values[1 : stop + 1]))
+    part = w.step(
+        "The slice is #.", values[1:stop], myth=(f"The slice goes from 1 to {stop}, which is #.", values[1 : stop + 1])
+    )
     total = values[0]
     for value in part:
         total = w.calc("Adding gives|Next,", total, "+", value)
@@ -108,10 +130,22 @@ def swap_in_two_lines(w: Work) -> None:
 def elif_chain(w: Work) -> None:
     x, s, value, one, two = w.pick("x", "n", "age", "score"), sums(w), w.num(12, 19), w.num(1, 9), w.num(1, 9)
     test = w.pick("elif", "if")
-    show_program(w, f"{x} = {value}", f"{s} = 10", f"if {x} > 5:", f"    {s} += {one}", f"{test} {x} > 10:", f"    {s} += {two}", f"print({s})")
+    show_program(
+        w,
+        f"{x} = {value}",
+        f"{s} = 10",
+        f"if {x} > 5:",
+        f"    {s} += {one}",
+        f"{test} {x} > 10:",
+        f"    {s} += {two}",
+        f"print({s})",
+    )
     w.step(f"Here {x} = #, so the first test holds.", value)
     first = w.calc(f"So {s} =", 10, "+", one)
-    both, skips = (f"The second test holds too, so {s} = {first} + {two} = #.", first + two), (f"The other branch is skipped, so {s} stays #.", first)
+    both, skips = (
+        (f"The second test holds too, so {s} = {first} + {two} = #.", first + two),
+        (f"The other branch is skipped, so {s} stays #.", first),
+    )
     right, myth = (both, skips) if test == "if" else (skips, both)
     w.answer(RESULT, w.step(*right, myth=myth))
 
@@ -119,7 +153,9 @@ def elif_chain(w: Work) -> None:
 @skill("programs")
 def nested_loops(w: Work) -> None:
     i, (n, m), s, step = loops(w), (w.num(3, 6), w.num(3, 6)), sums(w), w.num(1, 3)
-    show_program(w, f"{s} = 0", f"for {i} in range({n}):", f"    for _ in range({m}):", f"        {s} += {step}", f"print({s})")
+    show_program(
+        w, f"{s} = 0", f"for {i} in range({n}):", f"    for _ in range({m}):", f"        {s} += {step}", f"print({s})"
+    )
     w.step("The outer loop runs # times.", n)
     w.step("The inner loop runs # times.", m)
     myth = (f"Both loops run {n} + {m} = # times.", n + m)
@@ -151,7 +187,9 @@ def power_chain(w: Work) -> None:
 @skill("programs")
 def default_list(w: Work) -> None:
     f, xs, a, b = w.pick("add", "put", "keep", "note"), lists(w), w.num(1, 9), w.num(1, 9)
-    show_program(w, f"def {f}(v, {xs}=[]):", f"    {xs}.append(v)", f"    return {xs}", f"{f}({a})", f"print(sum({f}({b})))")
+    show_program(
+        w, f"def {f}(v, {xs}=[]):", f"    {xs}.append(v)", f"    return {xs}", f"{f}({a})", f"print(sum({f}({b})))"
+    )
     first = w.step("The first call returns #.", [a])
     myth = ("The second call starts with a fresh list and returns #.", [b])
     second = w.step("The default list is kept between calls, so the second call returns #.", [*first, b], myth=myth)
@@ -163,12 +201,23 @@ def default_list(w: Work) -> None:
 
 @skill("programs")
 def local_scope(w: Work) -> None:
-    v, f, a, b, c = w.pick("x", "n", "count", "level"), w.pick("f", "change", "update", "reset"), w.num(1, 9), w.num(11, 19), w.num(1, 9)
+    v, f, a, b, c = (
+        w.pick("x", "n", "count", "level"),
+        w.pick("f", "change", "update", "reset"),
+        w.num(1, 9),
+        w.num(11, 19),
+        w.num(1, 9),
+    )
     shared = w.pick(True, False)
-    show_program(w, f"{v} = {a}", f"def {f}():", *[f"    global {v}"] * shared, f"    {v} = {b}", f"{f}()", f"print({v} + {c})")
+    show_program(
+        w, f"{v} = {a}", f"def {f}():", *[f"    global {v}"] * shared, f"    {v} = {b}", f"{f}()", f"print({v} + {c})"
+    )
     w.step(f"At first {v} = #.", a)
     w.step(f"Inside {f} a name {v} is set to #.", b)
-    changes, keeps = (f"The call changes {v}, so now {v} = #.", b), (f"That name is local, so outside still {v} = #.", a)
+    changes, keeps = (
+        (f"The call changes {v}, so now {v} = #.", b),
+        (f"That name is local, so outside still {v} = #.", a),
+    )
     right, myth = (changes, keeps) if shared else (keeps, changes)
     value = w.step(*right, myth=myth)
     w.answer(RESULT, w.calc("The sum is", value, "+", c))
@@ -177,7 +226,9 @@ def local_scope(w: Work) -> None:
 @skill("programs")
 def modulo_loop(w: Work) -> None:
     s, i, n, d = sums(w), loops(w), w.num(5, 8), w.num(2, 3)
-    show_program(w, f"{s} = 0", f"for {i} in range(1, {n}):", f"    if {i} % {d} == 0:", f"        {s} += {i}", f"print({s})")
+    show_program(
+        w, f"{s} = 0", f"for {i} in range(1, {n}):", f"    if {i} % {d} == 0:", f"        {s} += {i}", f"print({s})"
+    )
     value = w.step(f"At first {s} = #.", 0)
     last = w.step(f"The last {i} is #.", n - 1, myth=(f"The loop ends with {i} = #.", n))
     for k in range(d, min(int(last), 9) + 1, d):
@@ -197,8 +248,19 @@ def text_plus(w: Work) -> None:
 
 @skill("programs")
 def running_maximum(w: Work) -> None:
-    best, x, values = w.pick("best", "top", "high", "peak"), w.pick("x", "v", "item"), [w.num(1, 19) for _ in range(w.pick(3, 4, 5, 6, 10, 14))]
-    show_program(w, f"{best} = 0", f"for {x} in {values}:", f"    if {x} > {best}:", f"        {best} = {x}", f"print({best} * 2)")
+    best, x, values = (
+        w.pick("best", "top", "high", "peak"),
+        w.pick("x", "v", "item"),
+        [w.num(1, 19) for _ in range(w.pick(3, 4, 5, 6, 10, 14))],
+    )
+    show_program(
+        w,
+        f"{best} = 0",
+        f"for {x} in {values}:",
+        f"    if {x} > {best}:",
+        f"        {best} = {x}",
+        f"print({best} * 2)",
+    )
     value = 0
     for item in values:
         value = w.step(f"{x} = {item}: now {best} = #.", max(int(value), item))
@@ -207,8 +269,20 @@ def running_maximum(w: Work) -> None:
 
 @skill("programs")
 def recursion(w: Work) -> None:
-    f, n, d, base = w.pick("f", "go", "climb", "fold", "dig", "step"), w.pick(3, 4, 5, 6, 9, 12), w.num(2, 5), w.num(1, 9)
-    show_program(w, f"def {f}(n):", "    if n == 0:", f"        return {base}", f"    return {f}(n - 1) + {d}", f"print({f}({n}))")
+    f, n, d, base = (
+        w.pick("f", "go", "climb", "fold", "dig", "step"),
+        w.pick(3, 4, 5, 6, 9, 12),
+        w.num(2, 5),
+        w.num(1, 9),
+    )
+    show_program(
+        w,
+        f"def {f}(n):",
+        "    if n == 0:",
+        f"        return {base}",
+        f"    return {f}(n - 1) + {d}",
+        f"print({f}({n}))",
+    )
     value = w.step(f"{f}(0) is #.", base, myth=(f"{f}(0) is #, the number itself.", 0))
     for k in range(1, n + 1):
         value = w.calc(f"{f}({k}) is", value, "+", d)
@@ -230,5 +304,7 @@ def zero_based_index(w: Work) -> None:
     hit = w.pick("hit", "got", "v")
     show_program(w, f"{xs} = {values}", f"{hit} = {xs}[{i}]", f"print({hit} * {m})")
     w.step(f"The list {xs} has # elements.", len(values))
-    picked = w.step(f"Counting from zero, {xs}[{i}] is #.", values[i], myth=(f"Element number {i} of {xs} is #.", values[i - 1]))
+    picked = w.step(
+        f"Counting from zero, {xs}[{i}] is #.", values[i], myth=(f"Element number {i} of {xs} is #.", values[i - 1])
+    )
     w.answer(RESULT, w.calc("The product is", picked, "*", m))

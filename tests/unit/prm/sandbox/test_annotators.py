@@ -51,7 +51,11 @@ def test_a_lenient_annotator_overlooks_errors_rather_than_inventing_them(traces)
 
 def test_long_steps_are_read_longer(traces):
     rng = np.random.default_rng(3)
-    pairs = [(len(s.text), r.dwell_ms) for t in traces for s, r in zip(t.steps, simulate_labels(t, PROFILES["careful"], rng).steps, strict=False)]
+    pairs = [
+        (len(s.text), r.dwell_ms)
+        for t in traces
+        for s, r in zip(t.steps, simulate_labels(t, PROFILES["careful"], rng).steps, strict=False)
+    ]
     lengths, dwell = np.array(pairs).T
     assert dwell[lengths > 50].mean() > 1.3 * dwell[lengths < 25].mean()
 

@@ -18,7 +18,7 @@ from prm.sandbox.world import skill_weights, source_group, use_of
 WORLD = WorldConfig()
 SPLITS = ("pool", "calibration", "holdout")
 # Changes when any generated text or label changes: raise WORLD_VERSION then, and make the tiny backbone anew.
-FROZEN = {1: "PENDING"}
+FROZEN = {1: "15531b6c388cf667"}
 
 
 @pytest.fixture(scope="module")
@@ -116,9 +116,8 @@ def test_cancelling_errors_end_in_the_right_answer_though_there_is_a_first_error
 
 def test_every_kind_of_error_and_every_turn_occurs(pool):
     kinds = Counter(trace.meta["error_kind"] for trace in pool)
-    assert set(kinds) == {
-        None, "slip", "wrong_operation", "lost_term", "copied_number", "unjustified_jump", "misconception", "cancelling",
-    }  # fmt: skip
+    everywhere = {"slip", "wrong_operation", "lost_term", "copied_number", "unjustified_jump"}
+    assert set(kinds) == {None, "misconception", "cancelling"} | everywhere
     assert 0.3 < kinds[None] / len(pool) < 0.7
     assert any(trace.meta["unconventional"] and trace.first_error == -1 for trace in pool)
     disputed = [(trace, position) for trace in pool for position in trace.meta["ambiguous"]]
@@ -155,7 +154,7 @@ def test_plain_equations_in_right_steps_are_true(pool):
                     numbers = re.sub(r"\d+", lambda m: f"Fraction({m[0]})", left)
                     assert eval(numbers, {"Fraction": Fraction}) == Fraction(right), (trace.id, step.text)
                     checked += 1
-    assert checked > 1500
+    assert checked > 1000
 
 
 def test_a_mistake_is_carried_on(pool):
