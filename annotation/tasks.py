@@ -29,3 +29,17 @@ def expire_leases() -> int:
     from annotation.queue import leases
 
     return leases.expire_leases()
+
+
+@shared_task(name="intake.run")
+def run_import(job_id: int) -> None:
+    from annotation.intake import importing
+
+    importing.run_import(job_id)
+
+
+@shared_task(name="intake.sweep")
+def sweep_imports() -> None:
+    from annotation.intake import imports
+
+    imports.sweep_imports()

@@ -2,7 +2,18 @@
 
 from django.urls import URLPattern, URLResolver, path, re_path
 
-from annotation.api import annotations, claims, errors, leases, model_versions, projects, runs, tokens
+from annotation.api import (
+    annotations,
+    claims,
+    errors,
+    imports,
+    leases,
+    model_versions,
+    projects,
+    runs,
+    snapshots,
+    tokens,
+)
 
 urlpatterns: list[URLPattern | URLResolver] = [
     path("projects/", projects.ProjectList.as_view()),
@@ -15,6 +26,14 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("runs/<int:run_id>/", runs.RunDetail.as_view()),
     path("runs/<int:run_id>/cancel/", runs.CancelRun.as_view()),
     path("models/<int:version_id>/promote/", model_versions.Promote.as_view()),
+    path("projects/<slug:slug>/imports/", imports.Imports.as_view()),
+    path("projects/<slug:slug>/snapshots/", snapshots.Snapshots.as_view()),
+    path("imports/<int:import_id>/", imports.ImportDetail.as_view()),
+    path("imports/<int:import_id>/cancel/", imports.CancelImport.as_view()),
+    path("imports/<int:import_id>/rejections/", imports.Rejections.as_view()),
+    path("snapshots/<int:snapshot_id>/", snapshots.SnapshotDetail.as_view()),
+    path("snapshots/<int:snapshot_id>/download/", snapshots.Download.as_view()),
+    path("snapshots/<int:snapshot_id>/card/", snapshots.Card.as_view()),
     path("leases/<int:lease_id>/heartbeat/", leases.Heartbeat.as_view()),
     path("leases/<int:lease_id>/release/", leases.Release.as_view()),
     path("leases/<int:lease_id>/draft/", leases.DraftOfLease.as_view()),

@@ -6,12 +6,13 @@ Nothing but white space between steps is lost: joined again, the steps are the t
 import re
 from collections.abc import Callable, Iterator
 
-_FENCE = r"^[ \t]*(?P<fence>```+|~~~+)[^\n]*\n.*?(?:^[ \t]*(?P=fence)[`~]*[ \t]*$|\Z)"
-_ENVIRONMENT = r"\\begin\{(?P<env>[^{}\n]+)\}.*?\\end\{(?P=env)\}"
-_DISPLAY = r"\$\$.*?\$\$|\\\[.*?\\\]|\\\(.*?\\\)"
-# As in Pandoc, so that prices are no mathematics: no blank inside the dollars, no digit behind them.
-_INLINE = r"(?<![\\$])\$(?=[^\s$])(?:[^$\\\n]|\\.|\n(?!\s*\n))*?(?<=[^\s\\])\$(?!\d)"
-_PROTECTED = re.compile("|".join([_FENCE, _ENVIRONMENT, _DISPLAY, _INLINE]), re.DOTALL | re.MULTILINE)
+_OPENING = re.compile(
+    r"^[ \t]*(?P<fence>```+|~~~+)|\\begin\{(?P<env>[^{}\n]+)\}|(?P<display>\$\$|\\\[|\\\()|(?P<inline>\$)|\\.",
+    re.MULTILINE,
+)
+_CLOSING = {"$$": "$$", r"\[": r"\]", r"\(": r"\)"}
+_FENCE_LINE = re.compile(r"^[ \t]*(?:```+|~~~+)[ \t]*\r?$", re.MULTILINE)
+_DOLLAR_OR_BLANK_LINE = re.compile(r"(?<!\\)\$|\n[ \t\r]*\n")
 
 _BLANK_LINE = re.compile(r"\n[ \t\r]*\n\s*")
 _LINE = re.compile(r"\n")
@@ -62,7 +63,7 @@ def _cut(text: str, at: re.Pattern[str], *, unless: re.Pattern[str] | None = Non
 
 def _places(text: str, at: re.Pattern[str], unless: re.Pattern[str] | None = None) -> list[tuple[int, int]]:
     """Where the pattern matches outside what is protected; the text in the match belongs to the step before it."""
-    protected = [match.span() for match in _PROTECTED.finditer(text)]
+    protected = _protected(text)
     places, index = [], 0
     for match in at.finditer(text):
         while index < len(protected) and protected[index][1] <= match.start():
@@ -73,6 +74,47 @@ def _places(text: str, at: re.Pattern[str], unless: re.Pattern[str] | None = Non
         kept = match.start() + len(match[0]) - len(match[0].lstrip("\"')]"))
         places.append((kept, match.end()))
     return places
+
+
+def _protected(text: str) -> list[tuple[int, int]]:
+    """Spans of fences, environments and mathematics, in order; time grows with the text's length only."""
+    spans = []
+    unclosed: set[str] = set()
+    at = 0
+    while opening := _OPENING.search(text, at):
+        at = opening.end()
+        closing = _closing(opening)
+        if opening["inline"]:
+            end = _end_of_inline(text, at)
+        elif opening["fence"]:
+            fence = _FENCE_LINE.search(text, at)
+            end = fence.end() if fence else len(text)
+        elif not closing or closing in unclosed:
+            end = -1
+        else:
+            found = text.find(closing, at)
+            end = found + len(closing) if found >= 0 else -1
+            if found < 0:
+                unclosed.add(closing)
+        if end >= 0:
+            spans.append((opening.start(), end))
+            at = end
+    return spans
+
+
+def _closing(opening: re.Match[str]) -> str:
+    return rf"\end{{{opening['env']}}}" if opening["env"] else _CLOSING.get(opening["display"] or "", "")
+
+
+def _end_of_inline(text: str, start: int) -> int:
+    """Where `$...$` ends, -1 where the dollar is none of mathematics: as in Pandoc, so that prices are none.
+
+    No blank stands inside the dollars, no digit behind them, no blank line between them.
+    """
+    closing = _DOLLAR_OR_BLANK_LINE.search(text, start)
+    if closing is None or closing[0] != "$" or text[start].isspace() or text[closing.start() - 1].isspace():
+        return -1
+    return -1 if text[closing.end() : closing.end() + 1].isdigit() else closing.end()
 
 
 RULES: dict[str, Callable[[str], Iterator[str]]] = {

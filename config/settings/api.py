@@ -11,6 +11,7 @@ REST_FRAMEWORK = {
     "DEFAULT_SCHEMA_CLASS": "annotation.api.schema.EndpointSchema",
     "EXCEPTION_HANDLER": "annotation.api.errors.present_error",
     "TEST_REQUEST_DEFAULT_FORMAT": "json",
+    "URL_FORMAT_OVERRIDE": None,  # `?format=` names a file format of ours
 }
 
 SPECTACULAR_SETTINGS = {

@@ -1,0 +1,12 @@
+"""Files that are streamed as they are made."""
+
+from collections.abc import Iterable
+
+from django.http import StreamingHttpResponse
+
+
+def download(content: Iterable[bytes], *, name: str, content_type: str) -> StreamingHttpResponse:
+    """A response that a browser saves under `name`, a plain ASCII file name."""
+    response = StreamingHttpResponse(content, content_type=content_type)
+    response["Content-Disposition"] = f'attachment; filename="{name}"'
+    return response

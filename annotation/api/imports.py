@@ -1,0 +1,124 @@
+"""Imports: start one from an uploaded file, watch it, cancel it, download what it refused."""
+
+from django.http import StreamingHttpResponse
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import extend_schema
+from rest_framework import serializers
+from rest_framework.pagination import PageNumberPagination
+from rest_framework.parsers import MultiPartParser
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from annotation.api.downloads import download
+from annotation.errors import Missing
+from annotation.formats.registry import READERS
+from annotation.intake.decomposition import RULES
+from annotation.intake.imports import cancel_import, progress_of, rejected_lines, start_import
+from annotation.membership.access import find_project, require_role, visible_projects
+from annotation.models import ImportJob, Membership
+
+
+class ProgressOfImportSerializer(serializers.Serializer):
+    share = serializers.FloatField(help_text="Of the file's bytes, 0 to 1.")
+    records_per_second = serializers.FloatField(allow_null=True)
+    seconds_left = serializers.FloatField(allow_null=True)
+
+
+class ImportSerializer(serializers.ModelSerializer):
+    """One file on its way in. `done_records` are accepted, duplicate or rejected."""
+
+    project = serializers.SlugRelatedField(slug_field="slug", read_only=True)
+    progress = serializers.SerializerMethodField()
+
+    class Meta:
+        model = ImportJob
+        fields = (
+            "id", "project", "filename", "format", "decomposition", "state", "error", "total_bytes", "done_bytes",
+            "done_records", "accepted", "duplicates", "rejected", "annotations", "cancel_requested", "progress",
+            "created_at", "started_at", "finished_at",
+        )  # fmt: skip
+        read_only_fields = fields
+
+    @extend_schema(responses=ProgressOfImportSerializer)
+    def get_progress(self, job: ImportJob) -> dict[str, float | None]:
+        return dict(ProgressOfImportSerializer(progress_of(job)).data)
+
+
+class UploadSerializer(serializers.Serializer):
+    file = serializers.FileField(max_length=300, allow_empty_file=True)
+    format = serializers.ChoiceField(["auto", *READERS], default="auto")
+    decomposition = serializers.ChoiceField(list(RULES), default="blank_lines")
+
+
+class ImportPages(PageNumberPagination):
+    page_size = 50
+
+
+class Imports(APIView):
+    """The imports of a project."""
+
+    parser_classes = (MultiPartParser,)
+
+    @extend_schema(operation_id="list_imports", request=None, responses=ImportSerializer(many=True))
+    def get(self, request: Request, slug: str) -> Response:
+        """The imports of the project, the latest first."""
+        project = find_project(request.user, slug)
+        pages = ImportPages()
+        jobs = ImportJob.objects.filter(project=project).select_related("project")
+        page = pages.paginate_queryset(jobs, request, view=self)
+        return pages.get_paginated_response(ImportSerializer(page, many=True).data)
+
+    @extend_schema(
+        operation_id="start_import",
+        request={"multipart/form-data": UploadSerializer},
+        responses={202: ImportSerializer},
+    )
+    def post(self, request: Request, slug: str) -> Response:
+        """Upload a file; a worker takes it in. A manager may."""
+        project = find_project(request.user, slug)
+        given = UploadSerializer(data=request.data)
+        given.is_valid(raise_exception=True)
+        file = given.validated_data.pop("file")
+        job = start_import(
+            by=request.user, project=project, file=file.chunks(), filename=file.name, **given.validated_data
+        )
+        return Response(ImportSerializer(job).data, status=202)
+
+
+class ImportDetail(APIView):
+    """One import."""
+
+    @extend_schema(operation_id="get_import", responses=ImportSerializer)
+    def get(self, request: Request, import_id: int) -> Response:
+        """How far the import is."""
+        return Response(ImportSerializer(_find(request, import_id)).data)
+
+
+class CancelImport(APIView):
+    """Cancelling an import."""
+
+    @extend_schema(operation_id="cancel_import", request=None, responses=ImportSerializer)
+    def post(self, request: Request, import_id: int) -> Response:
+        """Stop the import; what is in stays. A manager may."""
+        return Response(ImportSerializer(cancel_import(by=request.user, job=_find(request, import_id))).data)
+
+
+class Rejections(APIView):
+    """What an import refused."""
+
+    @extend_schema(operation_id="get_rejections", responses={(200, "application/x-ndjson"): OpenApiTypes.BINARY})
+    def get(self, request: Request, import_id: int) -> StreamingHttpResponse:
+        """The first 10,000 refused records as JSON Lines of `{line, field, reason, excerpt}`. A manager may."""
+        job = _find(request, import_id)
+        require_role(request.user, job.project, Membership.Role.MANAGER)
+        name = f"import-{job.pk}-rejections.jsonl"
+        return download(rejected_lines(job), name=name, content_type="application/x-ndjson")
+
+
+def _find(request: Request, import_id: int) -> ImportJob:
+    jobs = ImportJob.objects.select_related("project").filter(project__in=visible_projects(request.user))
+    job = jobs.filter(pk=import_id).first()
+    if job is None:
+        raise Missing("import_not_found", f"There is no import {import_id}, or you are not a member of its project.")
+    return job

@@ -1,0 +1,129 @@
+"""Snapshots: freeze labels, look at what was frozen, download it in a format with its card."""
+
+from django.http import HttpResponse, StreamingHttpResponse
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import OpenApiParameter, extend_schema
+from rest_framework import serializers
+from rest_framework.pagination import PageNumberPagination
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from annotation.api.downloads import download
+from annotation.api.fields import JSONObjectField
+from annotation.datasets.cards import dataset_card
+from annotation.datasets.exporting import FORMATS, NEUTRAL, export_name, export_snapshot
+from annotation.datasets.snapshots import create_snapshot
+from annotation.errors import Missing
+from annotation.membership.access import find_project, require_role, visible_projects
+from annotation.models import Membership, Snapshot
+
+
+class SnapshotSerializer(serializers.ModelSerializer):
+    """A frozen dataset; `counts` says what is in it."""
+
+    project = serializers.SlugRelatedField(slug_field="slug", read_only=True)
+
+    class Meta:
+        model = Snapshot
+        fields = ("id", "project", "sha256", "filters", "counts", "created_at")
+        read_only_fields = fields
+
+
+class FreezeSerializer(serializers.Serializer):
+    filters = JSONObjectField(
+        required=False,
+        default=dict,
+        help_text="`splits`, `source_kinds`, `finish_reasons`, `lanes`, `generations` (lists; empty is all), "
+        "`submitted_from`, `submitted_to` (ISO 8601), `min_annotations` (1), `revisions` (latest or all).",
+    )
+
+
+class DownloadSerializer(serializers.Serializer):
+    format = serializers.ChoiceField(FORMATS, default="prm800k")
+    neutral = serializers.ChoiceField(NEUTRAL, default="positive")
+
+
+class SnapshotPages(PageNumberPagination):
+    page_size = 50
+
+
+class Snapshots(APIView):
+    """The snapshots of a project."""
+
+    @extend_schema(operation_id="list_snapshots", request=None, responses=SnapshotSerializer(many=True))
+    def get(self, request: Request, slug: str) -> Response:
+        """The snapshots of the project, the latest first."""
+        pages = SnapshotPages()
+        snapshots = Snapshot.objects.filter(project=find_project(request.user, slug)).select_related("project")
+        page = pages.paginate_queryset(snapshots, request, view=self)
+        return pages.get_paginated_response(SnapshotSerializer(page, many=True).data)
+
+    @extend_schema(operation_id="create_snapshot", request=FreezeSerializer, responses={201: SnapshotSerializer})
+    def post(self, request: Request, slug: str) -> Response:
+        """Freeze the labels that the filters ask for. A manager may."""
+        project = find_project(request.user, slug)
+        given = FreezeSerializer(data=request.data)
+        given.is_valid(raise_exception=True)
+        snapshot = create_snapshot(by=request.user, project=project, filters=given.validated_data["filters"])
+        return Response(SnapshotSerializer(snapshot).data, status=201)
+
+
+class SnapshotDetail(APIView):
+    """One snapshot."""
+
+    @extend_schema(operation_id="get_snapshot", responses=SnapshotSerializer)
+    def get(self, request: Request, snapshot_id: int) -> Response:
+        """What is in the snapshot."""
+        return Response(SnapshotSerializer(_find(request, snapshot_id)).data)
+
+
+class Download(APIView):
+    """A snapshot as a file."""
+
+    @extend_schema(
+        operation_id="download_snapshot",
+        parameters=[DownloadSerializer],
+        responses={(200, "application/x-ndjson"): OpenApiTypes.BINARY},
+    )
+    def get(self, request: Request, snapshot_id: int) -> StreamingHttpResponse:
+        """The snapshot as PRM800K, TRL stepwise supervision, or Stepmark's own records. A manager may."""
+        snapshot = _find_to_export(request, snapshot_id)
+        asked = DownloadSerializer(data=request.query_params)
+        asked.is_valid(raise_exception=True)
+        format, neutral = asked.validated_data["format"], asked.validated_data["neutral"]
+        content = export_snapshot(snapshot, format, neutral=neutral)
+        return download(content, name=export_name(snapshot, format), content_type="application/x-ndjson")
+
+
+class Card(APIView):
+    """The dataset card of a snapshot."""
+
+    @extend_schema(
+        operation_id="get_card",
+        parameters=[OpenApiParameter("neutral", enum=NEUTRAL, description="The policy of the TRL export beside it.")],
+        responses={(200, "text/markdown"): OpenApiTypes.STR},
+    )
+    def get(self, request: Request, snapshot_id: int) -> HttpResponse:
+        """What was supervised, by whom, how, in Markdown. A manager may."""
+        snapshot = _find_to_export(request, snapshot_id)
+        asked = DownloadSerializer(data={"neutral": request.query_params.get("neutral", NEUTRAL[0])})
+        asked.is_valid(raise_exception=True)
+        card = dataset_card(snapshot, neutral=asked.validated_data["neutral"])
+        return HttpResponse(card, content_type="text/markdown; charset=utf-8")
+
+
+def _find(request: Request, snapshot_id: int) -> Snapshot:
+    snapshots = Snapshot.objects.select_related("project").filter(project__in=visible_projects(request.user))
+    snapshot = snapshots.filter(pk=snapshot_id).first()
+    if snapshot is None:
+        raise Missing(
+            "snapshot_not_found", f"There is no snapshot {snapshot_id}, or you are not a member of its project."
+        )
+    return snapshot
+
+
+def _find_to_export(request: Request, snapshot_id: int) -> Snapshot:
+    snapshot = _find(request, snapshot_id)
+    require_role(request.user, snapshot.project, Membership.Role.MANAGER)
+    return snapshot

@@ -1,0 +1,169 @@
+"""Imports as jobs: started, watched, cancelled, and taken up again when their worker was lost."""
+
+import os
+import uuid
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from datetime import timedelta
+from pathlib import Path
+
+import msgspec
+from django.conf import settings
+from django.contrib.auth.models import User
+from django.db import transaction
+from django.db.models.functions import Coalesce
+from django.utils import timezone
+
+from annotation import audit
+from annotation.errors import Conflict, DomainError, Missing
+from annotation.formats.registry import HEAD_BYTES, READERS, detect
+from annotation.intake.decomposition import RULES
+from annotation.intake.importing import end_import
+from annotation.jobs import enqueue
+from annotation.membership.access import require_role
+from annotation.models import ImportJob, ImportRejection, Membership, Project
+
+TASK = "intake.run"
+STALLED_AFTER = timedelta(minutes=2)
+
+
+@transaction.atomic
+def start_import(
+    *,
+    by: User,
+    project: Project,
+    file: Iterable[bytes],
+    filename: str,
+    format: str = "auto",
+    decomposition: str = "blank_lines",
+) -> ImportJob:
+    """Keep an uploaded file, given in pieces, and let a worker take it in.
+
+    Raises Forbidden, DomainError (`unknown_format`, `unknown_decomposition`) at once where no record of
+    it could be read.
+    """
+    require_role(by, project, Membership.Role.MANAGER)
+    path = _keep(file)
+    try:
+        job = create_import(
+            by=by, project=project, path=path, filename=filename, format=format, decomposition=decomposition
+        )
+    except BaseException:
+        path.unlink(missing_ok=True)
+        raise
+    enqueue(TASK, job.pk)
+    return job
+
+
+@transaction.atomic
+def create_import(
+    *, by: User | None, project: Project, path: Path, filename: str, format: str, decomposition: str
+) -> ImportJob:
+    """A job for a file that lies on this machine and stays there; nobody works on it yet.
+
+    `by` is None for the operator of the machine. Raises as `start_import`, and Missing (`file_not_found`).
+    """
+    if by is not None:
+        require_role(by, project, Membership.Role.MANAGER)
+    if decomposition not in RULES:
+        known = ", ".join(RULES)
+        raise DomainError("unknown_decomposition", f"Texts are split by {known}; not by '{decomposition}'.")
+    job = ImportJob.objects.create(
+        project=project,
+        requested_by=by,
+        filename=Path(filename).name[:300],
+        path=str(path.resolve()),
+        format=_format_of(path, filename, format),
+        decomposition=decomposition,
+        total_bytes=path.stat().st_size,
+    )
+    audit.record(
+        by=by,
+        action="import.start",
+        target=job,
+        project=project,
+        after={"filename": job.filename, "format": job.format, "bytes": job.total_bytes},
+    )
+    return job
+
+
+@transaction.atomic
+def cancel_import(*, by: User, job: ImportJob) -> ImportJob:
+    """Stop an import behind the chunk it is at; what is in stays. Raises Forbidden, Conflict (`import_over`)."""
+    require_role(by, job.project, Membership.Role.MANAGER)
+    job = ImportJob.objects.select_for_update(of=("self",)).select_related("project").get(pk=job.pk)
+    if job.state not in (ImportJob.State.QUEUED, ImportJob.State.RUNNING):
+        raise Conflict("import_over", f"This import is {job.state} already.")
+    job.cancel_requested = True
+    job.save(update_fields=["cancel_requested"])
+    audit.record(by=by, action="import.cancel", target=job, project=job.project)
+    if job.state == ImportJob.State.QUEUED:
+        end_import(job, ImportJob.State.CANCELLED)
+    return job
+
+
+def sweep_imports() -> int:
+    """Enqueue again the imports that nobody has worked on for a while; returns how many."""
+    live = ImportJob.objects.filter(state__in=[ImportJob.State.QUEUED, ImportJob.State.RUNNING])
+    stalled = live.alias(seen_at=Coalesce("heartbeat_at", "created_at")).filter(
+        seen_at__lt=timezone.now() - STALLED_AFTER
+    )
+    jobs = list(stalled.values_list("pk", flat=True))
+    for job in jobs:
+        ImportJob.objects.filter(pk=job).update(heartbeat_at=timezone.now())
+        enqueue(TASK, job)
+    return len(jobs)
+
+
+@dataclass(frozen=True)
+class Progress:
+    """Share of the file's bytes done, 0 to 1; records a second; seconds left, None while not known."""
+
+    share: float
+    records_per_second: float | None
+    seconds_left: float | None
+
+
+def progress_of(job: ImportJob) -> Progress:
+    share = 1.0 if job.state == ImportJob.State.DONE else job.done_bytes / job.total_bytes if job.total_bytes else 0.0
+    if job.started_at is None or not job.done_records:
+        return Progress(share, None, None)
+    seconds = ((job.finished_at or timezone.now()) - job.started_at).total_seconds()
+    left = seconds / share - seconds if share and job.finished_at is None else None
+    return Progress(share, job.done_records / seconds if seconds else None, left)
+
+
+def rejected_lines(job: ImportJob) -> Iterator[bytes]:
+    """The rejections of a job as JSON Lines of `{line, field, reason, excerpt}`."""
+    rows = ImportRejection.objects.filter(job=job).order_by("line", "pk")
+    for row in rows.values("line", "field", "reason", "excerpt").iterator():
+        yield msgspec.json.encode(row) + b"\n"
+
+
+def _format_of(path: Path, filename: str, format: str) -> str:
+    try:
+        with path.open("rb") as file:
+            head = file.read(HEAD_BYTES)
+    except OSError as error:
+        raise Missing("file_not_found", f"{filename} cannot be read: {error.strerror or error}.") from None
+    found = detect(head, filename) if format == "auto" else format
+    if found not in READERS:
+        known = ", ".join(READERS)
+        raise DomainError("unknown_format", f"There is no format '{format}'; there are: auto, {known}.")
+    return found
+
+
+def _keep(file: Iterable[bytes]) -> Path:
+    root: Path = settings.UPLOAD_ROOT
+    root.mkdir(parents=True, exist_ok=True)
+    path = root / uuid.uuid4().hex
+    try:
+        with path.open("xb") as out:
+            for piece in file:
+                out.write(piece)
+            out.flush()
+            os.fsync(out.fileno())
+    except BaseException:
+        path.unlink(missing_ok=True)
+        raise
+    return path

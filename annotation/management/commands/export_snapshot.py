@@ -1,0 +1,44 @@
+from argparse import ArgumentParser
+from pathlib import Path
+from typing import Any
+
+import msgspec
+from django.core.management.base import BaseCommand, CommandError
+
+from annotation.datasets.cards import dataset_card
+from annotation.datasets.exporting import FORMATS, NEUTRAL, export_snapshot
+from annotation.datasets.snapshots import create_snapshot
+from annotation.errors import DomainError
+from annotation.models import Project
+
+
+class Command(BaseCommand):
+    help = "Freeze the labels of a project and write them to a file, with a dataset card (FILE.md) beside it."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("file", type=Path)
+        parser.add_argument("--project", required=True, help="address (slug) of the project")
+        parser.add_argument("--format", default="prm800k", choices=FORMATS)
+        parser.add_argument("--neutral", default="positive", choices=NEUTRAL, help="neutral steps in TRL")
+        parser.add_argument("--filters", default="{}", help='JSON, such as {"source_kinds": ["human"]}')
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        file: Path = options["file"]
+        try:
+            project = Project.objects.get(slug=options["project"])
+            filters = msgspec.json.decode(options["filters"], type=dict[str, Any])
+            snapshot = create_snapshot(by=None, project=project, filters=filters)
+            content = export_snapshot(snapshot, options["format"], neutral=options["neutral"])
+        except Project.DoesNotExist:
+            raise CommandError(f"There is no project '{options['project']}'.") from None
+        except msgspec.DecodeError as error:
+            raise CommandError(f"--filters is no JSON object: {error}.") from None
+        except DomainError as error:
+            raise CommandError(error.message) from None
+        partial = file.with_name(file.name + ".partial")
+        with partial.open("wb") as out:
+            out.writelines(content)
+        partial.replace(file)
+        card = file.with_name(file.name + ".md")
+        card.write_text(dataset_card(snapshot, neutral=options["neutral"]))
+        self.stdout.write(f"{file}: {snapshot.counts['annotations']} annotations, card in {card}.")

@@ -1,0 +1,66 @@
+import sys
+from argparse import ArgumentParser
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+
+from annotation.errors import DomainError
+from annotation.formats.registry import READERS
+from annotation.intake.decomposition import RULES
+from annotation.intake.importing import run_import
+from annotation.intake.imports import create_import, progress_of
+from annotation.models import ImportJob, Project
+
+SHOWN_REJECTIONS = 20
+
+
+class Command(BaseCommand):
+    help = "Import a file of problems and solutions, labels included where it has them. A second run adds nothing."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("file", type=Path)
+        parser.add_argument("--project", required=True, help="address (slug) of the project")
+        parser.add_argument("--format", default="auto", choices=["auto", *READERS])
+        parser.add_argument("--decomposition", default="blank_lines", choices=list(RULES))
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        file: Path = options["file"]
+        try:
+            project = Project.objects.get(slug=options["project"])
+        except Project.DoesNotExist:
+            known = ", ".join(Project.objects.order_by("slug").values_list("slug", flat=True)) or "none yet"
+            raise CommandError(f"There is no project '{options['project']}'; there are: {known}.") from None
+        try:
+            job = create_import(
+                by=None,
+                project=project,
+                path=file,
+                filename=file.name,
+                format=options["format"],
+                decomposition=options["decomposition"],
+            )
+        except DomainError as error:
+            raise CommandError(error.message) from None
+        run_import(job.pk, on_progress=self._tell)
+        job.refresh_from_db()
+        if sys.stderr.isatty():
+            self.stderr.write("")
+        self._report(job)
+        if job.state != ImportJob.State.DONE:
+            raise CommandError(job.error or f"The import is {job.state}.")
+
+    def _tell(self, job: ImportJob) -> None:
+        if sys.stderr.isatty():
+            self.stderr.write(f"\r{progress_of(job).share:4.0%}  {job.done_records} records", ending="")
+
+    def _report(self, job: ImportJob) -> None:
+        self.stdout.write(
+            f"{job.filename} ({job.format}): {job.accepted} accepted with {job.annotations} annotations, "
+            f"{job.duplicates} duplicates, {job.rejected} rejected."
+        )
+        for rejection in job.rejections.all()[:SHOWN_REJECTIONS]:
+            field = f", {rejection.field}" if rejection.field else ""
+            self.stdout.write(f"  line {rejection.line}{field}: {rejection.reason}")
+        if job.rejected > SHOWN_REJECTIONS:
+            self.stdout.write(f"  and {job.rejected - SHOWN_REJECTIONS} more")

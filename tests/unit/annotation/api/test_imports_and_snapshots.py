@@ -1,0 +1,137 @@
+"""Imports, snapshots and their downloads over HTTP."""
+
+import json
+
+import pytest
+from django.contrib.auth.models import User
+from django.core.files.uploadedfile import SimpleUploadedFile
+from rest_framework.test import APIClient
+
+from annotation.intake.importing import run_import
+from annotation.membership.members import add_member
+from annotation.membership.projects import create_project
+from annotation.models import ImportJob, Snapshot
+
+LINE = {"problem": "p", "steps": ["a", "b"], "label": 1, "id": "x"}
+
+
+@pytest.fixture(autouse=True)
+def roots(settings, tmp_path):
+    settings.UPLOAD_ROOT = tmp_path / "uploads"
+    settings.SNAPSHOT_ROOT = tmp_path / "snapshots"
+
+
+@pytest.fixture
+def manager(db):
+    return User.objects.create_user("manager")
+
+
+@pytest.fixture
+def project(manager):
+    return create_project(by=manager, name="Project", slug="project")
+
+
+@pytest.fixture
+def api(manager, project):
+    client = APIClient()
+    client.force_authenticate(manager)
+    return client
+
+
+@pytest.fixture
+def annotator(manager, project):
+    user = User.objects.create_user("annotator")
+    add_member(by=manager, project=project, user=user, role="annotator")
+    client = APIClient()
+    client.force_authenticate(user)
+    return client
+
+
+def upload(api, content, **fields):
+    file = SimpleUploadedFile("file.jsonl", content)
+    return api.post("/api/v1/projects/project/imports/", {"file": file, **fields}, format="multipart")
+
+
+def body(response):
+    return b"".join(response.streaming_content)
+
+
+def test_upload_watch_freeze_download(api):
+    started = upload(api, json.dumps(LINE).encode() + b"\n{}\n")
+    assert started.status_code == 202
+    assert (started.data["state"], started.data["format"]) == ("queued", "processbench")
+    where = f"/api/v1/imports/{started.data['id']}/"
+    run_import(started.data["id"])
+    done = api.get(where).data
+    assert (done["state"], done["accepted"], done["rejected"]) == ("done", 1, 1)
+    assert done["progress"]["share"] == 1
+    assert [job["id"] for job in api.get("/api/v1/projects/project/imports/").data["results"]] == [done["id"]]
+    refused = api.get(where + "rejections/")
+    assert refused["Content-Type"] == "application/x-ndjson"
+    assert [json.loads(line)["line"] for line in body(refused).splitlines()] == [2]
+    assert api.post(where + "cancel/").data["code"] == "import_over"
+
+    frozen = api.post("/api/v1/projects/project/snapshots/", {"filters": {"source_kinds": ["consensus"]}})
+    assert frozen.status_code == 201
+    assert frozen.data["counts"]["solutions"] == 1
+    where = f"/api/v1/snapshots/{frozen.data['id']}/"
+    assert api.get(where).data["sha256"] == frozen.data["sha256"]
+    assert api.get("/api/v1/projects/project/snapshots/").data["count"] == 1
+    trl = api.get(where + "download/?format=trl&neutral=drop")
+    assert json.loads(body(trl)) == {"prompt": "p", "completions": ["a", "b"], "labels": [True, False]}
+    sha = frozen.data["sha256"][:12]
+    assert trl["Content-Disposition"] == f'attachment; filename="project-{sha}-trl.jsonl"'
+    native = json.loads(body(api.get(where + "download/")))
+    assert native["label"]["finish_reason"] == "found_error"
+    card = api.get(where + "card/?neutral=drop")
+    assert card["Content-Type"].startswith("text/markdown")
+    assert "Neutral steps end the line" in card.content.decode()
+
+
+@pytest.mark.parametrize(
+    ("content", "fields", "code"),
+    [
+        (b"", {}, "unknown_format"),
+        (b"a,b\n", {}, "unknown_format"),
+        (b"{}", {"format": "csv"}, "invalid"),
+        (b"{}", {"decomposition": "words"}, "invalid"),
+    ],
+)
+def test_bad_uploads(api, content, fields, code):
+    answer = upload(api, content, **fields)
+    assert (answer.status_code, answer.data["code"]) == (400, code)
+    assert not ImportJob.objects.exists()
+
+
+def test_bad_requests(api):
+    project = "/api/v1/projects/project"
+    assert api.post(f"{project}/imports/", {}, format="multipart").data["extra"]["field"] == "file"
+    assert api.post(f"{project}/snapshots/", {"filters": {"splits": ["x"]}}).data["code"] == "invalid_filters"
+    assert api.post(f"{project}/snapshots/", {"filters": []}).data["extra"]["field"] == "filters"
+    assert api.post(f"{project}/snapshots/", {}).data["code"] == "nothing_to_snapshot"
+    assert api.get("/api/v1/imports/99/").status_code == 404
+    assert api.get(f"/api/v1/snapshots/{10**30}/").status_code == 404
+
+
+def test_bad_downloads(api, project):
+    snapshot = Snapshot.objects.create(project=project, sha256="0" * 64, path="gone.jsonl", counts={})
+    where = f"/api/v1/snapshots/{snapshot.pk}/download/"
+    assert api.get(where + "?format=csv").data["extra"]["field"] == "format"
+    assert api.get(where + "?format=trl&neutral=x").data["extra"]["field"] == "neutral"
+    assert api.get(where).data["code"] == "snapshot_file_missing"
+
+
+def test_who_may(api, annotator, project):
+    job = ImportJob.objects.create(project=project, filename="f", path="f")
+    snapshot = Snapshot.objects.create(project=project, sha256="0" * 64, path="gone.jsonl", counts={})
+    assert upload(annotator, b"{}").status_code == 403
+    assert annotator.post("/api/v1/projects/project/snapshots/", {}).status_code == 403
+    assert annotator.get(f"/api/v1/imports/{job.pk}/").status_code == 200
+    assert annotator.get(f"/api/v1/imports/{job.pk}/rejections/").status_code == 403
+    assert annotator.post(f"/api/v1/imports/{job.pk}/cancel/").status_code == 403
+    assert annotator.get(f"/api/v1/snapshots/{snapshot.pk}/").status_code == 200
+    assert annotator.get(f"/api/v1/snapshots/{snapshot.pk}/download/").status_code == 403
+    stranger = APIClient()
+    stranger.force_authenticate(User.objects.create_user("stranger"))
+    assert stranger.get(f"/api/v1/imports/{job.pk}/").status_code == 404
+    assert stranger.get(f"/api/v1/snapshots/{snapshot.pk}/card/").status_code == 404

@@ -1,0 +1,62 @@
+import time
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from annotation.intake.decomposition import RULES, decompose
+
+PIECES = (
+    st.sampled_from(["\n\n", "\n", " ", "  \n \r\n", "\t", "$", "\\$", "```", "\\begin{x}", "\\\\[2pt]"])
+    | st.sampled_from(["Let x = 3. ", "costs $5 and $6. ", "e.g. This. ", '"Yes!" He said. ', "π. Ü"])
+    | st.sampled_from(["Then $a.\nB$ holds. ", "$$\n\nx\n\n$$", "\\[ a\n\nb. C \\]", "```python\n\nx = 1\n\n```\n"])
+    | st.sampled_from(["\\begin{align}\n\nx &= 1\\\\\n\n\\end{align}"])
+    | st.sampled_from(["1. one\n", "2) two\n", "(3) three", "Step 1: go\n", "**Step 2** stop\n", "## Head\n"])
+)
+
+
+@given(st.lists(PIECES | st.text(max_size=5)).map("".join), st.sampled_from(sorted(RULES)))
+def test_joined_again_the_steps_are_the_text(text, rule):
+    steps = decompose(text, rule)
+    assert "".join("".join(steps).split()) == "".join(text.split())
+    assert all(step.strip() for step in steps)
+
+
+@pytest.mark.parametrize(
+    ("rule", "text", "steps"),
+    [
+        ("blank_lines", "a\nb\n\n c \n \t\nd", ["a\nb", "c", "d"]),
+        ("blank_lines", "a\r\n\r\nb", ["a", "b"]),
+        ("blank_lines", "", []),
+        ("blank_lines", " \n\n ", []),
+        ("blank_lines", "so\n\\[\nx\n\n= 1\n\\]\n\nthen", ["so\n\\[\nx\n\n= 1\n\\]", "then"]),
+        ("blank_lines", "\\begin{align}\na\n\nb\n\\end{align}\n\nc", ["\\begin{align}\na\n\nb\n\\end{align}", "c"]),
+        ("blank_lines", "```\na\n\nb\n```\n\nc", ["```\na\n\nb\n```", "c"]),
+        ("blank_lines", "```\na\n\nnever closed", ["```\na\n\nnever closed"]),
+        ("blank_lines", "\\begin{align} never\n\nclosed", ["\\begin{align} never", "closed"]),
+        ("blank_lines", "costs $5\n\nor $6", ["costs $5", "or $6"]),
+        ("numbered", "Intro\n1. a\n  more\n2. b\n10) c", ["Intro", "1. a\n  more", "2. b", "10) c"]),
+        ("numbered", "Step 1: a\n1. x\n2. y\n**Step 2**: b", ["Step 1: a\n1. x\n2. y", "**Step 2**: b"]),
+        ("numbered", "# One\na\n## Two\nb", ["# One\na", "## Two\nb"]),
+        ("numbered", "3.14 is\n2.71 is not\n\nthe end", ["3.14 is\n2.71 is not", "the end"]),
+        ("numbered", "```\n1. a\n2. b\n```\n\nx", ["```\n1. a\n2. b\n```", "x"]),
+        ("lines", "def f():\n    return 1\n\n\nf()", ["def f():", "    return 1", "f()"]),
+        ("lines", "x\n\\[ a\nb \\]\ny", ["x", "\\[ a\nb \\]", "y"]),
+        ("sentences", "One. Two! Three? four. Five", ["One.", "Two!", "Three? four.", "Five"]),
+        ("sentences", "Let $x = 1. Y$. Then $y$. $z$ too.", ["Let $x = 1. Y$.", "Then $y$.", "$z$ too."]),
+        ("sentences", "It is 3.14. See e.g. Fig. 2. Done.", ["It is 3.14.", "See e.g. Fig. 2.", "Done."]),
+        ("sentences", '"Yes." He left.\n\nNew', ['"Yes."', "He left.", "New"]),
+        ("sentences", "1. First. Then\n2. Second.", ["1. First.", "Then\n2. Second."]),
+    ],
+)
+def test_rules(rule, text, steps):
+    assert decompose(text, rule) == steps
+
+
+@pytest.mark.parametrize("rule", sorted(RULES))
+@pytest.mark.parametrize("piece", ["$", "$a ", "```\n", "\\begin{a}", "\\[", "a. ", "\n ", "1. a\n", ".'"])
+def test_time_grows_with_length_only(rule, piece):
+    text = piece * (300_000 // len(piece))
+    started = time.perf_counter()
+    decompose(text, rule)
+    assert time.perf_counter() - started < 3

@@ -1,0 +1,270 @@
+"""Imports as jobs: chunk by chunk, each once, with everything that was refused named."""
+
+import io
+import json
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+from django.contrib.auth.models import User
+from django.core.management import CommandError, call_command
+from django.db import DataError
+from django.utils import timezone
+
+from annotation.errors import Conflict, DomainError, Forbidden, Missing
+from annotation.intake import importing, imports, store
+from annotation.intake.importing import run_import
+from annotation.intake.imports import cancel_import, create_import, progress_of, rejected_lines, start_import
+from annotation.membership.members import add_member
+from annotation.models import Annotation, AuditEntry, ImportJob, Problem, Solution, Step
+from tests.real_data import real_data
+
+
+def plain(number, **fields):
+    return {"problem": f"problem number {'i' * number}", "steps": [f"s{number}"], **fields}
+
+
+def counts(job):
+    return job.accepted, job.duplicates, job.rejected, job.annotations
+
+
+@pytest.fixture
+def small_chunks(monkeypatch):
+    monkeypatch.setattr(importing, "CHUNK_RECORDS", 3)
+
+
+@pytest.fixture
+def sent(monkeypatch):
+    """What would have been enqueued."""
+    tasks = []
+    monkeypatch.setattr(imports, "enqueue", lambda *task, **_: tasks.append(task))
+    return tasks
+
+
+def test_the_same_file_twice_adds_nothing_and_says_so(import_content):
+    lines = [plain(n, solution="a\n\nb") if n % 2 else plain(n) for n in range(7)]
+    for line in lines[1::2]:
+        del line["steps"]
+    job = import_content(lines)
+    assert (job.state, job.format, counts(job)) == ("done", "plain", (7, 0, 0, 0))
+    assert (job.done_records, job.done_bytes) == (7, job.total_bytes)
+    assert Step.objects.count() == 4 + 3 * 2
+    assert counts(import_content(lines)) == (0, 7, 0, 0)
+    assert Solution.objects.count() == 7
+    assert Solution.objects.filter(import_job=job).count() == 7
+
+
+def test_what_is_refused_is_named_and_the_rest_is_in(import_content, small_chunks):
+    bad_label = {"labeler": "l", "question": {"problem": "p"}, "label": {"steps": [], "finish_reason": "give_up"}}
+    job = import_content(
+        [
+            plain(1),
+            b"{broken",
+            plain(2, steps=[]),
+            plain(3),
+            b'{"problem": "nul\\u0000", "steps": ["a"]}',
+            b'{"problem": "\xff", "steps": ["a"]}',
+            b"",
+            plain(4, steps=["a", " "]),
+            plain(5, generator="g" * 300),
+            plain(6, id=None, steps=[" x "]),
+            {"problem": "  ", "steps": ["a"]},
+            {"problem": "q", "solution": " \n "},
+            bad_label,
+        ],
+        format="plain",
+    )
+    assert (job.state, counts(job)) == ("done", (3, 0, 9, 0))
+    refused = list(job.rejections.values_list("line", "field"))
+    assert refused == [
+        (2, ""), (3, "steps"), (5, ""), (6, ""), (8, "steps[1]"), (9, "generator"), (11, "problem"), (12, "steps"),
+        (13, ""),
+    ]  # fmt: skip
+    downloaded = [json.loads(line) for line in rejected_lines(job)]
+    assert [line["line"] for line in downloaded] == [line for line, _ in refused]
+    assert downloaded[0]["excerpt"] == "{broken"
+
+
+def test_give_ups_with_empty_completions_come_in(import_content):
+    line = {
+        "labeler": "l",
+        "timestamp": "2022",
+        "question": {"problem": "p", "pre_generated_steps": ["a"]},
+        "label": {
+            "steps": [
+                {"completions": [], "human_completion": None, "chosen_completion": None},
+                {"completions": None, "human_completion": None, "chosen_completion": None},
+            ],
+            "total_time": None,
+            "finish_reason": "give_up",
+        },
+    }
+    job = import_content([line])
+    assert (job.format, counts(job)) == ("prm800k", (1, 0, 0, 1))
+    assert Annotation.objects.get().first_error is None
+    assert Annotation.objects.get().path.count() == 2
+
+
+def test_only_so_many_refusals_are_kept_and_the_rest_is_counted(import_content, small_chunks, monkeypatch):
+    monkeypatch.setattr(importing, "MAX_REJECTIONS", 4)
+    job = import_content([plain(1), *[{"problem": 1}] * 9])
+    assert counts(job) == (1, 0, 9, 0)
+    assert list(job.rejections.values_list("line", flat=True)) == [2, 3, 4, 5]
+
+
+def test_a_record_that_the_database_refuses_does_not_stop_the_others(import_content, monkeypatch):
+    given = store.NewRows.add
+
+    def refuse(self, model, *values):
+        if model is Problem and "iii" in values[2] and "iiii" not in values[2]:
+            raise DataError("too odd\nreally")
+        given(self, model, *values)
+
+    monkeypatch.setattr(store.NewRows, "add", refuse)
+    job = import_content([plain(n) for n in range(6)])
+    assert counts(job) == (5, 0, 1, 0)
+    assert list(job.rejections.values_list("line", "reason")) == [(4, "the database refuses it: too odd")]
+
+
+def test_an_import_goes_on_where_it_was(import_content, project, tmp_path, small_chunks, monkeypatch):
+    path = tmp_path / "file.jsonl"
+    path.write_text("\n".join(json.dumps(plain(n)) for n in range(8)))
+    job = create_import(by=None, project=project, path=path, filename="f", format="plain", decomposition="blank_lines")
+    stored = importing.store_chunk
+
+    def fail_at_the_third(**chunk):
+        if Solution.objects.count() == 6:
+            raise MemoryError
+        return stored(**chunk)
+
+    monkeypatch.setattr(importing, "store_chunk", fail_at_the_third)
+    with pytest.raises(MemoryError):
+        run_import(job.pk)
+    job.refresh_from_db()
+    assert (job.state, job.done_records, job.accepted) == ("failed", 6, 6)
+    assert "MemoryError" in job.error
+    ImportJob.objects.update(state="running")
+    monkeypatch.setattr(importing, "store_chunk", stored)
+    run_import(job.pk)
+    job.refresh_from_db()
+    assert (job.state, job.done_records, counts(job)) == ("done", 8, (8, 0, 0, 0))
+
+
+def test_cancelling_stops_behind_the_chunk_and_keeps_what_is_in(project, manager, tmp_path, small_chunks, sent):
+    file = [json.dumps(plain(n)).encode() + b"\n" for n in range(9)]
+    job = start_import(by=manager, project=project, file=file, filename="f.jsonl")
+    run_import(job.pk, on_progress=lambda job: ImportJob.objects.update(cancel_requested=True))
+    job.refresh_from_db()
+    assert (job.state, job.accepted) == ("cancelled", 3)
+    with pytest.raises(Conflict):
+        cancel_import(by=manager, job=job)
+
+
+def test_one_that_waits_is_cancelled_at_once(project, manager, sent, django_capture_on_commit_callbacks):
+    job = start_import(by=manager, project=project, file=[json.dumps(plain(1)).encode()], filename="f")
+    with django_capture_on_commit_callbacks(execute=True):
+        assert cancel_import(by=manager, job=job).state == "cancelled"
+    assert not Path(job.path).exists()
+    run_import(job.pk)
+    assert not Solution.objects.exists()
+
+
+def test_an_upload_is_dropped_at_the_end_and_other_files_stay(
+    project, manager, sent, import_content, django_capture_on_commit_callbacks
+):
+    job = start_import(by=manager, project=project, file=[b'{"problem": "p",', b'"steps": ["a"]}'], filename="a/b.json")
+    assert (job.filename, sent) == ("b.json", [("intake.run", job.pk)])
+    with django_capture_on_commit_callbacks(execute=True):
+        run_import(job.pk)
+        other = import_content([plain(1)])
+    assert not Path(job.path).exists()
+    assert Path(other.path).exists()
+    actions = AuditEntry.objects.filter(target_id=str(job.pk)).order_by("id").values_list("action", flat=True)
+    assert list(actions) == ["import.start", "import.done"]
+
+
+@pytest.mark.parametrize(
+    ("content", "options", "code"),
+    [
+        (b"", {}, "unknown_format"),
+        (b"\x1f\x8b", {}, "unknown_format"),
+        (b"{}", {"format": "csv"}, "unknown_format"),
+        (b"{}", {"decomposition": "words"}, "unknown_decomposition"),
+    ],
+)
+def test_files_that_cannot_be_read_are_refused_at_once(project, manager, settings, content, options, code):
+    with pytest.raises(DomainError) as raised:
+        start_import(by=manager, project=project, file=[content], filename="file", **options)
+    assert raised.value.code == code
+    assert not list(settings.UPLOAD_ROOT.iterdir())
+    assert not ImportJob.objects.exists()
+
+
+def test_only_a_manager_imports(project, manager):
+    reader = User.objects.create_user("reader")
+    add_member(by=manager, project=project, user=reader, role="reviewer")
+    with pytest.raises(Forbidden):
+        start_import(by=reader, project=project, file=[b"{}"], filename="file")
+
+
+def test_a_file_that_went_away_fails_with_the_reason(project, tmp_path):
+    path = tmp_path / "f"
+    path.write_text(json.dumps(plain(1)))
+    job = create_import(by=None, project=project, path=path, filename="f", format="plain", decomposition="blank_lines")
+    path.unlink()
+    run_import(job.pk)
+    job.refresh_from_db()
+    assert (job.state, job.error) == ("failed", "f cannot be read: No such file or directory.")
+    with pytest.raises(Missing):
+        create_import(by=None, project=project, path=path, filename="f", format="auto", decomposition="blank_lines")
+
+
+def test_the_sweep_takes_up_what_nobody_works_on(project, sent):
+    now, long_ago = timezone.now(), timezone.now() - timedelta(hours=1)
+    ages = {("running", now): False, ("running", long_ago): True, ("queued", long_ago): True, ("done", long_ago): False}
+    expected = []
+    for (state, seen), stalled in ages.items():
+        job = ImportJob.objects.create(project=project, filename="f", path="f", state=state, heartbeat_at=seen)
+        expected += [("intake.run", job.pk)] if stalled else []
+    waiting = ImportJob.objects.create(project=project, filename="f", path="f")
+    assert imports.sweep_imports() == 2
+    ImportJob.objects.filter(pk=waiting.pk).update(created_at=long_ago)
+    assert imports.sweep_imports() == 1
+    assert imports.sweep_imports() == 0
+    assert sorted(sent) == sorted([*expected, ("intake.run", waiting.pk)])
+
+
+def test_progress(project):
+    now = timezone.now()
+    job = ImportJob(total_bytes=1000, done_bytes=250, done_records=10, started_at=now - timedelta(seconds=10))
+    assert progress_of(ImportJob(total_bytes=9)).seconds_left is None
+    progress = progress_of(job)
+    assert progress.share == 0.25
+    assert progress.seconds_left == pytest.approx(30, rel=0.01)
+    assert progress.records_per_second == pytest.approx(1, rel=0.01)
+
+
+def test_the_command_imports_and_reports(project, tmp_path):
+    file = tmp_path / "f.jsonl"
+    file.write_text(json.dumps(plain(1)) + "\n" + '{"problem": 1}')
+    out = io.StringIO()
+    call_command("import_solutions", str(file), project="project", stdout=out)
+    assert "f.jsonl (plain): 1 accepted with 0 annotations, 0 duplicates, 1 rejected." in out.getvalue()
+    assert "line 2, problem: Expected str, got int" in out.getvalue()
+    with pytest.raises(CommandError, match="there are: project"):
+        call_command("import_solutions", str(file), project="nothing")
+    with pytest.raises(CommandError, match="cannot be read"):
+        call_command("import_solutions", str(tmp_path / "none"), project="project")
+
+
+@pytest.mark.parametrize("name", ["processbench/math.json", "prm800k/prm800k_real_records.jsonl"])
+def test_real_files_twice(project, name):
+    path = real_data(name)
+    for expected in ("accepted", "duplicates"):
+        job = create_import(
+            by=None, project=project, path=path, filename=path.name, format="auto", decomposition="lines"
+        )
+        run_import(job.pk)
+        job.refresh_from_db()
+        assert (job.state, job.rejected) == ("done", 0)
+        assert getattr(job, expected) == job.done_records > 0
