@@ -8,6 +8,7 @@ export interface Config {
   user: { name: string };
   homeUrl: string;
   loginUrl: string;
+  markUrl: string;
 }
 
 export function readConfig(): Config {

@@ -40,6 +40,7 @@ export const text = {
     saving: "saving…",
     unreachable: "not saved yet",
     signed_out: "not saved yet",
+    local: "saved in this browser only",
   },
   problem: {
     title: "Problem",
@@ -53,7 +54,6 @@ export const text = {
     skip: "Skip",
     note: "Note on the whole solution",
     addNote: "Add a note",
-    from: (generator: string) => `Written by ${generator}`,
     unfold: "Show the whole problem",
     fold: "Fold the problem",
   },
@@ -146,7 +146,6 @@ export const text = {
         : "The server cannot be reached. Your work is kept in this browser.",
     retry: "Try now",
     notDurable: "This browser cannot store your work. Keep this tab open until it is sent.",
-    leaseEnded: "Your hold on this solution has run out. Submit all the same: it will be kept.",
     refused: (solution: number, why: string) => `The server did not take your work on solution ${solution}: ${why}`,
     download: "Download a copy",
     dismiss: "Dismiss",

@@ -1,6 +1,6 @@
 import type { Api } from "../src/api/endpoints";
 import { ApiError, NetworkError } from "../src/api/call";
-import type { Claim, Submission, Task } from "../src/api/types";
+import type { Claim, StoredDraft, Submission, Task } from "../src/api/types";
 import type { Storage } from "../src/outbox/storage";
 
 export function memoryStorage(): Storage & { map: Map<string, string> } {
@@ -22,7 +22,7 @@ export class FakeServer implements Api {
   online = true;
   signedIn = true;
   readonly accepted = new Map<string, Submission>();
-  readonly drafts = new Map<number, { version: number; body: unknown }>();
+  readonly drafts = new Map<number, StoredDraft>();
   readonly released: { lease: number; reason: string }[] = [];
   readonly endedLeases = new Set<number>();
   calls: string[] = [];
@@ -73,7 +73,7 @@ export class FakeServer implements Api {
     this.end(lease);
   }
 
-  async saveDraft(lease: number, version: number, body: unknown) {
+  async saveDraft(lease: number, version: number, body: StoredDraft["body"]) {
     this.answer("saveDraft");
     const stored = this.drafts.get(lease);
     if (stored && version !== stored.version) {

@@ -1,12 +1,12 @@
 import { callAPI, type Caller } from "./call";
-import type { Claim, Progress, Submission, SubmissionReceipt } from "./types";
+import type { Claim, Expiry, Progress, SavedDraft, StoredDraft, Submission, SubmissionReceipt } from "./types";
 
 /** What the workbench asks of the server. The session is written against this, so tests can stand in for it. */
 export interface Api {
   claim(holding: number[]): Promise<Claim>;
-  heartbeat(lease: number): Promise<{ expires_at: string }>;
+  heartbeat(lease: number): Promise<Expiry>;
   release(lease: number, reason: string): Promise<void>;
-  saveDraft(lease: number, version: number, body: unknown): Promise<{ version: number; saved_at: string }>;
+  saveDraft(lease: number, version: number, body: StoredDraft["body"]): Promise<SavedDraft>;
   submit(submission: Submission): Promise<SubmissionReceipt>;
   progress(): Promise<Progress>;
 }

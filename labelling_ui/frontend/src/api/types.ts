@@ -1,103 +1,27 @@
-/** The shapes of the API that the workbench speaks (durations in milliseconds, times in ISO 8601). */
+/** The shapes that the workbench speaks, from the API's own schema (`npm run types` writes schema.d.ts). */
+import type { components } from "./schema";
+
+type Schemas = components["schemas"];
 
 export type Rating = 1 | 0 | -1;
-export type StepKind = "reasoning" | "plan" | "tool_call" | "observation" | "edit" | "answer";
-export type FinishReason = "solution" | "found_error" | "give_up" | "bad_problem";
+export type StepKind = Schemas["StepKind"];
+export type FinishReason = Schemas["FinishReason"];
+export type Step = Schemas["Step"];
+export type StepPosition = Schemas["Position"];
+export type Scheme = Schemas["Scheme"];
+export type Task = Schemas["Task"];
+export type StoredDraft = Schemas["StoredDraft"];
+export type SavedDraft = Schemas["SavedDraft"];
+export type Expiry = Schemas["Expiry"];
+export type Claim = Schemas["Claim"];
+export type ClaimReason = Schemas["ReasonEnum"];
+export type SubmissionReceipt = Schemas["Receipt"];
+export type Progress = Schemas["Progress"];
+export type ErrorBody = Schemas["Error"];
 
-export interface Step {
-  id: number;
-  alternative: number;
-  text: string;
-  kind: StepKind;
-}
+// Here every field is said, also those that the API would fill in.
+type Said<Shape, Narrower> = Omit<Required<Shape>, keyof Narrower> & Narrower;
 
-export interface StepPosition {
-  position: number;
-  alternatives: Step[];
-}
-
-export interface Problem {
-  id: number;
-  text: string;
-  domain: string;
-  reference_answer: string | null;
-  reference_solution: string | null;
-}
-
-export interface Scheme {
-  stop_at_first_error: boolean;
-  rate_alternatives: boolean;
-  ask_own_step: boolean;
-  error_types: string[];
-  reference: "shown" | "on_request" | "hidden";
-}
-
-export interface Task {
-  lease: { id: number; expires_at: string };
-  solution: { id: number; steps: StepPosition[]; generator: string | null };
-  problem: Problem;
-  scheme: Scheme;
-  draft: StoredDraft | null;
-}
-
-export interface StoredDraft {
-  version: number;
-  body: unknown;
-}
-
-export type ClaimReason = "done" | "all_leased" | "not_annotator" | "holding_enough" | "paused";
-
-export interface Claim {
-  task: Task | null;
-  reason: ClaimReason | null;
-  message: string;
-  retry_at: string | null;
-}
-
-export interface StepJudgement {
-  step: number;
-  state: "rated" | "unsure" | "not_reached";
-  rating: Rating | null;
-  flagged: boolean;
-  error_type: string;
-  comment: string;
-}
-
-export interface PathEntry {
-  position: number;
-  chosen: number | null;
-  own_text: string | null;
-  dwell_ms: number;
-  ratings: StepJudgement[];
-}
-
-export interface Submission {
-  submission_id: string;
-  solution: number;
-  lease: number | null;
-  finish_reason: FinishReason;
-  reason: string;
-  total_ms: number;
-  comment: string;
-  reference_disputed: boolean;
-  path: PathEntry[];
-}
-
-export interface SubmissionReceipt {
-  id: number;
-  revision: number;
-  counted: boolean;
-  first_error: number | null;
-}
-
-export interface Progress {
-  today: number;
-  total: number;
-  median_seconds: number | null;
-}
-
-export interface ErrorBody {
-  code: string;
-  message: string;
-  extra: unknown;
-}
+export type StepJudgement = Said<Schemas["RatingRequest"], { rating: Rating | null }>;
+export type PathEntry = Said<Schemas["PathPositionRequest"], { ratings: StepJudgement[]; dwell_ms: number }>;
+export type Submission = Said<Schemas["SubmissionRequest"], { path: PathEntry[]; total_ms: number }>;

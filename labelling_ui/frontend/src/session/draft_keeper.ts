@@ -11,8 +11,11 @@ export interface Conflict {
   theirVersion: number;
 }
 
-/** "saving" from the first change until the server has it; "unreachable" once an attempt has failed. */
-export type Saving = "saved" | "saving" | "unreachable" | "signed_out";
+/**
+ * "saving" from the first change until the server has it; "unreachable" once an attempt has failed;
+ * "local" when the server takes no more drafts of this lease, so that only this browser has it.
+ */
+export type Saving = "saved" | "saving" | "unreachable" | "signed_out" | "local";
 
 interface LocalDraft {
   version: number;
@@ -143,8 +146,7 @@ export class DraftKeeper {
       return this.become(error instanceof ApiError && error.signedOut ? "signed_out" : "unreachable");
     }
     if (error.code === "draft_conflict" && this.body) return this.differ(error.extra as StoredDraft, this.body);
-    // A lease that has ended takes no drafts: the browser's copy stays, and the submission is what counts.
-    this.become("saved");
+    this.become("local");
   }
 
   private differ(stored: StoredDraft, mine: DraftBody): void {

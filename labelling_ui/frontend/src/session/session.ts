@@ -30,8 +30,8 @@ export interface View {
   refused: OutboxEntry[];
   conflict: Conflict | null;
   progress: Progress | null;
-  /** The server no longer holds this solution for the person; a submission is kept all the same. */
-  leaseEnded: boolean;
+  /** Why the server no longer holds this solution for the person; a submission is kept all the same. */
+  leaseEnded: string | null;
   notice: string;
 }
 
@@ -61,7 +61,7 @@ export class Session {
   private next: Task | null = null;
   private idle: Idle = LOADING;
   private progress: Progress | null = null;
-  private leaseEnded = false;
+  private leaseEnded: string | null = null;
   private notice = "";
   private claiming = false;
   private claimAgain = false;
@@ -153,21 +153,23 @@ export class Session {
   /** Tells the server that the solutions in hand are still wanted. */
   async heartbeat(): Promise<void> {
     const { hand, next } = this;
-    if (hand && !(await this.beat(hand.task)) && this.hand === hand) this.leaseEnded = true;
-    if (next && !(await this.beat(next)) && this.next === next) {
+    const ended = hand && (await this.beat(hand.task));
+    if (this.hand === hand) this.leaseEnded = ended;
+    if (next && (await this.beat(next)) !== null && this.next === next) {
       this.next = null;
       void this.refill();
     }
     this.show();
   }
 
-  private async beat(task: Task): Promise<boolean> {
+  /** Null while the lease holds or nothing is known, else what the server says of its end. */
+  private async beat(task: Task): Promise<string | null> {
     try {
       await this.options.api.heartbeat(task.lease.id);
     } catch (error) {
-      return !(error instanceof ApiError) || error.temporary || error.signedOut;
+      if (error instanceof ApiError && !error.temporary && !error.signedOut) return error.message;
     }
-    return true;
+    return null;
   }
 
   private takeNext(): void {
@@ -175,7 +177,7 @@ export class Session {
     const { next } = this;
     this.hand = null;
     this.next = null;
-    this.leaseEnded = false;
+    this.leaseEnded = null;
     this.notice = "";
     if (next) this.open(next);
     else this.idle = LOADING;
@@ -287,7 +289,7 @@ export class Session {
     const { delivery } = this.outbox;
     if (delivery === "signed_out" || draft === "signed_out") return "signed_out";
     if (delivery === "unreachable" || draft === "unreachable") return "unreachable";
-    return delivery === "sending" || draft === "saving" ? "saving" : "saved";
+    return delivery === "sending" ? "saving" : draft;
   }
 }
 

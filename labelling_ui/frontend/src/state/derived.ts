@@ -48,10 +48,11 @@ export function left(basis: Basis): Row[] {
   return rows(basis).filter((row) => row.reached && markOf(basis.work, row.step.id).answer === null);
 }
 
-/** Where an own step is asked for: the position of the first error, or null. */
+/** Where an own step is asked for: the position of the error that ends the path, or null. */
 export function ownStepPosition(basis: Basis): number | null {
   const error = firstErrorIndex(basis);
-  if (!basis.scheme.ask_own_step || error < 0) return null;
+  const { ask_own_step: asked, stop_at_first_error: stops } = basis.scheme;
+  if (!asked || !stops || error < 0) return null;
   return basis.steps[error]?.position ?? null;
 }
 

@@ -3,7 +3,7 @@ import { BLANK_WORK } from "./model";
 import { rows } from "./derived";
 
 /** Unsubmitted work as it is kept in the browser and on the server. */
-export interface DraftBody {
+export type DraftBody = {
   format: 1;
   work: Work;
   cursor: number;
@@ -11,7 +11,7 @@ export interface DraftBody {
   total_ms: number;
   /** When the person last changed something, ISO 8601. */
   edited_at: string;
-}
+};
 
 export function toDraft(state: State, editedAt: string): DraftBody {
   return {

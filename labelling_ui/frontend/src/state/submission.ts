@@ -1,5 +1,5 @@
 import type { PathEntry, Rating, StepJudgement, Submission, Task } from "../api/types";
-import { firstErrorIndex, readiness, rows } from "./derived";
+import { firstErrorIndex, ownStepPosition, readiness, rows } from "./derived";
 import { markOf, type Answer, type Mark, type State } from "./model";
 
 const RATINGS: Record<Exclude<Answer, "unsure">, Rating> = { good: 1, neutral: 0, bad: -1 };
@@ -24,16 +24,17 @@ export function toSubmission(task: Task, state: State, submissionId: string): Su
 function toPath(state: State): PathEntry[] {
   const visible = rows(state);
   const error = firstErrorIndex(state);
+  const ownAt = ownStepPosition(state);
   return state.steps.map((entry, index) => {
     const shown = visible.filter((row) => row.position === entry.position);
     const main = shown.find((row) => row.main);
     const said = main?.reached ? markOf(state.work, main.step.id).answer : null;
     const endsHere = state.scheme.stop_at_first_error && index === error;
-    const ownText = index === error ? (state.work.ownSteps[entry.position] ?? "").trim() : "";
+    const ownText = entry.position === ownAt ? (state.work.ownSteps[entry.position] ?? "").trim() : "";
     return {
       position: entry.position,
       // The path goes on through this step unless it ends at the error, or was never judged.
-      chosen: main && said !== null && !endsHere && !ownText ? main.step.id : null,
+      chosen: main && said !== null && !endsHere ? main.step.id : null,
       own_text: ownText || null,
       dwell_ms: Math.round(entry.alternatives.reduce((sum, step) => sum + (state.dwellMs[step.id] ?? 0), 0)),
       ratings: shown.map((row) => toJudgement(row.step.id, row.reached ? markOf(state.work, row.step.id) : null)),

@@ -24,7 +24,7 @@ export function Banners({ view, session, config }: { view: View; session: Sessio
         </Banner>
       )}
       {!view.durable && view.waiting > 0 && <Banner>{text.banner.notDurable}</Banner>}
-      {view.leaseEnded && <Banner>{text.banner.leaseEnded}</Banner>}
+      {view.leaseEnded && <Banner>{view.leaseEnded}</Banner>}
       {view.notice && <Banner>{view.notice}</Banner>}
       {view.conflict && <Choice conflict={view.conflict} onChoose={(choice) => session.settle(choice)} />}
       {view.refused.map((entry) => (

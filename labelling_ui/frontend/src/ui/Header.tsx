@@ -16,7 +16,8 @@ export function Header({ config, view, panel, onPanel }: Props) {
   return (
     <header class="top">
       <a class="brand" href="/">
-        {text.header.brand}
+        <img src={config.markUrl} alt="" width="24" height="24" />
+        <span>{text.header.brand}</span>
       </a>
       <a class="project" href={config.homeUrl}>
         {config.project.name}

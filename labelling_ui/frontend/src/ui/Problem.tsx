@@ -19,7 +19,7 @@ const STOPS: Stop["kind"][] = ["bad_problem", "give_up"];
 export function Problem({ task, work, referenceShown, onReference, onSkip, act }: Props) {
   const [unfolded, setUnfolded] = useState(false);
   const [noting, setNoting] = useState(work.comment !== "");
-  const { problem, solution } = task;
+  const { problem } = task;
   const firstLine = problem.text.trim().split("\n")[0] ?? "";
   return (
     <section class={unfolded ? "problem unfolded" : "problem"} aria-label={text.problem.title}>
@@ -30,7 +30,7 @@ export function Problem({ task, work, referenceShown, onReference, onSkip, act }
         aria-label={unfolded ? text.problem.fold : text.problem.unfold}
         onClick={() => setUnfolded(!unfolded)}
       >
-        <span class="first-line">{unfolded ? text.problem.title : firstLine}</span>
+        <span class="first-line">{unfolded ? text.problem.title : <RichText text={firstLine} />}</span>
         <span aria-hidden="true" class="chevron" />
       </button>
       <div class="whole">
@@ -68,7 +68,6 @@ export function Problem({ task, work, referenceShown, onReference, onSkip, act }
             />
           </label>
         )}
-        {solution.generator && <p class="muted">{text.problem.from(solution.generator)}</p>}
       </div>
     </section>
   );

@@ -33,7 +33,7 @@ export function Rating({ label, value, onRate, wide = false }: Props) {
           onClick={() => onRate(answer)}
         >
           <Sign answer={answer} />
-          {wide && <span>{text.answers[answer]}</span>}
+          {wide ? <span>{text.answers[answer]}</span> : <small aria-hidden="true">{key}</small>}
         </button>
       ))}
     </div>

@@ -128,7 +128,7 @@ describe("flow", () => {
     await settled();
     server.endedLeases.add(1);
     await here.session.heartbeat();
-    expect(here.view.leaseEnded).toBe(true);
+    expect(here.view.leaseEnded).toBe("It ended.");
     here.session.dispatch({ type: "first_error", step: 0 });
     here.session.submit();
     await settled();

@@ -1,0 +1,29 @@
+"""The workbench: the page around the island in `labelling_ui/frontend`."""
+
+from urllib.parse import urlencode
+
+from django.http import HttpRequest, HttpResponse
+from django.middleware.csrf import get_token
+from django.shortcuts import render
+from django.templatetags.static import static
+from django.urls import reverse
+
+from annotation.models import Membership
+from labelling_ui.pages.access import ANYONE, project_page
+
+
+@project_page(*ANYONE)
+def workbench(request: HttpRequest, member: Membership) -> HttpResponse:
+    project = member.project
+    # The shape is `Config` of frontend/src/config.ts. Guidelines go as text: the island typesets them.
+    config = {
+        "project": {"slug": project.slug, "name": project.name},
+        "csrfToken": get_token(request),
+        "apiRoot": "/api/v1",
+        "guidelines": project.guidelines,
+        "user": {"name": request.user.get_username()},
+        "homeUrl": reverse("project", args=[project.slug]),
+        "loginUrl": f"{reverse('account_login')}?{urlencode({'next': request.path})}",
+        "markUrl": static("labelling_ui/img/mark.svg"),
+    }
+    return render(request, "labelling_ui/workbench.html", {"project": project, "config": config})
