@@ -1,0 +1,276 @@
+"""The workbench in a real browser, against the real API and database."""
+
+import re
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import User
+from playwright.sync_api import Locator, Page, expect
+
+from annotation.models import Annotation, Draft, Lease, Membership, Project, StepRating
+from tests.factories import GenerationFactory, MembershipFactory, ProblemFactory, QueueItemFactory, SolutionFactory
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+SCHEME: dict[str, Any] = {"error_types": ["slip", "wrong operation"], "ask_own_step": True}
+
+
+@pytest.fixture
+def project() -> Project:
+    """Three solutions of three steps each, in the order 1, 2, 3."""
+    generation = GenerationFactory(project__name="Algebra pilot", project__scheme=SCHEME)
+    for number in (1, 2, 3):
+        problem = ProblemFactory(project=generation.project, text=f"Problem {number}: what is ${number}+2$?")
+        steps = [f"We add $2$ to ${number}$.", f"${number} + 2 = {number + 2}$.", f"The answer is \\boxed{{{number + 2}}}."]
+        solution = SolutionFactory(project=generation.project, problem=problem, steps=steps)
+        QueueItemFactory(generation=generation, solution=solution, rank=number)
+    return generation.project
+
+
+@pytest.fixture
+def annotator(project: Project) -> User:
+    return MembershipFactory(project=project, role=Membership.Role.ANNOTATOR).user
+
+
+@pytest.fixture
+def workbench(page_for: Callable[..., Page], project: Project, annotator: User) -> Iterator[Page]:
+    """The workbench with the first problem open; a script error fails the test."""
+    page = page_for(annotator)
+    errors: list[str] = []
+    page.on("pageerror", lambda error: errors.append(str(error)))
+    open_workbench(page, project)
+    yield page
+    assert errors == []
+
+
+def open_workbench(page: Page, project: Project, *, problem: int = 1) -> None:
+    page.goto(f"/p/{project.slug}/label/")
+    expect(problem_of(page)).to_contain_text(f"Problem {problem}:")
+
+
+def problem_of(page: Page) -> Locator:
+    return page.get_by_role("region", name="Problem")
+
+
+def step(page: Page, number: int) -> Locator:
+    return page.locator(f"li.step:nth-child({number})")
+
+
+def saved(page: Page) -> Locator:
+    return page.locator("[data-saved=saved]")
+
+
+def ratings(annotation: Annotation) -> list[tuple[str, int | None]]:
+    found = StepRating.objects.filter(annotation=annotation).order_by("step__position", "step__alternative")
+    return [(rating.state, rating.rating) for rating in found]
+
+
+def test_a_solution_is_labelled_by_keyboard_alone(workbench: Page) -> None:
+    expect(step(workbench, 1).locator(".katex").first).to_be_visible()
+    for key in "124":
+        workbench.keyboard.press(key)
+    expect(workbench.get_by_text("Every step is rated, no error")).to_be_visible()
+    workbench.keyboard.press("Enter")
+    expect(problem_of(workbench)).to_contain_text("Problem 2:")
+    expect(workbench.get_by_text("1 today")).to_be_visible()
+    annotation = Annotation.objects.get()
+    assert (annotation.finish_reason, annotation.first_error, annotation.counted) == ("solution", -1, True)
+    assert ratings(annotation) == [("rated", 1), ("rated", 0), ("unsure", None)]
+    assert annotation.total_ms and annotation.total_ms > 0
+
+
+def test_e_marks_the_first_error_and_accepts_what_came_before(workbench: Page) -> None:
+    workbench.keyboard.press("j")
+    workbench.keyboard.press("e")
+    expect(step(workbench, 3)).to_have_class(re.compile("unreached"))
+    workbench.keyboard.press("t")
+    workbench.keyboard.press("2")
+    workbench.keyboard.press("c")
+    workbench.keyboard.type("3 + 1 was meant")
+    workbench.keyboard.press("Escape")
+    workbench.get_by_label("What should this step have said?").fill("$1 + 2 = 3$.")
+    workbench.keyboard.press("Escape")
+    workbench.keyboard.press("Enter")
+    expect(problem_of(workbench)).to_contain_text("Problem 2:")
+    expect(saved(workbench)).to_be_visible()
+    annotation = Annotation.objects.get()
+    assert (annotation.finish_reason, annotation.first_error) == ("found_error", 1)
+    assert ratings(annotation) == [("rated", 1), ("rated", -1), ("not_reached", None)]
+    wrong = StepRating.objects.get(annotation=annotation, rating=-1)
+    assert (wrong.error_type, wrong.comment) == ("wrong operation", "3 + 1 was meant")
+    assert annotation.path.get(position=1).own_text == "$1 + 2 = 3$."
+
+
+def test_the_mouse_does_the_same_and_enter_still_submits(workbench: Page) -> None:
+    for number, answer in enumerate(["good", "neutral", "good"], start=1):
+        step(workbench, number).get_by_role("button", name=answer, exact=True).click()
+    workbench.keyboard.press("Enter")
+    expect(problem_of(workbench)).to_contain_text("Problem 2:")
+    expect(saved(workbench)).to_be_visible()
+    assert ratings(Annotation.objects.get()) == [("rated", 1), ("rated", 0), ("rated", 1)]
+
+
+def test_undo_and_redo(workbench: Page) -> None:
+    workbench.keyboard.press("3")
+    expect(step(workbench, 1)).to_have_attribute("data-answer", "bad")
+    workbench.keyboard.press("z")
+    expect(step(workbench, 1)).to_have_attribute("data-answer", "")
+    workbench.keyboard.press("Shift+z")
+    expect(step(workbench, 1)).to_have_attribute("data-answer", "bad")
+
+
+def test_nothing_is_submitted_while_something_is_left(workbench: Page) -> None:
+    workbench.keyboard.press("1")
+    workbench.keyboard.press("Enter")
+    expect(workbench.get_by_role("status").filter(has_text="Not ready yet")).to_have_count(1)
+    expect(problem_of(workbench)).to_contain_text("Problem 1:")
+    assert not Annotation.objects.exists()
+
+
+def test_a_draft_survives_a_closed_tab_and_another_browser(
+    workbench: Page, page_for: Callable[..., Page], project: Project, annotator: User
+) -> None:
+    context = workbench.context
+    workbench.keyboard.press("1")
+    workbench.close()
+    again = context.new_page()
+    open_workbench(again, project)
+    expect(step(again, 1)).to_have_attribute("data-answer", "good")
+    expect(step(again, 2)).to_have_attribute("aria-current", "step")
+    again.keyboard.press("2")
+    expect(again.locator("[data-saved=saving]")).to_be_visible()
+    expect(saved(again)).to_be_visible()
+    elsewhere = page_for(annotator)
+    open_workbench(elsewhere, project)
+    expect(step(elsewhere, 2)).to_have_attribute("data-answer", "neutral")
+    assert Draft.objects.get().version >= 1
+
+
+def test_two_drafts_are_both_kept_until_the_person_chooses(
+    workbench: Page, page_for: Callable[..., Page], project: Project, annotator: User
+) -> None:
+    elsewhere = page_for(annotator)
+    open_workbench(elsewhere, project)
+    workbench.keyboard.press("1")
+    expect(workbench.locator("[data-saved=saving]")).to_be_visible()
+    expect(saved(workbench)).to_be_visible()
+    elsewhere.keyboard.press("2")
+    expect(elsewhere.get_by_text("Which work do you keep?")).to_be_visible()
+    elsewhere.get_by_role("button", name="Take the other").click()
+    expect(step(elsewhere, 1)).to_have_attribute("data-answer", "good")
+    expect(elsewhere.get_by_text("Which work do you keep?")).to_have_count(0)
+
+
+def test_work_goes_on_without_network_and_is_sent_once(workbench: Page) -> None:
+    expect(saved(workbench)).to_be_visible()
+    workbench.context.set_offline(True)
+    workbench.keyboard.press("e")
+    workbench.keyboard.press("Enter")
+    expect(problem_of(workbench)).to_contain_text("Problem 2:")
+    expect(workbench.get_by_text("The server cannot be reached")).to_be_visible()
+    assert not Annotation.objects.exists()
+    workbench.context.set_offline(False)
+    expect(workbench.get_by_text("1 today")).to_be_visible()
+    assert Annotation.objects.get().revision == 1
+
+
+def test_an_answer_lost_on_the_way_back_is_not_a_second_submission(workbench: Page) -> None:
+    lost = []
+
+    def lose_first_answer(route: Any) -> None:
+        if lost:
+            return route.continue_()
+        lost.append(route.fetch().status)
+        return route.abort()
+
+    workbench.route("**/annotations/", lose_first_answer)
+    workbench.keyboard.press("e")
+    workbench.keyboard.press("Enter")
+    expect(workbench.get_by_text("1 today")).to_be_visible()
+    assert lost == [201]
+    assert Annotation.objects.get().revision == 1
+
+
+def test_the_next_solution_is_there_before_it_is_asked_for(workbench: Page) -> None:
+    expect(saved(workbench)).to_be_visible()
+    workbench.wait_for_function("performance.getEntriesByType('resource').filter(e => /claim/.test(e.name)).length == 2")
+    workbench.keyboard.press("e")
+    shown_in = workbench.evaluate(
+        """() => {
+            const started = performance.now();
+            document.activeElement.dispatchEvent(new KeyboardEvent("keydown", { key: "Enter", bubbles: true }));
+            const shown = document.querySelector("section.problem").textContent.includes("Problem 2:");
+            return shown ? performance.now() - started : null;
+        }"""
+    )
+    assert shown_in is not None and shown_in < 100
+
+
+def test_giving_up_needs_a_reason(workbench: Page) -> None:
+    workbench.get_by_role("button", name="Give up").click()
+    expect(workbench.get_by_text("Say why, then submit")).to_be_visible()
+    workbench.get_by_role("button", name="Too hard for me").click()
+    workbench.get_by_role("button", name="The reference is wrong").click()
+    workbench.get_by_role("button", name="Submit").click()
+    expect(problem_of(workbench)).to_contain_text("Problem 2:")
+    expect(saved(workbench)).to_be_visible()
+    annotation = Annotation.objects.get()
+    assert (annotation.finish_reason, annotation.reason) == ("give_up", "Too hard for me")
+    assert annotation.dispute.state == "open"
+
+
+def test_skipping_gives_the_solution_back_with_the_reason(workbench: Page) -> None:
+    workbench.keyboard.press("s")
+    workbench.keyboard.type("I wrote this one")
+    workbench.keyboard.press("Enter")
+    expect(problem_of(workbench)).to_contain_text("Problem 2:")
+    lease = Lease.objects.get(state=Lease.State.RELEASED)
+    assert lease.reason == "I wrote this one"
+
+
+def test_the_end_of_the_queue_says_so(workbench: Page) -> None:
+    for number in (1, 2, 3):
+        expect(problem_of(workbench)).to_contain_text(f"Problem {number}:")
+        workbench.keyboard.press("e")
+        workbench.keyboard.press("Enter")
+    expect(workbench.get_by_role("heading", name="Nothing left to label")).to_be_visible()
+    expect(workbench.get_by_role("link", name="Back to the project")).to_be_visible()
+    assert Annotation.objects.count() == 3
+
+
+def test_signed_out_keeps_the_work(workbench: Page) -> None:
+    workbench.context.clear_cookies()
+    workbench.keyboard.press("1")
+    expect(workbench.get_by_role("link", name="Sign in")).to_be_visible()
+    expect(step(workbench, 1)).to_have_attribute("data-answer", "good")
+
+
+def test_a_narrow_screen_rates_with_the_thumb(page_for: Callable[..., Page], project: Project, annotator: User) -> None:
+    page = page_for(annotator, viewport={"width": 400, "height": 780}, has_touch=True)
+    open_workbench(page, project)
+    assert page.evaluate("document.documentElement.scrollWidth") <= 400
+    thumb = page.locator(".thumb")
+    for answer in ("good", "neutral", "good"):
+        thumb.get_by_role("button", name=answer, exact=True).tap()
+    page.get_by_role("button", name="Show the whole problem").tap()
+    expect(page.get_by_text("Reference answer")).to_be_visible()
+    page.get_by_role("button", name="Guidelines").tap()
+    expect(page.get_by_role("region", name="Guidelines")).to_be_visible()
+    page.get_by_role("button", name="Close").tap()
+    page.get_by_role("button", name="Submit").tap()
+    expect(problem_of(page)).to_contain_text("Problem 2:")
+    expect(saved(page)).to_be_visible()
+    assert Annotation.objects.get().finish_reason == "solution"
+
+
+def test_text_of_a_file_is_never_markup(page_for: Callable[..., Page]) -> None:
+    text = "<img src=x onerror=alert(1)> $\\href{javascript:alert(1)}{x}$ \\[\\frac{1}{\\] <b>bold</b>"
+    item = QueueItemFactory(solution__steps=[text])
+    page = page_for(MembershipFactory(project=item.project).user)
+    page.goto(f"/p/{item.project.slug}/label/")
+    body = page.locator("li.step .body")
+    expect(body).to_contain_text("<img src=x onerror=alert(1)>")
+    expect(body).to_contain_text("<b>bold</b>")
+    expect(body).to_contain_text("\\[\\frac{1}{\\]")
+    expect(body.locator("img, a, b")).to_have_count(0)
