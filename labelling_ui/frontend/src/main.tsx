@@ -31,7 +31,9 @@ function textsOf({ problem, solution }: Task): string[] {
 
 session.start();
 window.addEventListener("online", () => session.wake());
-document.addEventListener("visibilitychange", () => session.wake());
+document.addEventListener("visibilitychange", () =>
+  document.visibilityState === "visible" ? session.wake() : session.save(),
+);
 window.addEventListener("beforeunload", (event) => {
   if (view.waiting > 0 && !view.durable) event.preventDefault();
 });

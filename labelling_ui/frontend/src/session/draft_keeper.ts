@@ -43,6 +43,8 @@ export class DraftKeeper {
   conflict: Conflict | null = null;
   private version = 0;
   private body: DraftBody | null = null;
+  /** `edited_at` of all that was sent: an answer may get lost, and what the server has is then ours. */
+  private readonly sent = new Set<string>();
   private timer: ReturnType<typeof setTimeout> | undefined;
   private inFlight = false;
   private closed = false;
@@ -59,7 +61,7 @@ export class DraftKeeper {
     const theirs = task.draft ? parseDraft(task.draft.body) : null;
     this.version = task.draft?.version ?? 0;
     if (!local || !mine) return theirs;
-    if (local.version >= this.version || !theirs) {
+    if (local.version >= this.version || !theirs || theirs.edited_at === mine.edited_at) {
       if (local.dirty) this.keep(mine);
       return mine;
     }
@@ -108,6 +110,7 @@ export class DraftKeeper {
     const body = this.body;
     if (!body || this.conflict || this.inFlight || this.closed) return;
     this.inFlight = true;
+    this.sent.add(body.edited_at);
     try {
       const stored = await this.options.api.saveDraft(this.lease, this.version, body);
       if (this.closed) return;
@@ -151,7 +154,8 @@ export class DraftKeeper {
 
   private differ(stored: StoredDraft, mine: DraftBody): void {
     const theirs = parseDraft(stored.body);
-    if (theirs) this.conflict = { mine, theirs, theirVersion: stored.version };
+    const foreign = theirs && !this.sent.has(theirs.edited_at);
+    if (foreign) this.conflict = { mine, theirs, theirVersion: stored.version };
     else {
       this.version = stored.version;
       this.schedule(SAVE_AFTER_MS);

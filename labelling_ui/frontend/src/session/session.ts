@@ -53,6 +53,8 @@ interface Hand {
   task: Task;
   state: State;
   keeper: DraftKeeper;
+  /** When the person last changed the work, ISO 8601; it also tells one draft from another. */
+  editedAt: string;
 }
 
 /** Keeps a solution in front of the person and the next one in hand; knows nothing of the page. */
@@ -90,9 +92,14 @@ export class Session {
 
   /** The network or the sign-in may be back: try everything that waits. */
   wake(): void {
+    this.save();
+    void this.refill();
+  }
+
+  /** The page may be gone in a moment: send what is not sent yet. */
+  save(): void {
     void this.outbox.flush();
     void this.hand?.keeper.saveNow();
-    void this.refill();
   }
 
   /** Applies actions as one: the page is shown once, after the last. */
@@ -102,11 +109,11 @@ export class Session {
     const before = hand.state;
     hand.state = actions.reduce(reduce, before);
     if (hand.state === before) return;
-    const body = toDraft(hand.state, new Date().toISOString());
     if (hand.state.work !== before.work) {
       this.notice = "";
-      hand.keeper.keep(body);
-    } else hand.keeper.keepTime(body);
+      hand.editedAt = new Date().toISOString();
+      hand.keeper.keep(toDraft(hand.state, hand.editedAt));
+    } else hand.keeper.keepTime(toDraft(hand.state, hand.editedAt));
     this.show();
   }
 
@@ -142,7 +149,10 @@ export class Session {
     const { hand } = this;
     const draft = hand?.keeper.settle(choice);
     if (!hand || !draft) return;
-    if (choice === "theirs") hand.state = withDraft(startState(hand.task), draft);
+    if (choice === "theirs") {
+      hand.state = withDraft(startState(hand.task), draft);
+      hand.editedAt = draft.edited_at;
+    }
     this.show();
   }
 
@@ -194,7 +204,8 @@ export class Session {
     });
     const draft = keeper.open(task);
     const fresh = startState(task);
-    this.hand = { task, keeper, state: draft ? withDraft(fresh, draft) : fresh };
+    const state = draft ? withDraft(fresh, draft) : fresh;
+    this.hand = { task, keeper, state, editedAt: draft?.edited_at ?? "" };
   }
 
   /** Claims until a solution is on the screen and the next in hand, or the server says that is all. */

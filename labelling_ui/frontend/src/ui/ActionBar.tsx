@@ -1,7 +1,7 @@
-import type { ComponentChildren } from "preact";
 import { left, readiness, rows } from "../state/derived";
-import { markOf, type Action, type State, type Stop } from "../state/model";
+import { markOf, type Action, type State } from "../state/model";
 import { text } from "../text";
+import { SkipPrompt, StopPrompt } from "./prompts";
 import { Rating } from "./Rating";
 
 interface Props {
@@ -85,88 +85,4 @@ export function whatNext(state: State): string {
   }
   if (ready.finish === "give_up" || ready.finish === "bad_problem") return text.submit.stop[ready.finish];
   return ready.firstError === null ? text.submit.noError : text.submit.foundError(ready.firstError + 1);
-}
-
-function StopPrompt({ stop, act, onSubmit }: { stop: Stop; act: Props["act"]; onSubmit: () => void }) {
-  const set = (reason: string) => act({ type: "stop", kind: stop.kind, reason });
-  return (
-    <Prompt
-      title={text.stop.title[stop.kind]}
-      reasons={text.stop.reasons[stop.kind]}
-      own={text.stop.own}
-      value={stop.reason}
-      onChange={set}
-      onEnter={onSubmit}
-    >
-      <button type="button" class="quiet" onClick={() => act({ type: "continue" })}>
-        {text.stop.back}
-      </button>
-    </Prompt>
-  );
-}
-
-function SkipPrompt({ onSkip, onStay }: { onSkip: (reason: string) => void; onStay: () => void }) {
-  const submit = (form: HTMLFormElement) => onSkip(String(new FormData(form).get("reason") ?? "").trim());
-  return (
-    <form
-      class="prompt"
-      aria-label={text.skip.title}
-      onSubmit={(event) => {
-        event.preventDefault();
-        submit(event.currentTarget);
-      }}
-    >
-      <p>{text.skip.title}</p>
-      <div class="chips">
-        {text.skip.reasons.map((reason) => (
-          <button key={reason} type="button" class="chip" onClick={() => onSkip(reason)}>
-            {reason}
-          </button>
-        ))}
-      </div>
-      <input name="reason" required autoFocus placeholder={text.skip.own} aria-label={text.skip.own} />
-      <div class="ways">
-        <button type="submit" class="primary">
-          {text.skip.confirm}
-        </button>
-        <button type="button" class="quiet" onClick={onStay}>
-          {text.skip.back}
-        </button>
-      </div>
-    </form>
-  );
-}
-
-interface PromptProps {
-  title: string;
-  reasons: string[];
-  own: string;
-  value: string;
-  onChange: (value: string) => void;
-  onEnter: () => void;
-  children: ComponentChildren;
-}
-
-function Prompt({ title, reasons, own, value, onChange, onEnter, children }: PromptProps) {
-  return (
-    <div class="prompt" role="group" aria-label={title}>
-      <p>{title}</p>
-      <div class="chips">
-        {reasons.map((reason) => (
-          <button key={reason} type="button" class="chip" aria-pressed={reason === value} onClick={() => onChange(reason)}>
-            {reason}
-          </button>
-        ))}
-      </div>
-      <input
-        value={value}
-        autoFocus
-        placeholder={own}
-        aria-label={own}
-        onInput={(event) => onChange(event.currentTarget.value)}
-        onKeyDown={(event) => event.key === "Enter" && onEnter()}
-      />
-      <div class="ways">{children}</div>
-    </div>
-  );
 }

@@ -96,17 +96,20 @@ export function App({ config, session, view }: { config: Config; session: Sessio
     focusCurrent();
   };
 
+  // Keys come faster than effects run: the listener calls what the last drawing made, never an older one.
+  const runNow = useRef(run);
+  runNow.current = run;
   useEffect(() => {
     const onKeyDown = (event: KeyboardEvent) => {
       if (event.defaultPrevented) return;
       const command = commandOf(event, placeOf(event.target));
       if (!command) return;
       event.preventDefault();
-      run(command);
+      runNow.current(command);
     };
     document.addEventListener("keydown", onKeyDown);
     return () => document.removeEventListener("keydown", onKeyDown);
-  });
+  }, []);
 
   useEffect(() => {
     const timers = [setInterval(hands.spend, SPEND_EVERY_MS), setInterval(beat, HEARTBEAT_MS)];

@@ -3,6 +3,7 @@ import type { Step } from "../api/types";
 import { Monospace, RichText } from "../reading/RichText";
 import type { Action, Answer, Mark } from "../state/model";
 import { text } from "../text";
+import { placeOf } from "./keys";
 import { Rating } from "./Rating";
 import { Sign } from "./signs";
 import { StepNotes } from "./StepNotes";
@@ -37,7 +38,7 @@ export const StepRow = memo(function StepRow(props: RowProps) {
       tabIndex={current ? 0 : -1}
       aria-current={current ? "step" : undefined}
       aria-label={`${label}: ${said}`}
-      onClick={() => current || act({ type: "go", step: step.id })}
+      onClick={(event) => current || placeOf(event.target) !== "page" || act({ type: "go", step: step.id })}
     >
       <span class="number" aria-hidden="true">
         {main ? position + 1 : "↳"}

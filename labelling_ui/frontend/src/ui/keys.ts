@@ -52,7 +52,7 @@ export function commandOf(press: Press, place: Place): Command | null {
 }
 
 export function placeOf(target: EventTarget | null): Place {
-  if (!(target instanceof HTMLElement)) return "page";
-  if (target.isContentEditable || target.closest("textarea, input, select")) return "text";
+  if (!(target instanceof Element)) return "page";
+  if (target.closest("textarea, input, select")) return "text";
   return target.closest("button, a, summary") ? "control" : "page";
 }

@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { NetworkError } from "../../src/api/call";
 import { markOf } from "../../src/state/model";
 import { Session, type View } from "../../src/session/session";
 import { FakeServer, memoryStorage } from "../fakes";
@@ -196,6 +197,47 @@ describe("drafts", () => {
     expect(markOf(b.view.state!.work, 0).answer).toBe(choice === "mine" ? "bad" : "good");
     const stored = server.drafts.get(1)!;
     expect(stored.version).toBe(choice === "mine" ? 2 : 1);
+  });
+
+  it("are not in conflict with themselves when the answer of the server was lost", async () => {
+    const server = new FakeServer(tasks(1));
+    const here = page(server);
+    here.session.start();
+    await settled();
+    const save = server.saveDraft.bind(server);
+    vi.spyOn(server, "saveDraft").mockImplementationOnce(async (...args) => {
+      await save(...args);
+      throw new NetworkError("lost");
+    });
+    here.session.dispatch({ type: "rate", step: 0, answer: "good" });
+    await vi.advanceTimersByTimeAsync(2_000);
+    expect(here.view.saved).toBe("unreachable");
+    here.session.dispatch({ type: "rate", step: 10, answer: "good" });
+    const reopened = page(server, here.storage);
+    await vi.advanceTimersByTimeAsync(10_000);
+    expect(here.view.conflict).toBeNull();
+    expect(here.view.saved).toBe("saved");
+    reopened.session.start();
+    await settled();
+    expect(reopened.view.conflict).toBeNull();
+  });
+
+  it("saved by a tab in its last moment are not in conflict with the browser's copy", async () => {
+    const server = new FakeServer(tasks(1));
+    const first = page(server);
+    first.session.start();
+    await settled();
+    first.session.dispatch({ type: "rate", step: 0, answer: "good" });
+    const copy = new Map(first.storage.map);
+    first.session.wake();
+    await settled();
+    const storage = memoryStorage();
+    for (const [key, value] of copy) storage.map.set(key, value);
+    const second = page(server, storage);
+    second.session.start();
+    await settled();
+    expect(second.view.conflict).toBeNull();
+    expect(markOf(second.view.state!.work, 0).answer).toBe("good");
   });
 
   it("are gone once the work is handed in", async () => {
