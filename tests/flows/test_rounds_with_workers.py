@@ -59,7 +59,6 @@ def in_mid_training(run):
     return run.points.filter(stage="train").exists() and trainers()
 
 
-@pytest.mark.workers
 def test_a_round_goes_through_all_queues(project, manager):
     run = runs.request_run(by=manager, project=project)
     until(lambda: ended(run))
@@ -69,7 +68,6 @@ def test_a_round_goes_through_all_queues(project, manager):
     assert trainers() == []
 
 
-@pytest.mark.workers
 def test_cancelling_stops_the_trainer_within_seconds(project, manager):
     run = runs.request_run(by=manager, project=project)
     until(lambda: in_mid_training(run))
@@ -80,7 +78,6 @@ def test_cancelling_stops_the_trainer_within_seconds(project, manager):
     assert registry.champion_of(project) is None
 
 
-@pytest.mark.workers
 def test_a_killed_gpu_worker_takes_its_trainer_along_and_the_run_goes_on(project, manager, celery_workers):
     run = runs.request_run(by=manager, project=project)
     first = until(lambda: in_mid_training(run))
@@ -98,7 +95,6 @@ def test_a_killed_gpu_worker_takes_its_trainer_along_and_the_run_goes_on(project
     assert project.model_versions.count() == 1
 
 
-@pytest.mark.workers
 def test_a_run_whose_workers_keep_dying_is_failed_with_its_reason_and_another_may_begin(
     project, manager, celery_workers
 ):
