@@ -106,4 +106,6 @@ def test_a_run_whose_workers_keep_dying_is_failed_with_its_reason_and_another_ma
     until(lambda: pipeline.sweep() == 0 and ended(run), seconds=15)
     assert run.state == Run.FAILED
     assert "its worker died 3 times" in run.error
-    assert runs.request_run(by=manager, project=project).number == 2
+    second = runs.request_run(by=manager, project=project)
+    assert second.number == 2
+    runs.cancel_run(by=manager, run=second)
