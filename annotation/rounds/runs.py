@@ -36,7 +36,7 @@ def prepare_run(*, by: User | None, project: Project, trigger: str, seed: int | 
     """Write a new run with its stages, without asking a worker. Raises as `request_run` does."""
     if by is not None:
         require_role(by, project, Membership.Role.MANAGER)
-    _check_labels(project)
+    check_labels(project)
     Project.objects.select_for_update(no_key=True).get(pk=project.pk)
     last = project.training_runs.aggregate(last=Max("number"))["last"] or 0
     try:
@@ -121,7 +121,8 @@ def _training_labels(project: Project):  # type: ignore[no-untyped-def]
     )
 
 
-def _check_labels(project: Project) -> None:
+def check_labels(project: Project) -> None:
+    """Raises DomainError (`too_few_labels`, `no_errors_labelled`) where a round has too little to learn from."""
     pool = _training_labels(project).filter(solution__split=Split.POOL)
     labelled = pool.values("solution").distinct().count()
     if labelled < LEAST_SOLUTIONS:
