@@ -1,0 +1,49 @@
+"""Accounts that managers open for people who have none."""
+
+import secrets
+
+from django.contrib.auth.models import User
+from django.contrib.auth.validators import UnicodeUsernameValidator
+from django.core.exceptions import ValidationError
+from django.db import transaction
+
+from annotation import audit
+from annotation.errors import DomainError
+from annotation.membership.access import require_role
+from annotation.membership.members import add_member
+from annotation.models import Membership, Project
+
+USERNAME_LENGTH = 150
+
+
+@transaction.atomic
+def invite(*, by: User, project: Project, username: str, role: str) -> tuple[Membership, str | None]:
+    """Let the person with this user name in; opens an account where there is none yet.
+
+    Returns the membership, and the new account's first password (None for an account that was there),
+    which cannot be shown again. Raises Forbidden, DomainError (`invalid_username`, `invalid_role`),
+    Conflict (`already_member`).
+    """
+    require_role(by, project, Membership.Role.MANAGER)
+    username = username.strip()
+    user = User.objects.filter(username=username).first()
+    password = None
+    if user is None:
+        _check_username(username)
+        password = secrets.token_urlsafe(12)
+        user = User.objects.create_user(username, password=password)
+        audit.record(by=by, action="account.open", target=user, project=project, after={"username": username})
+    return add_member(by=by, project=project, user=user, role=role), password
+
+
+def _check_username(username: str) -> None:
+    try:
+        UnicodeUsernameValidator()(username)
+    except ValidationError:
+        username = ""
+    if not username or len(username) > USERNAME_LENGTH:
+        raise DomainError(
+            "invalid_username",
+            f"A user name is 1 to {USERNAME_LENGTH} letters, digits and @ . + - _ characters.",
+            {"field": "username"},
+        )
