@@ -6,8 +6,10 @@ from typing import Any, Concatenate
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
+from django.contrib.auth.models import User
 from django.core.exceptions import PermissionDenied
 from django.http import Http404, HttpRequest, HttpResponseBase
+from django.utils.translation import gettext as _
 
 from annotation.errors import DomainError, Forbidden, Missing
 from annotation.membership.access import find_project, require_role
@@ -48,13 +50,20 @@ def project_page(*roles: str) -> Callable[[ProjectView], View]:
     return decorate
 
 
+def signed_in(request: HttpRequest) -> User:
+    """The person who asks, on a page that nobody sees without signing in."""
+    if not isinstance(request.user, User):
+        raise PermissionDenied(_("Sign in first."))
+    return request.user
+
+
 def attempt(request: HttpRequest, done: str, service: Callable[..., Any], **named: Any) -> Any:
     """Call a service for the person who asks; tell them `done`, or what its DomainError says.
 
     Returns the service's result, None where it refused. Forbidden and Missing go through, to the page.
     """
     try:
-        result = service(by=request.user, **named)
+        result = service(by=signed_in(request), **named)
     except (Forbidden, Missing):
         raise
     except DomainError as error:

@@ -1,12 +1,154 @@
 """The project page: how far, how good, how sure, what it costs, and what needs a person."""
 
+from datetime import date
+from typing import Any
+
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
+from django.urls import reverse
+from django.utils.translation import gettext as _
 
-from annotation.models import Membership
-from labelling_ui.pages.access import ANYONE, project_page
+from annotation.models import Membership, ModelVersion, Project
+from annotation.quality.statistics import my_progress
+from labelling_ui.charts import Chart, Point, Series, bar_chart, line_chart, share_chart
+from labelling_ui.pages.access import ANYONE, project_page, signed_in
+from labelling_ui.pages.runs import retraining
+from labelling_ui.selectors import attention, labels, models
+from labelling_ui.selectors.progress import progress_of
+
+DAYS = 30
+POSITIONS = 20
 
 
 @project_page(*ANYONE)
 def overview(request: HttpRequest, member: Membership) -> HttpResponse:
-    return render(request, "labelling_ui/overview.html", {"member": member})
+    project = member.project
+    if member.role == Membership.Role.ANNOTATOR:
+        mine = my_progress(by=signed_in(request), project=project)
+        return render(request, "labelling_ui/my_work.html", {"member": member, "mine": mine})
+    by_day = labels.labels_by_day(project, days=DAYS)
+    agreement = labels.agreement_by_day(project)
+    versions = models.versions_with_scores(project)
+    context: dict[str, Any] = {
+        "member": member,
+        "progress": progress_of(project, by_day),
+        "agreement": _share(agreement),
+        "pairs": sum(pairs for _day, _same, pairs in agreement),
+        "champion": _champion(versions),
+        "median_seconds": labels.median_seconds(project),
+        "concerns": attention.concerns(member),
+        **retraining(project),
+        "solutions": project.solutions.count(),
+        "charts": [
+            {"chart": _progress_chart(project, by_day), "empty": _("The first labels show here.")},
+            {"chart": _quality_chart(project, versions), "empty": _("The first model shows here, once you retrain.")},
+            {"chart": _agreement_chart(agreement), "empty": _("Needs solutions that two people labelled.")},
+            {"chart": _ratings_chart(project), "empty": _("The first ratings show here.")},
+        ],
+    }
+    compared = _yield_chart(project)
+    if compared.legend:
+        context["charts"].append({"chart": compared, "empty": ""})
+    return render(request, "labelling_ui/overview.html", context)
+
+
+def _champion(versions: list[tuple[ModelVersion, models.Score | None]]) -> dict[str, Any] | None:
+    """The model that serves, its F1, and the change since the champion before it."""
+    served = [(v, score) for v, score in versions if v.promoted_at]
+    served.sort(key=lambda pair: pair[0].promoted_at)  # type: ignore[arg-type, return-value]
+    current = next((pair for pair in served if pair[0].state == ModelVersion.State.CHAMPION), None)
+    if current is None:
+        return None
+    version, score = current
+    before = [s for v, s in served if v.number < version.number and s]
+    change = score.value - before[-1].value if score and before else None
+    return {"version": version, "score": score, "change": change}
+
+
+def _share(agreement: list[tuple[date, int, int]]) -> float | None:
+    pairs = sum(pairs for _day, _same, pairs in agreement)
+    return sum(same for _day, same, _pairs in agreement) / pairs if pairs else None
+
+
+def _progress_chart(project: Project, by_day: list[tuple[date, int]]) -> Chart:
+    address = reverse("labels", args=[project.slug])
+    points = [
+        Point(_day(day), n, href=f"{address}?since={day}&until={day}" if n else "", note=_("labels"))
+        for day, n in by_day
+    ]
+    return bar_chart(_("Labels by day"), Series(_("labels"), "first", points), places=_("day"), least_step=1)
+
+
+def _quality_chart(project: Project, versions: list[tuple[ModelVersion, models.Score | None]]) -> Chart:
+    trained = [
+        Point(
+            _("model %(n)s") % {"n": version.number},
+            score.value,
+            score.low,
+            score.high,
+            href=reverse("models", args=[project.slug]) + f"#model-{version.number}",
+        )
+        for version, score in versions
+        if score
+    ]
+    baselines = [
+        Point(_("model %(n)s") % {"n": version.number}, score.value)
+        for version, _score in versions
+        if (score := models.baseline_f1(version))
+    ]
+    return line_chart(
+        _("Model quality on the holdout, F1"),
+        [Series(_("trained"), "first", trained), Series(_("zero-label baseline"), "second", baselines)],
+        places=_("model"),
+        form=lambda share: f"{100 * share:.0f}",
+        top=1.0,
+    )
+
+
+def _agreement_chart(agreement: list[tuple[date, int, int]]) -> Chart:
+    points = [Point(_day(day), same / pairs, note=_("of %(n)s pairs") % {"n": pairs}) for day, same, pairs in agreement]
+    return line_chart(
+        _("Agreement on the first error"),
+        [Series(_("same first error"), "first", points)],
+        places=_("day"),
+        form=_percent,
+        top=1.0,
+    )
+
+
+def _ratings_chart(project: Project) -> Chart:
+    counts = labels.ratings_by_position(project, positions=POSITIONS)
+    looks = [("good", _("good")), ("neutral", _("neutral")), ("unsure", _("unsure")), ("bad", _("bad"))]
+    series = [
+        Series(name, look, [Point(str(position + 1), n) for position, rating, n in counts if rating == look])
+        for look, name in looks
+    ]
+    return share_chart(_("Ratings by position"), series, places=_("step"))
+
+
+def _yield_chart(project: Project) -> Chart:
+    """What a ranked queue brings beside a random one, once there are labels of both."""
+    rows = labels.yield_by_generation(project)
+    if len({lane for _number, lane, _found, _n in rows}) < 2:
+        return Chart("")
+    series = [
+        Series(
+            name,
+            look,
+            [
+                Point(_("gen. %(n)s") % {"n": number}, found / n, note=_("of %(n)s labels") % {"n": n})
+                for number, of, found, n in rows
+                if of == lane
+            ],
+        )
+        for lane, name, look in [("acquisition", _("acquisition"), "first"), ("control", _("control"), "second")]
+    ]
+    return line_chart(_("Labels that found an error, by lane"), series, places=_("generation"), form=_percent, top=1.0)
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.0f} %"
+
+
+def _day(day: date) -> str:
+    return f"{day.day} {day:%b}"

@@ -33,7 +33,7 @@ class NewProjectForm(forms.Form):
 def create(request: HttpRequest) -> HttpResponse:
     if not request.user.is_staff:
         raise PermissionDenied(_("Only staff create projects. Ask your operator for one."))
-    form = NewProjectForm(request.POST or None)
+    form = NewProjectForm(request.POST if request.method == "POST" else None)
     if request.method == "POST" and form.is_valid():
         data = form.cleaned_data
         data["slug"] = data["slug"] or slugify(data["name"])[:80]

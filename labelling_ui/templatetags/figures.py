@@ -93,3 +93,9 @@ def share_of(part: float | None, whole: float | None) -> float:
 def bar(part: float | None, whole: float | None, label: str = "") -> dict[str, object]:
     """A progress bar of `part` in `whole`."""
     return {"percent": round(share_of(part, whole) * 100, 1), "label": label}
+
+
+@register.filter
+def seconds_until(begin: datetime, end: datetime) -> float:
+    """Seconds from one time to a later one."""
+    return (end - begin).total_seconds()

@@ -10,8 +10,21 @@ from annotation.models import Membership
 
 register = template.Library()
 
+ANYONE = Membership.Role.values
+STAFF = [Membership.Role.REVIEWER, Membership.Role.MANAGER]
+MANAGERS = [Membership.Role.MANAGER]
 TABS = [
-    ("project", _("Overview"), Membership.Role.values),
+    ("project", _("Overview"), ANYONE),
+    ("labels", _("Labels"), ANYONE),
+    ("solutions", _("Solutions"), STAFF),
+    ("disputes", _("Disputes"), STAFF),
+    ("generations", _("Generations"), STAFF),
+    ("runs", _("Runs"), STAFF),
+    ("models", _("Models"), STAFF),
+    ("import", _("Import"), MANAGERS),
+    ("export", _("Export"), MANAGERS),
+    ("members", _("Members"), MANAGERS),
+    ("settings", _("Settings"), MANAGERS),
 ]
 
 

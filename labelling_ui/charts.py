@@ -1,0 +1,279 @@
+"""Charts as data: places in a plot of 100 by 100, which the templates draw as SVG and HTML.
+
+Labels are HTML beside the drawing, so that text keeps its size on every screen, and every chart has its
+numbers as a table. Pure functions: values in, a `Chart` out; y grows upwards.
+"""
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+MANY_LABELS = 8
+
+
+@dataclass(frozen=True)
+class Point:
+    """One value of a series at place `label`; `low` and `high` bound its interval where there is one."""
+
+    label: str
+    value: float | None
+    low: float | None = None
+    high: float | None = None
+    note: str = ""
+    href: str = ""
+
+
+@dataclass(frozen=True)
+class Series:
+    """`look` names its colour and line in charts.css."""
+
+    name: str
+    look: str
+    points: Sequence[Point]
+
+
+@dataclass(frozen=True)
+class Tick:
+    at: float
+    label: str
+
+
+@dataclass(frozen=True)
+class Mark:
+    """A dot or a bar: its centre or left edge `x`, its base `y`, and its size."""
+
+    look: str
+    x: float
+    y: float
+    width: float = 0.0
+    height: float = 0.0
+    title: str = ""
+    href: str = ""
+
+
+@dataclass(frozen=True)
+class Stroke:
+    look: str
+    path: str
+
+
+@dataclass(frozen=True)
+class Chart:
+    title: str
+    legend: list[tuple[str, str]] = field(default_factory=list)
+    x_ticks: list[Tick] = field(default_factory=list)
+    y_ticks: list[Tick] = field(default_factory=list)
+    lines: list[Stroke] = field(default_factory=list)
+    bars: list[Mark] = field(default_factory=list)
+    dots: list[Mark] = field(default_factory=list)
+    rules: list[Tick] = field(default_factory=list)
+    header: list[str] = field(default_factory=list)
+    rows: list[list[str]] = field(default_factory=list)
+
+    @property
+    def empty(self) -> bool:
+        return not self.rows
+
+
+Format = Callable[[float], str]
+
+
+def plain(value: float) -> str:
+    return f"{value:,.0f}" if abs(value) >= 10 or value == int(value) else f"{value:.2g}"
+
+
+def line_chart(
+    title: str,
+    series: Sequence[Series],
+    *,
+    places: str,
+    form: Format = plain,
+    bottom: float | None = 0.0,
+    top: float | None = None,
+) -> Chart:
+    """Lines with dots over common places; whiskers where points have an interval.
+
+    `places` heads the first column of the table. Without `bottom` or `top` the values decide.
+    """
+    labels = _labels(series)
+    known = [v for s in series for p in s.points for v in (p.value, p.low, p.high) if v is not None]
+    if not known:
+        return Chart(title)
+    axis = _Axis(min(known) if bottom is None else bottom, max(known) if top is None else top)
+    lines, dots = [], []
+    for one in series:
+        at = {p.label: p for p in one.points if p.value is not None}
+        places_of = [(_centre(i, len(labels)), at[label]) for i, label in enumerate(labels) if label in at]
+        path = " ".join(
+            f"{'L' if i else 'M'}{x:.2f} {100 - axis.place(p.value):.2f}"
+            for i, (x, p) in enumerate(places_of)
+            if p.value is not None
+        )
+        lines.append(Stroke(one.look, path))
+        for x, point in places_of:
+            if point.low is not None and point.high is not None:
+                low, high = (100 - axis.place(bound) for bound in (point.low, point.high))
+                lines.append(Stroke(f"{one.look} whisker", f"M{x:.2f} {low:.2f} V{high:.2f}"))
+            told = f"{one.name}, {point.label}: {_told(point, form)}"
+            dots.append(Mark(one.look, x, axis.place(point.value or 0.0), title=told, href=point.href))
+    return Chart(
+        title,
+        legend=_legend(series),
+        x_ticks=_x_ticks(labels),
+        y_ticks=axis.ticks(form),
+        lines=lines,
+        dots=dots,
+        header=[places, *(s.name for s in series)],
+        rows=_rows(labels, series, form),
+    )
+
+
+def bar_chart(title: str, series: Series, *, places: str, form: Format = plain, least_step: float = 0.0) -> Chart:
+    """One bar a place; with a `least_step` of 1 the ticks are whole numbers."""
+    known = [p.value for p in series.points if p.value]
+    if not known:
+        return Chart(title)
+    axis = _Axis(0.0, max(known), least_step=least_step)
+    slot = 100 / len(series.points)
+    bars = [
+        Mark(
+            series.look,
+            slot * (i + 0.14),
+            0.0,
+            slot * 0.72,
+            axis.place(p.value or 0.0),
+            title=f"{p.label}: {_told(p, form)}",
+            href=p.href,
+        )
+        for i, p in enumerate(series.points)
+        if p.value
+    ]
+    labels = [p.label for p in series.points]
+    return Chart(
+        title,
+        x_ticks=_x_ticks(labels),
+        y_ticks=axis.ticks(form),
+        bars=bars,
+        header=[places, series.name],
+        rows=_rows(labels, [series], form),
+    )
+
+
+def share_chart(title: str, series: Sequence[Series], *, places: str) -> Chart:
+    """Stacked columns of counts, each column as high as the plot: the shares at each place."""
+    labels = _labels(series)
+    counts = [{p.label: p.value or 0.0 for p in s.points} for s in series]
+    totals = [sum(one.get(label, 0.0) for one in counts) for label in labels]
+    if not any(totals):
+        return Chart(title)
+    slot = 100 / len(labels)
+    bars = []
+    for i, (label, total) in enumerate(zip(labels, totals, strict=True)):
+        base = 0.0
+        for one, count in zip(series, counts, strict=True):
+            value = count.get(label, 0.0)
+            height = 100 * value / total if total else 0.0
+            if height:
+                told = f"{label}: {one.name} {height:.0f} % ({value:,.0f} of {total:,.0f})"
+                bars.append(Mark(one.look, slot * (i + 0.1), base, slot * 0.8, height, title=told))
+            base += height
+    return Chart(
+        title,
+        legend=_legend(series),
+        x_ticks=_x_ticks(labels),
+        y_ticks=[Tick(at, f"{at} %") for at in (0, 50, 100)],
+        bars=bars,
+        header=[places, *(s.name for s in series)],
+        rows=_rows(labels, series, plain),
+    )
+
+
+def gain_chart(
+    title: str, samples: Sequence[float], *, gain: float, low: float, high: float, tolerance: float
+) -> Chart:
+    """The gate as a picture: bootstrap draws of the gain (shares) in bins of points, its interval, the tolerance."""
+    values = [100 * s for s in samples] or [100 * low, 100 * gain, 100 * high]
+    least, most = min([*values, -100 * tolerance, 0.0]), max([*values, 0.0])
+    pad = max(most - least, 1.0) * 0.04
+    least, most = least - pad, most + pad
+    bins = 40
+    width = (most - least) / bins
+    counts = [0] * bins
+    for value in values:
+        counts[min(int((value - least) / width), bins - 1)] += 1
+
+    def across(value: float) -> float:
+        return 100 * (value - least) / (most - least)
+
+    bars = []
+    for i, n in enumerate(counts):
+        middle = least + (i + 0.5) * width
+        look = "worse" if middle < -100 * tolerance else "even" if middle <= 0 else "better"
+        if n:
+            bars.append(
+                Mark(look, i * 100 / bins + 0.2, 0.0, 100 / bins - 0.4, 88 * n / max(counts), f"{middle:+.1f}: {n}")
+            )
+    return Chart(
+        title,
+        x_ticks=[Tick(across(at), f"{at:+g}" if at else "0") for at in _steps(least, most, 6)],
+        bars=bars,
+        lines=[Stroke("interval", f"M{across(100 * low):.2f} 5 H{across(100 * high):.2f}")],
+        dots=[Mark("interval", across(100 * gain), 95.0, title=f"{100 * gain:+.1f}")],
+        rules=[Tick(across(0.0), "0"), Tick(across(-100 * tolerance), f"−{100 * tolerance:g}")],
+        header=["", ""],
+        rows=[["gain", f"{100 * gain:+.1f}"], ["95 %", f"{100 * low:+.1f} … {100 * high:+.1f}"]],
+    )
+
+
+class _Axis:
+    """Values to places 0 to 100, with round ticks."""
+
+    def __init__(self, bottom: float, top: float, *, least_step: float = 0.0) -> None:
+        top = top if top > bottom else bottom + 1
+        self.marks = _steps(bottom, top, 4, outside=True, least=least_step)
+        self.bottom, self.top = self.marks[0], self.marks[-1]
+
+    def place(self, value: float | None) -> float:
+        return 100 * ((value or 0.0) - self.bottom) / (self.top - self.bottom)
+
+    def ticks(self, form: Format) -> list[Tick]:
+        return [Tick(self.place(mark), form(mark)) for mark in self.marks]
+
+
+def _steps(bottom: float, top: float, wanted: int, *, outside: bool = False, least: float = 0.0) -> list[float]:
+    """Round values from bottom to top, about `wanted` of them; with `outside` they enclose both ends."""
+    raw = max((top - bottom) / wanted, least)
+    size = 10.0 ** math.floor(math.log10(raw))
+    step = next(size * m for m in (1, 2, 2.5, 5, 10) if size * m >= raw * 0.999)
+    first = math.floor(bottom / step + 1e-9) if outside else math.ceil(bottom / step - 1e-9)
+    last = math.ceil(top / step - 1e-9) if outside else math.floor(top / step + 1e-9)
+    return [round(i * step, 10) for i in range(first, last + 1)]
+
+
+def _labels(series: Sequence[Series]) -> list[str]:
+    return list(dict.fromkeys(p.label for s in series for p in s.points))
+
+
+def _centre(index: int, count: int) -> float:
+    return 100 * (index + 0.5) / count
+
+
+def _x_ticks(labels: Sequence[str]) -> list[Tick]:
+    every = math.ceil(len(labels) / MANY_LABELS)
+    return [Tick(_centre(i, len(labels)), label) for i, label in enumerate(labels) if i % every == 0]
+
+
+def _legend(series: Sequence[Series]) -> list[tuple[str, str]]:
+    return [(s.look, s.name) for s in series] if len(series) > 1 else []
+
+
+def _told(point: Point, form: Format) -> str:
+    told = "–" if point.value is None else form(point.value)
+    if point.low is not None and point.high is not None:
+        told += f" ({form(point.low)} to {form(point.high)})"
+    return f"{told} {point.note}".strip()
+
+
+def _rows(labels: Sequence[str], series: Sequence[Series], form: Format) -> list[list[str]]:
+    by_label = [{p.label: p for p in s.points} for s in series]
+    return [[label, *(_told(one[label], form) if label in one else "–" for one in by_label)] for label in labels]

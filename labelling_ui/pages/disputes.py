@@ -1,0 +1,61 @@
+"""Claims that a reference is wrong, and the decision on each."""
+
+from typing import Any
+
+from django import forms
+from django.db.models import QuerySet
+from django.http import Http404, HttpRequest, HttpResponseBase
+from django.shortcuts import redirect
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+from django.views.decorators.http import require_POST
+
+from annotation.labelling.disputes import resolve
+from annotation.models import Dispute, Membership
+from labelling_ui import words
+from labelling_ui.pages.access import STAFF, attempt, project_page
+from labelling_ui.pages.listing import Column, Filters, Listing, respond
+
+
+class DisputeFilters(Filters):
+    state = forms.ChoiceField(choices=[words.ALL, *Dispute.State.choices], required=False, label=gettext_lazy("State"))
+
+    def narrow(self, rows: QuerySet[Any]) -> QuerySet[Any]:
+        return rows.filter(**self.chosen())
+
+
+COLUMNS = [
+    Column("opened", gettext_lazy("Opened"), lambda d: d.created_at.isoformat(), sort="created_at"),
+    Column("problem", gettext_lazy("Problem"), lambda d: d.annotation.solution.problem.text),
+    Column("reference", gettext_lazy("Reference"), lambda d: d.annotation.solution.problem.reference_answer),
+    Column("comment", gettext_lazy("What they say"), lambda d: d.annotation.comment),
+    Column("state", gettext_lazy("Decision"), lambda d: d.state, sort="state"),
+    Column("resolution", gettext_lazy("Reason"), lambda d: d.resolution),
+]
+
+
+@project_page(*STAFF)
+def disputes(request: HttpRequest, member: Membership) -> HttpResponseBase:
+    rows = member.project.disputes.select_related(
+        "annotation__solution__problem", "annotation__annotator__user", "resolved_by__user"
+    )
+    listing = Listing(request, rows, COLUMNS, sort="-opened", filters=DisputeFilters(request.GET))
+    name = f"{member.project.slug}-disputes"
+    return respond(request, "labelling_ui/disputes.html", listing, name, {"member": member})
+
+
+@require_POST
+@project_page(*STAFF)
+def decide(request: HttpRequest, member: Membership, dispute_id: int) -> HttpResponseBase:
+    dispute = member.project.disputes.filter(pk=dispute_id).first()
+    if dispute is None:
+        raise Http404("There is no such dispute in this project.")
+    attempt(
+        request,
+        _("Your decision is recorded."),
+        resolve,
+        dispute=dispute,
+        upheld=request.POST.get("decision") == "uphold",
+        resolution=request.POST.get("resolution", ""),
+    )
+    return redirect("disputes", member.project.slug)

@@ -1,0 +1,116 @@
+"""Snapshots of the labels: made with filters, and downloaded in the formats that train elsewhere."""
+
+from typing import Any
+
+from django import forms
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase, StreamingHttpResponse
+from django.shortcuts import redirect
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from annotation.datasets.cards import dataset_card
+from annotation.datasets.exporting import export_name, export_snapshot
+from annotation.datasets.snapshots import create_snapshot
+from annotation.models import Membership, Project, Snapshot
+from labelling_ui import words
+from labelling_ui.pages.access import MANAGER, attempt, project_page
+from labelling_ui.pages.listing import Column, Listing, respond
+
+
+def _several(choices: Any, label: Any) -> forms.MultipleChoiceField:
+    return forms.MultipleChoiceField(choices=choices, required=False, widget=forms.CheckboxSelectMultiple, label=label)
+
+
+class SnapshotForm(forms.Form):
+    """Nothing chosen asks for everything."""
+
+    splits = _several(words.SPLITS, gettext_lazy("Splits"))
+    source_kinds = _several(words.SOURCES, gettext_lazy("Labels by"))
+    finish_reasons = _several(words.FINISH_REASONS, gettext_lazy("Ended with"))
+    lanes = _several(words.LANES, gettext_lazy("Lanes"))
+    generations = forms.TypedMultipleChoiceField(
+        coerce=int, required=False, widget=forms.CheckboxSelectMultiple, label=gettext_lazy("Generations")
+    )
+    submitted_from = forms.DateField(
+        required=False, label=gettext_lazy("From"), widget=forms.DateInput({"type": "date"})
+    )
+    submitted_to = forms.DateField(
+        required=False,
+        label=gettext_lazy("Up to, not with"),
+        widget=forms.DateInput({"type": "date"}),
+        help_text=gettext_lazy("Days are days in UTC."),
+    )
+
+    def __init__(self, *args: Any, project: Project, **named: Any) -> None:
+        super().__init__(*args, **named)
+        numbers = project.generations.order_by("number").values_list("number", flat=True)
+        generations: forms.TypedMultipleChoiceField = self.fields["generations"]  # type: ignore[assignment]
+        generations.choices = [(n, str(n)) for n in numbers]
+
+    def filters(self) -> dict[str, Any]:
+        """What `create_snapshot` takes."""
+        chosen = {name: value for name, value in self.cleaned_data.items() if value}
+        for name in ("submitted_from", "submitted_to"):
+            if name in chosen:
+                chosen[name] = chosen[name].isoformat()
+        return chosen
+
+
+COLUMNS = [
+    Column("made", gettext_lazy("Made"), lambda s: s.created_at.isoformat(), sort="created_at"),
+    Column("sha256", gettext_lazy("Content"), lambda s: s.sha256),
+    Column("asked_for", gettext_lazy("Asked for"), lambda s: asked_for(s)),
+    Column("solutions", gettext_lazy("Solutions"), lambda s: s.counts.get("solutions"), number=True),
+    Column("labels", gettext_lazy("Labels"), lambda s: s.counts.get("annotations"), number=True),
+]
+
+
+@project_page(MANAGER)
+def export(request: HttpRequest, member: Membership) -> HttpResponseBase:
+    form = SnapshotForm(request.POST if request.method == "POST" else None, project=member.project)
+    if request.method == "POST" and form.is_valid():
+        told = _("The snapshot is made: it stays as it is, whatever happens to the labels.")
+        attempt(request, told, create_snapshot, project=member.project, filters=form.filters())
+        return redirect("export", member.project.slug)
+    listing = Listing(request, member.project.snapshots.select_related("created_by"), COLUMNS, sort="-made")
+    for snapshot in listing.page.object_list:
+        snapshot.asked_for = asked_for(snapshot)
+    context = {"member": member, "form": form, "labels": member.project.annotations.exists()}
+    return respond(request, "labelling_ui/export.html", listing, f"{member.project.slug}-snapshots", context)
+
+
+@project_page(MANAGER)
+def download(request: HttpRequest, member: Membership, snapshot_id: int, format: str) -> HttpResponseBase:
+    """The snapshot as `prm800k`, `trl` or `records`, streamed."""
+    snapshot = _find(member.project, snapshot_id)
+    neutral = member.project.policies.neutral
+    response = StreamingHttpResponse(
+        export_snapshot(snapshot, format, neutral=neutral), content_type="application/jsonl"
+    )
+    response["Content-Disposition"] = f'attachment; filename="{export_name(snapshot, format)}"'
+    return response
+
+
+@project_page(MANAGER)
+def card(request: HttpRequest, member: Membership, snapshot_id: int) -> HttpResponseBase:
+    snapshot = _find(member.project, snapshot_id)
+    text = dataset_card(snapshot, neutral=member.project.policies.neutral)
+    response = HttpResponse(text, content_type="text/markdown; charset=utf-8")
+    response["Content-Disposition"] = f'inline; filename="{snapshot.sha256[:12]}-README.md"'
+    return response
+
+
+def asked_for(snapshot: Snapshot) -> str:
+    """The filters in words."""
+    said = [
+        f"{name.replace('_', ' ')}: {', '.join(map(str, value)) if isinstance(value, list) else value}"
+        for name, value in snapshot.filters.items()
+    ]
+    return "; ".join(said) or str(_("everything"))
+
+
+def _find(project: Project, snapshot_id: int) -> Snapshot:
+    snapshot = project.snapshots.filter(pk=snapshot_id).first()
+    if snapshot is None:
+        raise Http404("There is no such snapshot in this project.")
+    return snapshot

@@ -1,0 +1,140 @@
+"""Files on their way in: the upload, the progress of each, and the lines that were not taken."""
+
+from typing import Any
+
+from django import forms
+from django.db.models import QuerySet
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
+from django.shortcuts import get_object_or_404, redirect, render
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+from django.views.decorators.http import require_POST
+
+from annotation.intake.imports import cancel_import, progress_of, start_import
+from annotation.membership.access import visible_projects
+from annotation.models import ImportJob, Membership
+from labelling_ui import words
+from labelling_ui.pages.access import MANAGER, attempt, project_page
+from labelling_ui.pages.listing import Column, Filters, Listing, respond
+
+LIVE = (ImportJob.State.QUEUED, ImportJob.State.RUNNING)
+
+
+class ImportForm(forms.Form):
+    file = forms.FileField(
+        label=gettext_lazy("File"),
+        help_text=gettext_lazy("JSON or JSON Lines, in UTF-8."),
+        allow_empty_file=True,
+    )
+    format = forms.ChoiceField(
+        choices=[
+            ("auto", gettext_lazy("find out from the file")),
+            ("prm800k", "PRM800K"),
+            ("processbench", "ProcessBench"),
+            ("trl", gettext_lazy("TRL stepwise supervision")),
+            ("plain", gettext_lazy("plain: problem, and solution or steps")),
+        ],
+        label=gettext_lazy("Format"),
+    )
+    decomposition = forms.ChoiceField(
+        choices=[
+            ("blank_lines", gettext_lazy("at blank lines")),
+            ("lines", gettext_lazy("at every line")),
+            ("numbered", gettext_lazy("at “Step 1”, “2.” and the like")),
+            ("sentences", gettext_lazy("at every sentence")),
+        ],
+        label=gettext_lazy("Split solutions into steps"),
+        help_text=gettext_lazy("Only for solutions that come as one text. Formulas and code are never split."),
+    )
+
+
+class ImportFilters(Filters):
+    state = forms.ChoiceField(
+        choices=[words.ALL, *ImportJob.State.choices], required=False, label=gettext_lazy("State")
+    )
+    rejected = forms.BooleanField(required=False, label=gettext_lazy("with rejected lines"))
+
+    def narrow(self, rows: QuerySet[Any]) -> QuerySet[Any]:
+        chosen = self.chosen()
+        if chosen.get("state"):
+            rows = rows.filter(state=chosen["state"])
+        return rows.filter(rejected__gt=0) if chosen.get("rejected") else rows
+
+    def chosen(self) -> dict[str, Any]:
+        return {name: value for name, value in super().chosen().items() if value}
+
+
+COLUMNS = [
+    Column("file", gettext_lazy("File"), lambda j: j.filename, sort="filename"),
+    Column("state", gettext_lazy("State"), lambda j: j.state, sort="state"),
+    Column("started", gettext_lazy("Started"), lambda j: j.created_at.isoformat(), sort="created_at"),
+    Column("accepted", gettext_lazy("Accepted"), lambda j: j.accepted, sort="accepted", number=True),
+    Column("duplicates", gettext_lazy("Duplicates"), lambda j: j.duplicates, sort="duplicates", number=True),
+    Column("rejected", gettext_lazy("Rejected"), lambda j: j.rejected, sort="rejected", number=True),
+]
+REJECTION_COLUMNS = [
+    Column("line", gettext_lazy("Line"), lambda r: r.line, sort="line", number=True),
+    Column("field", gettext_lazy("Field"), lambda r: r.field, sort="field"),
+    Column("reason", gettext_lazy("Why it was not taken"), lambda r: r.reason, sort="reason"),
+    Column("excerpt", gettext_lazy("What it says"), lambda r: r.excerpt),
+]
+
+
+@project_page(MANAGER)
+def imports(request: HttpRequest, member: Membership) -> HttpResponseBase:
+    form = ImportForm(request.POST if request.method == "POST" else None, request.FILES or None)
+    if request.method == "POST" and form.is_valid():
+        file = form.cleaned_data["file"]
+        job = attempt(
+            request,
+            "",
+            start_import,
+            project=member.project,
+            file=file,
+            filename=file.name,
+            format=form.cleaned_data["format"],
+            decomposition=form.cleaned_data["decomposition"],
+        )
+        if job:
+            return redirect("import-job", job.pk)
+    listing = Listing(
+        request, member.project.import_jobs.all(), COLUMNS, sort="-started", filters=ImportFilters(request.GET)
+    )
+    context = {"member": member, "form": form}
+    return respond(request, "labelling_ui/import.html", listing, f"{member.project.slug}-imports", context)
+
+
+def import_job(request: HttpRequest, job_id: int) -> HttpResponseBase:
+    return _job_page(request, slug=_slug(request, job_id), job_id=job_id)
+
+
+@require_POST
+def cancel(request: HttpRequest, job_id: int) -> HttpResponseBase:
+    return _cancel(request, slug=_slug(request, job_id), job_id=job_id)
+
+
+def _slug(request: HttpRequest, job_id: int) -> str:
+    """The project of an import that this person may know of; the pages of an import carry no slug."""
+    jobs = ImportJob.objects.filter(pk=job_id, project__in=visible_projects(request.user))
+    slug = jobs.values_list("project__slug", flat=True).first()
+    if slug is None and request.user.is_authenticated:
+        raise Http404("There is no such import, or it is of a project that is not yours.")
+    return slug or ""
+
+
+@project_page(MANAGER)
+def _job_page(request: HttpRequest, member: Membership, job_id: int) -> HttpResponseBase:
+    job = get_object_or_404(ImportJob, pk=job_id, project=member.project)
+    context = {"member": member, "tab": "import", "job": job, "live": job.state in LIVE, "progress": progress_of(job)}
+    if request.headers.get("HX-Request") and "sort" not in request.GET:
+        page: HttpResponse = render(request, "labelling_ui/import_live.html", context)
+        return page
+    listing = Listing(request, job.rejections.all(), REJECTION_COLUMNS, sort="line")
+    return respond(request, "labelling_ui/import_job.html", listing, f"import-{job.pk}-rejected", context)
+
+
+@project_page(MANAGER)
+def _cancel(request: HttpRequest, member: Membership, job_id: int) -> HttpResponseBase:
+    job = get_object_or_404(ImportJob, pk=job_id, project=member.project)
+    attempt(request, _("The import stops within seconds. What it took in stays."), cancel_import, job=job)
+    return redirect("import-job", job.pk)

@@ -1,0 +1,92 @@
+"""Every label of a project as a list; an annotator sees their own, and never the lane."""
+
+from typing import Any
+
+from django import forms
+from django.db.models import QuerySet
+from django.http import HttpRequest, HttpResponseBase
+from django.utils.translation import gettext_lazy as _
+
+from annotation.models import Annotation, Membership, Project
+from annotation.quality.statistics import latest_annotations
+from labelling_ui import words
+from labelling_ui.pages.access import ANYONE, project_page
+from labelling_ui.pages.listing import Column, Filters, Listing, respond
+
+
+class OwnLabelFilters(Filters):
+    finish_reason = forms.MultipleChoiceField(
+        choices=words.FINISH_REASONS, required=False, label=_("Ended with"), widget=forms.CheckboxSelectMultiple
+    )
+    since = forms.DateField(required=False, label=_("Since"), widget=forms.DateInput({"type": "date"}))
+    until = forms.DateField(required=False, label=_("Until"), widget=forms.DateInput({"type": "date"}))
+
+    lookups = {
+        "finish_reason": "finish_reason__in",
+        "since": "submitted_at__date__gte",
+        "until": "submitted_at__date__lte",
+    }
+
+    def narrow(self, rows: QuerySet[Any]) -> QuerySet[Any]:
+        return rows.filter(**{self.lookups[name]: value for name, value in self.chosen().items()})
+
+
+class LabelFilters(OwnLabelFilters):
+    annotator = forms.ModelChoiceField(
+        Membership.objects.none(), empty_label=_("all"), required=False, label=_("Annotator")
+    )
+    source = forms.ChoiceField(choices=[words.ALL, *words.SOURCES], required=False, label=_("Source"))
+    lane = forms.ChoiceField(choices=[words.ALL, *words.LANES], required=False, label=_("Lane"))
+    generation = forms.IntegerField(required=False, min_value=0, label=_("Generation"))
+
+    lookups = OwnLabelFilters.lookups | {
+        "annotator": "annotator",
+        "source": "source__kind",
+        "lane": "lane",
+        "generation": "item__generation__number",
+    }
+    field_order = ("annotator", "source", "lane", "generation", "since", "until", "finish_reason")
+
+    def __init__(self, *args: Any, project: Project, **named: Any) -> None:
+        super().__init__(*args, **named)
+        people = Membership.objects.filter(project=project).select_related("user").order_by("user__username")
+        annotator: forms.ModelChoiceField = self.fields["annotator"]  # type: ignore[assignment]
+        annotator.queryset = people
+        annotator.label_from_instance = lambda member: member.user.username  # type: ignore[attr-defined]
+
+
+OWN_COLUMNS = [
+    Column("submitted", _("Submitted"), lambda a: a.submitted_at.isoformat(), sort="submitted_at"),
+    Column("problem", _("Problem"), lambda a: a.solution.problem.text),
+    Column("ended_with", _("Ended with"), lambda a: a.finish_reason, sort="finish_reason"),
+    Column("first_error", _("First error"), lambda a: a.first_error, sort="first_error", number=True),
+    Column("seconds", _("Time"), lambda a: a.total_ms and a.total_ms / 1000, sort="total_ms", number=True),
+]
+COLUMNS = [
+    *OWN_COLUMNS[:2],
+    Column("solution", _("Solution"), lambda a: a.solution_id, sort="solution_id", number=True),
+    Column("annotator", _("By"), lambda a: _who(a), sort="annotator__user__username"),
+    Column("lane", _("Lane"), lambda a: a.lane, sort="lane"),
+    *OWN_COLUMNS[2:],
+]
+
+
+@project_page(*ANYONE)
+def labels(request: HttpRequest, member: Membership) -> HttpResponseBase:
+    project = member.project
+    filters: Filters
+    if member.role == Membership.Role.ANNOTATOR:
+        rows = latest_annotations(project).filter(annotator=member)
+        filters, columns = OwnLabelFilters(request.GET), OWN_COLUMNS
+    else:
+        # with the labels that came in files
+        rows = latest_annotations(project) | project.annotations.filter(annotator__isnull=True)
+        filters, columns = LabelFilters(request.GET, project=project), COLUMNS
+    rows = rows.select_related("solution__problem", "annotator__user", "source", "item__generation")
+    listing = Listing(request, rows, columns, sort="-submitted", filters=filters)
+    context = {"member": member, "all": columns is COLUMNS}
+    return respond(request, "labelling_ui/labels.html", listing, f"{project.slug}-labels", context)
+
+
+def _who(label: Annotation) -> str:
+    return label.annotator.user.username if label.annotator else f"{label.source.kind} {label.source.name}"

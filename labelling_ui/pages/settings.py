@@ -1,0 +1,184 @@
+"""What a project decides: its name and guidelines, its label scheme, its policies."""
+
+import re
+from typing import Any
+
+from django import forms
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponseBase
+from django.shortcuts import redirect, render
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+from django.views.decorators.http import require_POST
+
+from annotation.errors import DomainError, Forbidden
+from annotation.membership.projects import change_project
+from annotation.models import Membership, Project
+from labelling_ui import words
+from labelling_ui.pages.access import MANAGER, attempt, project_page, signed_in
+
+MIX = ("control", "holdout", "calibration", "overlap")
+
+
+class SettingsForm(forms.Form):
+    """The project as one form; the domain's own check of scheme and policy has the last word."""
+
+    name = forms.CharField(max_length=200, label=gettext_lazy("Name"))
+    guidelines = forms.CharField(
+        required=False,
+        widget=forms.Textarea({"rows": 8}),
+        label=gettext_lazy("Guidelines"),
+        help_text=gettext_lazy("Markdown, shown beside the work."),
+    )
+
+    stop_at_first_error = forms.BooleanField(required=False, label=gettext_lazy("Stop at the first error"))
+    rate_alternatives = forms.BooleanField(required=False, label=gettext_lazy("Rate the alternatives at a position"))
+    ask_own_step = forms.BooleanField(required=False, label=gettext_lazy("Ask for a step of their own at the error"))
+    reference = forms.ChoiceField(
+        choices=[
+            ("shown", gettext_lazy("shown")),
+            ("on_request", gettext_lazy("on request")),
+            ("hidden", gettext_lazy("hidden")),
+        ],
+        label=gettext_lazy("Reference answer"),
+    )
+    error_types = forms.CharField(
+        required=False,
+        widget=forms.Textarea({"rows": 4}),
+        label=gettext_lazy("Error types"),
+        help_text=gettext_lazy("One a line; empty asks for none."),
+    )
+
+    generation_budget = forms.IntegerField(label=gettext_lazy("Solutions a generation"))
+    annotations_wanted = forms.IntegerField(label=gettext_lazy("Labels wanted of a solution"))
+    overlap_wanted = forms.IntegerField(label=gettext_lazy("Labels wanted in the overlap lane"))
+    control = forms.FloatField(label=gettext_lazy("Share of control"), help_text=gettext_lazy("0 to 1, at random"))
+    holdout = forms.FloatField(label=gettext_lazy("Share of holdout"), help_text=gettext_lazy("measures the model"))
+    calibration = forms.FloatField(
+        label=gettext_lazy("Share of calibration"), help_text=gettext_lazy("fits its thresholds")
+    )
+    overlap = forms.FloatField(label=gettext_lazy("Share of overlap"), help_text=gettext_lazy("measures agreement"))
+    lease_minutes = forms.IntegerField(label=gettext_lazy("Minutes a solution stays claimed"))
+    prefetch_depth = forms.IntegerField(label=gettext_lazy("Solutions fetched ahead"))
+
+    acquisition = forms.ChoiceField(
+        choices=[
+            ("first_error_bald", gettext_lazy("information about the first error, per cost")),
+            ("step_bald", gettext_lazy("information about each step")),
+            ("entropy", gettext_lazy("entropy")),
+            ("margin", gettext_lazy("margin")),
+            ("random", gettext_lazy("random")),
+        ],
+        label=gettext_lazy("What to label next"),
+    )
+    neutral = forms.ChoiceField(
+        choices=[
+            ("positive", gettext_lazy("as good")),
+            ("negative", gettext_lazy("as bad")),
+            ("drop", gettext_lazy("not at all")),
+        ],
+        label=gettext_lazy("Neutral ratings train"),
+    )
+    training_sources = forms.MultipleChoiceField(
+        choices=words.SOURCES,
+        widget=forms.CheckboxSelectMultiple,
+        label=gettext_lazy("Labels that train"),
+    )
+    backbone = forms.CharField(
+        label=gettext_lazy("Backbone"),
+        help_text=gettext_lazy("“tiny”, or the name or folder of a causal language model"),
+    )
+    retrain_after_labels = forms.IntegerField(
+        label=gettext_lazy("Retrain after this many labels"), help_text=gettext_lazy("0 for never")
+    )
+    retrain_every_hours = forms.IntegerField(
+        label=gettext_lazy("Retrain every so many hours"), help_text=gettext_lazy("0 for never")
+    )
+    gate_tolerance = forms.FloatField(
+        label=gettext_lazy("Loss of F1 the gate tolerates"), help_text=gettext_lazy("0.02 is two points")
+    )
+    gate_min_holdout = forms.IntegerField(label=gettext_lazy("Labelled holdout solutions the gate needs"))
+
+    general = ("name", "guidelines")
+    scheme = ("stop_at_first_error", "rate_alternatives", "ask_own_step", "reference", "error_types")
+    queue = (
+        "generation_budget",
+        "annotations_wanted",
+        "overlap_wanted",
+        *MIX,
+        "lease_minutes",
+        "prefetch_depth",
+    )
+    rounds = (
+        "acquisition",
+        "neutral",
+        "training_sources",
+        "backbone",
+        "retrain_after_labels",
+        "retrain_every_hours",
+        "gate_tolerance",
+        "gate_min_holdout",
+    )
+
+    def parts(self) -> list[dict[str, Any]]:
+        """The form's fields under their headings."""
+        titles = [
+            (_("The project"), self.general),
+            (_("How people rate"), self.scheme),
+            (_("What the queue holds"), self.queue),
+            (_("What a round does"), self.rounds),
+        ]
+        return [{"title": title, "fields": [self[name] for name in names]} for title, names in titles]
+
+    def changes(self) -> dict[str, Any]:
+        """What `change_project` takes."""
+        data = self.cleaned_data
+        scheme = {name: data[name] for name in self.scheme}
+        scheme["error_types"] = [line.strip() for line in data["error_types"].splitlines() if line.strip()]
+        policy = {name: data[name] for name in (*self.queue, *self.rounds) if name not in MIX}
+        policy["mix"] = {lane: data[lane] for lane in MIX}
+        return {"name": data["name"], "guidelines": data["guidelines"], "scheme": scheme, "policy": policy}
+
+    def blame(self, error: DomainError) -> None:
+        """Show the domain's refusal at the field it names: "... - at `$.mix.control`"."""
+        message, _sign, place = error.message.partition(" - at `$.")
+        named = re.split(r"[.\[`]", place) if place else [error.extra.get("field", "")]
+        field = next((name for name in reversed(named) if name in self.fields), None)
+        self.add_error(field, message)
+
+
+def initial_of(project: Project) -> dict[str, Any]:
+    """The form's fields as the project has them now, defaults filled in."""
+    scheme, policy = project.label_scheme, project.policies
+    values = {name: getattr(scheme, name) for name in SettingsForm.scheme}
+    values["error_types"] = "\n".join(scheme.error_types)
+    values |= {lane: getattr(policy.mix, lane) for lane in MIX}
+    values |= {name: getattr(policy, name) for name in (*SettingsForm.queue, *SettingsForm.rounds) if name not in MIX}
+    return values | {"name": project.name, "guidelines": project.guidelines}
+
+
+@project_page(MANAGER)
+def settings(request: HttpRequest, member: Membership) -> HttpResponseBase:
+    project = member.project
+    form = SettingsForm(request.POST if request.method == "POST" else None, initial=initial_of(project))
+    if request.method == "POST" and form.is_valid():
+        try:
+            change_project(by=signed_in(request), project=project, **form.changes())
+        except Forbidden:
+            raise
+        except DomainError as error:
+            form.blame(error)
+        else:
+            messages.success(request, _("Saved. The queue keeps what it holds; the next generation follows these."))
+            return redirect("settings", project.slug)
+    return render(request, "labelling_ui/settings.html", {"member": member, "form": form})
+
+
+@require_POST
+@project_page(MANAGER)
+def set_state(request: HttpRequest, member: Membership) -> HttpResponseBase:
+    """Pause or resume."""
+    paused = request.POST.get("state") == Project.State.PAUSED
+    told = _("Paused: nobody gets new work until you resume.") if paused else _("People can label again.")
+    attempt(request, told, change_project, project=member.project, state=request.POST.get("state", ""))
+    return redirect("settings", member.project.slug)

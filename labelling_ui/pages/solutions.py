@@ -1,0 +1,123 @@
+"""Solutions as a list, and one of them with everything that was said about each step."""
+
+from typing import Any
+
+from django import forms
+from django.db.models import Count, OuterRef, QuerySet, Subquery
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
+from django.shortcuts import render
+from django.utils.translation import gettext_lazy as _
+
+from annotation.models import Annotation, Membership, ModelVersion, PoolScore, Project, QueueItem, Solution
+from labelling_ui import words
+from labelling_ui.pages.access import STAFF, project_page
+from labelling_ui.pages.listing import Column, Filters, Listing, respond
+from labelling_ui.selectors.labels import disagreements
+
+
+class SolutionFilters(Filters):
+    search = forms.CharField(required=False, label=_("Search the problem"), widget=forms.TextInput({"type": "search"}))
+    split = forms.ChoiceField(choices=[words.ALL, *words.SPLITS], required=False, label=_("Split"))
+    annotated = forms.ChoiceField(
+        choices=[words.ALL, ("yes", _("labelled")), ("no", _("not labelled"))],
+        required=False,
+        label=_("Labels"),
+    )
+    generation = forms.IntegerField(required=False, min_value=0, label=_("Generation"))
+    lane = forms.CharField(required=False, widget=forms.HiddenInput)
+    disagreement = forms.BooleanField(required=False, label=_("people disagree"))
+
+    def __init__(self, *args: Any, project: Project, **named: Any) -> None:
+        super().__init__(*args, **named)
+        self.project = project
+
+    def chosen(self) -> dict[str, Any]:
+        return {name: value for name, value in super().chosen().items() if value}
+
+    def narrow(self, rows: QuerySet[Any]) -> QuerySet[Any]:
+        chosen = self.chosen()
+        if "search" in chosen:
+            rows = rows.filter(problem__text__icontains=chosen["search"])
+        if "split" in chosen:
+            rows = rows.filter(split=chosen["split"])
+        if "annotated" in chosen:
+            rows = rows.filter(labels__isnull=chosen["annotated"] == "no")
+        if self.cleaned_data.get("generation") is not None:
+            items = QueueItem.objects.filter(project=self.project, generation__number=self.cleaned_data["generation"])
+            if "lane" in chosen:
+                items = items.filter(lane=chosen["lane"])
+            rows = rows.filter(pk__in=items.values("solution"))
+        if "disagreement" in chosen:
+            rows = rows.filter(pk__in=disagreements(self.project).values("pk"))
+        return rows
+
+
+COLUMNS = [
+    Column("solution", _("Solution"), lambda s: s.pk, sort="pk"),
+    Column("problem", _("Problem"), lambda s: s.problem.text),
+    Column("domain", _("Domain"), lambda s: s.problem.domain, sort="problem__domain"),
+    Column("split", _("Split"), lambda s: s.split, sort="split"),
+    Column("labels", _("Labels"), lambda s: s.labels or 0, sort="labels", number=True),
+    Column("score", _("Score"), lambda s: s.score, sort="score", number=True),
+    Column("gain", _("Gain, nats"), lambda s: s.gain, sort="gain", number=True),
+]
+
+
+@project_page(*STAFF)
+def solutions(request: HttpRequest, member: Membership) -> HttpResponseBase:
+    project = member.project
+    labelled = (
+        Annotation.objects.filter(solution=OuterRef("pk"), revision=1)
+        .order_by()
+        .values("solution")
+        .annotate(n=Count("pk"))
+        .values("n")
+    )
+    champion = project.model_versions.filter(state=ModelVersion.State.CHAMPION).first()
+    scores = PoolScore.objects.filter(solution=OuterRef("pk"), model_version=champion)
+    rows = project.solutions.select_related("problem").annotate(
+        labels=Subquery(labelled), score=Subquery(scores.values("score")), gain=Subquery(scores.values("gain"))
+    )
+    filters = SolutionFilters(request.GET, project=project)
+    listing = Listing(request, rows, COLUMNS, sort="-solution", filters=filters)
+    context = {"member": member, "champion": champion}
+    return respond(request, "labelling_ui/solutions.html", listing, f"{project.slug}-solutions", context)
+
+
+@project_page(*STAFF)
+def solution(request: HttpRequest, member: Membership, solution_id: int) -> HttpResponse:
+    found = member.project.solutions.select_related("problem").filter(pk=solution_id).first()
+    if found is None:
+        raise Http404("There is no such solution in this project.")
+    labels = list(
+        found.annotations.select_related("annotator__user", "source")
+        .prefetch_related("ratings")
+        .order_by("submitted_at", "pk")
+    )
+    score = found.pool_scores.filter(model_version__state=ModelVersion.State.CHAMPION).first()
+    return render(
+        request,
+        "labelling_ui/solution.html",
+        {
+            "member": member,
+            "tab": "solutions",
+            "solution": found,
+            "labels": labels,
+            "steps": _steps(found, labels, score),
+            "score": score,
+        },
+    )
+
+
+def _steps(solution: Solution, labels: list[Annotation], score: PoolScore | None) -> list[dict[str, Any]]:
+    """Each completion with what each label says of it (None where it says nothing) and the model's mean."""
+    said = {(label.pk, rating.step_id): rating for label in labels for rating in label.ratings.all()}
+    means = score.mean if score else []
+    return [
+        {
+            "step": step,
+            "words": [said.get((label.pk, step.pk)) for label in labels],
+            "mean": means[step.position] if not step.alternative and step.position < len(means) else None,
+        }
+        for step in solution.steps.all()
+    ]

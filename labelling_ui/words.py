@@ -1,0 +1,29 @@
+"""Choices in the words of the interface."""
+
+from django.utils.translation import gettext_lazy as _
+
+ALL = ("", _("all"))
+FINISH_REASONS = [
+    ("solution", _("all steps rated")),
+    ("found_error", _("first error")),
+    ("give_up", _("gave up")),
+    ("bad_problem", _("bad problem")),
+]
+SPLITS = [("pool", _("pool")), ("calibration", _("calibration")), ("holdout", _("holdout"))]
+SOURCES = [
+    ("human", _("people")),
+    ("simulated", _("simulated people")),
+    ("consensus", _("consensus in a file")),
+    ("model_judge", _("model judges")),
+    ("monte_carlo", _("Monte Carlo estimates")),
+    ("heuristic", _("heuristics")),
+]
+LANES = [
+    ("acquisition", _("acquisition")),
+    ("control", _("control")),
+    ("holdout", _("holdout")),
+    ("calibration", _("calibration")),
+    ("overlap", _("overlap")),
+    ("gold", _("gold")),
+    ("screening", _("screening")),
+]
