@@ -4,13 +4,13 @@ from django.http import StreamingHttpResponse
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
-from rest_framework.pagination import PageNumberPagination
 from rest_framework.parsers import MultiPartParser
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from annotation.api.downloads import download
+from annotation.api.paging import PagedView
 from annotation.errors import Missing
 from annotation.formats.registry import READERS
 from annotation.intake.decomposition import RULES
@@ -51,11 +51,7 @@ class UploadSerializer(serializers.Serializer):
     decomposition = serializers.ChoiceField(list(RULES), default="blank_lines")
 
 
-class ImportPages(PageNumberPagination):
-    page_size = 50
-
-
-class Imports(APIView):
+class Imports(PagedView):
     """The imports of a project."""
 
     parser_classes = (MultiPartParser,)
@@ -64,10 +60,8 @@ class Imports(APIView):
     def get(self, request: Request, slug: str) -> Response:
         """The imports of the project, the latest first."""
         project = find_project(request.user, slug)
-        pages = ImportPages()
         jobs = ImportJob.objects.filter(project=project).select_related("project")
-        page = pages.paginate_queryset(jobs, request, view=self)
-        return pages.get_paginated_response(ImportSerializer(page, many=True).data)
+        return self.page_of(jobs, request, ImportSerializer)
 
     @extend_schema(
         operation_id="start_import",

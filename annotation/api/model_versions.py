@@ -2,12 +2,12 @@
 
 from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
-from rest_framework.pagination import PageNumberPagination
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from annotation.api.fields import JSONObjectField
+from annotation.api.paging import PagedView
 from annotation.errors import Missing
 from annotation.membership.access import find_project, visible_projects
 from annotation.models import ModelVersion
@@ -23,20 +23,14 @@ class ModelVersionSerializer(serializers.ModelSerializer):
         fields = ("id", "number", "state", "sha256", "metrics", "gate", "created_at", "promoted_at")
 
 
-class VersionPages(PageNumberPagination):
-    page_size = 50
-
-
-class ModelVersions(APIView):
+class ModelVersions(PagedView):
     """The versions of a project's model."""
 
     @extend_schema(operation_id="list_models", responses=ModelVersionSerializer(many=True))
     def get(self, request: Request, slug: str) -> Response:
         """The latest first."""
-        pages = VersionPages()
         versions = find_project(request.user, slug).model_versions.order_by("-number")
-        page = pages.paginate_queryset(versions, request, view=self)
-        return pages.get_paginated_response(ModelVersionSerializer(page, many=True).data)
+        return self.page_of(versions, request, ModelVersionSerializer)
 
 
 class Promote(APIView):

@@ -2,12 +2,12 @@
 
 from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
-from rest_framework.pagination import PageNumberPagination
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from annotation.api.fields import JSONObjectField
+from annotation.api.paging import PagedView
 from annotation.membership.access import find_project, visible_projects
 from annotation.membership.projects import change_project, create_project
 from annotation.models import Project
@@ -33,19 +33,13 @@ class ProjectChangeSerializer(serializers.ModelSerializer):
         fields = ("name", "guidelines", "scheme", "policy", "state")
 
 
-class ProjectPages(PageNumberPagination):
-    page_size = 50
-
-
-class ProjectList(APIView):
+class ProjectList(PagedView):
     """The projects of the caller."""
 
     @extend_schema(operation_id="list_projects", responses=ProjectSerializer(many=True), request=None)
     def get(self, request: Request) -> Response:
         """The projects in which the caller has a role, by name."""
-        pages = ProjectPages()
-        page = pages.paginate_queryset(visible_projects(request.user).order_by("name", "pk"), request, view=self)
-        return pages.get_paginated_response(ProjectSerializer(page, many=True).data)
+        return self.page_of(visible_projects(request.user).order_by("name", "pk"), request, ProjectSerializer)
 
     @extend_schema(operation_id="create_project", request=ProjectSerializer, responses={201: ProjectSerializer})
     def post(self, request: Request) -> Response:

@@ -3,11 +3,11 @@
 from django.db.models import QuerySet
 from drf_spectacular.utils import extend_schema, extend_schema_field
 from rest_framework import serializers
-from rest_framework.pagination import PageNumberPagination
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
+from annotation.api.paging import PagedView
 from annotation.errors import Missing
 from annotation.membership.access import find_project, visible_projects
 from annotation.models import RunPoint, RunStage, TrainingRun
@@ -59,20 +59,14 @@ class WatchedRunSerializer(RunSerializer):
         return list(PointSerializer(reversed(run.points.order_by("-pk")[:LATEST_POINTS]), many=True).data)
 
 
-class RunPages(PageNumberPagination):
-    page_size = 50
-
-
-class Runs(APIView):
+class Runs(PagedView):
     """The rounds of a project."""
 
     @extend_schema(operation_id="list_runs", responses=RunSerializer(many=True))
     def get(self, request: Request, slug: str) -> Response:
         """The project's runs, the latest first."""
         project = find_project(request.user, slug)
-        pages = RunPages()
-        page = pages.paginate_queryset(_described().filter(project=project).order_by("-number"), request, view=self)
-        return pages.get_paginated_response(RunSerializer(page, many=True).data)
+        return self.page_of(_described().filter(project=project).order_by("-number"), request, RunSerializer)
 
     @extend_schema(operation_id="start_run", request=None, responses={202: RunSerializer})
     def post(self, request: Request, slug: str) -> Response:

@@ -4,13 +4,13 @@ from django.http import HttpResponse, StreamingHttpResponse
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework import serializers
-from rest_framework.pagination import PageNumberPagination
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from annotation.api.downloads import download
 from annotation.api.fields import JSONObjectField
+from annotation.api.paging import PagedView
 from annotation.datasets.cards import dataset_card
 from annotation.datasets.exporting import FORMATS, NEUTRAL, export_name, export_snapshot
 from annotation.datasets.snapshots import create_snapshot
@@ -44,20 +44,14 @@ class DownloadSerializer(serializers.Serializer):
     neutral = serializers.ChoiceField(NEUTRAL, default="positive")
 
 
-class SnapshotPages(PageNumberPagination):
-    page_size = 50
-
-
-class Snapshots(APIView):
+class Snapshots(PagedView):
     """The snapshots of a project."""
 
     @extend_schema(operation_id="list_snapshots", request=None, responses=SnapshotSerializer(many=True))
     def get(self, request: Request, slug: str) -> Response:
         """The snapshots of the project, the latest first."""
-        pages = SnapshotPages()
         snapshots = Snapshot.objects.filter(project=find_project(request.user, slug)).select_related("project")
-        page = pages.paginate_queryset(snapshots, request, view=self)
-        return pages.get_paginated_response(SnapshotSerializer(page, many=True).data)
+        return self.page_of(snapshots, request, SnapshotSerializer)
 
     @extend_schema(operation_id="create_snapshot", request=FreezeSerializer, responses={201: SnapshotSerializer})
     def post(self, request: Request, slug: str) -> Response:

@@ -6,6 +6,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
+from annotation.api.paging import PagedView
 from annotation.membership.tokens import issue_token, revoke_token
 from annotation.models import ApiToken
 
@@ -24,14 +25,14 @@ class IssuedTokenSerializer(TokenSerializer):
         fields = ("id", "name", "created_at", "last_used_at", "secret")
 
 
-class Tokens(APIView):
+class Tokens(PagedView):
     """Keys for the caller's programs."""
 
     @extend_schema(operation_id="list_tokens", responses=TokenSerializer(many=True))
     def get(self, request: Request) -> Response:
         """The caller's valid tokens."""
         tokens = ApiToken.objects.filter(user=request.user, revoked_at__isnull=True).order_by("pk")
-        return Response(TokenSerializer(tokens, many=True).data)
+        return self.page_of(tokens, request, TokenSerializer)
 
     @extend_schema(operation_id="issue_token", request=TokenSerializer, responses={201: IssuedTokenSerializer})
     def post(self, request: Request) -> Response:
