@@ -30,13 +30,13 @@ class TrainConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_on
     heads: int = 12
     hidden: int = 64
     dropout: float = 0.2
-    epochs: int = 60
-    patience: int = 12
+    epochs: int = 30
+    patience: int = 8
     batch_steps: int = 256
     batch_tokens: int = 2048
     token_budget: int = 8192
     context: int | None = None
-    learning_rate: float = 2e-3
+    learning_rate: float = 3e-3
     backbone_learning_rate: float = 2e-4
     weight_decay: float = 0.05
     validation_share: float = 0.15

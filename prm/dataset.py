@@ -87,7 +87,7 @@ def _set_aside(pool: list[Trace], config: TrainConfig) -> tuple[list[Trace], lis
     if len(groups) < 5 or wanted < 2:
         return pool, []
     aside: set[str] = set()
-    sizes = {group: 0 for group in groups}
+    sizes = dict.fromkeys(groups, 0)
     for trace in pool:
         sizes[group_of(trace)] += 1
     for group in groups:

@@ -119,9 +119,7 @@ def evaluate(
         threshold=threshold,
         bootstrap=bootstrap,
         overall=_slice(judged, everything, draws),
-        by_domain={
-            name: _slice(judged, judged.domain == index, draws) for index, name in enumerate(judged.domains)
-        },
+        by_domain={name: _slice(judged, judged.domain == index, draws) for index, name in enumerate(judged.domains)},
         by_length=by_length,
     )
 

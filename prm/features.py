@@ -63,7 +63,9 @@ def step_features(backbone: Backbone, batch: Sequence[Encoded]) -> StepFeatures:
     middle = output.hidden_states[len(output.hidden_states) // 2]
     positions, inside = _step_positions(batch, ids.shape[1], backbone.device)
     separators = positions.gather(1, inside.sum(1, keepdim=True) - 1).squeeze(1)
-    states = torch.cat([_pool(middle, positions, inside), _pool(last, positions, inside), _rows(last, separators)], dim=1)
+    states = torch.cat(
+        [_pool(middle, positions, inside), _pool(last, positions, inside), _rows(last, separators)], dim=1
+    )
     with torch.no_grad():
         surprisal, entropy, gap = _predictions(backbone, last.detach(), ids, positions, inside)
         n_separator = len(backbone.layout.step_end)
@@ -142,7 +144,7 @@ def _statistics(
         mean,
         top[:, 0],
         second,
-        (_mean(surprisal**2, content) - mean**2).clamp(min=0).sqrt(),
+        _mean((surprisal - mean[:, None]) ** 2, content).sqrt(),  # not E[x^2] - E[x]^2, which rounding ruins
         _mean(excess, content),
         _max(excess, content),
         _mean(entropy, content),

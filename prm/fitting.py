@@ -78,7 +78,9 @@ class Fit:
         self.parameters |= {BACKBONE + n: p for n, p in self.tuned.items()}
         groups = [{"params": list(heads.parameters()), "lr": config.learning_rate, "weight_decay": config.weight_decay}]
         if self.tuned:
-            groups.append({"params": list(self.tuned.values()), "lr": config.backbone_learning_rate, "weight_decay": 0.01})
+            groups.append(
+                {"params": list(self.tuned.values()), "lr": config.backbone_learning_rate, "weight_decay": 0.01}
+            )
         self.optimiser = torch.optim.AdamW(groups)
         self.peaks = [group["lr"] for group in groups]
         self.total = config.epochs * len(lane.batches(0))

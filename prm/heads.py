@@ -21,10 +21,14 @@ class Heads(nn.Module):
         self.dropout = dropout
 
     def standardise_on(self, rows: Tensor) -> None:
-        """Fix centre and scale from `rows` [steps, width]; a constant column keeps scale 1."""
+        """Fix centre and scale from `rows` [steps, width].
+
+        A column that hardly varies beside its size is not blown up: its spread is mostly rounding,
+        which differs from batch to batch.
+        """
         self.centre.copy_(rows.mean(0))
         spread = rows.std(0, correction=0)
-        self.scale.copy_(torch.where(spread > 1e-6, spread, torch.ones_like(spread)))
+        self.scale.copy_(torch.maximum(spread, 1e-2 * rows.abs().mean(0)).clamp(min=1e-4))
 
     def forward(self, rows: Tensor) -> Tensor:
         """`rows` [steps, width] to logits [heads, steps]."""

@@ -25,7 +25,7 @@ def average_precision(scores: Array, positive: Array, weights: Array) -> float:
     at_positive, at_negative = _by_score(scores, positive, weights)
     found = np.cumsum(at_positive[::-1])
     taken = found + np.cumsum(at_negative[::-1])
-    if found[-1] <= 0:
+    if not len(found) or found[-1] <= 0:
         return float("nan")
     precision = np.divide(found, taken, out=np.zeros_like(found), where=taken > 0)
     return float((precision * at_positive[::-1]).sum() / found[-1])

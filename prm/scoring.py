@@ -24,7 +24,7 @@ from prm.traces import Trace
 __all__ = ["Scorer", "TraceScore"]
 
 CHUNK = 256  # traces read ahead, so that batches hold near lengths
-ZERO_LABEL_STATISTIC = STATISTICS.index("surprisal_mean")
+ZERO_LABEL_STATISTIC = STATISTICS.index("surprisal_max")
 Probabilities = NDArray[np.float64]
 
 
@@ -58,7 +58,9 @@ class Scorer:
         heads = Heads(config.heads, feature_width(backbone), config.hidden, config.dropout)
         try:
             _fill(tunable_parameters(backbone), tensors, BACKBONE)
-            heads.load_state_dict({name.removeprefix(HEADS): t for name, t in tensors.items() if name.startswith(HEADS)})
+            heads.load_state_dict(
+                {name.removeprefix(HEADS): t for name, t in tensors.items() if name.startswith(HEADS)}
+            )
         except (KeyError, RuntimeError) as error:
             raise ModelFileError(f"{model_dir} holds other weights than its manifest says: {error}") from error
         heads.to(backbone.device).eval()
@@ -69,13 +71,11 @@ class Scorer:
                 logits = heads(rows.to(backbone.device)).double() / manifest.temperature
             return torch.sigmoid(logits).cpu().numpy()
 
-        return cls(
-            backbone, judge, manifest=manifest, threshold=manifest.threshold, token_budget=config.token_budget
-        )
+        return cls(backbone, judge, manifest=manifest, threshold=manifest.threshold, token_budget=config.token_budget)
 
     @classmethod
     def for_base(cls, name_or_path: str, device: str | None = None) -> "Scorer":
-        """A scorer that needs no labels: the geometric mean of the probabilities a backbone gave the step's tokens."""
+        """A scorer that needs no labels: the probability a backbone gave to the step's least likely token."""
 
         def judge(rows: Tensor) -> Probabilities:
             statistics = rows[:, -len(STATISTICS) :].double().numpy()

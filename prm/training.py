@@ -15,6 +15,7 @@ from torch import Tensor
 
 from prm.backbones import Backbone, load_backbone
 from prm.calibration import fit_temperature, fit_threshold, mean_probability
+from prm.cards import model_card
 from prm.checkpoint import save_model, write_atomic
 from prm.config import Progress, Stage, TrainConfig
 from prm.dataset import TrainingData, read_training_data, supervised_part
@@ -31,6 +32,7 @@ from prm.traces import Trace
 ENCODE_CHUNK = 512  # traces tokenised between two looks at `cancelled`
 CHECKPOINT_FOLDER = "checkpoint"
 METRICS_FILE = "metrics.jsonl"
+CARD_FILE = "CARD.md"
 
 
 def train(
@@ -111,6 +113,7 @@ def train(
         checksums={},
     )
     manifest = save_model(out, fitting.tensors(), manifest)
+    write_atomic(out / CARD_FILE, model_card(manifest).encode())
     shutil.rmtree(out / CHECKPOINT_FOLDER, ignore_errors=True)
     watch.say("done", 1, 1, always=True, message=f"threshold {threshold:.3f}, fitted on: {parts.held_from}")
     return manifest

@@ -1,6 +1,5 @@
 """Small random backbones and a world of arithmetic just large enough to learn from."""
 
-import random
 from pathlib import Path
 
 import pytest
@@ -10,10 +9,10 @@ from transformers import LlamaConfig, LlamaForCausalLM, PreTrainedTokenizerFast,
 
 from prm.backbones import Backbone, load_backbone
 from prm.encoding import PROBLEM_TOKEN, STEP_TOKEN
-from prm.traces import Step, StepLabel, Trace
+from prm.traces import Trace
+from tests.unit.prm.small_world import make_traces
 
 FAMILIES = {"llama": (LlamaConfig, LlamaForCausalLM), "qwen2": (Qwen2Config, Qwen2ForCausalLM)}
-GOOD, BAD = StepLabel(1, 0, 0), StepLabel(0, 0, 1)
 
 
 @pytest.fixture(autouse=True, scope="session")
@@ -38,33 +37,6 @@ def backbone(request: pytest.FixtureRequest, backbone_folders: dict[str, Path]) 
 @pytest.fixture
 def traces() -> list[Trace]:
     return make_traces(40, seed=1)
-
-
-def make_traces(count: int, seed: int, *, split: str = "pool", prefix: str = "t") -> list[Trace]:
-    """Running sums of uneven length; in half of them one step gives a wrong sum."""
-    rng = random.Random(seed)
-    return [_trace(f"{prefix}{i}", rng, split) for i in range(count)]
-
-
-def _trace(name: str, rng: random.Random, split: str) -> Trace:
-    numbers = [rng.randrange(10) for _ in range(rng.randrange(3, 8))]
-    error = rng.randrange(len(numbers)) if rng.random() < 0.5 else -1
-    steps, labels, total = [], [], 0
-    for k, number in enumerate(numbers):
-        result = total + number + (rng.randrange(1, 4) if k == error else 0)
-        steps.append(Step(f"{total} + {number} = {result}" + (" wrong!" if k == error else "") + " so" * rng.randrange(4)))
-        labels.append(GOOD if error < 0 or k < error else BAD if k == error else None)
-        total = result
-    return Trace(
-        id=name,
-        problem=f"Add {', '.join(map(str, numbers))}.",
-        steps=steps,
-        problem_id=f"p-{name}",
-        split=split,
-        domain="sums" if rng.random() < 0.5 else "totals",
-        labels=labels,
-        first_error=error,
-    )
 
 
 def _make(family: str, folder: Path, separators: list[str]) -> Path:

@@ -1,0 +1,69 @@
+"""A trained model and its measurements in words: tables for a shell, a card for people. No torch."""
+
+from prm.evaluation import Metric, Report, Slice
+from prm.manifest import Manifest
+
+COLUMNS = ("", "solutions", "ProcessBench F1", "first error", "step AUROC", "step AUPRC", "index AUROC", "ECE", "Brier")
+FITTED_ON = {
+    "calibration": "the calibration split",
+    "validation": "source groups of the pool that were set aside",
+    "none": "nothing: too little data, so the defaults stand",
+}
+
+
+def report_table(report: Report) -> str:
+    """The report as a Markdown table: overall, then by domain and by number of steps."""
+    rows = [("all", report.overall)]
+    rows += [(name or "(no domain)", part) for name, part in report.by_domain.items()]
+    rows += [(f"{name} steps", part) for name, part in report.by_length.items()]
+    lines = [COLUMNS, tuple("---" for _ in COLUMNS), *(_row(name, part) for name, part in rows)]
+    return "\n".join("| " + " | ".join(line) + " |" for line in lines)
+
+
+def model_card(manifest: Manifest, report: Report | None = None) -> str:
+    """What the model is, what it learned from, and what was measured, as Markdown."""
+    counts, config = manifest.counts, manifest.config
+    rated = counts.good + counts.bad
+    lines = [
+        "# Process reward model",
+        "",
+        f"- Made {manifest.created_at} in {manifest.seconds:.0f} s from backbone `{manifest.base}` "
+        f"(sha256 {manifest.base_sha256[:12]}), lane `{config.lane}`, {config.heads} heads, seed {config.seed}.",
+        f"- Learned from {counts.solutions} solutions of {counts.problems} problems: {counts.steps} labelled steps, "
+        f"{counts.bad:.0f} of them errors ({counts.bad / rated:.0%}). Data sha256 {manifest.data_sha256[:12]}.",
+        f"- Neutral ratings count as: {config.neutral}. Steps without a label teach nothing; "
+        f"{counts.not_scored} steps lay beyond the context.",
+        f"- Temperature {manifest.temperature:.3f} and first-error threshold {manifest.threshold:.3f} were fitted on "
+        f"{FITTED_ON[manifest.fitted_on]} ({counts.held_solutions} solutions).",
+        "- A score is the probability that a step is not an error, given that the steps before it are right.",
+    ]
+    if report is not None:
+        lines += ["", f"## Measured at threshold {report.threshold:.3f}", "", report_table(report), ""]
+        lines += [f"Intervals are 95 %, from {report.bootstrap} resamples of whole problems."]
+    return "\n".join(lines) + "\n"
+
+
+def _row(name: str, part: Slice) -> tuple[str, ...]:
+    metrics = (
+        part.processbench_f1,
+        part.first_error_accuracy,
+        part.step_auroc,
+        part.step_auprc,
+        part.index_auroc,
+        part.ece,
+        part.brier,
+    )
+    return (name, str(part.n_solutions), *map(format_metric, metrics))
+
+
+def format_metric(metric: Metric) -> str:
+    """ ".812 [.790, .834]", or "-" where the data cannot give it."""
+    if metric.value is None:
+        return "-"
+    if metric.low is None or metric.high is None:
+        return _short(metric.value)
+    return f"{_short(metric.value)} [{_short(metric.low)}, {_short(metric.high)}]"
+
+
+def _short(value: float) -> str:
+    return f"{value:.3f}".replace("0.", ".", 1)
