@@ -1,6 +1,7 @@
 """A submission becomes an annotation, once, whatever is retried, late or done in two tabs."""
 
 from dataclasses import dataclass
+from typing import NoReturn
 
 from django.contrib.auth.models import User
 from django.db import transaction
@@ -26,7 +27,7 @@ from annotation.models import (
     StepRating,
 )
 from annotation.queue.items import save_places
-from annotation.queue.leases import lock_lease
+from annotation.queue.leases import lock_held
 
 
 @dataclass(frozen=True)
@@ -43,8 +44,7 @@ def submit_annotation(*, by: User, project: Project, submission: Submission) -> 
 
     The same submission again gives the annotation it made. Another one of the same person on the same
     solution becomes a new revision. One that comes after its lease ended fills a place of the item where
-    there still is one, and is an extra annotation otherwise. Annotators submit what they were given;
-    reviewers and managers may re-label any solution, as an extra annotation.
+    there still is one, and is an extra annotation otherwise. Only what was claimed can be submitted.
 
     Raises Forbidden (`not_annotator`, `lease_of_another`, `not_claimed`), Missing (`solution_not_found`,
     `lease_not_found`), Conflict (`submission_conflict`) and DomainError (`invalid_submission`).
@@ -62,7 +62,7 @@ def submit_annotation(*, by: User, project: Project, submission: Submission) -> 
     steps = list(Step.objects.filter(solution=solution).order_by("position", "alternative"))
     first_error = check(submission, _by_position(steps), project.label_scheme)
     lease, item = _lease_of(membership, solution, submission)
-    counted = _take_place(lease, item) if lease and item else False
+    counted = _take_place(lease, item)
     annotation = _keep(submission, membership, solution, lease, item, counted=counted, first_error=first_error)
     if submission.reference_disputed:
         Dispute.objects.create(project=project, annotation=annotation)
@@ -101,21 +101,23 @@ def _by_position(steps: list[Step]) -> list[dict[int, int]]:
     return positions
 
 
-def _lease_of(
-    membership: Membership, solution: Solution, submission: Submission
-) -> tuple[Lease | None, QueueItem | None]:
-    """The person's lease on the solution, locked with its item; whether or not the submission names it."""
-    lease_id = submission.lease
-    if lease_id is None:
-        lease_id = Lease.objects.filter(annotator=membership, solution=solution).values_list("pk", flat=True).first()
-    if lease_id is None:
-        if membership.role == Membership.Role.ANNOTATOR:
-            raise Forbidden("not_claimed", "This solution was not given to you: claim one and submit that.")
-        return None, None
-    lease, item = lock_lease(by=membership.user, lease_id=lease_id)
-    if lease.solution_id != solution.pk or lease.annotator_id != membership.pk:
-        raise DomainError("invalid_submission", f"Lease {lease.pk} is for another solution.", {"field": "lease"})
-    return lease, item
+def _lease_of(membership: Membership, solution: Solution, submission: Submission) -> tuple[Lease, QueueItem]:
+    """The person's one lease on the solution, locked with its item; whether or not the submission names it."""
+    own = Lease.objects.filter(annotator=membership, solution=solution).values_list("pk", flat=True).first()
+    if submission.lease not in {None, own}:
+        _refuse_lease(submission.lease, membership)
+    if own is None:
+        raise Forbidden("not_claimed", "This solution was not given to you: claim one and submit that.")
+    return lock_held(own)
+
+
+def _refuse_lease(lease_id: int | None, membership: Membership) -> NoReturn:
+    lease = Lease.objects.filter(pk=lease_id).first()
+    if lease is None:
+        raise Missing("lease_not_found", "There is no such lease.")
+    if lease.annotator_id != membership.pk:
+        raise Forbidden("lease_of_another", "This solution is in another person's hands.")
+    raise DomainError("invalid_submission", f"Lease {lease.pk} is for another solution.", {"field": "lease"})
 
 
 def _take_place(lease: Lease, item: QueueItem) -> bool:
@@ -140,8 +142,8 @@ def _keep(
     submission: Submission,
     membership: Membership,
     solution: Solution,
-    lease: Lease | None,
-    item: QueueItem | None,
+    lease: Lease,
+    item: QueueItem,
     *,
     counted: bool,
     first_error: int | None,
@@ -156,7 +158,7 @@ def _keep(
         annotator=membership,
         item=item,
         lease=lease,
-        lane=item.lane if item else "",
+        lane=item.lane,
         submission_id=submission.submission_id,
         payload_hash=submission.payload_hash,
         revision=(before.aggregate(last=Max("revision"))["last"] or 0) + 1,

@@ -8,7 +8,7 @@ from django.db import connection, transaction
 from django.db.models import Exists, Min, OuterRef
 from django.utils import timezone
 
-from annotation.models import Annotation, Generation, Lease, Membership, Project, QueueItem
+from annotation.models import Generation, Lease, Membership, Project, QueueItem
 from annotation.queue.leases import expire_leases
 
 
@@ -27,8 +27,9 @@ class Claim:
 
 
 # One statement finds the first item with a place that this person never had, takes a place, and leases it.
-# SKIP LOCKED passes over items that another claim is taking at this moment; an expired lease of the same
-# person on the same solution is renewed in its row.
+# What a person has had is what they have a lease row for: nobody can submit without one. SKIP LOCKED passes
+# over items that another claim is taking at this moment; an expired lease of the same person on the same
+# solution is renewed in its row.
 TAKE_NEXT = """
 WITH next AS (
     SELECT item.id
@@ -38,9 +39,6 @@ WITH next AS (
           SELECT 1 FROM annotation_lease lease
           WHERE lease.annotator_id = %(annotator)s AND lease.solution_id = item.solution_id
             AND lease.state <> 'expired')
-      AND NOT EXISTS (
-          SELECT 1 FROM annotation_annotation given
-          WHERE given.annotator_id = %(annotator)s AND given.solution_id = item.solution_id)
     ORDER BY item.rank, item.id
     LIMIT 1
     FOR NO KEY UPDATE OF item {wait}
@@ -107,7 +105,6 @@ def _with_work(lease_id: int) -> Lease:
 def _nothing(project: Project, membership: Membership) -> Claim:
     """Why there is nothing; `all_leased` only if one of the leases would leave a place for this person."""
     mine = Lease.objects.filter(annotator=membership, solution=OuterRef("solution"))
-    given = Annotation.objects.filter(annotator=membership, solution=OuterRef("solution"))
     retry_at = (
         Lease.objects.filter(
             state=Lease.State.ACTIVE,
@@ -116,7 +113,6 @@ def _nothing(project: Project, membership: Membership) -> Claim:
             item__generation__state=Generation.State.OPEN,
         )
         .exclude(Exists(mine.exclude(state=Lease.State.EXPIRED)))
-        .exclude(Exists(given))
         .aggregate(first=Min("expires_at"))["first"]
     )
     if retry_at is not None:

@@ -119,8 +119,15 @@ def lock_lease(*, by: User, lease_id: int) -> tuple[Lease, QueueItem]:
         raise Missing("lease_not_found", "There is no such lease.")
     if found.annotator.user_id != by.pk:
         raise Forbidden("lease_of_another", "This solution is in another person's hands.")
-    # A renewal moves a lease to another item; it holds this lock, so the item read below is the item.
     Membership.objects.select_for_update(no_key=True).get(pk=found.annotator_id)
+    return lock_held(lease_id)
+
+
+def lock_held(lease_id: int) -> tuple[Lease, QueueItem]:
+    """A lease and its item, locked in order; the caller holds the lock of the annotator's membership.
+
+    A renewal, which moves a lease to another item, needs that lock: the item found here stays the item.
+    """
     item_id = Lease.objects.values_list("item_id", flat=True).get(pk=lease_id)
     [item] = lock_items([item_id])
     return Lease.objects.select_for_update(no_key=True, of=("self",)).get(pk=lease_id), item

@@ -145,14 +145,18 @@ def test_a_submission_counts_when_its_generation_was_replaced_meanwhile(item, an
     assert places(item) == ("done", 0, 1)
 
 
-def test_only_what_was_given_is_submitted_by_annotators(item, annotator):
+@pytest.mark.parametrize("role", Membership.Role.values)
+def test_only_what_was_claimed_is_submitted(item, role):
     with pytest.raises(Forbidden) as refused:
-        submit(annotator, all_good(item.solution))
+        submit(MembershipFactory(project=item.project, role=role), all_good(item.solution))
     assert refused.value.code == "not_claimed"
-    reviewer = MembershipFactory(project=item.project, role=Membership.Role.REVIEWER)
-    extra = submit(reviewer, all_good(item.solution)).annotation
-    assert (extra.counted, extra.item, extra.lane) == (False, None, "")
     assert places(item) == ("ready", 0, 0)
+
+
+def test_a_submission_need_not_name_its_lease(item, annotator):
+    lease = claim(annotator)
+    assert submit(annotator, all_good(item.solution)).annotation.lease == lease
+    assert places(item) == ("done", 0, 1)
 
 
 def test_refusals(item, annotator):
