@@ -18,11 +18,11 @@ from annotation.rounds.generations import open_first_generation
 
 SLUG = "demo"
 SEED = 20261121
-SOLUTIONS = 420
-FIRST_BUDGET, LATER_BUDGET = 180, 60
+SOLUTIONS = 480
+FIRST_BUDGET, LATER_BUDGET = 240, 60
 POLICY = {
     "training_sources": ["human", "simulated"],
-    "mix": {"control": 0.2, "holdout": 0.2, "calibration": 0.15, "overlap": 0.1},
+    "mix": {"control": 0.2, "holdout": 0.2, "calibration": 0.15, "overlap": 0.08},
 }
 Say = Callable[[str], None]
 

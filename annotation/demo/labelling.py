@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from annotation.rounds.gateway.sandbox import Reading
 
 # How many solutions each takes up while the others take up theirs.
-PACE = {"careful": 4, "average": 3, "hasty": 2, "lenient": 1}
+PACE = {"careful": 6, "average": 3, "hasty": 1, "lenient": 1}
 
 
 def work_through_queue(*, project: Project, annotators: Mapping[str, User], sandbox: Sandbox, seed: int) -> int:
