@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from prm.config import Progress, TrainConfig, read_config
+from prm.cores import use_half_the_cores
 from prm.errors import Cancelled, DataError, PRMError
 from prm.traces import Trace, read_traces
 
@@ -71,7 +72,7 @@ def _parser() -> argparse.ArgumentParser:
 def _train(options: argparse.Namespace) -> None:
     config = read_config(options.config) if options.config else TrainConfig()
     cancelled = _cancel_on_sigterm()
-    _use_half_the_cores()
+    use_half_the_cores()
     from prm.training import train
 
     train(data=options.data, out=options.out, config=config, report=_say, cancelled=cancelled)
@@ -98,7 +99,7 @@ def _evaluate(options: argparse.Namespace) -> None:
 
 
 def _scorer(model: str) -> "Scorer":
-    _use_half_the_cores()
+    use_half_the_cores()
     from prm.scoring import Scorer
 
     if model.startswith(ZERO_LABEL):
@@ -128,21 +129,6 @@ def _cancel_on_sigterm() -> Callable[[], bool]:
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda received, frame: asked.append(received))
     return lambda: bool(asked)
-
-
-def _use_half_the_cores() -> None:
-    """Half of the cores this process may use, unless OMP_NUM_THREADS says otherwise.
-
-    torch's threads wait for each other spinning: where one loses its core to a web or database
-    process, all stand still (measured on two shared cores: one thread trained heads 5 to 15 times
-    faster than two).
-    """
-    if "OMP_NUM_THREADS" in os.environ:
-        return
-    import torch
-
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    torch.set_num_threads(max(1, cores // 2))
 
 
 def _die_with_parent() -> None:

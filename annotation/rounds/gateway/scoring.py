@@ -21,8 +21,15 @@ if TYPE_CHECKING:
 Beat = Callable[[], None]
 
 
-@lru_cache(maxsize=3)
 def _scorer(model: Path | None, backbone: str) -> "Scorer":
+    from prm.cores import use_half_the_cores
+
+    use_half_the_cores()
+    return _loaded(model, backbone)
+
+
+@lru_cache(maxsize=3)
+def _loaded(model: Path | None, backbone: str) -> "Scorer":
     """A loaded scorer; a version's folder never changes, so a new champion is a new key. None: zero labels."""
     from prm.errors import PRMError
     from prm.scoring import Scorer
