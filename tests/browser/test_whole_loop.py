@@ -1,0 +1,131 @@
+"""The whole loop as its people see it: label, retrain, the gate's word, the next generation, export.
+
+Everything is real: the browser, the servers, the three Celery workers, the training subprocess.
+"""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from datasets import load_dataset
+from django.contrib.auth.models import User
+from playwright.sync_api import Page, expect
+
+from annotation.demo.accounts import publish_passwords
+from annotation.demo.creation import create_demo
+from annotation.membership.projects import create_project
+from annotation.models import Annotation, Generation, Project, QueueItem, TrainingRun
+
+LABELLED = 10
+ROUND_MS = 180_000
+
+
+@pytest.fixture
+def demo(celery_workers: Any, settings: Any, tmp_path: Path) -> Project:
+    """A small demo project, as `make run` makes it the first time."""
+    settings.STATE_ROOT = tmp_path
+    return create_demo(say=lambda line: None, solutions=160, first_budget=80)
+
+
+@pytest.fixture
+def sign_in_by_form(demo: Project) -> Callable[[Page, str], None]:
+    """Sign in with the password that `make run` prints."""
+    passwords = dict(line.split() for line in publish_passwords().splitlines()[1:] if line.strip())
+
+    def sign_in(page: Page, name: str) -> None:
+        page.goto("/")
+        page.get_by_label("Username").fill(name)
+        page.get_by_label("Password").fill(passwords[name])
+        page.get_by_role("button", name="Sign in").click()
+
+    return sign_in
+
+
+@pytest.mark.timeout(600)
+def test_a_newcomer_sees_the_loop_turn(
+    demo: Project, new_context: Callable[..., Any], sign_in_by_form: Callable[[Page, str], None], tmp_path: Path
+) -> None:
+    annotator, manager = new_context().new_page(), new_context(accept_downloads=True).new_page()
+    before = Generation.objects.get(project=demo, state=Generation.State.OPEN)
+    served = list(before.items.order_by("rank").values_list("solution_id", flat=True))
+
+    sign_in_by_form(annotator, "annotator")
+    annotator.get_by_role("link", name="Start labelling").click()
+    for number in range(LABELLED):
+        label_by_keyboard(annotator, first_error=number % 3 == 0)
+        expect(annotator.get_by_text(f"{number + 1} today")).to_be_visible()
+    expect(annotator.locator("[data-saved=saved]")).to_be_visible()
+    mine = Annotation.objects.filter(annotator__user__username="annotator")
+    assert mine.count() == LABELLED
+    assert set(mine.values_list("solution_id", flat=True)) <= set(served)
+
+    sign_in_by_form(manager, "manager")
+    manager.get_by_role("link", name="Manage").click()
+    manager.get_by_role("button", name="Retrain").click()
+    expect(manager.get_by_role("heading", name="Run 2")).to_be_visible()
+    expect(manager.get_by_role("link", name="Generation 2")).to_be_visible(timeout=ROUND_MS)
+    run = TrainingRun.objects.get(project=demo, number=2)
+    assert run.state == TrainingRun.State.SUCCEEDED
+    assert run.model_version is not None
+    expect(manager.get_by_text(run.model_version.gate["sentence"]).first).to_be_visible()
+    expect(manager.get_by_role("link", name="Model 2")).to_be_visible()
+
+    after = Generation.objects.get(project=demo, state=Generation.State.OPEN)
+    ready = after.items.filter(state=QueueItem.State.READY).order_by("rank")
+    assert after.number == before.number + 1
+    assert ready.exists()
+    assert list(ready.values_list("solution_id", flat=True)) != served
+    annotator.goto(f"/p/{demo.slug}/label/")
+    expect(annotator.locator("li.step").first).to_be_visible()
+
+    exported = export(manager, demo, tmp_path)
+    loaded = load_dataset("json", data_files=str(exported["TRL"]), split="train", cache_dir=str(tmp_path / "cache"))
+    assert set(loaded.column_names) >= {"prompt", "completions", "labels"}
+    assert all(len(row["completions"]) == len(row["labels"]) for row in loaded)
+    assert any(False in row["labels"] for row in loaded)
+
+    copy = create_project(by=User.objects.get(username="manager"), name="Copy", slug="copy")
+    import_file(manager, copy, exported["PRM800K"])
+    again = export(manager, copy, tmp_path)
+    assert labels_in(again["PRM800K"]) == labels_in(exported["PRM800K"])
+
+
+def label_by_keyboard(page: Page, *, first_error: bool) -> None:
+    """Rate a solution without the mouse: an error at the first step, or none at all."""
+    steps = page.locator("li.step")
+    expect(steps.first).to_be_visible()
+    if first_error:
+        page.keyboard.press("e")
+    else:
+        for _ in range(steps.count()):
+            page.keyboard.press("1")
+    page.keyboard.press("Enter")
+
+
+def export(page: Page, project: Project, folder: Path) -> dict[str, Path]:
+    """Make a snapshot of everything and download it in both formats."""
+    page.goto(f"/p/{project.slug}/export/")
+    page.get_by_role("button", name="Make a snapshot").click()
+    files = {}
+    for name in ("PRM800K", "TRL"):
+        with page.expect_download() as download:
+            page.get_by_role("row").nth(1).get_by_role("link", name=name).click()
+        files[name] = folder / f"{project.slug}-{name}.jsonl"
+        download.value.save_as(files[name])
+    return files
+
+
+def import_file(page: Page, project: Project, path: Path) -> None:
+    page.goto(f"/p/{project.slug}/import/")
+    page.locator("input[type=file]").set_input_files(path)
+    page.get_by_role("button", name="Import the file").click()
+    expect(page.locator("#import")).to_contain_text("done", timeout=30_000, ignore_case=True)
+
+
+def labels_in(path: Path) -> list[str]:
+    """What each line says: who, on which problem, which ratings, and how it ended."""
+    lines = [json.loads(line) for line in path.read_text().splitlines()]
+    said = [[line["labeler"], line["question"]["problem"], line["label"]] for line in lines]
+    return sorted(json.dumps(one, sort_keys=True) for one in said)
