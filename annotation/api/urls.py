@@ -12,6 +12,7 @@ from annotation.api import (
     projects,
     runs,
     snapshots,
+    statistics,
     tokens,
 )
 
@@ -21,6 +22,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("projects/<slug:slug>/claim/", claims.ClaimNext.as_view()),
     path("projects/<slug:slug>/annotations/", annotations.Annotations.as_view()),
     path("projects/<slug:slug>/my-progress/", annotations.MyProgress.as_view()),
+    path("projects/<slug:slug>/statistics/", statistics.ProjectStatistics.as_view()),
     path("projects/<slug:slug>/runs/", runs.Runs.as_view()),
     path("projects/<slug:slug>/models/", model_versions.ModelVersions.as_view()),
     path("runs/<int:run_id>/", runs.RunDetail.as_view()),

@@ -3,12 +3,12 @@
 from typing import Any
 
 from django.contrib.auth.models import User
-from django.db.models import Count, Exists, OuterRef, Q, QuerySet
+from django.db.models import Count, Exists, OuterRef, Q, QuerySet, Sum
 from django.db.models.aggregates import Aggregate
 from django.db.models.fields import FloatField
 from django.utils import timezone
 
-from annotation.models import Annotation, Project
+from annotation.models import Annotation, Generation, Project, QueueItem
 
 
 class Median(Aggregate):
@@ -37,5 +37,27 @@ def my_progress(*, by: User, project: Project) -> dict[str, Any]:
             today=Count("pk", filter=Q(submitted_at__gte=midnight)), total=Count("pk"), median=Median("total_ms")
         )
     )
+    return _in_seconds(figures)
+
+
+def lanes_of_open_generation(project: Project) -> list[dict[str, Any]]:
+    """`{lane, items, wanted, done}` of each lane in the generation that is being labelled, by name."""
+    return list(
+        QueueItem.objects.filter(project=project, generation__state=Generation.State.OPEN)
+        .values("lane")
+        .annotate(items=Count("pk"), wanted=Sum("wanted"), done=Sum("done"))
+        .order_by("lane")
+    )
+
+
+def labels_of(project: Project) -> dict[str, Any]:
+    """`{total, first_errors, median_seconds}` of all that the project's annotators submitted."""
+    figures = latest_annotations(project).aggregate(
+        total=Count("pk"), first_errors=Count("pk", filter=Q(first_error__gte=0)), median=Median("total_ms")
+    )
+    return _in_seconds(figures)
+
+
+def _in_seconds(figures: dict[str, Any]) -> dict[str, Any]:
     median = figures.pop("median")
     return figures | {"median_seconds": None if median is None else median / 1000}
