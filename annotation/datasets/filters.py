@@ -1,5 +1,6 @@
 """Which labels a dataset holds."""
 
+from collections.abc import Collection
 from datetime import UTC, datetime
 from typing import Annotated, Any, Literal
 
@@ -31,7 +32,7 @@ class SnapshotFilters(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=
 
     def take(self, annotation: RecordAnnotation) -> bool:
         """Whether the label is one of those asked for, its revision apart."""
-        wanted = [
+        wanted: list[tuple[Collection[Any], Any]] = [
             (self.source_kinds, annotation.source_kind),
             (self.finish_reasons, annotation.finish_reason),
             (self.lanes, annotation.lane),

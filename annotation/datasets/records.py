@@ -2,12 +2,23 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import cast
 
 from django.db import connection, transaction
 from django.db.models import Exists, OuterRef, Prefetch, QuerySet
 
 from annotation.datasets.filters import SnapshotFilters
-from annotation.formats.record import Completion, PathPosition, Rating, Record, RecordAnnotation
+from annotation.formats.record import (
+    Completion,
+    FinishReason,
+    PathPosition,
+    Rating,
+    RatingState,
+    Record,
+    RecordAnnotation,
+    SourceKind,
+    StepKind,
+)
 from annotation.models import Annotation, PathStep, Project, Solution, Step, StepRating
 from annotation.quality.consensus import consensus_of
 
@@ -71,7 +82,7 @@ def _record(solution: Solution) -> Record:
     for step in solution.steps.all():
         while len(positions) <= step.position:
             positions.append([])
-        positions[step.position].append(Completion(step.text, kind=step.kind))
+        positions[step.position].append(Completion(step.text, kind=cast(StepKind, step.kind)))
     return Record(
         problem=problem.text,
         positions=positions,
@@ -117,7 +128,7 @@ def _annotation(label: Annotation, places: dict[int, tuple[int, int]]) -> Record
         path.setdefault(position, PathPosition(position)).ratings.append(
             Rating(
                 alternative,
-                rating.state,
+                cast(RatingState, rating.state),
                 rating=rating.rating,
                 flagged=rating.flagged,
                 error_type=rating.error_type,
@@ -125,8 +136,8 @@ def _annotation(label: Annotation, places: dict[int, tuple[int, int]]) -> Record
             )
         )
     return RecordAnnotation(
-        source_kind=label.source.kind,
-        finish_reason=label.finish_reason,
+        source_kind=cast(SourceKind, label.source.kind),
+        finish_reason=cast(FinishReason, label.finish_reason),
         path=[path[position] for position in sorted(path)],
         source_name=label.source.name,
         source_detail=label.source.detail,

@@ -50,11 +50,12 @@ def _new_keys(model: Model, *, block: int = 1000) -> Iterator[int]:
 
 
 def _copy(model: Model, names: Sequence[str], rows: list[Sequence[Any]]) -> None:
-    fields = [model._meta.get_field(name) for name in names]
+    by_name = {field.name: field for field in model._meta.concrete_fields}
+    fields = [by_name[name] for name in names]
     json = [number for number, field in enumerate(fields) if isinstance(field, models.JSONField)]
     statement = sql.SQL("COPY {} ({}) FROM STDIN").format(
         sql.Identifier(model._meta.db_table),
-        sql.SQL(", ").join(sql.Identifier(field.column) for field in fields),
+        sql.SQL(", ").join([sql.Identifier(str(field.column)) for field in fields]),
     )
     with connection.cursor() as cursor, cursor.copy(statement) as copy:
         for row in rows:

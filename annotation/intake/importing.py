@@ -129,21 +129,19 @@ class _SortedOut:
 def _sort_out(job: ImportJob, chunk: list[Numbered]) -> _SortedOut:
     sorted_out = _SortedOut([], [])
     for line, item in chunk:
-        if isinstance(item, Record) and item.solution_text is not None:
+        if isinstance(item, Rejection):
+            sorted_out.rejections.append(item)
+            continue
+        if item.solution_text is not None:
             steps = decompose(item.solution_text, job.decomposition)
             item.positions, item.solution_text = [[Completion(step)] for step in steps], None
-        rejection = item if isinstance(item, Rejection) else _rejection(line, item, fault_of(item))
-        if rejection is None:
-            sorted_out.taken.append((line, item))
-        else:
+        if fault := fault_of(item):
+            field, reason = fault
+            rejection = Rejection(line=line, field=field, reason=reason, excerpt=item.problem[:EXCERPT])
             sorted_out.rejections.append(rejection)
+        else:
+            sorted_out.taken.append((line, item))
     return sorted_out
-
-
-def _rejection(line: int, record: Record, fault: tuple[str, str] | None) -> Rejection | None:
-    if fault is None:
-        return None
-    return Rejection(line=line, field=fault[0], reason=fault[1], excerpt=record.problem[:EXCERPT])
 
 
 def _store(job: ImportJob, taken: list[tuple[int, Record]]) -> tuple[Counts, list[Rejection]]:

@@ -3,12 +3,12 @@
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 from django.db import connection
 from django.utils import timezone
 
-from annotation.formats.record import Completion, Record, alternative_of
+from annotation.formats.record import Completion, Record, StepKind, alternative_of
 from annotation.intake import identity, labels
 from annotation.intake.copying import NewRows
 from annotation.intake.splits import assign_split, source_group_of
@@ -111,7 +111,7 @@ class _Chunk:
         by_id = {solution.id: solution for solution in solutions.values()}
         steps = Step.objects.filter(solution__in=by_id).order_by("solution", "position", "alternative")
         for key, solution, position, text, kind in steps.values_list("id", "solution", "position", "text", "kind"):
-            by_id[solution].completions[position].append(Completion(text, kind=kind))
+            by_id[solution].completions[position].append(Completion(text, kind=cast(StepKind, kind)))
             by_id[solution].keys[position].append(key)
         self._labels.find_revisions(list(by_id))
         return solutions
