@@ -90,7 +90,7 @@ def imports(request: HttpRequest, member: Membership) -> HttpResponseBase:
             "",
             start_import,
             project=member.project,
-            file=file,
+            file=file.chunks(),
             filename=file.name,
             format=form.cleaned_data["format"],
             decomposition=form.cleaned_data["decomposition"],
