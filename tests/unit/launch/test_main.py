@@ -15,13 +15,14 @@ def options(tmp_path):
 
 
 @pytest.fixture
-def commands(monkeypatch):
+def commands(monkeypatch, tmp_path):
     """The management commands that would run."""
     ran = []
 
     def manage(*arguments, environment):
         ran.append(arguments[0])
-        return "Sign in as ada.\n" if arguments[0] == "create_demo" else ""
+        if arguments[0] == "create_demo":
+            (tmp_path / "demo_accounts.txt").write_text("Sign in as ada.\n")
 
     monkeypatch.setattr(launch, "_manage", manage)
     return ran
