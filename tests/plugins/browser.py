@@ -5,12 +5,15 @@
 """
 
 import fcntl
+import os
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
 import pytest
 from django.conf import settings
 from django.contrib.auth.models import AbstractBaseUser
+from django.db import connections
 from django.test import Client
 from django_vite.core.asset_loader import DjangoViteAssetLoader
 from playwright.sync_api import Page
@@ -31,6 +34,20 @@ QUIET = [
     "--no-first-run",
     "--no-pings",
 ]
+
+
+def _forget_connections() -> None:
+    """Keep forked children off the parent's database connections.
+
+    Beside playwright's running loop Django keeps a second set of connections. A child has no running loop, so
+    it would find the set from before, which the parent cannot close from inside the loop.
+    """
+    for alias in connections:
+        with suppress(AttributeError):  # none was opened
+            del connections[alias]
+
+
+os.register_at_fork(after_in_child=_forget_connections)
 
 
 @pytest.fixture(scope="session")
