@@ -215,7 +215,7 @@ def gain_chart(
             )
     return Chart(
         title,
-        x_ticks=[Tick(across(at), f"{at:+g}" if at else "0") for at in _steps(least, most, 6)],
+        x_ticks=[Tick(across(at), f"{at:+g}".replace("-", "−") if at else "0") for at in _steps(least, most, 6)],
         bars=bars,
         lines=[Stroke("interval", f"M{across(100 * low):.2f} 5 H{across(100 * high):.2f}")],
         dots=[Mark("interval", across(100 * gain), 95.0, title=f"{100 * gain:+.1f}")],

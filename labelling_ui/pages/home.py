@@ -7,6 +7,7 @@ from django.shortcuts import render
 
 from annotation.membership.access import visible_projects
 from annotation.models import Generation, Membership, Project, QueueItem
+from labelling_ui.pages.access import signed_in
 
 
 @login_required
@@ -25,7 +26,7 @@ def _with_progress(request: HttpRequest) -> QuerySet[Project]:
         .order_by()
         .values("project")
     )
-    role = Membership.objects.filter(project=OuterRef("pk"), user=request.user, active=True).values("role")
+    role = Membership.objects.filter(project=OuterRef("pk"), user=signed_in(request), active=True).values("role")
     return (
         visible_projects(request.user)
         .annotate(

@@ -31,10 +31,15 @@ class OwnLabelFilters(Filters):
         return rows.filter(**{self.lookups[name]: value for name, value in self.chosen().items()})
 
 
+class PersonField(forms.ModelChoiceField):
+    """A member, by user name."""
+
+    def label_from_instance(self, obj: Membership) -> str:
+        return obj.user.username
+
+
 class LabelFilters(OwnLabelFilters):
-    annotator = forms.ModelChoiceField(
-        Membership.objects.none(), empty_label=_("all"), required=False, label=_("Annotator")
-    )
+    annotator = PersonField(Membership.objects.none(), empty_label=_("all"), required=False, label=_("Annotator"))
     source = forms.ChoiceField(choices=[words.ALL, *words.SOURCES], required=False, label=_("Source"))
     lane = forms.ChoiceField(choices=[words.ALL, *words.LANES], required=False, label=_("Lane"))
     generation = forms.IntegerField(required=False, min_value=0, label=_("Generation"))
@@ -52,7 +57,6 @@ class LabelFilters(OwnLabelFilters):
         people = Membership.objects.filter(project=project).select_related("user").order_by("user__username")
         annotator: forms.ModelChoiceField = self.fields["annotator"]  # type: ignore[assignment]
         annotator.queryset = people
-        annotator.label_from_instance = lambda member: member.user.username  # type: ignore[attr-defined]
 
 
 OWN_COLUMNS = [

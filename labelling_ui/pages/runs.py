@@ -112,7 +112,7 @@ def _run_page(request: HttpRequest, member: Membership, run_id: int) -> HttpResp
         "loss": _loss_chart(run),
         "gate": run.model_version.gate if run.model_version else {},
         "gain": _gain_chart(run),
-        "log": list(run.points.order_by("-id")[:LOG_LINES])[::-1],
+        "log": run.points.order_by("-id")[:LOG_LINES],
     }
     template = "labelling_ui/run_live.html" if request.headers.get("HX-Request") else "labelling_ui/run.html"
     return render(request, template, context)

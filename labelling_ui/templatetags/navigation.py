@@ -10,7 +10,7 @@ from annotation.models import Membership
 
 register = template.Library()
 
-ANYONE = Membership.Role.values
+ANYONE = list(Membership.Role)
 STAFF = [Membership.Role.REVIEWER, Membership.Role.MANAGER]
 MANAGERS = [Membership.Role.MANAGER]
 TABS = [

@@ -1,6 +1,7 @@
 """A project with work in every state, and one person of each role."""
 
 import uuid
+from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
 
@@ -176,3 +177,25 @@ def gate() -> dict[str, Any]:
         "samples": [0.01 * n for n in range(1, 16)],
         "holdout_uses": 0,
     }
+
+
+@pytest.fixture
+def grow(project: Project, people: dict[str, User]) -> Callable[[], None]:
+    """Ten times as many rows of everything."""
+
+    def grow() -> None:
+        generation = project.generations.get()
+        member = Membership.objects.get(project=project, user=people["annotator"])
+        for number in range(10, 30):
+            solution = make_solution(project, number)
+            item = QueueItem.objects.create(
+                project=project, generation=generation, solution=solution, split="pool", lane="control", rank=number
+            )
+            Dispute.objects.create(project=project, annotation=label(item, member, first_error=-1))
+            user = User.objects.create_user(f"member-{number}")
+            Membership.objects.create(project=project, user=user, role="annotator")
+            ModelVersion.objects.create(project=project, number=number, path="m", sha256=f"{number:064}")
+            TrainingRun.objects.create(project=project, number=number, trigger="labels", state="failed", seed=1)
+            ImportJob.objects.create(project=project, filename=f"{number}.jsonl", path="x", state="failed")
+
+    return grow

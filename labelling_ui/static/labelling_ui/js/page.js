@@ -1,4 +1,5 @@
-// Times come from the server in UTC; here they become the reader's own. Without this script they stay UTC.
+// Small comforts of every page; all of them work without this script.
+// Times come from the server in UTC and become the reader's own here.
 (() => {
   const now = () => new Date();
   const time = { hour: "2-digit", minute: "2-digit" };
@@ -19,6 +20,7 @@
   }
 
   localise(document);
+  document.querySelector(".tabs [aria-current]")?.scrollIntoView({ inline: "center", block: "nearest" });
   document.addEventListener("htmx:afterSettle", () => localise(document));
 
   // An open menu closes on Escape and on a click elsewhere.

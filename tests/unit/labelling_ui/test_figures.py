@@ -1,0 +1,34 @@
+"""Figures as people read them."""
+
+from datetime import UTC, datetime
+
+import pytest
+
+from labelling_ui.templatetags import figures
+
+
+@pytest.mark.parametrize(
+    ("seconds", "told"),
+    [(None, "–"), (0.84, "840 ms"), (12, "12 s"), (252, "4.2 min"), (11_160, "3.1 h"), (216_000, "2.5 days")],
+)
+def test_durations(seconds: float | None, told: str) -> None:
+    assert figures.duration(seconds) == told
+
+
+def test_counts_shares_and_differences() -> None:
+    assert figures.count(1234567) == "1,234,567"
+    assert figures.percent(0.4231) == "42 %"
+    assert figures.hundredths(0.6234) == "62.3"
+    assert figures.points(-0.0312) == "−3.1"
+    assert figures.bytes_of(1536) == "1.5 kB"
+    assert figures.count(None) == figures.percent(None) == figures.points(None) == "–"
+
+
+def test_a_time_is_utc_until_the_reader_s_zone_is_known() -> None:
+    told = figures.when(datetime(2026, 11, 21, 5, 4, tzinfo=UTC))
+    assert told == '<time datetime="2026-11-21T05:04:00+00:00" data-local>21 Nov 2026, 05:04 UTC</time>'
+
+
+def test_a_share_is_never_more_than_all() -> None:
+    assert figures.share_of(5, 4) == 1.0
+    assert figures.share_of(None, 4) == figures.share_of(1, 0) == 0.0

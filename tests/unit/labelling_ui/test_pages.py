@@ -1,0 +1,198 @@
+"""What the pages show and do, for a manager of a project with some work in it."""
+
+import csv
+import io
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import User
+from django.test import Client
+
+from annotation.models import AuditEntry, Membership, Project, Snapshot, TrainingRun
+
+EMPTY = {
+    "": "This project has no solutions yet",
+    "labels/": "No labels yet",
+    "solutions/": "No solutions yet",
+    "disputes/": "No disputes",
+    "generations/": "A generation needs solutions to choose from",
+    "runs/": "No run yet",
+    "models/": "No model yet",
+    "import/": "No imports yet",
+    "export/": "There are no labels yet",
+}
+MOST_QUERIES = {
+    "": 36,
+    "labels/": 12,
+    "solutions/": 12,
+    "disputes/": 10,
+    "generations/": 10,
+    "runs/": 12,
+    "models/": 10,
+    "import/": 10,
+    "export/": 12,
+    "members/": 12,
+}
+
+
+@pytest.fixture
+def manager(client: Client, people: dict[str, User]) -> Client:
+    client.force_login(people["manager"])
+    return client
+
+
+@pytest.mark.parametrize("address", EMPTY)
+def test_an_empty_page_names_the_next_thing_to_do(manager: Client, empty_project: Project, address: str) -> None:
+    assert EMPTY[address] in manager.get(f"/p/algebra/{address}").content.decode()
+
+
+@pytest.mark.parametrize("address", MOST_QUERIES)
+def test_queries_do_not_grow_with_the_rows(
+    manager: Client,
+    project: Project,
+    address: str,
+    django_assert_max_num_queries: Callable[..., Any],
+    grow: Callable[[], None],
+) -> None:
+    manager.get(f"/p/algebra/{address}")
+    grow()
+    with django_assert_max_num_queries(MOST_QUERIES[address]):
+        assert manager.get(f"/p/algebra/{address}").status_code == 200
+
+
+def test_the_first_line_of_the_project_page(manager: Client, project: Project) -> None:
+    page = manager.get("/p/algebra/").content.decode()
+    for figure in ("/ 6", "of 1 pair", "62.0", "95 % interval 55.0 to 69.0", "42 s"):
+        assert figure in page
+    for concern in ("disputed references", "people disagree on", "rejected import lines"):
+        assert concern in page
+    assert "1 solutions of the pool are labelled and a round needs 20" in page
+
+
+def test_solutions_are_filtered_by_what_was_said_of_them(manager: Client, project: Project) -> None:
+    listed = manager.get("/p/algebra/solutions/?disagreement=on").context["listing"].page
+    assert [solution.labels for solution in listed] == [2]
+    assert manager.get("/p/algebra/solutions/?annotated=no").context["listing"].page.paginator.count == 2
+
+
+def test_lists_filter_sort_and_download_alike(manager: Client, project: Project) -> None:
+    page = manager.get("/p/algebra/labels/?finish_reason=found_error&sort=first_error")
+    assert [label.first_error for label in page.context["listing"].page] == [1]
+    response = manager.get("/p/algebra/labels/?download=csv&sort=first_error")
+    rows = list(csv.DictReader(io.StringIO(b"".join(response).decode())))
+    assert [row["first_error"] for row in rows] == ["-1", "1"]
+    assert response.headers["Content-Disposition"] == 'attachment; filename="algebra-labels.csv"'
+
+
+def test_an_annotator_sees_their_own_labels_and_no_lane(
+    client: Client, project: Project, people: dict[str, User]
+) -> None:
+    client.force_login(people["annotator"])
+    page = client.get("/p/algebra/labels/")
+    assert [label.annotator.user for label in page.context["listing"].page] == [people["annotator"]]
+    assert "lane" not in page.content.decode().lower()
+    asked = client.get("/p/algebra/labels/?lane=control&annotator=1&download=csv")
+    assert b"".join(asked).startswith(b"submitted,problem,ended_with,first_error,seconds")
+
+
+def test_a_nonsense_address_of_a_list_shows_the_list(manager: Client, project: Project) -> None:
+    page = manager.get("/p/algebra/solutions/?sort=password&page=nine&generation=x&split=all")
+    assert page.context["listing"].page.paginator.count == 3
+
+
+def test_a_dispute_is_decided_with_a_reason(manager: Client, project: Project, people: dict[str, User]) -> None:
+    dispute = project.disputes.get()
+    address = f"/p/algebra/disputes/{dispute.pk}/decide/"
+    refused = manager.post(address, {"decision": "uphold", "resolution": " "}, follow=True)
+    assert "Say why you decide so" in refused.content.decode()
+    manager.post(address, {"decision": "uphold", "resolution": "It is 1."})
+    dispute.refresh_from_db()
+    assert (dispute.state, dispute.resolution) == ("upheld", "It is 1.")
+
+
+def test_someone_new_gets_a_password_that_is_shown_once(manager: Client, project: Project) -> None:
+    page = manager.post("/p/algebra/members/", {"username": "nina", "role": "reviewer"})
+    password = page.context["invited"]["password"]
+    assert password in page.content.decode()
+    assert Client().login(username="nina", password=password)
+    assert password not in manager.get("/p/algebra/members/").content.decode()
+    assert not AuditEntry.objects.filter(after__icontains=password).exists()
+    assert project.memberships.get(user__username="nina").role == "reviewer"
+
+
+def test_someone_who_is_there_is_added_by_name(manager: Client, project: Project, people: dict[str, User]) -> None:
+    response = manager.post("/p/algebra/members/", {"username": "stranger", "role": "annotator"}, follow=True)
+    assert "stranger is in." in response.content.decode()
+    again = manager.post("/p/algebra/members/", {"username": "stranger", "role": "annotator"})
+    assert "already is a member" in again.content.decode()
+
+
+def test_the_last_manager_stays(manager: Client, project: Project, people: dict[str, User]) -> None:
+    own = Membership.objects.get(project=project, user=people["manager"])
+    response = manager.post(f"/p/algebra/members/{own.pk}/", follow=True)
+    assert "A project needs a manager" in response.content.decode()
+    other = Membership.objects.get(project=project, user=people["annotator"])
+    manager.post(f"/p/algebra/members/{other.pk}/", {"role": "manager"})
+    manager.post(f"/p/algebra/members/{other.pk}/")
+    other.refresh_from_db()
+    assert (other.role, other.active) == ("manager", False)
+
+
+def test_settings_name_the_field_that_is_wrong(manager: Client, project: Project) -> None:
+    form = manager.get("/p/algebra/settings/").context["form"]
+    data = {name: value for name, value in form.initial.items() if value is not False}
+    wrong = manager.post("/p/algebra/settings/", data | {"control": "1.5"})
+    assert "<= 1.0" in wrong.context["form"].errors["control"][0]
+    wrong = manager.post("/p/algebra/settings/", data | {"generation_budget": "0"})
+    assert ">= 1" in wrong.context["form"].errors["generation_budget"][0]
+    saved = manager.post("/p/algebra/settings/", data | {"control": "0.3", "error_types": "slip\n\njump"})
+    assert saved.status_code == 302
+    project.refresh_from_db()
+    assert project.policies.mix.control == 0.3
+    assert project.label_scheme.error_types == ["slip", "jump"]
+
+
+def test_pause_and_resume(manager: Client, project: Project) -> None:
+    manager.post("/p/algebra/settings/state/", {"state": "paused"})
+    assert "Paused: nobody gets new work" in manager.get("/p/algebra/").content.decode()
+    manager.post("/p/algebra/settings/state/", {"state": "active"})
+    project.refresh_from_db()
+    assert project.state == "active"
+
+
+def test_too_few_labels_keep_the_retrain_button_shut(manager: Client, project: Project) -> None:
+    assert "disabled" in manager.get("/p/algebra/runs/").content.decode()
+    response = manager.post("/p/algebra/retrain/", follow=True)
+    assert "a round needs 20" in response.content.decode()
+
+
+def test_a_run_asks_again_only_while_it_runs(manager: Client, project: Project) -> None:
+    run = TrainingRun.objects.get()
+    page = manager.get(f"/runs/{run.pk}/").content.decode()
+    assert "hx-trigger" not in page
+    assert "Model 1 is promoted" in page
+    TrainingRun.objects.filter(pk=run.pk).update(state="running", finished_at=None)
+    part = manager.get(f"/runs/{run.pk}/", headers={"HX-Request": "true"}).content.decode()
+    assert 'hx-trigger="every 1500ms"' in part
+    assert "<html" not in part
+
+
+def test_a_snapshot_is_made_and_downloaded(manager: Client, project: Project, settings: Any, tmp_path: Any) -> None:
+    settings.SNAPSHOT_ROOT = tmp_path
+    made = manager.post("/p/algebra/export/", {"splits": ["pool"], "generations": ["0"]}, follow=True)
+    assert "The snapshot is made" in made.content.decode()
+    snapshot = Snapshot.objects.get()
+    assert (snapshot.filters["splits"], snapshot.filters["generations"]) == (["pool"], [0])
+    for format in ("prm800k", "trl"):
+        response = manager.get(f"/p/algebra/export/{snapshot.pk}/{format}/")
+        assert b"".join(response).startswith(b"{")
+        assert format in response.headers["Content-Disposition"]
+    card = manager.get(f"/p/algebra/export/{snapshot.pk}/card/")
+    assert "# Algebra pilot" in card.content.decode()
+    assert manager.get(f"/p/algebra/export/{snapshot.pk}/nonsense/").status_code == 404
+
+
+def test_nothing_to_snapshot_says_so(manager: Client, project: Project) -> None:
+    response = manager.post("/p/algebra/export/", {"lanes": ["gold"]}, follow=True)
+    assert "No label in this project matches" in response.content.decode()
