@@ -22,7 +22,11 @@ def project() -> Project:
     generation = GenerationFactory(project__name="Algebra pilot", project__scheme=SCHEME)
     for number in (1, 2, 3):
         problem = ProblemFactory(project=generation.project, text=f"Problem {number}: what is ${number}+2$?")
-        steps = [f"We add $2$ to ${number}$.", f"${number} + 2 = {number + 2}$.", f"The answer is \\boxed{{{number + 2}}}."]
+        steps = [
+            f"We add $2$ to ${number}$.",
+            f"${number} + 2 = {number + 2}$.",
+            f"The answer is \\boxed{{{number + 2}}}.",
+        ]
         solution = SolutionFactory(project=generation.project, problem=problem, steps=steps)
         QueueItemFactory(generation=generation, solution=solution, rank=number)
     return generation.project
@@ -101,7 +105,7 @@ def test_a_solution_is_labelled_by_keyboard_alone(workbench: Page) -> None:
     annotation = Annotation.objects.get()
     assert (annotation.finish_reason, annotation.first_error, annotation.counted) == ("solution", -1, True)
     assert ratings(annotation) == [("rated", 1), ("rated", 0), ("unsure", None)]
-    assert annotation.total_ms and annotation.total_ms > 0
+    assert annotation.total_ms > 0
 
 
 def test_e_marks_the_first_error_and_accepts_what_came_before(workbench: Page) -> None:
@@ -218,7 +222,9 @@ def test_an_answer_lost_on_the_way_back_is_not_a_second_submission(workbench: Pa
 
 def test_the_next_solution_is_there_before_it_is_asked_for(workbench: Page) -> None:
     expect(saved(workbench)).to_be_visible()
-    workbench.wait_for_function("performance.getEntriesByType('resource').filter(e => /claim/.test(e.name)).length == 2")
+    workbench.wait_for_function(
+        "performance.getEntriesByType('resource').filter(e => /claim/.test(e.name)).length == 2"
+    )
     workbench.keyboard.press("e")
     shown_in = workbench.evaluate(
         """() => {
@@ -228,7 +234,8 @@ def test_the_next_solution_is_there_before_it_is_asked_for(workbench: Page) -> N
             return shown ? performance.now() - started : null;
         }"""
     )
-    assert shown_in is not None and shown_in < 100
+    assert shown_in is not None, "the next solution was not in hand"
+    assert shown_in < 100
 
 
 def test_giving_up_needs_a_reason(workbench: Page) -> None:

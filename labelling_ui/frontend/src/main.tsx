@@ -4,7 +4,8 @@ import type { Task } from "./api/types";
 import { currentCsrfToken, readConfig } from "./config";
 import { browserStorage } from "./outbox/storage";
 import { prepare } from "./reading/formulas";
-import { Session, type View } from "./session/session";
+import { Session } from "./session/session";
+import type { View } from "./session/view";
 import "./styles/workbench.css";
 import { App } from "./ui/App";
 

@@ -60,7 +60,6 @@ export const text = {
   solution: {
     title: "Solution",
     notReached: "Not rated: it comes after the first error",
-    otherCompletions: "Other ways to take this step: rate each",
     rating: (label: string) => `Rating of ${label.toLowerCase()}`,
     firstError: "First error",
     firstErrorHelp: "Mark this step bad and accept what came before",

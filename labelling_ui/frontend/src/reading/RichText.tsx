@@ -6,7 +6,9 @@ import { formula, katexLoaded } from "./formulas";
 import { parse, type Block, type Inline } from "./parse";
 
 const FOLD_CHARS = 6_000;
-const FOLD_LINES = 24;
+const FOLD_LINES = 16;
+// A browser may break a line between a formula and the full stop after it, unless these are joined.
+const JOINER = "\u2060";
 
 /** A text from a file, typeset. Nothing in it is taken as HTML; formulas come from KaTeX, which escapes them. */
 export const RichText = memo(function RichText({ text }: { text: string }) {
@@ -84,7 +86,9 @@ function inlineViews(inlines: Inline[]): ComponentChildren {
   return inlines.map((inline, index) => {
     switch (inline.type) {
       case "text":
-        return inline.text;
+        return inlines[index - 1]?.type === "math" && /^[.,;:!?)\]%'’”-]/.test(inline.text)
+          ? JOINER + inline.text
+          : inline.text;
       case "strong":
         return <strong key={index}>{inline.text}</strong>;
       case "code":

@@ -1,39 +1,14 @@
 import { ApiError } from "../api/call";
 import type { Api } from "../api/endpoints";
-import type { ClaimReason, Progress, Task } from "../api/types";
-import { newSubmissionId, Outbox, type OutboxEntry } from "../outbox/outbox";
+import type { Progress, Task } from "../api/types";
+import { newSubmissionId, Outbox } from "../outbox/outbox";
 import type { Storage } from "../outbox/storage";
 import { toDraft, withDraft } from "../state/draft";
 import type { Action, State } from "../state/model";
 import { reduce, startState } from "../state/reducer";
 import { toSubmission } from "../state/submission";
-import { DraftKeeper, type Conflict, type Saving } from "./draft_keeper";
-
-/** Why there is no solution on the screen. */
-export interface Idle {
-  kind: "loading" | "sending" | "unreachable" | "signed_out" | "refused" | ClaimReason;
-  message: string;
-  retryAt: string | null;
-}
-
-export type Saved = Saving;
-
-/** All that the page shows. A new object at every change. */
-export interface View {
-  task: Task | null;
-  state: State | null;
-  idle: Idle;
-  saved: Saved;
-  /** False when the browser cannot keep finished work across a closed tab. */
-  durable: boolean;
-  waiting: number;
-  refused: OutboxEntry[];
-  conflict: Conflict | null;
-  progress: Progress | null;
-  /** Why the server no longer holds this solution for the person; a submission is kept all the same. */
-  leaseEnded: string | null;
-  notice: string;
-}
+import { DraftKeeper, type Saving } from "./draft_keeper";
+import type { Idle, View } from "./view";
 
 export interface SessionOptions {
   api: Api;
@@ -295,7 +270,7 @@ export class Session {
     });
   }
 
-  private saved(): Saved {
+  private saved(): Saving {
     const draft = this.hand?.keeper.saving ?? "saved";
     const { delivery } = this.outbox;
     if (delivery === "signed_out" || draft === "signed_out") return "signed_out";

@@ -1,6 +1,7 @@
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { Config } from "../config";
-import type { Session, View } from "../session/session";
+import type { Session } from "../session/session";
+import type { View } from "../session/view";
 import { FocusClock } from "../session/focus_clock";
 import { readiness } from "../state/derived";
 import type { Action } from "../state/model";

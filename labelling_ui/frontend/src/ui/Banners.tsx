@@ -1,7 +1,8 @@
 import type { ComponentChildren } from "preact";
 import type { Config } from "../config";
 import type { OutboxEntry } from "../outbox/outbox";
-import type { Session, View } from "../session/session";
+import type { Session } from "../session/session";
+import type { View } from "../session/view";
 import type { Conflict } from "../session/draft_keeper";
 import { answeredCount, type DraftBody } from "../state/draft";
 import { text } from "../text";

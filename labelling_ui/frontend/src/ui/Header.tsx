@@ -1,5 +1,5 @@
 import type { Config } from "../config";
-import type { View } from "../session/session";
+import type { View } from "../session/view";
 import { text } from "../text";
 
 export type Panel = "guidelines" | "keys";

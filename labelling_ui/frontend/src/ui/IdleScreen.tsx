@@ -1,5 +1,5 @@
 import type { Config } from "../config";
-import type { Idle } from "../session/session";
+import type { Idle } from "../session/view";
 import { text } from "../text";
 import { timeOf } from "./Banners";
 

@@ -124,6 +124,10 @@ describe("typesetting", () => {
     expect(typeset("\\nosuchcommand", false)).toBeNull();
   });
 
+  it.each(["\\boxed{$400}", "\\boxed{70%}", "5\\mbox{ cm}"])("reads what models write without care: %s", (tex) => {
+    expect(typeset(tex, false)).not.toBeNull();
+  });
+
   it.each(["\\href{https://example.org}{x}", "\\includegraphics{https://example.org/a.png}", "\\htmlClass{a}{x}"])(
     "makes no link and loads nothing: %s",
     (tex) => {

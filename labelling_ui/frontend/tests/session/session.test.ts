@@ -1,7 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { NetworkError } from "../../src/api/call";
 import { markOf } from "../../src/state/model";
-import { Session, type View } from "../../src/session/session";
+import { Session } from "../../src/session/session";
+import type { View } from "../../src/session/view";
 import { FakeServer, memoryStorage } from "../fakes";
 import { sampleTask } from "../sample";
 

@@ -1,0 +1,28 @@
+import type { ClaimReason, Progress, Task } from "../api/types";
+import type { OutboxEntry } from "../outbox/outbox";
+import type { State } from "../state/model";
+import type { Conflict, Saving } from "./draft_keeper";
+
+/** Why there is no solution on the screen. */
+export interface Idle {
+  kind: "loading" | "sending" | "unreachable" | "signed_out" | "refused" | ClaimReason;
+  message: string;
+  retryAt: string | null;
+}
+
+/** All that the page shows. A new object at every change. */
+export interface View {
+  task: Task | null;
+  state: State | null;
+  idle: Idle;
+  saved: Saving;
+  /** False when the browser cannot keep finished work across a closed tab. */
+  durable: boolean;
+  waiting: number;
+  refused: OutboxEntry[];
+  conflict: Conflict | null;
+  progress: Progress | null;
+  /** Why the server no longer holds this solution for the person; a submission is kept all the same. */
+  leaseEnded: string | null;
+  notice: string;
+}
