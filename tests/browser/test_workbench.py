@@ -49,6 +49,8 @@ def open_for(page_for: Callable[..., Page]) -> Iterator[Callable[..., Page]]:
         page.context.on("request", lambda request: "/api/" in request.url and under_way.add(request))
         page.context.on("requestfinished", lambda request: under_way.discard(request))
         page.context.on("requestfailed", lambda request: under_way.discard(request))
+        page.context.on("page", lambda opened: opened.on("close", lambda _: under_way.clear()))
+        page.on("close", lambda _: under_way.clear())  # a closed page tells no more of its requests
         page.context.on("weberror", lambda error: errors.append(str(error.error)))
         contexts.append(page.context)
         return page
