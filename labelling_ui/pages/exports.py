@@ -9,7 +9,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from annotation.datasets.cards import dataset_card
-from annotation.datasets.exporting import export_name, export_snapshot
+from annotation.datasets.exporting import FORMATS, export_name, export_snapshot
 from annotation.datasets.snapshots import create_snapshot
 from annotation.models import Membership, Project, Snapshot
 from labelling_ui import words
@@ -83,6 +83,8 @@ def export(request: HttpRequest, member: Membership) -> HttpResponseBase:
 def download(request: HttpRequest, member: Membership, snapshot_id: int, format: str) -> HttpResponseBase:
     """The snapshot as `prm800k`, `trl` or `records`, streamed."""
     snapshot = _find(member.project, snapshot_id)
+    if format not in FORMATS:
+        raise Http404("There is no such format.")
     neutral = member.project.policies.neutral
     response = StreamingHttpResponse(
         export_snapshot(snapshot, format, neutral=neutral), content_type="application/jsonl"

@@ -142,6 +142,8 @@ class SettingsForm(forms.Form):
     def blame(self, error: DomainError) -> None:
         """Show the domain's refusal at the field it names: "... - at `$.mix.control`"."""
         message, _sign, place = error.message.partition(" - at `$.")
+        if place:
+            message = message.partition(": ")[2]
         named = re.split(r"[.\[`]", place) if place else [error.extra.get("field", "")]
         field = next((name for name in reversed(named) if name in self.fields), None)
         self.add_error(field, message)

@@ -20,6 +20,7 @@ from annotation.models import (
     LabelSource,
     Membership,
     ModelVersion,
+    PathStep,
     Problem,
     Project,
     QueueItem,
@@ -124,6 +125,8 @@ def label(item: QueueItem, member: Membership, *, first_error: int) -> Annotatio
         if first_error < 0 or step.position <= first_error:
             rating = -1 if step.position == first_error else 1
             StepRating.objects.create(annotation=annotation, step=step, state="rated", rating=rating)
+            chosen = step if rating == 1 else None
+            PathStep.objects.create(annotation=annotation, position=step.position, chosen=chosen)
     item.done += 1
     item.state = "done" if item.done == item.wanted else "ready"
     item.save()
