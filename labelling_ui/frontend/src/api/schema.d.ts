@@ -4,6 +4,57 @@
  */
 
 export interface paths {
+    "/api/v1/imports/{import_id}/": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** @description How far the import is. */
+        get: operations["get_import"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/imports/{import_id}/cancel/": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** @description Stop the import; what is in stays. A manager may. */
+        post: operations["cancel_import"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/imports/{import_id}/rejections/": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** @description The first 10,000 refused records as JSON Lines of `{line, field, reason, excerpt}`. A manager may. */
+        get: operations["get_rejections"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/leases/{lease_id}/draft/": {
         parameters: {
             query?: never;
@@ -49,6 +100,23 @@ export interface paths {
         put?: never;
         /** @description Give the solution back; it does not come to the caller again. */
         post: operations["release"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/models/{version_id}/promote/": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** @description Make a version the champion: the rollback. A manager may. */
+        post: operations["promote_model"];
         delete?: never;
         options?: never;
         head?: never;
@@ -125,6 +193,41 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/projects/{slug}/imports/": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** @description The imports of the project, the latest first. */
+        get: operations["list_imports"];
+        put?: never;
+        /** @description Upload a file; a worker takes it in. A manager may. */
+        post: operations["start_import"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/projects/{slug}/models/": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** @description The latest first. */
+        get: operations["list_models"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/projects/{slug}/my-progress/": {
         parameters: {
             query?: never;
@@ -134,6 +237,144 @@ export interface paths {
         };
         /** @description How many solutions the caller labelled, today and in all, and how long one takes. */
         get: operations["my_progress"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/projects/{slug}/runs/": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** @description The project's runs, the latest first. */
+        get: operations["list_runs"];
+        put?: never;
+        /** @description Begin a round: train, gate, promote, score the pool, open the next generation. A manager may. */
+        post: operations["start_run"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/projects/{slug}/snapshots/": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** @description The snapshots of the project, the latest first. */
+        get: operations["list_snapshots"];
+        put?: never;
+        /** @description Freeze the labels that the filters ask for. A manager may. */
+        post: operations["create_snapshot"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/projects/{slug}/statistics/": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** @description Labels so far, the open generation by lane, and agreement; for reviewers and managers. */
+        get: operations["get_statistics"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/runs/{run_id}/": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** @description A run with its stages, its log and the gate's verdict. */
+        get: operations["get_run"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/runs/{run_id}/cancel/": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** @description End a run; one that a worker is at ends within seconds. A manager may. */
+        post: operations["cancel_run"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/snapshots/{snapshot_id}/": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** @description What is in the snapshot. */
+        get: operations["get_snapshot"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/snapshots/{snapshot_id}/card/": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** @description What was supervised, by whom, how, in Markdown. A manager may. */
+        get: operations["get_card"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/snapshots/{snapshot_id}/download/": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** @description The snapshot as PRM800K, TRL stepwise supervision, or Stepmark's own records. A manager may. */
+        get: operations["download_snapshot"];
         put?: never;
         post?: never;
         delete?: never;
@@ -181,6 +422,21 @@ export interface paths {
 export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
+        /** @description Of pairs of people on the same solution. */
+        Agreement: {
+            solutions: number;
+            pairs: number;
+            /**
+             * Format: double
+             * @description Share with the same first error.
+             */
+            exact: number | null;
+            /**
+             * Format: double
+             * @description Share with the same or a neighbouring one.
+             */
+            within_one: number | null;
+        };
         Claim: {
             task: components["schemas"]["Task"] | null;
             reason: (components["schemas"]["ReasonEnum"] | components["schemas"]["NullEnum"]) | null;
@@ -192,10 +448,14 @@ export interface components {
              */
             retry_at: string | null;
         };
-        ClaimRequestRequest: {
-            /** @description Leases that the page has in hand already. */
-            holding?: number[];
-        };
+        /**
+         * @description * `blank_lines` - blank_lines
+         *     * `numbered` - numbered
+         *     * `lines` - lines
+         *     * `sentences` - sentences
+         * @enum {string}
+         */
+        DecompositionEnum: "blank_lines" | "numbered" | "lines" | "sentences";
         DraftRequest: {
             /** @description The stored version that the page has seen, 0 for none. */
             version: number;
@@ -223,6 +483,62 @@ export interface components {
          * @enum {string}
          */
         FinishReason: "solution" | "found_error" | "give_up" | "bad_problem";
+        /**
+         * @description * `auto` - auto
+         *     * `prm800k` - prm800k
+         *     * `processbench` - processbench
+         *     * `trl` - trl
+         *     * `plain` - plain
+         * @enum {string}
+         */
+        FormatEnum: "auto" | "prm800k" | "processbench" | "trl" | "plain";
+        FreezeRequest: {
+            /** @description `splits`, `source_kinds`, `finish_reasons`, `lanes`, `generations` (lists; empty is all), `submitted_from`, `submitted_to` (ISO 8601), `min_annotations` (1), `revisions` (latest or all). */
+            filters?: {
+                [key: string]: unknown;
+            };
+        };
+        HoldingRequest: {
+            /** @description Leases that the page has in hand already. */
+            holding?: number[];
+        };
+        /** @description One file on its way in. `done_records` are accepted, duplicate or rejected. */
+        Import: {
+            readonly id: number;
+            readonly project: string;
+            readonly filename: string;
+            readonly format: string;
+            readonly decomposition: string;
+            readonly state: components["schemas"]["ImportState"];
+            readonly error: string;
+            readonly total_bytes: number;
+            readonly done_bytes: number;
+            /** @description Where a restarted import goes on. */
+            readonly done_records: number;
+            readonly accepted: number;
+            readonly duplicates: number;
+            readonly rejected: number;
+            readonly annotations: number;
+            readonly cancel_requested: boolean;
+            readonly progress: {
+                [key: string]: number | null;
+            };
+            /** Format: date-time */
+            readonly created_at: string;
+            /** Format: date-time */
+            readonly started_at: string | null;
+            /** Format: date-time */
+            readonly finished_at: string | null;
+        };
+        /**
+         * @description * `queued` - Queued
+         *     * `running` - Running
+         *     * `done` - Done
+         *     * `failed` - Failed
+         *     * `cancelled` - Cancelled
+         * @enum {string}
+         */
+        ImportState: "queued" | "running" | "done" | "failed" | "cancelled";
         IssuedToken: {
             readonly id: number;
             name: string;
@@ -233,14 +549,159 @@ export interface components {
             /** @description Shown this once. */
             secret: string;
         };
+        Labels: {
+            total: number;
+            /** @description Annotations that found an error. */
+            first_errors: number;
+            /**
+             * Format: double
+             * @description What one annotation costs.
+             */
+            median_seconds: number | null;
+        };
+        Lane: {
+            lane: components["schemas"]["LaneEnum"];
+            items: number;
+            /** @description Annotations wanted. */
+            wanted: number;
+            /** @description Annotations given. */
+            done: number;
+        };
+        /**
+         * @description * `screening` - Screening
+         *     * `gold` - Gold
+         *     * `holdout` - Holdout
+         *     * `calibration` - Calibration
+         *     * `control` - Control
+         *     * `acquisition` - Acquisition
+         *     * `overlap` - Overlap
+         * @enum {string}
+         */
+        LaneEnum: "screening" | "gold" | "holdout" | "calibration" | "control" | "acquisition" | "overlap";
         Lease: {
             /** Format: int64 */
             id: number;
             /** Format: date-time */
             expires_at: string;
         };
+        ModelVersion: {
+            readonly id: number;
+            number: number;
+            state?: components["schemas"]["ModelVersionStateEnum"];
+            sha256: string;
+            /** @description Measured on the holdout as it was labelled then. */
+            metrics: {
+                [key: string]: unknown;
+            };
+            /** @description The verdict with its interval and its sentence. */
+            gate: {
+                [key: string]: unknown;
+            };
+            /** Format: date-time */
+            readonly created_at: string;
+            /** Format: date-time */
+            promoted_at?: string | null;
+        };
+        /**
+         * @description * `challenger` - Challenger
+         *     * `champion` - Champion
+         *     * `rejected` - Rejected
+         *     * `retired` - Retired
+         * @enum {string}
+         */
+        ModelVersionStateEnum: "challenger" | "champion" | "rejected" | "retired";
         /** @enum {unknown} */
         NullEnum: null;
+        PaginatedImportList: {
+            /** @example 123 */
+            count: number;
+            /**
+             * Format: uri
+             * @example http://api.example.org/accounts/?page=4
+             */
+            next?: string | null;
+            /**
+             * Format: uri
+             * @example http://api.example.org/accounts/?page=2
+             */
+            previous?: string | null;
+            results: components["schemas"]["Import"][];
+        };
+        PaginatedModelVersionList: {
+            /** @example 123 */
+            count: number;
+            /**
+             * Format: uri
+             * @example http://api.example.org/accounts/?page=4
+             */
+            next?: string | null;
+            /**
+             * Format: uri
+             * @example http://api.example.org/accounts/?page=2
+             */
+            previous?: string | null;
+            results: components["schemas"]["ModelVersion"][];
+        };
+        PaginatedProjectList: {
+            /** @example 123 */
+            count: number;
+            /**
+             * Format: uri
+             * @example http://api.example.org/accounts/?page=4
+             */
+            next?: string | null;
+            /**
+             * Format: uri
+             * @example http://api.example.org/accounts/?page=2
+             */
+            previous?: string | null;
+            results: components["schemas"]["Project"][];
+        };
+        PaginatedRunList: {
+            /** @example 123 */
+            count: number;
+            /**
+             * Format: uri
+             * @example http://api.example.org/accounts/?page=4
+             */
+            next?: string | null;
+            /**
+             * Format: uri
+             * @example http://api.example.org/accounts/?page=2
+             */
+            previous?: string | null;
+            results: components["schemas"]["Run"][];
+        };
+        PaginatedSnapshotList: {
+            /** @example 123 */
+            count: number;
+            /**
+             * Format: uri
+             * @example http://api.example.org/accounts/?page=4
+             */
+            next?: string | null;
+            /**
+             * Format: uri
+             * @example http://api.example.org/accounts/?page=2
+             */
+            previous?: string | null;
+            results: components["schemas"]["Snapshot"][];
+        };
+        PaginatedTokenList: {
+            /** @example 123 */
+            count: number;
+            /**
+             * Format: uri
+             * @example http://api.example.org/accounts/?page=4
+             */
+            next?: string | null;
+            /**
+             * Format: uri
+             * @example http://api.example.org/accounts/?page=2
+             */
+            previous?: string | null;
+            results: components["schemas"]["Token"][];
+        };
         PatchedProjectChangeRequest: {
             name?: string;
             /** @description Markdown, shown beside the work. */
@@ -251,7 +712,7 @@ export interface components {
             policy?: {
                 [key: string]: unknown;
             };
-            state?: components["schemas"]["StateB9bEnum"];
+            state?: components["schemas"]["ProjectState"];
         };
         PathPositionRequest: {
             position: number;
@@ -261,6 +722,16 @@ export interface components {
             /** Format: int64 */
             dwell_ms?: number | null;
             ratings?: components["schemas"]["RatingRequest"][];
+        };
+        Point: {
+            stage: components["schemas"]["StageName"];
+            step?: number | null;
+            of?: number | null;
+            /** Format: double */
+            loss?: number | null;
+            message?: string;
+            /** Format: date-time */
+            readonly at: string;
         };
         Position: {
             position: number;
@@ -285,7 +756,7 @@ export interface components {
             policy?: {
                 [key: string]: unknown;
             };
-            readonly state: components["schemas"]["StateB9bEnum"];
+            readonly state: components["schemas"]["ProjectState"];
             /** Format: date-time */
             readonly created_at: string;
         };
@@ -303,10 +774,16 @@ export interface components {
                 [key: string]: unknown;
             };
         };
+        /**
+         * @description * `active` - Active
+         *     * `paused` - Paused
+         * @enum {string}
+         */
+        ProjectState: "active" | "paused";
         RatingRequest: {
             /** Format: int64 */
             step: number;
-            state: components["schemas"]["RatingStateEnum"];
+            state: components["schemas"]["RatingState"];
             rating?: number | null;
             flagged?: boolean;
             error_type?: string;
@@ -318,7 +795,7 @@ export interface components {
          *     * `not_reached` - Not Reached
          * @enum {string}
          */
-        RatingStateEnum: "rated" | "unsure" | "not_reached";
+        RatingState: "rated" | "unsure" | "not_reached";
         /**
          * @description * `done` - done
          *     * `all_leased` - all_leased
@@ -348,6 +825,36 @@ export interface components {
             /** @default  */
             reason: string;
         };
+        Run: {
+            readonly id: number;
+            readonly project: string;
+            number: number;
+            state?: components["schemas"]["RunState"];
+            trigger: components["schemas"]["TriggerEnum"];
+            error?: string;
+            /** Format: date-time */
+            readonly created_at: string;
+            /** Format: date-time */
+            started_at?: string | null;
+            /** Format: date-time */
+            finished_at?: string | null;
+            /** @description Number of the version that it made. */
+            readonly model_version: number | null;
+            /** @description The verdict; null before there is one. */
+            readonly gate: {
+                [key: string]: unknown;
+            } | null;
+            readonly stages: components["schemas"]["Stage"][];
+        };
+        /**
+         * @description * `queued` - Queued
+         *     * `running` - Running
+         *     * `succeeded` - Succeeded
+         *     * `failed` - Failed
+         *     * `cancelled` - Cancelled
+         * @enum {string}
+         */
+        RunState: "queued" | "running" | "succeeded" | "failed" | "cancelled";
         SavedDraft: {
             version: number;
             /** Format: date-time */
@@ -360,12 +867,56 @@ export interface components {
             error_types: string[];
             reference: components["schemas"]["ReferenceEnum"];
         };
+        /** @description A frozen dataset; `counts` says what is in it. */
+        Snapshot: {
+            readonly id: number;
+            readonly project: string;
+            readonly sha256: string;
+            readonly filters: unknown;
+            readonly counts: unknown;
+            /** Format: date-time */
+            readonly created_at: string;
+        };
+        Stage: {
+            name: components["schemas"]["StageName"];
+            state?: components["schemas"]["StageState"];
+            /**
+             * Format: double
+             * @description Share done, 0 to 1.
+             */
+            progress?: number;
+            figure?: string;
+            attempts?: number;
+            /** Format: date-time */
+            started_at?: string | null;
+            /** Format: date-time */
+            finished_at?: string | null;
+        };
         /**
-         * @description * `active` - Active
-         *     * `paused` - Paused
+         * @description * `snapshot` - Snapshot
+         *     * `train` - Train
+         *     * `evaluate` - Evaluate
+         *     * `gate` - Gate
+         *     * `promote` - Promote
+         *     * `score` - Score
+         *     * `select` - Select
          * @enum {string}
          */
-        StateB9bEnum: "active" | "paused";
+        StageName: "snapshot" | "train" | "evaluate" | "gate" | "promote" | "score" | "select";
+        /**
+         * @description * `waiting` - Waiting
+         *     * `running` - Running
+         *     * `done` - Done
+         *     * `skipped` - Skipped
+         *     * `failed` - Failed
+         * @enum {string}
+         */
+        StageState: "waiting" | "running" | "done" | "skipped" | "failed";
+        Statistics: {
+            labels: components["schemas"]["Labels"];
+            lanes: components["schemas"]["Lane"][];
+            agreement: components["schemas"]["Agreement"];
+        };
         Step: {
             /** Format: int64 */
             id: number;
@@ -444,6 +995,44 @@ export interface components {
         TokenRequest: {
             name: string;
         };
+        /**
+         * @description * `manual` - Manual
+         *     * `schedule` - Schedule
+         *     * `labels` - Labels
+         * @enum {string}
+         */
+        TriggerEnum: "manual" | "schedule" | "labels";
+        UploadRequest: {
+            /** Format: binary */
+            file: string;
+            /** @default auto */
+            format: components["schemas"]["FormatEnum"];
+            /** @default blank_lines */
+            decomposition: components["schemas"]["DecompositionEnum"];
+        };
+        WatchedRun: {
+            readonly id: number;
+            readonly project: string;
+            number: number;
+            state?: components["schemas"]["RunState"];
+            trigger: components["schemas"]["TriggerEnum"];
+            error?: string;
+            /** Format: date-time */
+            readonly created_at: string;
+            /** Format: date-time */
+            started_at?: string | null;
+            /** Format: date-time */
+            finished_at?: string | null;
+            /** @description Number of the version that it made. */
+            readonly model_version: number | null;
+            /** @description The verdict; null before there is one. */
+            readonly gate: {
+                [key: string]: unknown;
+            } | null;
+            readonly stages: components["schemas"]["Stage"][];
+            /** @description The latest 500 lines of its log, oldest first. */
+            readonly points: components["schemas"]["Point"][];
+        };
     };
     responses: never;
     parameters: never;
@@ -453,6 +1042,93 @@ export interface components {
 }
 export type $defs = Record<string, never>;
 export interface operations {
+    get_import: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                import_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Import"];
+                };
+            };
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    cancel_import: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                import_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Import"];
+                };
+            };
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    get_rejections: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                import_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/x-ndjson": string;
+                };
+            };
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
     save_draft: {
         parameters: {
             query?: never;
@@ -547,9 +1223,41 @@ export interface operations {
             };
         };
     };
-    list_projects: {
+    promote_model: {
         parameters: {
             query?: never;
+            header?: never;
+            path: {
+                version_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ModelVersion"];
+                };
+            };
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    list_projects: {
+        parameters: {
+            query?: {
+                /** @description A page number within the paginated result set. */
+                page?: number;
+            };
             header?: never;
             path?: never;
             cookie?: never;
@@ -561,7 +1269,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Project"][];
+                    "application/json": components["schemas"]["PaginatedProjectList"];
                 };
             };
             "4XX": {
@@ -719,7 +1427,7 @@ export interface operations {
         };
         requestBody?: {
             content: {
-                "application/json": components["schemas"]["ClaimRequestRequest"];
+                "application/json": components["schemas"]["HoldingRequest"];
             };
         };
         responses: {
@@ -729,6 +1437,103 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Claim"];
+                };
+            };
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    list_imports: {
+        parameters: {
+            query?: {
+                /** @description A page number within the paginated result set. */
+                page?: number;
+            };
+            header?: never;
+            path: {
+                slug: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PaginatedImportList"];
+                };
+            };
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    start_import: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                slug: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "multipart/form-data": components["schemas"]["UploadRequest"];
+            };
+        };
+        responses: {
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Import"];
+                };
+            };
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    list_models: {
+        parameters: {
+            query?: {
+                /** @description A page number within the paginated result set. */
+                page?: number;
+            };
+            header?: never;
+            path: {
+                slug: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PaginatedModelVersionList"];
                 };
             };
             "4XX": {
@@ -770,9 +1575,328 @@ export interface operations {
             };
         };
     };
-    list_tokens: {
+    list_runs: {
+        parameters: {
+            query?: {
+                /** @description A page number within the paginated result set. */
+                page?: number;
+            };
+            header?: never;
+            path: {
+                slug: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PaginatedRunList"];
+                };
+            };
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    start_run: {
         parameters: {
             query?: never;
+            header?: never;
+            path: {
+                slug: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Run"];
+                };
+            };
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    list_snapshots: {
+        parameters: {
+            query?: {
+                /** @description A page number within the paginated result set. */
+                page?: number;
+            };
+            header?: never;
+            path: {
+                slug: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PaginatedSnapshotList"];
+                };
+            };
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    create_snapshot: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                slug: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["FreezeRequest"];
+            };
+        };
+        responses: {
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Snapshot"];
+                };
+            };
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    get_statistics: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                slug: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Statistics"];
+                };
+            };
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    get_run: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                run_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WatchedRun"];
+                };
+            };
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    cancel_run: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                run_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Run"];
+                };
+            };
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    get_snapshot: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                snapshot_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Snapshot"];
+                };
+            };
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    get_card: {
+        parameters: {
+            query?: {
+                /** @description The policy of the TRL export beside it. */
+                neutral?: "drop" | "negative" | "positive";
+            };
+            header?: never;
+            path: {
+                snapshot_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/markdown": string;
+                };
+            };
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    download_snapshot: {
+        parameters: {
+            query?: {
+                /**
+                 * @description * `prm800k` - prm800k
+                 *     * `trl` - trl
+                 *     * `records` - records
+                 */
+                format?: "prm800k" | "trl" | "records";
+                /**
+                 * @description * `positive` - positive
+                 *     * `negative` - negative
+                 *     * `drop` - drop
+                 */
+                neutral?: "positive" | "negative" | "drop";
+            };
+            header?: never;
+            path: {
+                snapshot_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/x-ndjson": string;
+                };
+            };
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    list_tokens: {
+        parameters: {
+            query?: {
+                /** @description A page number within the paginated result set. */
+                page?: number;
+            };
             header?: never;
             path?: never;
             cookie?: never;
@@ -784,7 +1908,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Token"][];
+                    "application/json": components["schemas"]["PaginatedTokenList"];
                 };
             };
             "4XX": {
