@@ -1,0 +1,77 @@
+"""The shipped tiny backbone: what its manifest says is true."""
+
+import hashlib
+import json
+from pathlib import Path
+
+import pytest
+
+import prm
+from prm.sandbox import WORLD_VERSION, WorldConfig, corpus
+from prm.traces import Step
+
+TINY = Path(prm.__file__).parent / "tiny"
+MANIFEST = json.loads((TINY / "manifest.json").read_text())
+
+
+@pytest.fixture(scope="module")
+def tiny():
+    from transformers import AutoModelForCausalLM, AutoTokenizer
+
+    model = AutoModelForCausalLM.from_pretrained(TINY, trust_remote_code=False).eval()
+    return model, AutoTokenizer.from_pretrained(TINY, trust_remote_code=False)
+
+
+def test_every_file_is_the_one_in_the_manifest():
+    files = {p.name: hashlib.sha256(p.read_bytes()).hexdigest() for p in TINY.iterdir() if p.name != "manifest.json"}
+    assert files == MANIFEST["sha256"]
+    assert (TINY / "model.safetensors").stat().st_size <= 8 << 20
+    assert MANIFEST["world_version"] == WORLD_VERSION
+
+
+def test_the_model_is_small_single_precision_and_reads_long_texts(tiny):
+    model, tokenizer = tiny
+    assert sum(p.numel() for p in model.parameters()) == MANIFEST["parameters"] <= 3_000_000
+    assert {p.dtype.itemsize for p in model.parameters()} == {4}
+    assert model.config.max_position_embeddings >= 1024
+    assert len(tokenizer) == model.config.vocab_size
+
+
+def test_the_tokenizer_encodes_any_text_with_single_digits(tiny):
+    _, tokenizer = tiny
+    text = r"naïve ∑ 数 \frac{12}{345}" + "\n```python\nx = 2026\n```\t🙂"
+    ids = tokenizer(text, add_special_tokens=False)["input_ids"]
+    assert tokenizer.decode(ids) == text
+    digits = [token for token in tokenizer.convert_ids_to_tokens(ids) if any(c.isdigit() for c in token)]
+    assert all(len(token) == 1 for token in digits)
+
+
+def test_separators_are_single_tokens(tiny):
+    _, tokenizer = tiny
+    specials = ["<pad>", "<bos>", "<eos>", "<problem>", "<step>"]
+    assert tokenizer.convert_tokens_to_ids(specials) == [0, 1, 2, 3, 4]
+    assert tokenizer("a<step>b", add_special_tokens=False)["input_ids"].count(4) == 1
+
+
+def test_fresh_traces_surprise_it_no_more_than_the_manifest_says(tiny):
+    from prm.sandbox.pretrain import encode, perplexity
+
+    model, tokenizer = tiny
+    fresh = corpus(WorldConfig(), n=500, seed=MANIFEST["perplexity"]["fresh_seed"])
+    assert (
+        perplexity(model, [encode(tokenizer, problem, steps) for problem, steps in fresh])
+        < MANIFEST["perplexity"]["bound"]
+    )
+
+
+def test_it_reads_the_format_that_training_and_scoring_use(tiny):
+    from prm.backbones import load_backbone
+    from prm.encoding import encode as encode_traces
+    from prm.sandbox.pretrain import encode
+    from prm.traces import Trace
+
+    _, tokenizer = tiny
+    steps = [Step("Add 2 and 3."), Step('search("Oslo")', kind="tool_call")]
+    backbone = load_backbone("tiny", device="cpu")
+    encoded = encode_traces([Trace(id="t", problem="What?", steps=steps)], backbone.tokenizer, backbone.layout, 1024)[0]
+    assert encode(tokenizer, "What?", steps)[:-1] == list(encoded.ids)
