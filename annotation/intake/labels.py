@@ -37,8 +37,8 @@ class Labels:
         self._now = timezone.now()
         labels = [annotation for record in records for annotation in record.annotations]
         self._payloads = {id(a): identity.payload_hash(r, a) for r in records for a in r.annotations}
-        ids = [self._submission_id(annotation) for annotation in labels]
-        known = Annotation.objects.filter(submission_id__in=ids)
+        self._ids = {key: identity.submission_id(project.pk, payload) for key, payload in self._payloads.items()}
+        known = Annotation.objects.filter(submission_id__in=self._ids.values())
         self._known = set(known.values_list("submission_id", flat=True))
         members = Membership.objects.filter(project=project, pseudonym__in=_uuids(a.annotator for a in labels))
         self._members = {str(pseudonym): pk for pseudonym, pk in members.values_list("pseudonym", "id")}
@@ -51,11 +51,15 @@ class Labels:
         for solution, source, annotator, revision in latest.annotate(Max("revision")):
             self._revisions[solution, source, annotator] = revision
 
+    def has_fresh(self, record: Record) -> bool:
+        """Whether a label of the record is not stored yet."""
+        return any(self._ids[id(annotation)] not in self._known for annotation in record.annotations)
+
     def fresh(self, record: Record) -> list[RecordAnnotation]:
         """The record's labels that are not stored yet; from now on they count as stored."""
         fresh = []
         for annotation in record.annotations:
-            label = self._submission_id(annotation)
+            label = self._ids[id(annotation)]
             if label not in self._known:
                 self._known.add(label)
                 fresh.append(annotation)
@@ -77,7 +81,7 @@ class Labels:
             source,
             member,
             "",
-            self._submission_id(annotation),
+            self._ids[id(annotation)],
             self._payloads[id(annotation)],
             revision,
             False,
@@ -107,9 +111,6 @@ class Labels:
                     "",
                     rating.dimensions,
                 )
-
-    def _submission_id(self, annotation: RecordAnnotation) -> uuid.UUID:
-        return identity.submission_id(self._project.pk, self._payloads[id(annotation)])
 
     def _find_sources(self, labels: list[RecordAnnotation]) -> dict[tuple[str, str], int]:
         wanted = {self._source_of(annotation): annotation.source_detail for annotation in labels}

@@ -80,18 +80,19 @@ class _Chunk:
         self._now = timezone.now()
         self._rows = NewRows(FIELDS)
         self._labels = labels.Labels(project, records, self._rows)
+        self._hashes = [(identity.text_hash(r.problem), identity.content_hash(r)) for r in records]
         self._problems = self._find_problems()
         self._solutions = self._find_solutions()
 
     def store(self) -> Counts:
         counts = Counts()
-        for record in self._records:
-            counts += self._add(record)
+        for record, (problem_hash, content) in zip(self._records, self._hashes, strict=True):
+            counts += self._add(record, problem_hash, content)
         self._rows.write()
         return counts
 
     def _find_problems(self) -> dict[str, _Problem]:
-        hashes = {identity.text_hash(record.problem) for record in self._records}
+        hashes = {problem for problem, _ in self._hashes}
         found = Problem.objects.filter(project=self._project, text_hash__in=hashes)
         return {
             row["text_hash"]: _Problem(
@@ -101,23 +102,31 @@ class _Chunk:
         }
 
     def _find_solutions(self) -> dict[tuple[int, str], _Solution]:
-        hashes = {identity.content_hash(record) for record in self._records}
+        hashes = {content for _, content in self._hashes}
         problems = [problem.id for problem in self._problems.values()]
         found = Solution.objects.filter(problem__in=problems, content_hash__in=hashes)
         solutions = {
             (row["problem_id"], row["content_hash"]): _Solution(row["id"], {name: row[name] for name in SOLUTION_SAYS})
             for row in found.values("id", "problem_id", "content_hash", *SOLUTION_SAYS)
         }
-        by_id = {solution.id: solution for solution in solutions.values()}
+        self._find_steps(solutions)
+        return solutions
+
+    def _find_steps(self, solutions: dict[tuple[int, str], _Solution]) -> None:
+        """Only of the solutions that get a label."""
+        labelled = {
+            content
+            for record, (_, content) in zip(self._records, self._hashes, strict=True)
+            if self._labels.has_fresh(record)
+        }
+        by_id = {solution.id: solution for (_, content), solution in solutions.items() if content in labelled}
         steps = Step.objects.filter(solution__in=by_id).order_by("solution", "position", "alternative")
         for key, solution, position, text, kind in steps.values_list("id", "solution", "position", "text", "kind"):
             by_id[solution].completions[position].append(Completion(text, kind=cast(StepKind, kind)))
             by_id[solution].keys[position].append(key)
         self._labels.find_revisions(list(by_id))
-        return solutions
 
-    def _add(self, record: Record) -> Counts:
-        problem_hash, content = identity.text_hash(record.problem), identity.content_hash(record)
+    def _add(self, record: Record, problem_hash: str, content: str) -> Counts:
         problem = self._problems.get(problem_hash)
         if problem is None:
             problem = self._problems[problem_hash] = self._add_problem(record, problem_hash)
