@@ -7,6 +7,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
+from annotation.api.authentication import caller
 from annotation.api.fields import IdField, MillisecondsField
 from annotation.labelling.payload import Submission
 from annotation.labelling.submission import submit_annotation
@@ -20,8 +21,8 @@ LONGEST_TEXT = 20_000
 class NoteField(serializers.CharField):
     """Free text, empty by default."""
 
-    def __init__(self, **kwargs: object) -> None:
-        super().__init__(**{"required": False, "allow_blank": True, "max_length": LONGEST_TEXT, **kwargs})
+    def __init__(self, *, max_length: int = LONGEST_TEXT, help_text: str | None = None) -> None:
+        super().__init__(required=False, allow_blank=True, max_length=max_length, help_text=help_text)
 
 
 class RatingSerializer(serializers.Serializer):
@@ -38,7 +39,7 @@ class PathPositionSerializer(serializers.Serializer):
     chosen = IdField(required=False, allow_null=True)
     own_text = serializers.CharField(required=False, allow_null=True, max_length=LONGEST_TEXT)
     dwell_ms = MillisecondsField(required=False, allow_null=True)
-    ratings = RatingSerializer(many=True, required=False, max_length=200)
+    ratings = serializers.ListField(child=RatingSerializer(), required=False, max_length=200)
 
 
 class SubmissionSerializer(serializers.Serializer):
@@ -50,7 +51,7 @@ class SubmissionSerializer(serializers.Serializer):
     total_ms = MillisecondsField(required=False, allow_null=True)
     comment = NoteField()
     reference_disputed = serializers.BooleanField(required=False)
-    path = PathPositionSerializer(many=True, max_length=20_000)
+    path = serializers.ListField(child=PathPositionSerializer(), max_length=20_000)
 
 
 class ReceiptSerializer(serializers.Serializer):
@@ -82,7 +83,7 @@ class Annotations(APIView):
         given = SubmissionSerializer(data=request.data)
         given.is_valid(raise_exception=True)
         submission = msgspec.convert(given.validated_data, Submission)
-        submitted = submit_annotation(by=request.user, project=project, submission=submission)
+        submitted = submit_annotation(by=caller(request), project=project, submission=submission)
         receipt = ReceiptSerializer(submitted.annotation)
         return Response(receipt.data, status=201 if submitted.created else 200)
 
@@ -93,4 +94,4 @@ class MyProgress(APIView):
     @extend_schema(operation_id="my_progress", responses=ProgressSerializer)
     def get(self, request: Request, slug: str) -> Response:
         """How many solutions the caller labelled, today and in all, and how long one takes."""
-        return Response(my_progress(by=request.user, project=find_project(request.user, slug)))
+        return Response(my_progress(by=caller(request), project=find_project(request.user, slug)))

@@ -3,11 +3,18 @@
 from django.contrib.auth.models import User
 from drf_spectacular.extensions import OpenApiAuthenticationExtension
 from rest_framework.authentication import BaseAuthentication, SessionAuthentication, get_authorization_header
-from rest_framework.exceptions import AuthenticationFailed, PermissionDenied
+from rest_framework.exceptions import AuthenticationFailed, NotAuthenticated, PermissionDenied
 from rest_framework.request import Request
 
 from annotation.membership.tokens import find_token
 from annotation.models import ApiToken
+
+
+def caller(request: Request) -> User:
+    """The user of a request that has passed the permissions."""
+    if not isinstance(request.user, User):
+        raise NotAuthenticated
+    return request.user
 
 
 class TokenAuthentication(BaseAuthentication):

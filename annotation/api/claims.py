@@ -1,5 +1,6 @@
 """The next task of an annotator."""
 
+from collections.abc import Mapping
 from itertools import groupby
 from typing import Any
 
@@ -10,6 +11,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
+from annotation.api.authentication import caller
 from annotation.api.fields import IdField
 from annotation.membership.access import find_project
 from annotation.models import Lease, Project, StepKind
@@ -94,7 +96,7 @@ class ClaimNext(APIView):
         project = find_project(request.user, slug)
         given = HoldingSerializer(data=request.data)
         given.is_valid(raise_exception=True)
-        claim = claim_next(by=request.user, project=project, holding=given.validated_data.get("holding", []))
+        claim = claim_next(by=caller(request), project=project, holding=given.validated_data.get("holding", []))
         return Response(
             {
                 "task": task_of(claim.lease, project) if claim.lease else None,
@@ -133,5 +135,5 @@ def task_of(lease: Lease, project: Project) -> dict[str, Any]:
     }
 
 
-def _without_position(step: dict[str, Any]) -> dict[str, Any]:
+def _without_position(step: Mapping[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in step.items() if name != "position"}

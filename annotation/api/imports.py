@@ -9,6 +9,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
+from annotation.api.authentication import caller
 from annotation.api.downloads import download
 from annotation.api.paging import PagedView
 from annotation.errors import Missing
@@ -75,7 +76,7 @@ class Imports(PagedView):
         given.is_valid(raise_exception=True)
         file = given.validated_data.pop("file")
         job = start_import(
-            by=request.user, project=project, file=file.chunks(), filename=file.name, **given.validated_data
+            by=caller(request), project=project, file=file.chunks(), filename=file.name, **given.validated_data
         )
         return Response(ImportSerializer(job).data, status=202)
 
@@ -95,7 +96,7 @@ class CancelImport(APIView):
     @extend_schema(operation_id="cancel_import", request=None, responses=ImportSerializer)
     def post(self, request: Request, import_id: int) -> Response:
         """Stop the import; what is in stays. A manager may."""
-        return Response(ImportSerializer(cancel_import(by=request.user, job=_find(request, import_id))).data)
+        return Response(ImportSerializer(cancel_import(by=caller(request), job=_find(request, import_id))).data)
 
 
 class Rejections(APIView):

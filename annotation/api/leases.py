@@ -6,6 +6,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
+from annotation.api.authentication import caller
 from annotation.api.fields import JSONObjectField
 from annotation.labelling.drafts import save_draft
 from annotation.queue import leases
@@ -37,7 +38,7 @@ class Heartbeat(APIView):
     @extend_schema(operation_id="heartbeat", request=None, responses=ExpirySerializer)
     def post(self, request: Request, lease_id: int) -> Response:
         """Extend the lease to its full time from now."""
-        return Response({"expires_at": leases.heartbeat(by=request.user, lease_id=lease_id)})
+        return Response({"expires_at": leases.heartbeat(by=caller(request), lease_id=lease_id)})
 
 
 class Release(APIView):
@@ -48,7 +49,7 @@ class Release(APIView):
         """Give the solution back; it does not come to the caller again."""
         given = ReleaseSerializer(data=request.data)
         given.is_valid(raise_exception=True)
-        leases.release(by=request.user, lease_id=lease_id, reason=given.validated_data["reason"])
+        leases.release(by=caller(request), lease_id=lease_id, reason=given.validated_data["reason"])
         return Response(status=204)
 
 
@@ -60,5 +61,5 @@ class DraftOfLease(APIView):
         """Store the draft. 409 `draft_conflict` where another tab has saved since: `extra` holds its draft."""
         given = DraftSerializer(data=request.data)
         given.is_valid(raise_exception=True)
-        draft = save_draft(by=request.user, lease_id=lease_id, **given.validated_data)
+        draft = save_draft(by=caller(request), lease_id=lease_id, **given.validated_data)
         return Response({"version": draft.version, "saved_at": draft.saved_at})

@@ -6,6 +6,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
+from annotation.api.authentication import caller
 from annotation.api.fields import JSONObjectField
 from annotation.api.paging import PagedView
 from annotation.errors import Missing
@@ -46,4 +47,4 @@ class Promote(APIView):
         )
         if version is None:
             raise Missing("model_not_found", "There is no such model, or you are not a member of its project.")
-        return Response(ModelVersionSerializer(promote_version(by=request.user, version=version)).data)
+        return Response(ModelVersionSerializer(promote_version(by=caller(request), version=version)).data)

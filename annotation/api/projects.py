@@ -6,6 +6,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
+from annotation.api.authentication import caller
 from annotation.api.fields import JSONObjectField
 from annotation.api.paging import PagedView
 from annotation.membership.access import find_project, visible_projects
@@ -21,7 +22,7 @@ class ProjectSerializer(serializers.ModelSerializer):
         model = Project
         fields = ("slug", "name", "guidelines", "scheme", "policy", "state", "created_at")
         read_only_fields = ("state", "created_at")
-        extra_kwargs = {"slug": {"validators": []}}
+        extra_kwargs: dict[str, dict[str, list]] = {"slug": {"validators": []}}
 
 
 class ProjectChangeSerializer(serializers.ModelSerializer):
@@ -46,7 +47,7 @@ class ProjectList(PagedView):
         """Create a project; the caller becomes its manager."""
         given = ProjectSerializer(data=request.data)
         given.is_valid(raise_exception=True)
-        project = create_project(by=request.user, **given.validated_data)
+        project = create_project(by=caller(request), **given.validated_data)
         return Response(ProjectSerializer(project).data, status=201)
 
 
@@ -64,5 +65,5 @@ class ProjectDetail(APIView):
         project = find_project(request.user, slug)
         given = ProjectChangeSerializer(data=request.data, partial=True)
         given.is_valid(raise_exception=True)
-        changed = change_project(by=request.user, project=project, **given.validated_data)
+        changed = change_project(by=caller(request), project=project, **given.validated_data)
         return Response(ProjectSerializer(changed).data)

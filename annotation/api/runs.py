@@ -7,6 +7,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
+from annotation.api.authentication import caller
 from annotation.api.paging import PagedView
 from annotation.errors import Missing
 from annotation.membership.access import find_project, visible_projects
@@ -71,7 +72,7 @@ class Runs(PagedView):
     @extend_schema(operation_id="start_run", request=None, responses={202: RunSerializer})
     def post(self, request: Request, slug: str) -> Response:
         """Begin a round: train, gate, promote, score the pool, open the next generation. A manager may."""
-        run = runs.request_run(by=request.user, project=find_project(request.user, slug))
+        run = runs.request_run(by=caller(request), project=find_project(request.user, slug))
         return Response(RunSerializer(run).data, status=202)
 
 
@@ -90,7 +91,7 @@ class CancelRun(APIView):
     @extend_schema(operation_id="cancel_run", request=None, responses=RunSerializer)
     def post(self, request: Request, run_id: int) -> Response:
         """End a run; one that a worker is at ends within seconds. A manager may."""
-        run = runs.cancel_run(by=request.user, run=_find_run(request, run_id))
+        run = runs.cancel_run(by=caller(request), run=_find_run(request, run_id))
         return Response(RunSerializer(run).data)
 
 

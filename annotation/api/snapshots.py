@@ -8,6 +8,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
+from annotation.api.authentication import caller
 from annotation.api.downloads import download
 from annotation.api.fields import JSONObjectField
 from annotation.api.paging import PagedView
@@ -59,7 +60,7 @@ class Snapshots(PagedView):
         project = find_project(request.user, slug)
         given = FreezeSerializer(data=request.data)
         given.is_valid(raise_exception=True)
-        snapshot = create_snapshot(by=request.user, project=project, filters=given.validated_data["filters"])
+        snapshot = create_snapshot(by=caller(request), project=project, filters=given.validated_data["filters"])
         return Response(SnapshotSerializer(snapshot).data, status=201)
 
 

@@ -104,14 +104,14 @@ def _by_position(steps: list[Step]) -> list[dict[int, int]]:
 def _lease_of(membership: Membership, solution: Solution, submission: Submission) -> tuple[Lease, QueueItem]:
     """The person's one lease on the solution, locked with its item; whether or not the submission names it."""
     own = Lease.objects.filter(annotator=membership, solution=solution).values_list("pk", flat=True).first()
-    if submission.lease not in {None, own}:
+    if submission.lease is not None and submission.lease != own:
         _refuse_lease(submission.lease, membership)
     if own is None:
         raise Forbidden("not_claimed", "This solution was not given to you: claim one and submit that.")
     return lock_held(own)
 
 
-def _refuse_lease(lease_id: int | None, membership: Membership) -> NoReturn:
+def _refuse_lease(lease_id: int, membership: Membership) -> NoReturn:
     lease = Lease.objects.filter(pk=lease_id).first()
     if lease is None:
         raise Missing("lease_not_found", "There is no such lease.")

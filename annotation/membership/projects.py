@@ -1,5 +1,6 @@
 """Projects are created and changed here."""
 
+from collections.abc import Callable
 from typing import Any
 
 import msgspec
@@ -53,7 +54,12 @@ def change_project(*, by: User, project: Project, **changes: Any) -> Project:
     require_role(by, project, Membership.Role.MANAGER)
     project = Project.objects.select_for_update(no_key=True).get(pk=project.pk)
     before = _description(project)
-    checks = {"name": _check_name, "scheme": _check_scheme, "policy": _check_policy, "state": _check_state}
+    checks: dict[str, Callable[[Any], None]] = {
+        "name": _check_name,
+        "scheme": _check_scheme,
+        "policy": _check_policy,
+        "state": _check_state,
+    }
     for field, value in changes.items():
         if field not in before:
             raise DomainError("unknown_field", f"A project has no field '{field}' to change.", {"field": field})

@@ -1,5 +1,6 @@
 """Figures of a project's work, each one query. Only the latest revision of an annotation counts."""
 
+from collections.abc import Mapping
 from typing import Any
 
 from django.contrib.auth.models import User
@@ -40,7 +41,7 @@ def my_progress(*, by: User, project: Project) -> dict[str, Any]:
     return _in_seconds(figures)
 
 
-def lanes_of_open_generation(project: Project) -> list[dict[str, Any]]:
+def lanes_of_open_generation(project: Project) -> list[Mapping[str, Any]]:
     """`{lane, items, wanted, done}` of each lane in the generation that is being labelled, by name."""
     return list(
         QueueItem.objects.filter(project=project, generation__state=Generation.State.OPEN)
