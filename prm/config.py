@@ -19,8 +19,9 @@ class TrainConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_on
     backbone with them; "lora" tunes adapters. `neutral` maps the middle rating. A training
     batch holds `batch_steps` steps in the heads lane and `batch_tokens` tokens in the others;
     `token_budget` is the number of tokens, padding included, in one forward pass without gradient.
-    `context` in tokens, None for the backbone's own. Learning rates are peaks of a cosine with warm-up. `patience` counts epochs
-    without a better validation loss. `checkpoint_seconds` is the longest work lost in a crash.
+    `context` in tokens, None for the backbone's own. Learning rates are peaks of a cosine with
+    warm-up. `patience` counts epochs without a better validation loss. `checkpoint_seconds`
+    is the longest work lost in a crash.
     """
 
     base: str = "tiny"

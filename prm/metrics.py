@@ -21,7 +21,7 @@ def auroc(scores: Array, positive: Array, weights: Array) -> float:
 
 
 def average_precision(scores: Array, positive: Array, weights: Array) -> float:
-    """Area under precision and recall by steps (no interpolation), equal scores taken together; nan without positives."""
+    """Area under precision and recall by steps (no interpolation), ties taken together; nan without positives."""
     at_positive, at_negative = _by_score(scores, positive, weights)
     found = np.cumsum(at_positive[::-1])
     taken = found + np.cumsum(at_negative[::-1])
