@@ -179,7 +179,9 @@ def _weights(utility: Array) -> Array:
 def _level_of_cap(weights: Array, group: NDArray[np.int64], room: Array) -> Array:
     """Per problem, the level at which min(1, level x weight) sums to its room."""
     size = len(room)
-    return _bisect(lambda level: np.bincount(group, np.minimum(1.0, level[group] * weights), size), room, weights)
+    return _bisect(
+        lambda level: np.bincount(group, np.minimum(1.0, level[group] * weights), size).astype(float), room, weights
+    )
 
 
 def _bisect(rising: Callable[[Array], Array], target: Array, weights: Array) -> Array:

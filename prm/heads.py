@@ -10,6 +10,9 @@ class Heads(nn.Module):
     The standardisation is fixed before training from the training steps and travels with the weights.
     """
 
+    centre: Tensor
+    scale: Tensor
+
     def __init__(self, n_heads: int, width: int, hidden: int, dropout: float) -> None:
         super().__init__()
         self.register_buffer("centre", torch.zeros(width))

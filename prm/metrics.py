@@ -54,4 +54,5 @@ def _by_score(scores: Array, positive: Array, weights: Array) -> tuple[Array, Ar
     """Weight of positives and of negatives at each distinct score, ascending."""
     _, place = np.unique(scores, return_inverse=True)
     size = int(place.max(initial=-1)) + 1
-    return np.bincount(place, weights * positive, size), np.bincount(place, weights * (1 - positive), size)
+    at_positive, at_negative = (np.bincount(place, weights * which, size) for which in (positive, 1 - positive))
+    return at_positive.astype(float), at_negative.astype(float)
