@@ -43,7 +43,7 @@ def programs(options: Options) -> list[Program]:
     web = [
         _script("gunicorn"), "config.wsgi", "--bind", f"{options.host}:{options.port}",
         "--workers", str(WEB_WORKERS), "--worker-class", "gthread", "--threads", str(WEB_THREADS),
-        "--timeout", "60", "--graceful-timeout", "10", "--keep-alive", "30", "--no-control-socket",
+        "--timeout", "60", "--graceful-timeout", "5", "--keep-alive", "30", "--no-control-socket",
         "--worker-tmp-dir", str(options.var / "run"),
     ]  # fmt: skip
     beat = ["beat", "--schedule", str(options.var / "run" / "beat"), "--pidfile="]
