@@ -95,7 +95,7 @@ def _same(earlier: Annotation, membership: Membership, submission: Submission) -
 def _by_position(steps: list[Step]) -> list[dict[int, int]]:
     positions: list[dict[int, int]] = []
     for step in steps:
-        if step.position == len(positions):
+        while len(positions) <= step.position:  # a position that came without any completion stays empty
             positions.append({})
         positions[step.position][step.pk] = step.alternative
     return positions

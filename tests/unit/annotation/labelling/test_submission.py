@@ -188,3 +188,10 @@ def test_a_disputed_reference_opens_a_dispute(item, annotator):
     annotation = submit(annotator, all_good(item.solution, claim(annotator), reference_disputed=True)).annotation
     dispute = Dispute.objects.get()
     assert (dispute.annotation, dispute.state) == (annotation, "open")
+
+
+def test_a_position_that_came_without_completions_takes_no_place_in_a_submission(item, annotator):
+    lease = claim(annotator)
+    item.solution.steps.filter(position=0).delete()
+    with pytest.raises(DomainError, match="Positions come in order"):
+        submit(annotator, all_good(item.solution, lease))
