@@ -11,6 +11,7 @@ from contextlib import ExitStack
 from pathlib import Path
 
 import django
+import hypothesis
 import pytest
 
 from launch.embedded import servers
@@ -20,6 +21,8 @@ from launch.ownership import sole_owner
 ROOT = Path(__file__).resolve().parent.parent
 RUNS_AT_ONCE = 8  # test runs in one checkout at the same time, each with servers of its own
 RUNNING = ExitStack()
+hypothesis.settings.register_profile("busy machine", deadline=None)
+hypothesis.settings.load_profile("busy machine")
 pytest_plugins = ["tests.plugins.browser", "tests.plugins.workers"]
 
 
