@@ -11,7 +11,7 @@ from annotation.intake.imports import start_import, sweep_imports
 from annotation.membership.projects import create_project
 from annotation.models import Annotation, ImportJob, Problem, Solution, Step, StepRating
 
-RECORDS = 20_000
+RECORDS = 10_000
 STEPS = 4
 
 
@@ -22,7 +22,7 @@ def lines():
         yield json.dumps(line).encode() + b"\n"
 
 
-def wait_for(condition, seconds=60):
+def wait_for(condition, seconds=150):
     deadline = time.monotonic() + seconds
     while not condition():
         assert time.monotonic() < deadline
