@@ -1,0 +1,248 @@
+"""Rounds with the real library: from labels to the next generation, done twice, rejected, rolled back."""
+
+from collections import Counter
+
+import msgspec
+import pytest
+
+from annotation.errors import Conflict, DomainError, Forbidden
+from annotation.models import (
+    AuditEntry,
+    Generation,
+    Lease,
+    Membership,
+    ModelVersion,
+    PoolScore,
+    QueueItem,
+    RunStage,
+    Snapshot,
+    TrainingRun,
+)
+from annotation.queue.claiming import claim_next
+from annotation.rounds import pipeline, registry, runs
+from annotation.rounds.gateway import training
+from annotation.rounds.generations import open_first_generation, open_next_generation
+from annotation.rounds.stages import gate, train
+from annotation.rounds.verdict import Measured
+from tests.factories import MembershipFactory, ModelVersionFactory, ProjectFactory, SolutionFactory, UserFactory
+from tests.rounds_world import folders, labelled_project
+
+pytestmark = pytest.mark.django_db(transaction=True)
+Run, Version = TrainingRun.State, ModelVersion.State
+
+
+@pytest.fixture(autouse=True)
+def _quiet(settings, tmp_path, monkeypatch):
+    """Folders of the test's own, nothing sent to workers, and a training of a few epochs."""
+    folders(settings, tmp_path)
+    monkeypatch.setattr("annotation.jobs._send", lambda task, args, queue: None)
+    config = training.training_config
+    monkeypatch.setattr(train, "training_config", lambda policy, seed: config(policy, seed=seed) | {"epochs": 3})
+
+
+@pytest.fixture
+def manager():
+    return UserFactory()
+
+
+@pytest.fixture
+def verdicts(monkeypatch):
+    """What the gate measures, call by call: (gain, low); the last one stays."""
+    found = [(0.1, 0.01)]
+
+    def compare(data, **given):
+        gain, low = found.pop(0) if len(found) > 1 else found[0]
+        return Measured(gain=gain, low=low, high=gain + 0.1, solutions=20, problems=10, samples=[gain])
+
+    monkeypatch.setattr(gate, "compare", compare)
+    return found
+
+
+def do_round(project, by):
+    run = runs.prepare_run(by=by, project=project, trigger="manual", seed=7)
+    run = pipeline.run_through(run)
+    assert run.state == Run.SUCCEEDED, run.error
+    return run
+
+
+def counts():
+    models = (Snapshot, ModelVersion, PoolScore, Generation, QueueItem)
+    return {m.__name__: m.objects.count() for m in models} | {
+        "promotions": AuditEntry.objects.filter(action="model.promote").count(),
+        "registrations": AuditEntry.objects.filter(action="model.register").count(),
+    }
+
+
+def test_a_round_from_labels_to_the_next_generation(manager, verdicts, settings):
+    project = labelled_project(manager)
+    run = do_round(project, manager)
+    version = run.model_version
+
+    # Trained on pool and calibration only, measured on the holdout only.
+    by_id = dict(project.solutions.values_list("pk", "split"))
+
+    def splits(name):
+        lines = (settings.RUN_ROOT / str(run.pk) / name).read_bytes().splitlines()
+        return {by_id[int(msgspec.json.decode(line)["id"])] for line in lines}
+
+    assert splits("train.jsonl") == {"pool", "calibration"}
+    assert splits("holdout.jsonl") == {"holdout"}
+
+    # The champion has a manifest, metrics with intervals beside the baseline, and a reasoned verdict.
+    assert version.state == Version.CHAMPION
+    assert registry.champion_of(project) == version
+    assert version.snapshot == run.snapshot
+    assert version.manifest["config"]["seed"] == 7
+    assert set(version.metrics) >= {"challenger", "baseline", "thresholds"}
+    assert "is promoted: ProcessBench F1 +10.0 points against the zero-label baseline" in version.gate["sentence"]
+
+    # The whole pool is scored, with what ranking needs.
+    scores = PoolScore.objects.filter(model_version=version).select_related("solution")
+    assert {s.solution_id for s in scores} == {pk for pk, split in by_id.items() if split == "pool"}
+    for score in scores:
+        scored = len(score.mean) - score.unscored_steps
+        assert len(score.heads) == scored * version.manifest["config"]["heads"] * 2
+        assert score.gain >= 0
+        assert score.expected_seconds > 0
+
+    # The next generation is drawn by the champion, in lanes, with probabilities and a seed.
+    generation = run.generation
+    assert (generation.model_version, generation.acquisition) == (version, "first_error_bald")
+    items = list(generation.items.all())
+    lanes = Counter(item.lane for item in items)
+    assert lanes == {lane: n for lane, n in generation.mix.items() if n}
+    assert {"acquisition", "control", "holdout"} <= set(lanes)
+    assert all(0 < item.inclusion_probability <= 1 for item in items)
+    assert all(item.gain is not None for item in items if item.lane == "acquisition")
+    labelled = set(project.annotations.values_list("solution", flat=True))
+    assert not [item for item in items if item.solution_id in labelled and item.lane != "overlap"]
+    assert all(item.solution_id in labelled for item in items if item.lane == "overlap")
+    assert len({item.rank for item in items}) == len(items)
+
+    # Its stages and its losses can be watched.
+    assert [s.state for s in run.stages.all()] == [RunStage.State.DONE] * 7
+    assert run.points.filter(stage="train", loss__isnull=False).exists()
+
+
+def test_every_stage_may_be_done_twice(manager, verdicts):
+    project = labelled_project(manager, labelled=60, unlabelled=30)
+    run = do_round(project, manager)
+    before, champion = counts(), registry.champion_of(project)
+    queue = list(QueueItem.objects.order_by("pk").values_list("solution", "rank", "lane"))
+    for stage in run.stages.all():
+        # As if the worker had died after the work and before the row was written.
+        RunStage.objects.filter(pk=stage.pk).update(state=RunStage.State.RUNNING)
+        TrainingRun.objects.filter(pk=run.pk).update(state=Run.RUNNING)
+        assert pipeline.run_through(run).state == Run.SUCCEEDED, stage.name
+    assert counts() == before
+    assert registry.champion_of(project) == champion
+    assert list(QueueItem.objects.order_by("pk").values_list("solution", "rank", "lane")) == queue
+
+
+def test_a_rejected_challenger_leaves_the_champion_serving_and_ranking(manager, verdicts):
+    verdicts[:] = [(0.1, 0.01), (0.05, -0.3)]
+    project = labelled_project(manager, labelled=60, unlabelled=40)
+    first = do_round(project, manager).model_version
+    leased = claim_next(by=manager, project=project, holding=[]).lease
+    second = do_round(project, manager)
+    first.refresh_from_db()
+    assert (first.state, second.model_version.state) == (Version.CHAMPION, Version.REJECTED)
+    assert "Model 2 is kept back, model 1 goes on serving" in second.model_version.gate["sentence"]
+    assert second.model_version.gate["holdout_uses"] == 1
+    assert second.stages.get(name="promote").state == RunStage.State.SKIPPED
+    assert second.stages.get(name="score").figure.startswith("0 solutions")
+    assert second.generation.model_version == first
+    # The old generation is retired; what someone has in hand stays theirs and is offered to nobody else.
+    assert project.generations.get(state="open") == second.generation
+    leased.refresh_from_db()
+    assert leased.state == Lease.State.ACTIVE
+    assert not second.generation.items.filter(solution=leased.solution_id).exists()
+    assert not QueueItem.objects.filter(generation=leased.item.generation, state="ready").exists()
+
+
+def test_rollback_is_one_call_by_a_manager(manager):
+    project = MembershipFactory(user=manager, role=Membership.Role.MANAGER).project
+    first = ModelVersionFactory(project=project, number=1, state=Version.RETIRED)
+    second = ModelVersionFactory(project=project, number=2, state=Version.CHAMPION)
+    with pytest.raises(Forbidden):
+        registry.promote_version(by=MembershipFactory(project=project).user, version=first)
+    registry.promote_version(by=manager, version=first)
+    assert registry.champion_of(project) == first
+    second.refresh_from_db()
+    assert second.state == Version.RETIRED
+    said = AuditEntry.objects.filter(action="model.promote").first()
+    assert (said.by, said.before, said.after["champion"]) == (manager, {"champion": 2}, 1)
+    with pytest.raises(Conflict):
+        registry.promote_version(by=manager, version=first)
+
+
+def test_too_few_labels_or_no_errors_is_said_clearly(manager):
+    project = labelled_project(manager, labelled=5, unlabelled=30)
+    with pytest.raises(DomainError, match=r"Label \d+ more") as few:
+        runs.request_run(by=manager, project=project)
+    assert few.value.code == "too_few_labels"
+    assert not project.training_runs.exists()
+
+
+def test_labels_of_kinds_that_the_policy_leaves_out_do_not_count(manager):
+    project = labelled_project(manager, labelled=60, unlabelled=0, training_sources=["simulated"])
+    with pytest.raises(DomainError, match="0 solutions of the pool are labelled"):
+        runs.request_run(by=manager, project=project)
+
+
+def test_generation_0_is_a_stratified_random_start(manager):
+    project = labelled_project(manager, labelled=0, unlabelled=150, generation_budget=40)
+    generation = open_first_generation(by=manager, project=project)
+    items = list(generation.items.select_related("solution__problem"))
+    assert (generation.number, generation.acquisition, generation.model_version) == (0, "random", None)
+    assert len(items) == 40
+    assert {item.solution.problem.domain for item in items if item.lane == "control"} == {"math", "programs", "agents"}
+    assert all(item.wanted == (2 if item.lane == "overlap" else 1) for item in items)
+    assert all(0 < item.inclusion_probability < 1 for item in items if item.lane == "control")
+    with pytest.raises(Conflict, match="there already"):
+        open_first_generation(by=manager, project=project)
+    again = open_next_generation(by=manager, project=project)
+    assert (again.number, again.acquisition) == (1, "random")
+    generation.refresh_from_db()
+    assert generation.state == Generation.State.RETIRED
+
+
+def test_a_project_without_solutions_has_nothing_to_open(manager):
+    project = ProjectFactory()
+    MembershipFactory(project=project, user=manager, role=Membership.Role.MANAGER)
+    for opening in (open_first_generation, open_next_generation):
+        with pytest.raises(DomainError, match="Import more"):
+            opening(by=manager, project=project)
+    assert not project.generations.exists()
+    SolutionFactory(project=project)
+    assert open_first_generation(by=manager, project=project).items.count() == 1
+
+
+class TestTriggers:
+    @pytest.fixture
+    def project(self, manager):
+        return labelled_project(manager, labelled=60, unlabelled=0, retrain_after_labels=30)
+
+    def test_enough_new_labels_begin_a_round(self, project):
+        assert runs.start_due_runs() == 1
+        run = project.training_runs.get()
+        assert (run.trigger, run.requested_by) == ("labels", None)
+        assert runs.start_due_runs() == 0
+
+    def test_labels_are_new_only_once(self, project):
+        runs.start_due_runs()
+        project.training_runs.update(state=Run.SUCCEEDED)
+        assert runs.start_due_runs() == 0
+
+    def test_the_clock_begins_a_round_only_if_there_is_something_new(self, project):
+        project.policy |= {"retrain_after_labels": 0, "retrain_every_hours": 24}
+        project.save()
+        assert runs.due_trigger(project) == "schedule"
+        runs.start_due_runs()
+        project.training_runs.update(state=Run.SUCCEEDED, created_at="2026-01-01T00:00Z")
+        assert runs.due_trigger(project) == "schedule"
+
+    def test_a_paused_project_rests(self, project):
+        project.state = "paused"
+        project.save()
+        assert runs.start_due_runs() == 0

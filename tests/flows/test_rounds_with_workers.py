@@ -1,0 +1,111 @@
+"""Rounds by real Celery workers: through all queues, cancelled in the middle, and with the trainer's worker killed."""
+
+import os
+import time
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+from django.utils import timezone
+
+from annotation.models import RunStage, TrainingRun
+from annotation.rounds import pipeline, registry, runs
+from tests.factories import UserFactory
+from tests.rounds_world import labelled_project
+
+Run = TrainingRun.State
+LONG = 180
+
+
+@pytest.fixture
+def project(celery_workers):
+    return labelled_project(UserFactory(), labelled=80, unlabelled=20)
+
+
+@pytest.fixture
+def manager(project):
+    return project.memberships.get().user
+
+
+def until(true, seconds=LONG):
+    """Wait until `true()` is; returns what it gave."""
+    deadline = time.monotonic() + seconds
+    while not (found := true()):
+        assert time.monotonic() < deadline, "it did not happen in time"
+        time.sleep(0.1)
+    return found
+
+
+def ended(run):
+    run.refresh_from_db()
+    return run.state not in pipeline.LIVE
+
+
+def trainers():
+    """Ids of the training processes of this checkout's tests."""
+    found = []
+    for process in Path("/proc").iterdir():
+        try:
+            words = (process / "cmdline").read_bytes().split(b"\0")
+            here = os.readlink(process / "cwd") == os.getcwd()
+        except OSError:
+            continue
+        if here and b"prm" in words and b"train" in words:
+            found.append(int(process.name))
+    return found
+
+
+def in_mid_training(run):
+    return run.points.filter(stage="train").exists() and trainers()
+
+
+def test_a_round_goes_through_all_queues(project, manager):
+    run = runs.request_run(by=manager, project=project)
+    until(lambda: ended(run))
+    assert run.state == Run.SUCCEEDED, run.error
+    assert run.model_version is not None
+    assert project.generations.get(state="open").run == run
+    assert trainers() == []
+
+
+def test_cancelling_stops_the_trainer_within_seconds(project, manager):
+    run = runs.request_run(by=manager, project=project)
+    until(lambda: in_mid_training(run))
+    runs.cancel_run(by=manager, run=run)
+    until(lambda: ended(run), seconds=15)
+    assert run.state == Run.CANCELLED
+    assert trainers() == []
+    assert registry.champion_of(project) is None
+
+
+def test_a_killed_gpu_worker_takes_its_trainer_along_and_the_run_goes_on(project, manager, celery_workers):
+    run = runs.request_run(by=manager, project=project)
+    first = until(lambda: in_mid_training(run))
+    celery_workers.kill("gpu")
+    until(lambda: not set(first) & set(trainers()), seconds=15)
+    run.refresh_from_db()
+    assert run.state == Run.RUNNING
+    # Beat would sweep once the heartbeat is old enough.
+    TrainingRun.objects.filter(pk=run.pk).update(heartbeat_at=timezone.now() - timedelta(minutes=1))
+    celery_workers.start()
+    assert pipeline.sweep() == 1
+    until(lambda: ended(run))
+    assert run.state == Run.SUCCEEDED, run.error
+    assert run.stages.get(name="train").attempts == 2
+    assert project.model_versions.count() == 1
+
+
+def test_a_run_whose_workers_keep_dying_is_failed_with_its_reason_and_another_may_begin(
+    project, manager, celery_workers
+):
+    run = runs.request_run(by=manager, project=project)
+    until(lambda: in_mid_training(run))
+    celery_workers.kill("gpu")
+    RunStage.objects.filter(run=run, name="train").update(attempts=pipeline.MAX_ATTEMPTS)
+    TrainingRun.objects.filter(pk=run.pk).update(heartbeat_at=timezone.now() - timedelta(minutes=1))
+    until(lambda: pipeline.sweep() == 0 and ended(run), seconds=15)
+    assert run.state == Run.FAILED
+    assert "its worker died 3 times" in run.error
+    second = runs.request_run(by=manager, project=project)
+    assert second.number == 2
+    runs.cancel_run(by=manager, run=second)
