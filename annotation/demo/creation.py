@@ -50,7 +50,8 @@ def create_demo(*, say: Say, solutions: int = SOLUTIONS, first_budget: int = FIR
         sandbox = Sandbox(solutions=solutions, seed=SEED)
         import_records(project=project, records=sandbox.records(), by=manager)
         say(f"{project.solutions.count()} solutions imported.")
-        open_first_generation(by=manager, project=project, seed=SEED)
+        if not project.generations.exists():
+            open_first_generation(by=manager, project=project, seed=SEED)
         labelled = work_through_queue(project=project, annotators=simulated, sandbox=sandbox, seed=SEED)
         say(f"{labelled} annotations by simulated annotators.")
         # The random start is large, so that there is something to learn; what people are asked for later is not.

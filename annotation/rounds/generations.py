@@ -12,7 +12,7 @@ from django.db.models import Count, Exists, Max, OuterRef, Q
 from django.utils import timezone
 
 from annotation import audit
-from annotation.errors import DomainError
+from annotation.errors import Conflict, DomainError
 from annotation.membership.access import require_role
 from annotation.models import (
     Generation,
@@ -53,15 +53,14 @@ class Plan:
     selections: list[Selection] = field(default_factory=list)
 
 
-def open_first_generation(*, by: User | None, project: Project, seed: int | None = None) -> Generation | None:
-    """Open the stratified random start, unless there is a generation or nothing to label (then None).
+def open_first_generation(*, by: User, project: Project, seed: int | None = None) -> Generation:
+    """Open the stratified random start.
 
-    `by` is None when the platform does it after an import.
+    Raises Forbidden, Conflict (`generation_exists`), DomainError (`nothing_to_label`).
     """
-    if by is not None:
-        require_role(by, project, Membership.Role.MANAGER)
-    if project.generations.exists() or not candidates_of(project):
-        return None
+    require_role(by, project, Membership.Role.MANAGER)
+    if project.generations.exists():
+        raise Conflict("generation_exists", "The first generation is there already.")
     return open_generation(by=by, project=project, model=None, seed=new_seed() if seed is None else seed)
 
 
@@ -93,7 +92,7 @@ def open_generation(
     plan = _plan(project, policy, model, np.random.default_rng(seed))
     if not plan.selections and run is None:
         raise DomainError(
-            "nothing_to_label", "Every solution has its annotations already. Import more solutions to label."
+            "nothing_to_label", "No solution here still needs annotations. Import more solutions to label."
         )
     return _open(project, model, run, by, seed, policy.generation_budget, plan)
 

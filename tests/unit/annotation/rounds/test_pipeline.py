@@ -45,7 +45,7 @@ def manager():
 
 @pytest.fixture
 def run(manager, sent, monkeypatch):
-    monkeypatch.setattr(runs, "_check_labels", lambda project: None)
+    monkeypatch.setattr(runs, "check_labels", lambda project: None)
     return runs.request_run(by=manager.user, project=manager.project)
 
 
