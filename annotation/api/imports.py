@@ -29,7 +29,7 @@ class ProgressOfImportSerializer(serializers.Serializer):
 class ImportSerializer(serializers.ModelSerializer):
     """One file on its way in. `done_records` are accepted, duplicate or rejected."""
 
-    project = serializers.SlugRelatedField(slug_field="slug", read_only=True)
+    project = serializers.SlugField(source="project.slug", read_only=True)
     progress = serializers.SerializerMethodField()
 
     class Meta:

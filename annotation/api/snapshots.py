@@ -23,7 +23,7 @@ from annotation.models import Membership, Snapshot
 class SnapshotSerializer(serializers.ModelSerializer):
     """A frozen dataset; `counts` says what is in it."""
 
-    project = serializers.SlugRelatedField(slug_field="slug", read_only=True)
+    project = serializers.SlugField(source="project.slug", read_only=True)
 
     class Meta:
         model = Snapshot

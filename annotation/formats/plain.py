@@ -36,6 +36,7 @@ class _Line(msgspec.Struct, omit_defaults=True):
 
 
 def read(stream: BinaryIO, *, skip: int = 0) -> Iterator[Numbered]:
+    """Stream (line, record or rejection) from behind the first `skip` of them."""
     return read_records(stream, _record, skip=skip)
 
 

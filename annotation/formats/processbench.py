@@ -25,6 +25,7 @@ class _Line(msgspec.Struct):
 
 
 def read(stream: BinaryIO, *, skip: int = 0) -> Iterator[Numbered]:
+    """Stream (line, record or rejection) from behind the first `skip` of them."""
     return read_records(stream, _record, skip=skip)
 
 
