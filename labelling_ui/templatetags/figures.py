@@ -90,8 +90,8 @@ def share_of(part: float | None, whole: float | None) -> float:
 
 
 @register.inclusion_tag("labelling_ui/parts/bar.html")
-def bar(part: float | None, whole: float | None, label: str = "") -> dict[str, object]:
-    """A progress bar of `part` in `whole`."""
+def bar(part: float | None, whole: float | None, label: str) -> dict[str, object]:
+    """A progress bar of `part` in `whole`; `label` says of what, to those who do not see it."""
     return {"percent": round(share_of(part, whole) * 100, 1), "label": label}
 
 

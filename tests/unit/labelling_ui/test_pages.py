@@ -10,6 +10,7 @@ from django.contrib.auth.models import User
 from django.test import Client
 
 from annotation.models import AuditEntry, Membership, Project, Snapshot, TrainingRun
+from tests import manager_world
 
 EMPTY = {
     "": "This project has no solutions yet",
@@ -53,10 +54,10 @@ def test_queries_do_not_grow_with_the_rows(
     project: Project,
     address: str,
     django_assert_max_num_queries: Callable[..., Any],
-    grow: Callable[[], None],
+    people: dict[str, User],
 ) -> None:
     manager.get(f"/p/algebra/{address}")
-    grow()
+    manager_world.grow(project, people)
     with django_assert_max_num_queries(MOST_QUERIES[address]):
         assert manager.get(f"/p/algebra/{address}").status_code == 200
 

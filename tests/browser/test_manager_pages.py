@@ -1,0 +1,151 @@
+"""A manager's way from a file to a dataset, and every page read by axe-core, in a real browser."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import User
+from playwright.sync_api import Page, expect
+
+from annotation.models import ImportJob, Project, TrainingRun
+from launch import frontend
+from tests import manager_world
+from tests.plugins.workers import Workers
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+AXE = frontend.SOURCES / "node_modules" / "axe-core" / "axe.min.js"
+PAGES = [
+    "/",
+    "/projects/new/",
+    "/nowhere/",
+    "/accounts/password/change/",
+    "/accounts/logout/",
+    "/p/algebra/",
+    "/p/algebra/labels/",
+    "/p/algebra/solutions/",
+    "/p/algebra/disputes/",
+    "/p/algebra/generations/",
+    "/p/algebra/runs/",
+    "/p/algebra/models/",
+    "/p/algebra/import/",
+    "/p/algebra/export/",
+    "/p/algebra/members/",
+    "/p/algebra/settings/",
+]
+
+
+@pytest.fixture
+def people() -> dict[str, User]:
+    return manager_world.create_people()
+
+
+@pytest.fixture
+def project(people: dict[str, User]) -> Project:
+    return manager_world.create_empty_project(people)
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    """ProcessBench records with their labels, the last one without its problem."""
+    records: list[dict[str, Any]] = [
+        {
+            "id": f"algebra-{n}",
+            "generator": "model-a",
+            "problem": f"What is {n} times {n + 1}?",
+            "steps": [f"We multiply {n} by {n + 1}.", f"That is {n * (n + 1)}."],
+            "final_answer_correct": True,
+            "label": -1,
+        }
+        for n in range(30)
+    ]
+    records.append({"id": "broken", "steps": ["?"], "final_answer_correct": True, "label": -1})
+    path = tmp_path / "algebra.json"
+    path.write_text(json.dumps(records))
+    return path
+
+
+def test_from_a_file_to_a_dataset(
+    page_for: Callable[..., Page],
+    project: Project,
+    people: dict[str, User],
+    file: Path,
+    celery_workers: Workers,
+    tmp_path: Path,
+) -> None:
+    """Import with a rejected line, open the first generation, add someone, export what came with the file."""
+    page = page_for(people["manager"])
+    page.goto("/")
+    page.get_by_role("link", name="Manage").click()
+    page.get_by_role("link", name="Import solutions").click()
+    page.get_by_label("File").set_input_files(file)
+    page.get_by_role("button", name="Import the file").click()
+
+    page.wait_for_url("**/imports/*/")
+    expect(page.get_by_role("link", name="Go on to the overview")).to_be_visible(timeout=60_000)
+    expect(page.locator(".figure", has_text="Accepted").locator(".value")).to_have_text("30")
+    expect(page.locator(".figure", has_text="Rejected").locator(".value")).to_have_text("1")
+    page.reload()
+    expect(page.get_by_role("row", name="31 problem")).to_be_visible()
+
+    page.get_by_role("link", name="Go on to the overview").click()
+    open_first = page.get_by_role("button", name="Open the first generation")
+    expect(open_first.or_(page.get_by_text("Generation 0 is being labelled"))).to_be_visible()
+    if open_first.is_visible():
+        open_first.click()
+    page.get_by_role("link", name="Generations").click()
+    expect(page.get_by_role("link", name="control")).to_be_visible()
+
+    page.get_by_role("link", name="Members").click()
+    page.get_by_label("User name").fill("nina")
+    page.get_by_role("button", name="Add to the project").click()
+    expect(page.locator(".secret")).to_be_visible()
+    expect(page.get_by_role("rowheader", name="nina")).to_be_visible()
+
+    page.get_by_role("link", name="Export").click()
+    page.get_by_role("button", name="Make a snapshot").click()
+    for format in ("PRM800K", "TRL"):
+        with page.expect_download() as download:
+            page.get_by_role("link", name=format).click()
+        saved = tmp_path / f"{format}.jsonl"
+        download.value.save_as(saved)
+        assert len(saved.read_text().splitlines()) == 30
+
+
+@pytest.mark.parametrize("width", [1280, 400])
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_pages_are_accessible_and_fit_the_screen(
+    page_for: Callable[..., Page], project: Project, people: dict[str, User], theme: str, width: int
+) -> None:
+    """No serious violation of WCAG 2.2 AA, and nothing wider than the screen, on any page."""
+    manager_world.fill(project, people)
+    people["manager"].is_staff = True
+    people["manager"].save()
+    frontend.install_packages(frontend.SOURCES, frontend.find_node())
+    page = page_for(people["manager"], viewport={"width": width, "height": 900}, color_scheme=theme)
+    addresses = [
+        *PAGES,
+        f"/p/algebra/solutions/{project.solutions.first().pk}/",
+        f"/runs/{TrainingRun.objects.get().pk}/",
+        f"/imports/{ImportJob.objects.get().pk}/",
+    ]
+    found = {address: _violations(page, address, width) for address in addresses}
+    page.context.clear_cookies()
+    found["/accounts/login/"] = _violations(page, "/accounts/login/", width)
+    assert {address: violations for address, violations in found.items() if violations} == {}
+
+
+def _violations(page: Page, address: str, width: int) -> list[str]:
+    page.goto(address)
+    page.add_script_tag(path=AXE)
+    result = page.evaluate("axe.run({resultTypes: ['violations']})")
+    told = [
+        f"{violation['id']}: {node['html'][:120]} {node['failureSummary'][:160]}"
+        for violation in result["violations"]
+        if violation["impact"] in ("serious", "critical")
+        for node in violation["nodes"][:2]
+    ]
+    wide = page.evaluate("document.documentElement.scrollWidth")
+    return told + ([f"{wide} pixels wide"] if wide > width else [])
