@@ -128,6 +128,8 @@ def _job_page(request: HttpRequest, member: Membership, job_id: int) -> HttpResp
     context = {"member": member, "tab": "import", "job": job, "live": job.state in LIVE, "progress": progress_of(job)}
     if request.headers.get("HX-Request") and "sort" not in request.GET:
         page: HttpResponse = render(request, "labelling_ui/import_live.html", context)
+        if job.state not in LIVE:
+            page.headers["HX-Refresh"] = "true"  # the rejected lines stand outside of the live part
         return page
     listing = Listing(request, job.rejections.all(), REJECTION_COLUMNS, sort="line")
     return respond(request, "labelling_ui/import_job.html", listing, f"import-{job.pk}-rejected", context)

@@ -87,8 +87,7 @@ def test_from_a_file_to_a_dataset(
     expect(page.get_by_role("link", name="Go on to the overview")).to_be_visible(timeout=60_000)
     expect(page.locator(".figure", has_text="Accepted").locator(".value")).to_have_text("30")
     expect(page.locator(".figure", has_text="Rejected").locator(".value")).to_have_text("1")
-    page.reload()
-    expect(page.get_by_role("row", name="31 problem")).to_be_visible()
+    expect(page.get_by_role("row", name="31 – Object missing required field problem")).to_be_visible()
 
     page.get_by_role("link", name="Go on to the overview").click()
     open_first = page.get_by_role("button", name="Open the first generation")
