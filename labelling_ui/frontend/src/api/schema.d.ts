@@ -193,6 +193,24 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/projects/{slug}/generations/": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** @description The latest first. */
+        get: operations["list_generations"];
+        put?: never;
+        /** @description Open the first generation, or replace the open one. A manager may. */
+        post: operations["open_generation"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/projects/{slug}/imports/": {
         parameters: {
             query?: never;
@@ -498,6 +516,33 @@ export interface components {
                 [key: string]: unknown;
             };
         };
+        Generation: {
+            readonly id: number;
+            number: number;
+            state?: components["schemas"]["GenerationStateEnum"];
+            acquisition: string;
+            /** @description Number of the model that ranked; null for random. */
+            readonly model_version: number | null;
+            /** @description Items by lane. */
+            mix: {
+                [key: string]: number;
+            };
+            /** Format: int64 */
+            seed: number;
+            budget: number;
+            /** @description How many solutions it was drawn from. */
+            pool_size: number;
+            /** Format: date-time */
+            readonly created_at: string;
+            /** Format: date-time */
+            retired_at?: string | null;
+        };
+        /**
+         * @description * `open` - Open
+         *     * `retired` - Retired
+         * @enum {string}
+         */
+        GenerationStateEnum: "open" | "retired";
         HoldingRequest: {
             /** @description Leases that the page has in hand already. */
             holding?: number[];
@@ -612,6 +657,21 @@ export interface components {
         ModelVersionStateEnum: "challenger" | "champion" | "rejected" | "retired";
         /** @enum {unknown} */
         NullEnum: null;
+        PaginatedGenerationList: {
+            /** @example 123 */
+            count: number;
+            /**
+             * Format: uri
+             * @example http://api.example.org/accounts/?page=4
+             */
+            next?: string | null;
+            /**
+             * Format: uri
+             * @example http://api.example.org/accounts/?page=2
+             */
+            previous?: string | null;
+            results: components["schemas"]["Generation"][];
+        };
         PaginatedImportList: {
             /** @example 123 */
             count: number;
@@ -1437,6 +1497,67 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Claim"];
+                };
+            };
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    list_generations: {
+        parameters: {
+            query?: {
+                /** @description A page number within the paginated result set. */
+                page?: number;
+            };
+            header?: never;
+            path: {
+                slug: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PaginatedGenerationList"];
+                };
+            };
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    open_generation: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                slug: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Generation"];
                 };
             };
             "4XX": {
