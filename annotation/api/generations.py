@@ -5,6 +5,7 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from annotation.api.authentication import caller
 from annotation.api.paging import PagedView
 from annotation.membership.access import find_project
 from annotation.models import Generation
@@ -39,5 +40,5 @@ class Generations(PagedView):
     @extend_schema(operation_id="open_generation", request=None, responses={201: GenerationSerializer})
     def post(self, request: Request, slug: str) -> Response:
         """Open the first generation, or replace the open one. A manager may."""
-        generation = open_next_generation(by=request.user, project=find_project(request.user, slug))
+        generation = open_next_generation(by=caller(request), project=find_project(request.user, slug))
         return Response(GenerationSerializer(generation).data, status=201)

@@ -37,10 +37,10 @@ class RunSerializer(serializers.ModelSerializer):
 
     class Meta:
         model = TrainingRun
-        fields = (
+        fields = [
             "id", "project", "number", "state", "trigger", "error", "created_at", "started_at", "finished_at",
             "model_version", "gate", "stages",
-        )  # fmt: skip
+        ]  # fmt: skip
 
     def get_model_version(self, run: TrainingRun) -> int | None:
         return run.model_version.number if run.model_version else None
@@ -53,7 +53,7 @@ class WatchedRunSerializer(RunSerializer):
     points = serializers.SerializerMethodField(help_text=f"The latest {LATEST_POINTS} lines of its log, oldest first.")
 
     class Meta(RunSerializer.Meta):
-        fields = (*RunSerializer.Meta.fields, "points")
+        fields = [*RunSerializer.Meta.fields, "points"]
 
     @extend_schema_field(PointSerializer(many=True))
     def get_points(self, run: TrainingRun) -> list[dict]:
