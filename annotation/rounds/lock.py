@@ -5,7 +5,7 @@ decide whether the holder is dead or only slow.
 """
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
 import psycopg
 from django.db import connections
@@ -36,5 +36,14 @@ def project_lock(project_id: int) -> Iterator[ProjectLock | None]:
     """Hold the project's lock, or yield None at once where another session holds it."""
     parameters = connections["default"].get_connection_params()
     with psycopg.connect(**{**parameters, "autocommit": True}) as connection:
-        row = connection.execute("SELECT pg_try_advisory_lock(%s::int, %s::int)", (ROUNDS, project_id)).fetchone()
-        yield ProjectLock(connection) if row and row[0] else None
+        key = (ROUNDS, project_id)
+        row = connection.execute("SELECT pg_try_advisory_lock(%s::int, %s::int)", key).fetchone()
+        if not (row and row[0]):
+            yield None
+            return
+        try:
+            yield ProjectLock(connection)
+        finally:
+            # The server takes a moment to notice a closed connection, and the next stage may come before that.
+            with suppress(psycopg.Error):
+                connection.execute("SELECT pg_advisory_unlock(%s::int, %s::int)", key)

@@ -182,7 +182,7 @@ def _fail(run: TrainingRun, stage: RunStage, reason: str) -> None:
     stage.state, stage.finished_at, stage.figure = RunStage.State.FAILED, now, "failed"
     stage.save(update_fields=["state", "finished_at", "figure"])
     run.state, run.finished_at = TrainingRun.State.FAILED, now
-    run.error = f"The stage “{stage.name}” failed: {reason} Nothing that serves has changed; retrain to try again."
+    run.error = f"The stage “{stage.name}” failed: {reason} The champion goes on serving; retrain to try again."
     run.save(update_fields=["state", "finished_at", "error"])
     _tell(run, "run.fail")
 

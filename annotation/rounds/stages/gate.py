@@ -1,5 +1,7 @@
 """Decide whether the challenger serves, and say why."""
 
+from typing import Any
+
 from annotation.models import ModelVersion
 from annotation.rounds.gateway.measuring import compare
 from annotation.rounds.stages.evaluate import BASELINE, CHALLENGER, CHAMPION, HOLDOUT
@@ -28,7 +30,14 @@ def perform(work: StageWork) -> Outcome:
             version.state = ModelVersion.State.REJECTED
         version.save(update_fields=["gate", "state"])
         work.log(verdict.sentence)
-    return Outcome(version.gate["sentence"])
+    return Outcome(_figure(version.gate))
+
+
+def _figure(verdict: dict[str, Any]) -> str:
+    decision = "promoted" if verdict["promote"] else "kept back"
+    if verdict["gain"] is None:
+        return f"{decision}, not measured"
+    return f"{decision}: F1 {verdict['gain'] * 100:+.1f} points against {verdict['rival']}"
 
 
 def _measure(work: StageWork, rival: str) -> Measured | None:

@@ -89,6 +89,12 @@ def test_nobody_works_on_a_project_whose_lock_is_held(run, performed, sent):
     assert names == ["snapshot"]
 
 
+def test_the_lock_is_free_the_moment_it_is_given_back(run):
+    for _ in range(200):
+        with project_lock(run.project_id) as lock:
+            assert lock is not None
+
+
 def test_one_live_run_a_project(run, manager):
     with pytest.raises(Conflict, match="Run 1 is in progress"):
         runs.request_run(by=manager.user, project=manager.project)
