@@ -20,7 +20,8 @@ def perform(work: StageWork) -> Outcome:
     path = f"project-{work.project.pk}/run-{run.number}"
     out = settings.MODEL_ROOT / path
     data, config_file = work.folder / "train.jsonl", work.folder / "train.json"
-    config = training_config(policy, seed=run.seed)
+    # One training seed a project: two of its models then differ by their labels and not by luck.
+    config = training_config(policy, seed=work.project.training_runs.earliest("number").seed)
     write_training_traces(read_snapshot(work.snapshot), data)
     config_file.write_bytes(msgspec.json.encode(config))
     # A worker may have died between the end of the training and the registration.
