@@ -67,7 +67,7 @@ class Fit:
         *,
         checkpoint: Path,
         key: str,
-        report: Callable[[int, int, float], None],
+        report: Callable[[int, int, float, str], None],
         check: Callable[[], None],
     ) -> None:
         self.lane, self.heads, self.targets, self.held, self.config = lane, heads, targets, held, config
@@ -103,7 +103,7 @@ class Fit:
                 state.loss_sum += self._step(batches[state.batch])
                 state.batch += 1
                 state.step += 1
-                self.report(state.step, self.total, state.loss_sum / state.batch)
+                self.report(state.step, self.total, state.loss_sum / state.batch, "")
                 if time.monotonic() - self.saved_at > self.config.checkpoint_seconds:
                     self._save()
             self._end_epoch(len(batches))
@@ -151,7 +151,10 @@ class Fit:
     def _end_epoch(self, n_batches: int) -> None:
         state = self.state
         held_loss = self._held_loss()
-        state.history.append(Epoch(state.epoch, state.loss_sum / max(1, n_batches), held_loss))
+        loss = state.loss_sum / max(1, n_batches)
+        state.history.append(Epoch(state.epoch, loss, held_loss))
+        held = "" if held_loss is None else f", held {held_loss:.4f}"
+        self.report(state.step, self.total, loss, f"epoch {state.epoch + 1} of {self.config.epochs}{held}")
         if held_loss is None or state.best_loss is None or held_loss < state.best_loss:
             state.best_loss, state.best_epoch = held_loss, state.epoch
             self.best = self._snapshot()

@@ -83,7 +83,9 @@ def train(
         config,
         checkpoint=out / CHECKPOINT_FOLDER / "state.safetensors",
         key=key,
-        report=lambda step, of, loss: watch.say("train", step, of, loss=loss),
+        report=lambda step, of, loss, message: watch.say(
+            "train", step, of, loss=loss, message=message, always=bool(message)
+        ),
         check=watch.check,
     )
     fitting.run()

@@ -1,4 +1,5 @@
 import { RichText } from "../reading/RichText";
+import { unwrap } from "../reading/unwrap";
 import { text } from "../text";
 import type { Panel } from "./Header";
 import { ANSWERS } from "./Rating";
@@ -20,7 +21,7 @@ export function SidePanel({ panel, guidelines, onClose }: { panel: Panel; guidel
 }
 
 function Guidelines({ guidelines }: { guidelines: string }) {
-  if (guidelines.trim()) return <RichText text={guidelines} />;
+  if (guidelines.trim()) return <RichText text={unwrap(guidelines)} />;
   return (
     <dl class="legend">
       {ANSWERS.map(({ answer }) => (
