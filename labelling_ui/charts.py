@@ -219,7 +219,7 @@ def gain_chart(
         bars=bars,
         lines=[Stroke("interval", f"M{across(100 * low):.2f} 5 H{across(100 * high):.2f}")],
         dots=[Mark("interval", across(100 * gain), 95.0, title=f"{100 * gain:+.1f}")],
-        rules=[Tick(across(0.0), "0"), Tick(across(-100 * tolerance), f"−{100 * tolerance:g}")],
+        rules=[Tick(across(0.0), ""), Tick(across(-100 * tolerance), f"−{100 * tolerance:g}")],
         header=["", ""],
         rows=[["gain", f"{100 * gain:+.1f}"], ["95 %", f"{100 * low:+.1f} … {100 * high:+.1f}"]],
     )
