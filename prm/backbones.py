@@ -58,7 +58,7 @@ def load_backbone(name_or_path: str, *, device: str | None = None, context: int 
     logging.disable_progress_bar()
     try:
         tokenizer = AutoTokenizer.from_pretrained(source, trust_remote_code=False)
-        model = AutoModelForCausalLM.from_pretrained(
+        model: Any = AutoModelForCausalLM.from_pretrained(
             source,
             trust_remote_code=False,
             use_safetensors=True,

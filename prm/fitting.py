@@ -5,6 +5,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import msgspec
 import torch
@@ -76,7 +77,9 @@ class Fit:
         self.tuned = lane.tuned()
         self.parameters = {HEADS + n: p for n, p in heads.named_parameters()}
         self.parameters |= {BACKBONE + n: p for n, p in self.tuned.items()}
-        groups = [{"params": list(heads.parameters()), "lr": config.learning_rate, "weight_decay": config.weight_decay}]
+        groups: list[dict[str, Any]] = [
+            {"params": list(heads.parameters()), "lr": config.learning_rate, "weight_decay": config.weight_decay}
+        ]
         if self.tuned:
             groups.append(
                 {"params": list(self.tuned.values()), "lr": config.backbone_learning_rate, "weight_decay": 0.01}

@@ -14,7 +14,6 @@ REPORT_BOOTSTRAP, GATE_BOOTSTRAP = 200, 2000
 def report(data: Path, scores: Path, *, threshold: float, seed: int) -> dict[str, Any]:
     """The metrics of one set of scores on labelled traces, each with its interval, as JSON."""
     from prm.evaluation import evaluate
-
     from prm.scores import read_scores
     from prm.traces import read_traces
 

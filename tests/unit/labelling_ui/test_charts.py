@@ -46,4 +46,4 @@ def test_draws_of_the_gate_are_told_apart_by_what_they_mean() -> None:
     chart = gain_chart("Gain", [-0.05, -0.01, 0.02, 0.02], gain=0.0, low=-0.05, high=0.02, tolerance=0.02)
     assert [bar.look for bar in chart.bars] == ["worse", "even", "better"]
     assert chart.bars[-1].height == 88
-    assert [rule.label for rule in chart.rules] == ["0", "−2"]
+    assert [rule.label for rule in chart.rules] == ["", "−2"]
