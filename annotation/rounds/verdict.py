@@ -105,4 +105,4 @@ def decide(
 
 
 def _points(share: float) -> str:
-    return f"{share * 100:+.1f} points"
+    return f"{round(share * 100, 1) + 0.0:+.1f} points"  # + 0.0: never "-0.0"
