@@ -150,7 +150,8 @@ def _plan(project: Project, policy: ProjectPolicy, model: ModelVersion | None, r
     again = begun or [c.id for c in untouched]
     take(Lane.OVERLAP, *draw(_without(again, chosen), shares[Lane.OVERLAP], rng), policy.overlap_wanted)
 
-    pool = [c for c in untouched if c.id in set(_without([c.id for c in untouched], chosen))]
+    free = set(_without((c.id for c in untouched), chosen))
+    pool = [c for c in untouched if c.id in free]
     if model is None:
         count = shares[Lane.CONTROL] + shares[Lane.ACQUISITION]
         drawn = draw_by_stratum(_by_domain(pool), count, rng)
