@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import NoReturn
 
 from django.contrib.auth.models import User
-from django.db import transaction
+from django.db import IntegrityError, transaction
 from django.db.models import Max
 from django.utils import timezone
 
@@ -84,12 +84,16 @@ def submit_annotation(*, by: User, project: Project, submission: Submission) -> 
 
 def _same(earlier: Annotation, membership: Membership, submission: Submission) -> Annotation:
     if earlier.annotator_id != membership.pk or earlier.payload_hash != submission.payload_hash:
-        raise Conflict(
-            "submission_conflict",
-            "This submission_id was used before for something else: make a new one and send again.",
-            {"field": "submission_id"},
-        )
+        raise _used_before()
     return earlier
+
+
+def _used_before() -> Conflict:
+    return Conflict(
+        "submission_conflict",
+        "This submission_id was used before for something else: make a new one and send again.",
+        {"field": "submission_id"},
+    )
 
 
 def _by_position(steps: list[Step]) -> list[dict[int, int]]:
@@ -151,7 +155,7 @@ def _keep(
     kind = LabelSource.Kind.SIMULATED if membership.simulated else LabelSource.Kind.HUMAN
     source, _ = LabelSource.objects.get_or_create(project_id=solution.project_id, kind=kind, name="")
     before = Annotation.objects.filter(solution=solution, source=source, annotator=membership)
-    annotation = Annotation.objects.create(
+    annotation = Annotation(
         project_id=solution.project_id,
         solution=solution,
         source=source,
@@ -170,6 +174,14 @@ def _keep(
         comment=submission.comment,
         submitted_at=timezone.now(),
     )
+    try:
+        with transaction.atomic():
+            annotation.save(force_insert=True)
+    except IntegrityError:
+        # The lock is one person's: somebody else may have sent the same id at this moment.
+        if Annotation.objects.filter(submission_id=submission.submission_id).exists():
+            raise _used_before() from None
+        raise
     PathStep.objects.bulk_create(
         PathStep(
             annotation=annotation,
