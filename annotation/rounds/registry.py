@@ -11,6 +11,7 @@ from annotation import audit
 from annotation.errors import Conflict
 from annotation.membership.access import require_role
 from annotation.models import Membership, ModelVersion, Project, TrainingRun
+from annotation.rounds.verdict import Verdict
 
 
 def champion_of(project: Project) -> ModelVersion | None:
@@ -45,6 +46,24 @@ def register_version(*, run: TrainingRun, path: str, sha256: str, manifest: dict
         after={"number": version.number, "run": run.number, "sha256": version.sha256},
     )
     return version
+
+
+@transaction.atomic
+def record_verdict(*, version: ModelVersion, verdict: Verdict) -> None:
+    """Keep what the gate said of a challenger; one that it keeps back is rejected."""
+    before = version.state
+    version.gate = verdict.as_dict()
+    if not verdict.promote:
+        version.state = ModelVersion.State.REJECTED
+    version.save(update_fields=["gate", "state"])
+    audit.record(
+        by=None,
+        action="model.judge",
+        target=version,
+        project=version.project,
+        before={"state": before},
+        after={"state": version.state, "promote": verdict.promote, "verdict": verdict.sentence},
+    )
 
 
 def promote_version(*, by: User, version: ModelVersion) -> ModelVersion:

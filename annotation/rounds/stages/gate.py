@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from annotation.models import ModelVersion
+from annotation.rounds import registry
 from annotation.rounds.gateway.measuring import compare
 from annotation.rounds.stages.evaluate import BASELINE, CHALLENGER, CHAMPION, HOLDOUT
 from annotation.rounds.verdict import Measured, decide
@@ -25,10 +25,7 @@ def perform(work: StageWork) -> Outcome:
             least=policy.gate_min_holdout,
             holdout_uses=_holdout_uses(work),
         )
-        version.gate = verdict.as_dict()
-        if not verdict.promote:
-            version.state = ModelVersion.State.REJECTED
-        version.save(update_fields=["gate", "state"])
+        registry.record_verdict(version=version, verdict=verdict)
         work.log(verdict.sentence)
     return Outcome(_figure(version.gate))
 

@@ -12,5 +12,9 @@ def perform(work: StageWork) -> Outcome:
         champion = registry.champion_of(work.project)
         return Outcome(f"model {champion.number} goes on serving" if champion else "no model serves", skipped=True)
     if version.state == ModelVersion.State.CHALLENGER:
+        champion = registry.champion_of(work.project)
+        if champion is not None and champion.number != version.metrics["champion"]:
+            # The gate compared it with another model: nothing says that it is better than this one.
+            return Outcome(f"model {champion.number}, chosen by hand meanwhile, goes on serving", skipped=True)
         registry.crown(by=work.run.requested_by, version=version, reason=version.gate["sentence"])
     return Outcome(f"model {version.number} serves")
