@@ -2,8 +2,13 @@
 
 from dataclasses import dataclass
 
+import msgspec
+
 from annotation.formats.path import consensus_path
 from annotation.formats.record import Consensus, Record
+from annotation.quality.consensus import consensus_of
+
+MACHINES = frozenset({"model_judge", "monte_carlo", "heuristic"})
 
 
 @dataclass(frozen=True)
@@ -31,3 +36,9 @@ def labelled_path(record: Record) -> list[LabelledStep]:
             consensus = agreed.get((taken.position, taken.alternative))
             steps.append(LabelledStep(completion.text, completion.kind, consensus))
     return steps
+
+
+def without_machines(record: Record) -> Record:
+    """The record with the word of annotators alone: a project may train on machines' labels, never measure on them."""
+    kept = [annotation for annotation in record.annotations if annotation.source_kind not in MACHINES]
+    return msgspec.structs.replace(record, annotations=kept, consensus=consensus_of(kept))

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from annotation.formats.record import Record
 from annotation.models import Solution, Split
-from annotation.rounds.labels import labelled_path
+from annotation.rounds.labels import labelled_path, without_machines
 
 if TYPE_CHECKING:
     from prm.traces import Trace
@@ -24,11 +24,11 @@ def write_training_traces(records: Iterable[Record], path: Path) -> int:
 
 
 def write_holdout_traces(records: Iterable[Record], path: Path) -> int:
-    """Write the holdout solutions whose first error the labels settle as traces; returns how many."""
+    """Write the holdout solutions whose first error annotators' labels settle as traces; returns how many."""
     from prm.labels import first_error
     from prm.traces import write_traces
 
-    held = _traces(record for record in records if record.split == Split.HOLDOUT)
+    held = _traces(without_machines(record) for record in records if record.split == Split.HOLDOUT)
     return write_traces(path, (trace for trace in held if first_error(trace) is not None))
 
 
