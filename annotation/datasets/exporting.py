@@ -1,6 +1,7 @@
 """A snapshot in a file format."""
 
 from collections.abc import Iterator
+from typing import get_args
 
 from annotation.datasets.snapshots import read_snapshot, snapshot_file
 from annotation.errors import DomainError
@@ -8,7 +9,7 @@ from annotation.formats import prm800k, trl
 from annotation.models import Snapshot
 
 FORMATS = ("prm800k", "trl", "records")
-NEUTRAL = ("positive", "negative", "drop")
+NEUTRAL = get_args(trl.Neutral)
 
 
 def export_snapshot(snapshot: Snapshot, format: str, *, neutral: str = "positive") -> Iterator[bytes]:

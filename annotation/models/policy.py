@@ -4,6 +4,10 @@ from typing import Annotated, Literal
 
 import msgspec
 
+from annotation.formats.record import SourceKind
+from annotation.formats.trl import Neutral
+
+Acquisition = Literal["random", "entropy", "margin", "step_bald", "first_error_bald"]
 Share = Annotated[float, msgspec.Meta(ge=0, le=1)]
 Count = Annotated[int, msgspec.Meta(ge=0)]
 Positive = Annotated[int, msgspec.Meta(ge=1)]
@@ -43,9 +47,11 @@ class ProjectPolicy(msgspec.Struct, forbid_unknown_fields=True):
     prefetch_depth: Count = 1
     generation_budget: Positive = 200
     mix: LaneMix = msgspec.field(default_factory=LaneMix)
-    acquisition: str = "first_error_bald"
-    neutral: Literal["positive", "negative", "drop"] = "positive"
-    training_sources: list[str] = msgspec.field(default_factory=lambda: ["human"])
+    acquisition: Acquisition = "first_error_bald"
+    neutral: Neutral = "positive"
+    training_sources: Annotated[list[SourceKind], msgspec.Meta(min_length=1)] = msgspec.field(
+        default_factory=lambda: ["human"]
+    )
     backbone: str = "tiny"
     retrain_after_labels: Count = 0
     retrain_every_hours: Count = 0
