@@ -54,7 +54,7 @@ def compare(solutions: int, steps: int, folder: Path) -> None:
     from annotation.models import Project
 
     call_command("migrate", verbosity=0)
-    manager = User.objects.create_user("manager")
+    manager = User.objects.create_user("manager", is_staff=True)
 
     def bare_copy() -> None:
         with connection.cursor() as cursor:

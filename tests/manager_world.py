@@ -30,12 +30,11 @@ from annotation.models import (
     TrainingRun,
 )
 
-ROLES = ("annotator", "reviewer", "manager")
-
 
 def create_people() -> dict[str, User]:
-    """One user of each role, a stranger, and a superuser who is in no project."""
-    users = {name: User.objects.create_user(name) for name in (*ROLES, "stranger", "second")}
+    """One user of each role, a stranger, and a superuser who is in no project; two are of the staff."""
+    users = {name: User.objects.create_user(name) for name in ("annotator", "reviewer", "stranger")}
+    users |= {name: User.objects.create_user(name, is_staff=True) for name in ("manager", "second")}
     users["superuser"] = User.objects.create_superuser("superuser")
     return users
 

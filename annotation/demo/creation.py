@@ -36,6 +36,9 @@ def create_demo(*, say: Say, solutions: int = SOLUTIONS, first_budget: int = FIR
     """
     people = accounts.create_accounts(accounts.PEOPLE)
     manager = people["manager"]
+    if not manager.is_staff:  # may create further projects
+        manager.is_staff = True
+        manager.save(update_fields=["is_staff"])
     project = Project.objects.filter(slug=SLUG).first()
     if project is None:
         project = create_project(

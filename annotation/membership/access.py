@@ -31,6 +31,11 @@ def membership_of(user: User | AnonymousUser, project: Project) -> Membership | 
     return Membership.objects.filter(user=user, project=project, active=True).first()
 
 
+def may_create_projects(user: User | AnonymousUser) -> bool:
+    """Staff may: a project brings the use of the machine's workers with it."""
+    return user.is_active and user.is_staff
+
+
 def require_role(user: User | AnonymousUser, project: Project, *roles: str) -> Membership:
     """The user's membership if its role is one of `roles` (any role where none is named).
 

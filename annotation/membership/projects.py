@@ -10,8 +10,8 @@ from django.core.validators import validate_slug
 from django.db import transaction
 
 from annotation import audit
-from annotation.errors import Conflict, DomainError
-from annotation.membership.access import require_role
+from annotation.errors import Conflict, DomainError, Forbidden
+from annotation.membership.access import may_create_projects, require_role
 from annotation.models import Membership, Project, parse_policy, parse_scheme
 
 
@@ -25,11 +25,13 @@ def create_project(
     policy: dict[str, Any] | None = None,
     guidelines: str = "",
 ) -> Project:
-    """Create a project; any signed-in person may, and becomes its manager.
+    """Create a project; staff may, and become its manager.
 
-    Raises DomainError (`invalid_slug`, `invalid_name`, `invalid_scheme`, `invalid_policy`) and
-    Conflict (`slug_taken`).
+    Raises Forbidden (`staff_needed`), Conflict (`slug_taken`) and DomainError (`invalid_slug`, `invalid_name`,
+    `invalid_scheme`, `invalid_policy`).
     """
+    if not may_create_projects(by):
+        raise Forbidden("staff_needed", "Only staff create projects. Ask your operator for one.")
     _check_name(name)
     _check_slug(slug)
     _check_scheme(scheme or {})

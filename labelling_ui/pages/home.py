@@ -5,7 +5,7 @@ from django.db.models import IntegerField, OuterRef, QuerySet, Subquery, Sum
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 
-from annotation.membership.access import visible_projects
+from annotation.membership.access import may_create_projects, visible_projects
 from annotation.models import Generation, Membership, Project, QueueItem
 from labelling_ui.pages.access import signed_in
 
@@ -15,7 +15,7 @@ def home(request: HttpRequest) -> HttpResponse:
     return render(
         request,
         "labelling_ui/home.html",
-        {"projects": _with_progress(request), "may_create": request.user.is_staff},
+        {"projects": _with_progress(request), "may_create": may_create_projects(request.user)},
     )
 
 

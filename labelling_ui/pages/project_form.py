@@ -1,4 +1,4 @@
-"""A new project, and the settings of one that is there."""
+"""A new project."""
 
 from django import forms
 from django.contrib.auth.decorators import login_required
@@ -10,7 +10,9 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from annotation.errors import DomainError
+from annotation.membership.access import may_create_projects
 from annotation.membership.projects import create_project
+from labelling_ui.pages.access import signed_in
 
 
 class NewProjectForm(forms.Form):
@@ -31,14 +33,14 @@ class NewProjectForm(forms.Form):
 
 @login_required
 def create(request: HttpRequest) -> HttpResponse:
-    if not request.user.is_staff:
+    if not may_create_projects(request.user):
         raise PermissionDenied(_("Only staff create projects. Ask your operator for one."))
     form = NewProjectForm(request.POST if request.method == "POST" else None)
     if request.method == "POST" and form.is_valid():
         data = form.cleaned_data
         data["slug"] = data["slug"] or slugify(data["name"])[:80]
         try:
-            project = create_project(by=request.user, **data)
+            project = create_project(by=signed_in(request), **data)
         except DomainError as error:
             form.add_error(error.extra.get("field"), error.message)
         else:

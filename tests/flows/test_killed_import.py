@@ -30,7 +30,7 @@ def wait_for(condition, seconds=150):
 
 
 def test_killed_import_goes_on_and_adds_nothing_twice(celery_workers):
-    by = User.objects.create_user("manager")
+    by = User.objects.create_user("manager", is_staff=True)
     project = create_project(by=by, name="Project", slug="project")
     job = start_import(by=by, project=project, file=lines(), filename="lines.jsonl")
 

@@ -42,7 +42,7 @@ def _quiet(settings, tmp_path, monkeypatch):
 
 @pytest.fixture
 def manager():
-    return UserFactory()
+    return UserFactory(is_staff=True)
 
 
 @pytest.fixture

@@ -19,7 +19,7 @@ LONG = 180
 
 @pytest.fixture
 def project(celery_workers):
-    return labelled_project(UserFactory(), labelled=80, unlabelled=20)
+    return labelled_project(UserFactory(is_staff=True), labelled=80, unlabelled=20)
 
 
 @pytest.fixture

@@ -11,7 +11,7 @@ def roots(settings, tmp_path):
 
 @pytest.fixture
 def manager(db):
-    return User.objects.create_user("manager")
+    return User.objects.create_user("manager", is_staff=True)
 
 
 @pytest.fixture

@@ -17,7 +17,7 @@ def manager():
 
 
 def test_whoever_creates_a_project_manages_it():
-    person = UserFactory()
+    person = UserFactory(is_staff=True)
     project = create_project(by=person, name="Algebra", slug="algebra", scheme={"error_types": ["slip"]})
     assert require_role(person, project, "manager").role == "manager"
     assert project.label_scheme.error_types == ["slip"]
@@ -38,14 +38,20 @@ def test_whoever_creates_a_project_manages_it():
 )
 def test_bad_projects_are_refused(changes, code):
     with pytest.raises(DomainError) as refused:
-        create_project(by=UserFactory(), **{"name": "Algebra", "slug": "algebra"} | changes)
+        create_project(by=UserFactory(is_staff=True), **{"name": "Algebra", "slug": "algebra"} | changes)
     assert refused.value.code == code
+
+
+def test_only_staff_create_projects():
+    with pytest.raises(Forbidden) as refused:
+        create_project(by=UserFactory(), name="Algebra", slug="algebra")
+    assert refused.value.code == "staff_needed"
 
 
 def test_a_slug_is_taken_once():
     taken = ProjectFactory()
     with pytest.raises(Conflict) as refused:
-        create_project(by=UserFactory(), name="Other", slug=taken.slug)
+        create_project(by=UserFactory(is_staff=True), name="Other", slug=taken.slug)
     assert refused.value.code == "slug_taken"
     assert not Membership.objects.exists()
 
