@@ -2,10 +2,10 @@
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from itertools import combinations
 from typing import Any
 
 from annotation.formats.record import Record, RecordAnnotation
+from annotation.quality.agreement import count_pairs
 
 
 class Tally:
@@ -54,10 +54,9 @@ class Tally:
         for annotation in record.annotations:
             self._add_label(annotation)
         known = {_person(a): a.first_error for a in record.annotations if a.first_error is not None}
-        for one, other in combinations(known.values(), 2):
-            self._count["agreement"]["pairs"] += 1
-            self._count["agreement"]["exact"] += one == other
-            self._count["agreement"]["within_one"] += one == other or (min(one, other) >= 0 and abs(one - other) == 1)
+        pairs = count_pairs(known.values())
+        if pairs.all:
+            self._count["agreement"].update(pairs=pairs.all, exact=pairs.exact, within_one=pairs.within_one)
 
     def _add_label(self, annotation: RecordAnnotation) -> None:
         self._annotations += 1

@@ -1,4 +1,4 @@
-"""Figures of a project's work, each one query. Only the latest revision of an annotation counts."""
+"""Figures of a project's work, a query or two each. Only the latest revision of an annotation counts."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -38,7 +38,8 @@ def my_progress(*, by: User, project: Project) -> dict[str, Any]:
             today=Count("pk", filter=Q(submitted_at__gte=midnight)), total=Count("pk"), median=Median("total_ms")
         )
     )
-    return _in_seconds(figures)
+    median = figures.pop("median")
+    return figures | {"median_seconds": None if median is None else median / 1000}
 
 
 def lanes_of_open_generation(project: Project) -> list[Mapping[str, Any]]:
@@ -54,11 +55,16 @@ def lanes_of_open_generation(project: Project) -> list[Mapping[str, Any]]:
 def labels_of(project: Project) -> dict[str, Any]:
     """`{total, first_errors, median_seconds}` of all that the project's annotators submitted."""
     figures = latest_annotations(project).aggregate(
-        total=Count("pk"), first_errors=Count("pk", filter=Q(first_error__gte=0)), median=Median("total_ms")
+        total=Count("pk"), first_errors=Count("pk", filter=Q(first_error__gte=0))
     )
-    return _in_seconds(figures)
+    return figures | {"median_seconds": median_seconds(project)}
 
 
-def _in_seconds(figures: dict[str, Any]) -> dict[str, Any]:
-    median = figures.pop("median")
-    return figures | {"median_seconds": None if median is None else median / 1000}
+def median_seconds(project: Project) -> float | None:
+    """What a label costs: the median time over one, of people where there are people, else of simulated ones."""
+    for simulated in (False, True):
+        labels = latest_annotations(project).filter(annotator__simulated=simulated)
+        middle = labels.aggregate(middle=Median("total_ms"))["middle"]
+        if middle is not None:
+            return float(middle) / 1000
+    return None

@@ -15,10 +15,10 @@ from annotation.errors import DomainError, Forbidden
 from annotation.membership.accounts import invite
 from annotation.membership.members import change_role, remove
 from annotation.models import Membership
+from annotation.quality.agreement import agreement_by_member
 from annotation.quality.statistics import Median, latest_annotations
 from labelling_ui.pages.access import MANAGER, attempt, project_page, signed_in
 from labelling_ui.pages.listing import Column, Listing, respond
-from labelling_ui.selectors.labels import agreement_by_member
 
 
 class InviteForm(forms.Form):

@@ -9,7 +9,8 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 
 from annotation.models import Membership, ModelVersion, Project
-from annotation.quality.statistics import my_progress
+from annotation.quality.agreement import Pairs, agreement_by_day
+from annotation.quality.statistics import median_seconds, my_progress
 from labelling_ui.charts import Chart, Point, Series, bar_chart, line_chart, share_chart
 from labelling_ui.pages.access import ANYONE, project_page, signed_in
 from labelling_ui.pages.runs import retraining
@@ -27,15 +28,15 @@ def overview(request: HttpRequest, member: Membership) -> HttpResponse:
         mine = my_progress(by=signed_in(request), project=project)
         return render(request, "labelling_ui/my_work.html", {"member": member, "mine": mine})
     by_day = labels.labels_by_day(project, days=DAYS)
-    agreement = labels.agreement_by_day(project)
+    agreement = agreement_by_day(project)
     versions = models.versions_with_scores(project)
     context: dict[str, Any] = {
         "member": member,
         "progress": progress_of(project, by_day),
         "agreement": _share(agreement),
-        "pairs": sum(pairs for _day, _same, pairs in agreement),
+        "pairs": sum(pairs.all for _day, pairs in agreement),
         "champion": _champion(versions),
-        "median_seconds": labels.median_seconds(project),
+        "median_seconds": median_seconds(project),
         "concerns": attention.concerns(member),
         **retraining(project),
         "solutions": project.solutions.count(),
@@ -65,9 +66,9 @@ def _champion(versions: list[tuple[ModelVersion, models.Score | None]]) -> dict[
     return {"version": version, "score": score, "change": change}
 
 
-def _share(agreement: list[tuple[date, int, int]]) -> float | None:
-    pairs = sum(pairs for _day, _same, pairs in agreement)
-    return sum(same for _day, same, _pairs in agreement) / pairs if pairs else None
+def _share(agreement: list[tuple[date, Pairs]]) -> float | None:
+    pairs = sum(pairs.all for _day, pairs in agreement)
+    return sum(pairs.exact for _day, pairs in agreement) / pairs if pairs else None
 
 
 def _progress_chart(project: Project, by_day: list[tuple[date, int]]) -> Chart:
@@ -105,8 +106,11 @@ def _quality_chart(project: Project, versions: list[tuple[ModelVersion, models.S
     )
 
 
-def _agreement_chart(agreement: list[tuple[date, int, int]]) -> Chart:
-    points = [Point(_day(day), same / pairs, note=_("of %(n)s pairs") % {"n": pairs}) for day, same, pairs in agreement]
+def _agreement_chart(agreement: list[tuple[date, Pairs]]) -> Chart:
+    points = [
+        Point(_day(day), pairs.exact / pairs.all, note=_("of %(n)s pairs") % {"n": pairs.all})
+        for day, pairs in agreement
+    ]
     return line_chart(
         _("Agreement on the first error"),
         [Series(_("same first error"), "first", points)],

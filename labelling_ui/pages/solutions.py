@@ -9,10 +9,10 @@ from django.shortcuts import render
 from django.utils.translation import gettext_lazy as _
 
 from annotation.models import Annotation, Membership, ModelVersion, PoolScore, Project, QueueItem, Solution
+from annotation.quality.agreement import disagreements
 from labelling_ui import words
 from labelling_ui.pages.access import STAFF, project_page
 from labelling_ui.pages.listing import Column, Filters, Listing, respond
-from labelling_ui.selectors.labels import disagreements
 
 
 class SolutionFilters(Filters):

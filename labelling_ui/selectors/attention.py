@@ -9,8 +9,8 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from annotation.models import Dispute, ImportJob, Membership, TrainingRun
+from annotation.quality.agreement import disagreements
 from annotation.quality.statistics import latest_annotations
-from labelling_ui.selectors.labels import disagreements
 
 FAILURES_COUNT_FOR = timedelta(days=14)
 
