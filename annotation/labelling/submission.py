@@ -65,7 +65,8 @@ def submit_annotation(*, by: User, project: Project, submission: Submission) -> 
     counted = _take_place(lease, item)
     annotation = _keep(submission, membership, solution, lease, item, counted=counted, first_error=first_error)
     if submission.reference_disputed:
-        Dispute.objects.create(project=project, annotation=annotation)
+        dispute = Dispute.objects.create(project=project, annotation=annotation)
+        audit.record(by=by, action="dispute.open", target=dispute, project=project, after={"state": dispute.state})
     audit.record(
         by=by,
         action="annotation.submit",

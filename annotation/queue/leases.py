@@ -28,6 +28,14 @@ def heartbeat(*, by: User, lease_id: int) -> datetime:
         item.leased += 1
         save_places([item])
         lease.state, lease.ended_at = Lease.State.ACTIVE, None
+        audit.record(
+            by=by,
+            action="lease.renew",
+            target=lease,
+            project=item.project,
+            before={"state": Lease.State.EXPIRED},
+            after={"state": lease.state},
+        )
     elif lease.state == Lease.State.EXPIRED:
         raise Conflict(
             "lease_expired",
@@ -112,14 +120,17 @@ def expire_leases(*, project: Project | None = None) -> int:
 def lock_lease(*, by: User, lease_id: int) -> tuple[Lease, QueueItem]:
     """The person's lease and its item, locked in order until the transaction ends.
 
-    Raises Missing where there is no such lease, Forbidden where it is another person's.
+    Raises Missing where there is no such lease, Forbidden where it is another person's, or the person's
+    membership has ended.
     """
     found = Lease.objects.select_related("annotator").filter(pk=lease_id).first()
     if found is None:
         raise Missing("lease_not_found", "There is no such lease.")
     if found.annotator.user_id != by.pk:
         raise Forbidden("lease_of_another", "This solution is in another person's hands.")
-    Membership.objects.select_for_update(no_key=True).get(pk=found.annotator_id)
+    membership = Membership.objects.select_for_update(no_key=True).get(pk=found.annotator_id)
+    if not membership.active:
+        raise Forbidden("not_annotator", "You are no longer a member of this project.")
     return lock_held(lease_id)
 
 

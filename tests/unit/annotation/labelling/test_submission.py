@@ -188,6 +188,8 @@ def test_a_disputed_reference_opens_a_dispute(item, annotator):
     annotation = submit(annotator, all_good(item.solution, claim(annotator), reference_disputed=True)).annotation
     dispute = Dispute.objects.get()
     assert (dispute.annotation, dispute.state) == (annotation, "open")
+    opened = AuditEntry.objects.get(action="dispute.open", target_id=str(dispute.pk))
+    assert (opened.by, opened.after) == (annotator.user, {"state": "open"})
 
 
 def test_a_position_that_came_without_completions_takes_no_place_in_a_submission(item, annotator):

@@ -3,7 +3,7 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
-from annotation.models import Lease, Project, QueueItem
+from annotation.models import AuditEntry, Lease, Membership, Project, QueueItem
 from annotation.queue.claiming import claim_next
 from annotation.queue.leases import expire_leases, heartbeat, release
 from tests.factories import GenerationFactory, MembershipFactory, QueueItemFactory
@@ -122,6 +122,8 @@ def test_a_heartbeat_extends_and_revives_while_there_is_a_place(generation, anno
     heartbeat(by=annotator.user, lease_id=lease.pk)
     item.refresh_from_db()
     assert (item.leased, item.state) == (1, "full")
+    renewed = AuditEntry.objects.get(action="lease.renew", target_id=str(lease.pk))
+    assert (renewed.by, renewed.before, renewed.after) == (annotator.user, {"state": "expired"}, {"state": "active"})
     overdue(lease)
     expire_leases()
     claim(MembershipFactory(project=generation.project))
@@ -138,6 +140,16 @@ def test_a_lease_is_its_owners(generation, annotator):
         with pytest.raises(Exception, match="another person") as refused:
             act(by=stranger, lease_id=lease.pk)
         assert refused.value.code == "lease_of_another"
+
+
+@pytest.mark.parametrize("act", [heartbeat, release])
+def test_a_former_member_holds_nothing(generation, annotator, act):
+    QueueItemFactory(generation=generation)
+    lease = claim(annotator).lease
+    Membership.objects.update(active=False)
+    with pytest.raises(Exception, match="no longer a member") as refused:
+        act(by=annotator.user, lease_id=lease.pk)
+    assert refused.value.code == "not_annotator"
 
 
 def test_a_release_gives_the_place_back_once(generation, annotator):
