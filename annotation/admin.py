@@ -1,7 +1,7 @@
-"""Everything in the Django admin: for looking, and for the operator's repairs.
+"""Everything in the Django admin, to look at: what was handed in, what is running, who did what.
 
-What was handed in, frozen or logged is read-only here, as it is in the database. Counters and states of
-the queue and of runs are too: services keep them, and an edit by hand would break their sums.
+Nothing but an API token can be changed or deleted here. Services keep the rules, the sums and the audit rows
+of all the rest, and a superuser reaches them on the pages of every project.
 """
 
 from django.contrib import admin
@@ -43,7 +43,7 @@ class MembershipInline(ReadOnlyInline):
 
 
 @admin.register(models.Project)
-class ProjectAdmin(admin.ModelAdmin):
+class ProjectAdmin(ReadOnlyAdmin):
     list_display = ("name", "slug", "state", "created_at")
     list_filter = ("state",)
     search_fields = ("name", "slug")
@@ -51,16 +51,11 @@ class ProjectAdmin(admin.ModelAdmin):
 
 
 @admin.register(models.Membership)
-class MembershipAdmin(admin.ModelAdmin):
+class MembershipAdmin(ReadOnlyAdmin):
     list_display = ("user", "project", "role", "active", "simulated", "joined_at")
     list_filter = ("role", "active", "simulated", "project")
     search_fields = ("user__username", "user__email", "pseudonym")
-    raw_id_fields = ("user", "project")
-    readonly_fields = ("pseudonym", "joined_at")
     list_select_related = ("user", "project")
-
-    def has_delete_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
-        return False
 
 
 @admin.register(models.ApiToken)
@@ -76,12 +71,10 @@ class ApiTokenAdmin(ReadOnlyAdmin):
 
 
 @admin.register(models.Problem)
-class ProblemAdmin(admin.ModelAdmin):
+class ProblemAdmin(ReadOnlyAdmin):
     list_display = ("id", "__str__", "project", "domain", "split", "source_group")
     list_filter = ("split", "domain", "project")
     search_fields = ("text", "source_group")
-    raw_id_fields = ("project",)
-    readonly_fields = ("split", "text_hash", "source_group", "created_at")
     list_select_related = ("project",)
 
 
@@ -109,11 +102,10 @@ class StepAdmin(ReadOnlyAdmin):
 
 
 @admin.register(models.LabelSource)
-class LabelSourceAdmin(admin.ModelAdmin):
+class LabelSourceAdmin(ReadOnlyAdmin):
     list_display = ("id", "kind", "name", "project")
     list_filter = ("kind", "project")
     search_fields = ("name",)
-    raw_id_fields = ("project",)
     list_select_related = ("project",)
 
 

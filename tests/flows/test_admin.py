@@ -5,7 +5,7 @@ from django.apps import apps
 from django.contrib import admin
 from django.urls import reverse
 
-from annotation.models import Dispute, Draft, Lease, StepRating
+from annotation.models import ApiToken, Dispute, Draft, Lease, StepRating
 from annotation.queue.claiming import claim_next
 from tests.factories import AnnotationFactory, ModelVersionFactory, QueueItemFactory, UserFactory
 
@@ -42,11 +42,20 @@ def test_every_model_is_listed_searched_and_shown(root, rows, model):
         assert root.get(reverse(f"{name}_change", args=[rows[model].pk])).status_code == 200
 
 
-@pytest.mark.parametrize("name", ["annotation", "steprating", "snapshot", "auditentry", "queueitem", "lease"])
-def test_what_is_immutable_is_only_looked_at(root, rows, name):
-    model = apps.get_model("annotation", name)
-    row = rows[model]
+@pytest.mark.parametrize(
+    "model", [model for model in MODELS if model is not ApiToken], ids=lambda model: model.__name__
+)
+def test_what_services_keep_is_only_looked_at(root, rows, model):
+    name, row = model._meta.model_name, rows[model]
     assert root.get(reverse(f"admin:annotation_{name}_add")).status_code == 403
     if row:
         assert root.post(reverse(f"admin:annotation_{name}_delete", args=[row.pk]), {"post": "yes"}).status_code == 403
         assert root.post(reverse(f"admin:annotation_{name}_change", args=[row.pk]), {}).status_code == 403
+
+
+def test_people_sign_in_where_attempts_are_limited_and_only_staff_get_in(client):
+    refused = client.get("/admin/")
+    assert (refused.status_code, refused["Location"]) == (302, "/admin/login/?next=/admin/")
+    assert client.get(refused["Location"])["Location"].startswith("/accounts/login/")
+    client.force_login(UserFactory())
+    assert client.get("/admin/", follow=True).status_code == 403
