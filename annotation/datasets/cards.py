@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
+from annotation.datasets.filters import in_words
 from annotation.models import Snapshot
 
 KINDS = {
@@ -87,10 +88,7 @@ def _cell(text: str) -> str:
 
 
 def _filters(filters: Mapping[str, Any]) -> str:
-    said = [
-        f"- {name.replace('_', ' ')}: {', '.join(map(str, v)) if isinstance(v, list) else v}"
-        for name, v in filters.items()
-    ]
+    said = [f"- {line}" for line in in_words(filters)]
     return "## Filters\n\n" + ("\n".join(said) or "None: the latest revision of every annotation.")
 
 

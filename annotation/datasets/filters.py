@@ -1,6 +1,6 @@
 """Which labels a dataset holds."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from datetime import UTC, datetime
 from typing import Annotated, Any, Literal
 
@@ -56,6 +56,14 @@ def parse_filters(given: dict[str, Any]) -> SnapshotFilters:
         field = place.rstrip("`")
         said = f"{field}: {reason}" if field else reason
         raise DomainError("invalid_filters", f"The filters: {said}.", {"field": field}) from None
+
+
+def in_words(filters: Mapping[str, Any]) -> list[str]:
+    """What stored filters ask for, one phrase each; none where they ask for everything."""
+    return [
+        f"{name.replace('_', ' ')}: {', '.join(map(str, asked)) if isinstance(asked, list) else asked}"
+        for name, asked in filters.items()
+    ]
 
 
 def _moment(value: Any) -> Any:

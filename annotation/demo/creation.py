@@ -80,7 +80,7 @@ def _add_members(project: Project, people: dict[str, User]) -> dict[str, User]:
 
 def _finish_round(project: Project, manager: User, say: Say) -> None:
     """Do one round here and now: there may be no worker yet."""
-    run = project.training_runs.filter(state__in=pipeline.LIVE).first()
+    run = project.training_runs.filter(state__in=TrainingRun.LIVE).first()
     if run is None:
         run = runs.prepare_run(by=manager, project=project, trigger=TrainingRun.Trigger.MANUAL, seed=SEED)
     run = pipeline.run_through(run)

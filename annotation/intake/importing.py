@@ -70,7 +70,7 @@ def _sole_worker(job_id: int) -> Iterator[bool]:
 @transaction.atomic
 def _begin(job_id: int) -> ImportJob | None:
     job = ImportJob.objects.select_for_update().get(pk=job_id)
-    if job.state not in (ImportJob.State.QUEUED, ImportJob.State.RUNNING):
+    if job.state not in ImportJob.LIVE:
         return None
     now = timezone.now()
     job.state, job.heartbeat_at, job.started_at = ImportJob.State.RUNNING, now, job.started_at or now

@@ -92,7 +92,7 @@ def cancel_import(*, by: User, job: ImportJob) -> ImportJob:
     """Stop an import behind the chunk it is at; what is in stays. Raises Forbidden, Conflict (`import_over`)."""
     require_role(by, job.project, Membership.Role.MANAGER)
     job = ImportJob.objects.select_for_update(of=("self",)).select_related("project").get(pk=job.pk)
-    if job.state not in (ImportJob.State.QUEUED, ImportJob.State.RUNNING):
+    if job.state not in ImportJob.LIVE:
         raise Conflict("import_over", f"This import is {job.state} already.")
     job.cancel_requested = True
     job.save(update_fields=["cancel_requested"])
@@ -104,7 +104,7 @@ def cancel_import(*, by: User, job: ImportJob) -> ImportJob:
 
 def sweep_imports() -> int:
     """Enqueue again the imports that nobody has worked on for a while; returns how many."""
-    live = ImportJob.objects.filter(state__in=[ImportJob.State.QUEUED, ImportJob.State.RUNNING])
+    live = ImportJob.objects.filter(state__in=ImportJob.LIVE)
     stalled = live.alias(seen_at=Coalesce("heartbeat_at", "created_at")).filter(
         seen_at__lt=timezone.now() - STALLED_AFTER
     )

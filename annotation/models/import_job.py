@@ -14,6 +14,8 @@ class ImportJob(models.Model):
         FAILED = "failed"
         CANCELLED = "cancelled"
 
+    LIVE = (State.QUEUED, State.RUNNING)
+
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="import_jobs")
     requested_by = models.ForeignKey(User, null=True, on_delete=models.PROTECT, related_name="+")
     filename = models.CharField(max_length=300)

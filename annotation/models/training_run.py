@@ -17,6 +17,8 @@ class TrainingRun(models.Model):
         FAILED = "failed"
         CANCELLED = "cancelled"
 
+    LIVE = (State.QUEUED, State.RUNNING)
+
     class Trigger(models.TextChoices):
         MANUAL = "manual"
         SCHEDULE = "schedule"

@@ -24,7 +24,6 @@ log = logging.getLogger(__name__)
 
 STALL_SECONDS = 30
 MAX_ATTEMPTS = 3
-LIVE = [TrainingRun.State.QUEUED, TrainingRun.State.RUNNING]
 ENDED = [RunStage.State.DONE, RunStage.State.SKIPPED]
 
 
@@ -76,7 +75,7 @@ def run_through(run: TrainingRun) -> TrainingRun:
 def sweep() -> int:
     """Ask again for the stages nobody works on any more; returns for how many runs."""
     old = timezone.now() - timedelta(seconds=STALL_SECONDS)
-    stalled = TrainingRun.objects.filter(state__in=LIVE).filter(
+    stalled = TrainingRun.objects.filter(state__in=TrainingRun.LIVE).filter(
         Q(heartbeat_at__lt=old) | Q(heartbeat_at__isnull=True, created_at__lt=old)
     )
     found = 0
@@ -85,7 +84,7 @@ def sweep() -> int:
             if lock is None:
                 continue
             run.refresh_from_db()
-            goes_on = run.state in LIVE and _may_go_on(run, next_stage(run))
+            goes_on = run.state in TrainingRun.LIVE and _may_go_on(run, next_stage(run))
         if goes_on:
             TrainingRun.objects.filter(pk=run.pk).update(heartbeat_at=timezone.now())
             enqueue_next(run)
@@ -98,7 +97,7 @@ def cancel_if_idle(run: TrainingRun) -> None:
     with project_lock(run.project_id) as lock:
         if lock is not None:
             run.refresh_from_db()
-            if run.state in LIVE:
+            if run.state in TrainingRun.LIVE:
                 _cancel(run)
 
 
@@ -116,7 +115,7 @@ def perform_next(run: TrainingRun, *, expected: str | None = None) -> bool:
             return False
         run.refresh_from_db()
         stage = next_stage(run)
-        if run.state not in LIVE or stage is None or (expected and stage.name != expected):
+        if run.state not in TrainingRun.LIVE or stage is None or (expected and stage.name != expected):
             return False
         if not _may_go_on(run, stage):
             return False

@@ -5,7 +5,7 @@ from datetime import timedelta
 
 from django.contrib.auth.models import User
 from django.db import IntegrityError, transaction
-from django.db.models import Max
+from django.db.models import Max, QuerySet
 from django.utils import timezone
 
 from annotation import audit
@@ -49,7 +49,7 @@ def prepare_run(*, by: User | None, project: Project, trigger: str, seed: int | 
                 seed=new_seed() if seed is None else seed,
             )
     except IntegrityError:
-        live = project.training_runs.get(state__in=pipeline.LIVE)
+        live = project.training_runs.get(state__in=TrainingRun.LIVE)
         raise Conflict(
             "run_in_progress",
             f"Run {live.number} is in progress. Wait for it, or cancel it first.",
@@ -69,7 +69,7 @@ def cancel_run(*, by: User, run: TrainingRun) -> TrainingRun:
     """
     require_role(by, run.project, Membership.Role.MANAGER)
     with transaction.atomic():
-        live = TrainingRun.objects.filter(pk=run.pk, state__in=pipeline.LIVE)
+        live = TrainingRun.objects.filter(pk=run.pk, state__in=TrainingRun.LIVE)
         if not live.update(cancel_requested=True):
             raise Conflict("run_is_over", f"Run {run.number} is over already.")
         audit.record(by=by, action="run.cancel", target=run, project=run.project, before={"state": run.state})
@@ -99,7 +99,7 @@ def due_trigger(project: Project) -> str | None:
     if not policy.retrain_after_labels and not policy.retrain_every_hours:
         return None
     last = project.training_runs.order_by("-number").first()
-    if last is not None and last.state in pipeline.LIVE:
+    if last is not None and last.state in TrainingRun.LIVE:
         return None
     labels = _training_labels(project)
     if last is not None:
@@ -113,7 +113,7 @@ def due_trigger(project: Project) -> str | None:
     return None
 
 
-def _training_labels(project: Project):  # type: ignore[no-untyped-def]
+def _training_labels(project: Project) -> QuerySet[Annotation]:
     return Annotation.objects.filter(
         project=project,
         source__kind__in=project.policies.training_sources,

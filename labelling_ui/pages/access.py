@@ -12,8 +12,8 @@ from django.http import Http404, HttpRequest, HttpResponseBase
 from django.utils.translation import gettext as _
 
 from annotation.errors import DomainError, Forbidden, Missing
-from annotation.membership.access import find_project, require_role
-from annotation.models import Membership
+from annotation.membership.access import find_project, require_role, visible_projects
+from annotation.models import ImportJob, Membership, TrainingRun
 
 MANAGER = Membership.Role.MANAGER
 REVIEWER = Membership.Role.REVIEWER
@@ -48,6 +48,18 @@ def project_page(*roles: str) -> Callable[[ProjectView], View]:
         return page
 
     return decorate
+
+
+def slug_of(request: HttpRequest, model: type[TrainingRun] | type[ImportJob], pk: int) -> str:
+    """The project of a run or an import that this person may know of: the addresses of these carry no slug.
+
+    Empty for a visitor, whom `project_page` sends to sign in.
+    """
+    known = model._default_manager.filter(pk=pk, project__in=visible_projects(request.user))
+    slug = known.values_list("project__slug", flat=True).first()
+    if slug is None and request.user.is_authenticated:
+        raise Http404("There is no such page, or it is of a project that is not yours.")
+    return slug or ""
 
 
 def signed_in(request: HttpRequest) -> User:

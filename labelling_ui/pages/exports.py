@@ -3,13 +3,15 @@
 from typing import Any
 
 from django import forms
-from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase, StreamingHttpResponse
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import redirect
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
+from annotation.api.downloads import download as streamed
 from annotation.datasets.cards import dataset_card
 from annotation.datasets.exporting import FORMATS, export_name, export_snapshot
+from annotation.datasets.filters import in_words
 from annotation.datasets.snapshots import create_snapshot
 from annotation.models import Membership, Project, Snapshot
 from labelling_ui import words
@@ -86,11 +88,8 @@ def download(request: HttpRequest, member: Membership, snapshot_id: int, format:
     if format not in FORMATS:
         raise Http404("There is no such format.")
     neutral = member.project.policies.neutral
-    response = StreamingHttpResponse(
-        export_snapshot(snapshot, format, neutral=neutral), content_type="application/jsonl"
-    )
-    response["Content-Disposition"] = f'attachment; filename="{export_name(snapshot, format)}"'
-    return response
+    content = export_snapshot(snapshot, format, neutral=neutral)
+    return streamed(content, name=export_name(snapshot, format), content_type="application/x-ndjson")
 
 
 @project_page(MANAGER)
@@ -104,11 +103,7 @@ def card(request: HttpRequest, member: Membership, snapshot_id: int) -> HttpResp
 
 def asked_for(snapshot: Snapshot) -> str:
     """The filters in words."""
-    said = [
-        f"{name.replace('_', ' ')}: {', '.join(map(str, value)) if isinstance(value, list) else value}"
-        for name, value in snapshot.filters.items()
-    ]
-    return "; ".join(said) or str(_("everything"))
+    return "; ".join(in_words(snapshot.filters)) or str(_("everything"))
 
 
 def _find(project: Project, snapshot_id: int) -> Snapshot:

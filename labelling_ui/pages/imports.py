@@ -4,20 +4,17 @@ from typing import Any
 
 from django import forms
 from django.db.models import QuerySet
-from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
+from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_POST
 
 from annotation.intake.imports import cancel_import, progress_of, start_import
-from annotation.membership.access import visible_projects
 from annotation.models import ImportJob, Membership
 from labelling_ui import words
-from labelling_ui.pages.access import MANAGER, attempt, project_page
+from labelling_ui.pages.access import MANAGER, attempt, project_page, slug_of
 from labelling_ui.pages.listing import Column, Filters, Listing, respond
-
-LIVE = (ImportJob.State.QUEUED, ImportJob.State.RUNNING)
 
 
 class ImportForm(forms.Form):
@@ -105,30 +102,22 @@ def imports(request: HttpRequest, member: Membership) -> HttpResponseBase:
 
 
 def import_job(request: HttpRequest, job_id: int) -> HttpResponseBase:
-    return _job_page(request, slug=_slug(request, job_id), job_id=job_id)
+    return _job_page(request, slug=slug_of(request, ImportJob, job_id), job_id=job_id)
 
 
 @require_POST
 def cancel(request: HttpRequest, job_id: int) -> HttpResponseBase:
-    return _cancel(request, slug=_slug(request, job_id), job_id=job_id)
-
-
-def _slug(request: HttpRequest, job_id: int) -> str:
-    """The project of an import that this person may know of; the pages of an import carry no slug."""
-    jobs = ImportJob.objects.filter(pk=job_id, project__in=visible_projects(request.user))
-    slug = jobs.values_list("project__slug", flat=True).first()
-    if slug is None and request.user.is_authenticated:
-        raise Http404("There is no such import, or it is of a project that is not yours.")
-    return slug or ""
+    return _cancel(request, slug=slug_of(request, ImportJob, job_id), job_id=job_id)
 
 
 @project_page(MANAGER)
 def _job_page(request: HttpRequest, member: Membership, job_id: int) -> HttpResponseBase:
     job = get_object_or_404(ImportJob, pk=job_id, project=member.project)
-    context = {"member": member, "tab": "import", "job": job, "live": job.state in LIVE, "progress": progress_of(job)}
+    live = job.state in ImportJob.LIVE
+    context = {"member": member, "tab": "import", "job": job, "live": live, "progress": progress_of(job)}
     if request.headers.get("HX-Request") and "sort" not in request.GET:
         page: HttpResponse = render(request, "labelling_ui/import_live.html", context)
-        if job.state not in LIVE:
+        if not live:
             page.headers["HX-Refresh"] = "true"  # the rejected lines stand outside of the live part
         return page
     listing = Listing(request, job.rejections.all(), REJECTION_COLUMNS, sort="line")

@@ -8,8 +8,10 @@ from typing import Any
 from django import forms
 from django.core.paginator import Page, Paginator
 from django.db.models import F, QuerySet
-from django.http import HttpRequest, HttpResponse, HttpResponseBase, StreamingHttpResponse
+from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import render
+
+from annotation.api.downloads import download
 
 ROWS_A_PAGE = 50
 CHUNK = 2000
@@ -91,9 +93,7 @@ def respond(
 ) -> HttpResponseBase:
     """The page, or with `?download=csv` the whole list as a file of this name."""
     if request.GET.get("download") == "csv":
-        response = StreamingHttpResponse(listing.csv(), content_type="text/csv; charset=utf-8")
-        response["Content-Disposition"] = f'attachment; filename="{name}.csv"'
-        return response
+        return download(listing.csv(), name=f"{name}.csv", content_type="text/csv; charset=utf-8")
     page: HttpResponse = render(request, template, {"listing": listing, **context})
     return page
 

@@ -4,7 +4,7 @@ from typing import Any
 
 from django import forms
 from django.db.models import QuerySet
-from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
+from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils import timezone
 from django.utils.translation import gettext as _
@@ -12,17 +12,15 @@ from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_POST
 
 from annotation.errors import DomainError
-from annotation.membership.access import visible_projects
 from annotation.models import Membership, Project, RunPoint, TrainingRun
 from annotation.rounds.runs import cancel_run, check_labels, request_run
 from labelling_ui import words
 from labelling_ui.charts import Chart, Point, Series, gain_chart, line_chart
-from labelling_ui.pages.access import MANAGER, STAFF, attempt, project_page
+from labelling_ui.pages.access import MANAGER, STAFF, attempt, project_page, slug_of
 from labelling_ui.pages.listing import Column, Filters, Listing, respond
 
 LOG_LINES = 200
 LOSS_POINTS = 120
-LIVE = (TrainingRun.State.QUEUED, TrainingRun.State.RUNNING)
 
 
 class RunFilters(Filters):
@@ -59,7 +57,7 @@ def runs(request: HttpRequest, member: Membership) -> HttpResponseBase:
 
 def retraining(project: Project) -> dict[str, Any]:
     """What the retrain button needs: the run in progress, or why there can be none yet."""
-    live = project.training_runs.filter(state__in=LIVE).first()
+    live = project.training_runs.filter(state__in=TrainingRun.LIVE).first()
     not_yet = ""
     if live is None:
         try:
@@ -77,21 +75,12 @@ def retrain(request: HttpRequest, member: Membership) -> HttpResponseBase:
 
 
 def run(request: HttpRequest, run_id: int) -> HttpResponseBase:
-    return _run_page(request, slug=_slug(request, run_id), run_id=run_id)
+    return _run_page(request, slug=slug_of(request, TrainingRun, run_id), run_id=run_id)
 
 
 @require_POST
 def cancel(request: HttpRequest, run_id: int) -> HttpResponseBase:
-    return _cancel(request, slug=_slug(request, run_id), run_id=run_id)
-
-
-def _slug(request: HttpRequest, run_id: int) -> str:
-    """The project of a run that this person may know of; the pages of a run carry no slug."""
-    run = TrainingRun.objects.filter(pk=run_id, project__in=visible_projects(request.user))
-    slug = run.values_list("project__slug", flat=True).first()
-    if slug is None and request.user.is_authenticated:
-        raise Http404("There is no such run, or it is of a project that is not yours.")
-    return slug or ""
+    return _cancel(request, slug=slug_of(request, TrainingRun, run_id), run_id=run_id)
 
 
 @project_page(*STAFF)
@@ -106,7 +95,7 @@ def _run_page(request: HttpRequest, member: Membership, run_id: int) -> HttpResp
         "member": member,
         "tab": "runs",
         "run": run,
-        "live": run.state in LIVE,
+        "live": run.state in TrainingRun.LIVE,
         "stages": stages,
         "now": timezone.now(),
         "loss": _loss_chart(run),

@@ -38,7 +38,7 @@ def until(true, seconds=LONG):
 
 def ended(run):
     run.refresh_from_db()
-    return run.state not in pipeline.LIVE
+    return run.state not in TrainingRun.LIVE
 
 
 def trainers():
