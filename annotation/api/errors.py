@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from django.core.exceptions import PermissionDenied as DjangoPermissionDenied
+from django.core.exceptions import RequestDataTooBig
 from django.http import Http404
 from rest_framework import serializers
 from rest_framework.exceptions import APIException, NotFound, PermissionDenied, ValidationError
@@ -20,6 +21,14 @@ class ErrorSerializer(serializers.Serializer):
     code = serializers.CharField()
     message = serializers.CharField()
     extra = serializers.DictField(child=serializers.JSONField())
+
+
+class TooLarge(APIException):
+    """A JSON body beyond all measure."""
+
+    status_code = 413
+    default_code = "too_large"
+    default_detail = "This request is too large. Files go to imports."
 
 
 class NothingHere(APIView):
@@ -42,6 +51,8 @@ def present_error(error: Exception, context: dict[str, Any]) -> Response | None:
         error = NotFound()
     elif isinstance(error, DjangoPermissionDenied):
         error = PermissionDenied()
+    elif isinstance(error, RequestDataTooBig):
+        error = TooLarge()
     if not isinstance(error, APIException):
         return None
     set_rollback()

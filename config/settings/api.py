@@ -7,7 +7,7 @@ REST_FRAMEWORK = {
     ],
     "DEFAULT_PERMISSION_CLASSES": ["rest_framework.permissions.IsAuthenticated"],
     "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
-    "DEFAULT_PARSER_CLASSES": ["rest_framework.parsers.JSONParser"],
+    "DEFAULT_PARSER_CLASSES": ["annotation.api.parsing.BoundedJSONParser"],
     "DEFAULT_SCHEMA_CLASS": "annotation.api.schema.EndpointSchema",
     "EXCEPTION_HANDLER": "annotation.api.errors.present_error",
     "TEST_REQUEST_DEFAULT_FORMAT": "json",

@@ -137,6 +137,15 @@ def test_bad_submissions_name_the_field(client, item, changes, code, field):
     assert not Annotation.objects.exists()
 
 
+def test_a_request_beyond_all_measure_is_not_read(client, annotator, item, settings):
+    settings.DATA_UPLOAD_MAX_MEMORY_SIZE = 500
+    _, secret = issue_token(by=annotator.user, name="script")
+    program = APIClient(headers={"authorization": f"Token {secret}"})
+    for caller in (client, program):
+        refused = caller.post(f"/api/v1/projects/{item.project.slug}/claim/", {"holding": [1] * 500})
+        assert (refused.status_code, refused.json()["code"]) == (413, "too_large")
+
+
 def test_a_lease_of_another_person_is_refused(client, item):
     QueueItem.objects.update(wanted=2)
     task = client.post(address(item.project, "claim/"), {}).json()["task"]
