@@ -161,7 +161,8 @@ def _state(shown: _Completion) -> RatingState:
 def _native(record: Record, annotation: RecordAnnotation) -> dict[str, Any]:
     native = annotation.native if annotation.native.get("format") == "prm800k" else {}
     if "line" in native:
-        return native["line"]
+        line: dict[str, Any] = native["line"]
+        return line
     question = {
         "problem": as_given(record, annotation, "problem"),
         "ground_truth_solution": as_given(record, annotation, "reference_solution"),

@@ -94,7 +94,6 @@ TIME_ZONE = "UTC"
 USE_TZ = True
 STATIC_URL = "/static/"
 STATIC_ROOT = BASE_DIR / "staticfiles"
-MEDIA_ROOT = VAR_DIR / "media"
 STATE_ROOT = VAR_DIR
 MODEL_ROOT = STATE_ROOT / "models"
 RUN_ROOT = STATE_ROOT / "runs"

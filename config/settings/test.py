@@ -1,6 +1,5 @@
 """Tests: real PostgreSQL and Redis, everything else as small and quick as it can be."""
 
-from config.env import VAR_DIR
 from config.settings.base import *  # noqa: F403
 from config.settings.base import DJANGO_VITE, FRONT_END_MANIFEST
 
@@ -9,6 +8,5 @@ ALLOWED_HOSTS = ["*"]
 PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
 EMAIL_BACKEND = "django.core.mail.backends.locmem.EmailBackend"
 WHITENOISE_USE_FINDERS = True
-MEDIA_ROOT = VAR_DIR / "media"
 # Pages render before the front end was ever built: only browser tests need the built files.
 DJANGO_VITE["default"]["dev_mode"] = not FRONT_END_MANIFEST.exists()

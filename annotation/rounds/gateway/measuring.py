@@ -20,7 +20,8 @@ def report(data: Path, scores: Path, *, threshold: float, seed: int) -> dict[str
     found = evaluate(
         list(read_traces(data)), list(read_scores(scores)), threshold=threshold, bootstrap=REPORT_BOOTSTRAP, seed=seed
     )
-    return msgspec.to_builtins(found)
+    told: dict[str, Any] = msgspec.to_builtins(found)
+    return told
 
 
 def headline(report: dict[str, Any]) -> str:
