@@ -1,13 +1,12 @@
 """Which formats there are, and which one a file is in."""
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterator
 from typing import BinaryIO, Protocol
 
 from annotation.errors import DomainError
 from annotation.formats import plain, prm800k, processbench, trl
 from annotation.formats.reading import Numbered
-from annotation.formats.record import Record
 
 
 class Reader(Protocol):
@@ -19,12 +18,6 @@ READERS: dict[str, Reader] = {
     "processbench": processbench.read,
     "trl": trl.read,
     "plain": plain.read,
-}
-WRITERS: dict[str, Callable[[Iterable[Record]], Iterator[bytes]]] = {
-    "prm800k": prm800k.write,
-    "processbench": processbench.write,
-    "trl": trl.write,
-    "plain": plain.write,
 }
 HEAD_BYTES = 256 * 1024
 
