@@ -19,3 +19,7 @@ urlpatterns = [
     path("api/v1/", include("annotation.api.urls")),
     path("", include("labelling_ui.urls")),
 ]
+
+handler400 = "annotation.api.failures.bad_request"
+handler404 = "annotation.api.failures.not_found"
+handler500 = "annotation.api.failures.server_error"
