@@ -16,7 +16,7 @@ from contextlib import contextmanager
 from types import FrameType
 
 from launch import frontend
-from launch.embedded import servers
+from launch.embedded import Servers, servers
 from launch.errors import LaunchError, exit_status
 from launch.options import BASE_DIR, Options, read_options
 from launch.ownership import sole_owner
@@ -24,6 +24,7 @@ from launch.preflight import check, check_writable
 from launch.supervision import supervised
 
 ANSWER_SECONDS = 90
+LOOK_SECONDS = 1
 
 
 def run(options: Options) -> None:
@@ -38,7 +39,8 @@ def run(options: Options) -> None:
             with supervised(options, environment) as processes:
                 await_web(options, processes)
                 print(f"\nStepmark is at {options.address}\n\n{accounts}\nCtrl-C stops it.", flush=True)
-                processes.wait()
+                while processes.poll() is None:
+                    _keep(addresses)
             raise LaunchError(f"The supervisor stopped by itself: see {options.var / 'log' / 'supervisor.log'}.")
 
 
@@ -49,7 +51,7 @@ def serve(options: Options) -> None:
         print("\n".join(f"export {name}='{address}'" for name, address in addresses.items()), flush=True)
         print("manage.py finds them by itself. Ctrl-C stops them.", file=sys.stderr)
         while True:
-            signal.pause()
+            _keep(addresses)
 
 
 def prepare(options: Options, environment: Mapping[str, str]) -> str:
@@ -74,8 +76,15 @@ def await_web(options: Options, processes: subprocess.Popen[bytes]) -> None:
     raise LaunchError(f"The web application does not answer: see {options.var / 'log' / 'web.log'}.")
 
 
+def _keep(addresses: Servers) -> None:
+    """One look at the embedded servers; those that died are started again."""
+    for name in addresses.revive():
+        print(f"{name} had died and was started again.", file=sys.stderr, flush=True)
+    time.sleep(LOOK_SECONDS)
+
+
 @contextmanager
-def _announced_servers(options: Options) -> Iterator[dict[str, str]]:
+def _announced_servers(options: Options) -> Iterator[Servers]:
     """The servers, with their addresses in a file for as long as they run, so that `manage.py` finds them."""
     announcement = options.var / "servers.env"
     with servers(options.var, given=options.given) as addresses:

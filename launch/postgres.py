@@ -87,6 +87,11 @@ class Postgres:
             )  # fmt: skip
         self._await_answer()
 
+    @property
+    def running(self) -> bool:
+        """Whether the postmaster that was started is still there."""
+        return self._process is not None and self._process.poll() is None
+
     def stop(self) -> None:
         """Fast shutdown: sessions are ended, nothing committed is lost."""
         if self._process is None:
@@ -119,16 +124,19 @@ class Postgres:
             raise LaunchError(f"PostgreSQL could not create its data folder {self.data}: {last_line(outcome.stderr)}")
 
     def _await_predecessor(self) -> None:
-        """After a killed owner: let its postmaster finish, and drop a lock file that names some other process."""
+        """After a killed owner: let its postmaster finish, and drop a lock file that names some other process.
+
+        One that names no process is left to PostgreSQL, which looks whether anybody still uses the data.
+        """
         lock = self.data / "postmaster.pid"
         deadline = time.monotonic() + STOP_SECONDS
         while lock.exists() and Path("/proc/self").exists():
             process = Path("/proc") / (lock.read_text().split("\n", 1)[0] or "none")
             try:
-                alive = (process / "comm").read_text().strip() == "postgres"
+                program = (process / "comm").read_text().strip()
             except OSError:
-                alive = False
-            if not alive:
+                return
+            if program != "postgres":
                 lock.unlink(missing_ok=True)
             elif time.monotonic() > deadline:
                 raise LaunchError(f"Another PostgreSQL (process {process.name}) still uses {self.data}: stop it first.")

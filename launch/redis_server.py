@@ -73,6 +73,11 @@ class Redis:
                         raise LaunchError(f"Redis did not start: see {self.log}.") from error
                     time.sleep(0.02)
 
+    @property
+    def running(self) -> bool:
+        """Whether the server that was started is still there."""
+        return self._process is not None and self._process.poll() is None
+
     def stop(self) -> None:
         """Orderly shutdown: what was written is on disk."""
         if self._process is None:

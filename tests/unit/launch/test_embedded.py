@@ -5,6 +5,7 @@ import signal
 import subprocess
 import sys
 import time
+from contextlib import closing
 from pathlib import Path
 
 import psycopg
@@ -75,6 +76,28 @@ def test_killed_owner_takes_the_servers_along_and_the_next_start_works(tmp_path)
     wait_until_gone(tmp_path)
     with servers(tmp_path, given={}, durable=False) as addresses, psycopg.connect(addresses["DATABASE_URL"]):
         pass
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="The processes are found through /proc")
+def test_servers_that_died_are_started_again(tmp_path):
+    """A session that is at work when the postmaster dies holds the data for a while longer."""
+    with servers(tmp_path, given={}) as addresses:
+        assert addresses.revive() == []
+        with closing(psycopg.connect(addresses["DATABASE_URL"], autocommit=True)) as connection:
+            connection.execute("CREATE TABLE kept (n int)")
+            connection.pgconn.send_query(b"SELECT count(*) FROM generate_series(1, 5000000)")
+            os.kill(int((tmp_path / "postgres" / "postmaster.pid").read_text().split()[0]), signal.SIGKILL)
+            with redis.Redis.from_url(addresses["REDIS_URL"]) as client:
+                client.set("kept", "yes")
+                os.kill(client.info("server")["process_id"], signal.SIGKILL)
+            revived = set()
+            while revived != {"Postgres", "Redis"}:
+                revived |= set(addresses.revive())
+        with psycopg.connect(addresses["DATABASE_URL"]) as connection:
+            assert connection.execute("SELECT count(*) FROM kept").fetchone() == (0,)
+        with redis.Redis.from_url(addresses["REDIS_URL"]) as client:
+            assert client.get("kept") == b"yes"
+    assert running_with(tmp_path) == []
 
 
 def test_stop_on_request(tmp_path):
