@@ -44,7 +44,7 @@ class ProjectList(PagedView):
 
     @extend_schema(operation_id="create_project", request=ProjectSerializer, responses={201: ProjectSerializer})
     def post(self, request: Request) -> Response:
-        """Create a project; the caller, one of the staff, becomes its manager."""
+        """Create a project; staff and managers may, and become its manager."""
         given = ProjectSerializer(data=request.data)
         given.is_valid(raise_exception=True)
         project = create_project(by=caller(request), **given.validated_data)

@@ -24,16 +24,18 @@ def find_project(user: User | AnonymousUser, slug: str) -> Project:
         raise Missing("project_not_found", f"There is no project '{slug}', or you are not a member of it.") from None
 
 
+def may_create_projects(user: User | AnonymousUser) -> bool:
+    """Staff, and whoever manages a project already: a project brings the use of the machine's workers with it."""
+    if not user.is_authenticated or not user.is_active:
+        return False
+    return user.is_staff or Membership.objects.filter(user=user, role=Membership.Role.MANAGER, active=True).exists()
+
+
 def membership_of(user: User | AnonymousUser, project: Project) -> Membership | None:
     """The user's active membership, None for everyone else."""
     if not user.is_authenticated:
         return None
     return Membership.objects.filter(user=user, project=project, active=True).first()
-
-
-def may_create_projects(user: User | AnonymousUser) -> bool:
-    """Staff may: a project brings the use of the machine's workers with it."""
-    return user.is_active and user.is_staff
 
 
 def require_role(user: User | AnonymousUser, project: Project, *roles: str) -> Membership:

@@ -25,13 +25,13 @@ def create_project(
     policy: dict[str, Any] | None = None,
     guidelines: str = "",
 ) -> Project:
-    """Create a project; staff may, and become its manager.
+    """Create a project; staff and managers may, and become its manager.
 
-    Raises Forbidden (`staff_needed`), Conflict (`slug_taken`) and DomainError (`invalid_slug`, `invalid_name`,
+    Raises Forbidden (`manager_needed`), Conflict (`slug_taken`) and DomainError (`invalid_slug`, `invalid_name`,
     `invalid_scheme`, `invalid_policy`).
     """
     if not may_create_projects(by):
-        raise Forbidden("staff_needed", "Only staff create projects. Ask your operator for one.")
+        raise Forbidden("manager_needed", "Managers and staff create projects. Ask one of them for yours.")
     _check_name(name)
     _check_slug(slug)
     _check_scheme(scheme or {})

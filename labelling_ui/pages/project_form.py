@@ -34,7 +34,7 @@ class NewProjectForm(forms.Form):
 @login_required
 def create(request: HttpRequest) -> HttpResponse:
     if not may_create_projects(request.user):
-        raise PermissionDenied(_("Only staff create projects. Ask your operator for one."))
+        raise PermissionDenied(_("Managers and staff create projects. Ask one of them for yours."))
     form = NewProjectForm(request.POST if request.method == "POST" else None)
     if request.method == "POST" and form.is_valid():
         data = form.cleaned_data

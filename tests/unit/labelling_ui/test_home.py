@@ -6,6 +6,7 @@ from django.test import Client
 
 from annotation.membership.members import add_member
 from annotation.membership.projects import create_project
+from annotation.models import Project
 
 pytestmark = pytest.mark.django_db
 
@@ -39,14 +40,32 @@ def test_whoever_has_no_project_reads_what_to_do(client: Client, manager: User) 
     assert "Create a project" in client.get("/").content.decode()
 
 
-def test_staff_create_a_project_and_others_do_not(client: Client, manager: User) -> None:
+def test_staff_and_managers_create_a_project_and_others_do_not(client: Client, manager: User) -> None:
     client.force_login(manager)
     response = client.post("/projects/new/", {"name": "Algebra pilot"})
     assert response.headers["Location"] == "/p/algebra-pilot/"
     taken = client.post("/projects/new/", {"name": "Another", "slug": "algebra-pilot"})
     assert "There already is a project with the address" in taken.content.decode()
+    project = Project.objects.get(slug="algebra-pilot")
+    for role, answer in {"manager": 200, "reviewer": 403, "annotator": 403}.items():
+        member = User.objects.create_user(role)
+        add_member(by=manager, project=project, user=member, role=role)
+        client.force_login(member)
+        assert client.get("/projects/new/").status_code == answer
+        assert ("New project" in client.get("/").content.decode()) == (answer == 200)
+        wanted = {"name": "Mine", "slug": f"of-{role}"}
+        made = client.post("/api/v1/projects/", wanted, content_type="application/json")
+        assert made.status_code == (201 if answer == 200 else 403)
     client.force_login(User.objects.create_user("ann"))
     assert client.get("/projects/new/").status_code == 403
+
+
+def test_a_form_that_is_sent_too_late_says_what_to_do(manager: User) -> None:
+    client = Client(enforce_csrf_checks=True)
+    client.force_login(manager)
+    response = client.post("/projects/new/", {"name": "Algebra pilot"})
+    assert response.status_code == 403
+    assert "Load the page again" in response.content.decode()
 
 
 def test_what_is_not_yours_is_not_there(client: Client, manager: User) -> None:

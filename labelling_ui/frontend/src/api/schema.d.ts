@@ -133,7 +133,7 @@ export interface paths {
         /** @description The projects in which the caller has a role, by name. */
         get: operations["list_projects"];
         put?: never;
-        /** @description Create a project; the caller, one of the staff, becomes its manager. */
+        /** @description Create a project; staff and managers may, and become its manager. */
         post: operations["create_project"];
         delete?: never;
         options?: never;

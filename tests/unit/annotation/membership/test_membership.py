@@ -42,10 +42,10 @@ def test_bad_projects_are_refused(changes, code):
     assert refused.value.code == code
 
 
-def test_only_staff_create_projects():
+def test_only_staff_and_managers_create_projects():
     with pytest.raises(Forbidden) as refused:
         create_project(by=UserFactory(), name="Algebra", slug="algebra")
-    assert refused.value.code == "staff_needed"
+    assert refused.value.code == "manager_needed"
 
 
 def test_a_slug_is_taken_once():
