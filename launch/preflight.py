@@ -1,5 +1,6 @@
 """What is checked before anything starts; each failure is one sentence that says what to do."""
 
+import errno
 import os
 import socket
 import tempfile
@@ -46,10 +47,11 @@ def check_port(host: str, port: int) -> None:
         try:
             probe.bind((host, port))
         except OSError as error:
-            raise LaunchError(
-                f"Port {port} on {host} cannot be used ({os.strerror(error.errno or 0)}): "
-                "stop what listens there, or choose another with `make run PORT=8001`."
-            ) from None
+            if error.errno in (errno.EADDRINUSE, errno.EACCES):
+                advice = "stop what listens there, or choose another with `make run PORT=8001`"
+            else:
+                advice = "set HOST to an address of this machine"
+            raise LaunchError(f"Port {port} on {host} cannot be used ({error.strerror}): {advice}.") from None
 
 
 def check_database(url: str) -> None:

@@ -29,6 +29,12 @@ def test_taken_port(silent):
         check_port("127.0.0.1", silent)
 
 
+@pytest.mark.parametrize("host", ["192.0.2.1", "no-such-host.invalid"])
+def test_host_that_is_not_here(host):
+    with pytest.raises(LaunchError, match=rf"Port 8000 on {host} .*: set HOST to an address of this machine"):
+        check_port(host, 8000)
+
+
 def test_folder_that_cannot_be_written():
     with pytest.raises(LaunchError, match=r"cannot write to /dev/null/var \(Not a directory\)"):
         check_writable(Path("/dev/null/var"))
