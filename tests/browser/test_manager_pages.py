@@ -12,6 +12,7 @@ from playwright.sync_api import Page, expect
 from annotation.models import ImportJob, Project, TrainingRun
 from launch import frontend
 from tests import manager_world
+from tests.factories import ProblemFactory, SolutionFactory
 from tests.plugins.workers import Workers
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -111,6 +112,22 @@ def test_from_a_file_to_a_dataset(
         saved = tmp_path / f"{format}.jsonl"
         download.value.save_as(saved)
         assert len(saved.read_text().splitlines()) == 30
+
+
+def test_formulas_of_a_solution_are_typeset(
+    page_for: Callable[..., Page], project: Project, people: dict[str, User]
+) -> None:
+    """As in the workbench: what a program said stays as it is, and nothing is taken as HTML."""
+    problem = ProblemFactory(project=project, text="What is $\\frac{1}{2} + 1$?")
+    texts = ["We add $\\frac{1}{2}$ and <b>one</b>.", "echo $x$"]
+    solution = SolutionFactory(project=project, problem=problem, steps=texts)
+    solution.steps.filter(position=1).update(kind="tool_call")
+    page = page_for(people["manager"])
+    page.goto(f"/p/algebra/solutions/{solution.pk}/")
+    expect(page.locator(".card .katex")).to_have_count(1)
+    expect(page.locator("table .katex")).to_have_count(1)
+    expect(page.get_by_text("<b>one</b>")).to_be_visible()
+    expect(page.get_by_text("echo $x$")).to_be_visible()
 
 
 @pytest.mark.parametrize("width", [1280, 400])

@@ -1,6 +1,6 @@
 import { memo } from "preact/compat";
 import type { Step } from "../api/types";
-import { Monospace, RichText } from "../reading/RichText";
+import { StepText } from "../reading/StepText";
 import type { Action, Answer, Mark } from "../state/model";
 import { text } from "../text";
 import { placeOf } from "./keys";
@@ -46,7 +46,7 @@ export const StepRow = memo(function StepRow(props: RowProps) {
       <span class="said">{reached && <Said answer={mark.answer} />}</span>
       <div class="body">
         {step.kind !== "reasoning" && <span class="kind">{text.kinds[step.kind]}</span>}
-        <StepText step={step} />
+        <StepText text={step.text} kind={step.kind} />
         {reached && (
           <>
             <StepNotes {...props} label={label} />
@@ -67,10 +67,4 @@ export const StepRow = memo(function StepRow(props: RowProps) {
 
 function Said({ answer }: { answer: Answer | null }) {
   return answer ? <Sign answer={answer} /> : <span class="dot" aria-hidden="true" />;
-}
-
-function StepText({ step }: { step: Step }) {
-  if (step.kind === "observation" || step.kind === "tool_call") return <Monospace text={step.text} />;
-  if (step.kind === "edit") return <Monospace text={step.text} diff />;
-  return <RichText text={step.text} />;
 }
