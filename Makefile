@@ -21,7 +21,7 @@ test: install-dev
 	@$(IN) launch.chromium
 	@$(IN) launch.frontend
 	@$(IN) launch.frontend test
-	@$(IN) pytest --numprocesses 2 --dist loadgroup $(TESTS)
+	@$(IN) pytest --numprocesses 2 --dist loadfile $(TESTS)
 
 check: install-dev
 	$(IN) ruff check .

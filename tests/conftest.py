@@ -1,8 +1,8 @@
 """Real PostgreSQL and Redis for every test run: those of DATABASE_URL and REDIS_URL, else embedded ones.
 
 The controlling pytest process owns the embedded servers; they are tied to its life. Each xdist worker gets
-a database of its own (pytest-django) and a Redis database of its own. All this happens on import, because
-the conftest files below this one import models.
+a database of its own (pytest-django), a Redis database and a data folder of its own. All this happens on import,
+because the conftest files below this one import models.
 """
 
 import os
@@ -42,18 +42,26 @@ def _start_servers() -> None:
     raise pytest.UsageError(f"{RUNS_AT_ONCE} test runs use this checkout already: wait for one to end.")
 
 
-def _select_redis_database(worker: str) -> None:
+def _take_own_part(worker: str) -> None:
     number = int(re.sub(r"\D", "", worker)) + 1
     os.environ["REDIS_URL"] = re.sub(r"(db=|/)\d+$", rf"\g<1>{number}", os.environ["REDIS_URL"])
+    folder = Path(os.environ["VAR_DIR"]) / worker
+    folder.mkdir(exist_ok=True)
+    os.environ["VAR_DIR"] = str(folder)
 
 
 if "PYTEST_XDIST_WORKER" in os.environ:
-    _select_redis_database(os.environ["PYTEST_XDIST_WORKER"])
+    _take_own_part(os.environ["PYTEST_XDIST_WORKER"])
 else:
     _start_servers()
 os.environ["DJANGO_SETTINGS_MODULE"] = "config.settings.test"
 os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"] = "1"  # playwright's loop runs beside the ORM
 django.setup()
+
+
+def pytest_xdist_setupnodes() -> None:
+    """Hide the settings from xdist's workers: they would be read there before a worker has taken its own part."""
+    del os.environ["DJANGO_SETTINGS_MODULE"]
 
 
 def pytest_unconfigure() -> None:

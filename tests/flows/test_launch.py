@@ -16,10 +16,7 @@ from config.env import BASE_DIR
 
 START_SECONDS = 120
 STOP_SECONDS = 40
-pytestmark = [
-    pytest.mark.skipif(sys.platform != "linux", reason="Processes are counted through /proc"),
-    pytest.mark.xdist_group("workers"),
-]
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="Processes are counted through /proc")
 
 
 class Owner:

@@ -1,7 +1,7 @@
 """Real Celery workers on the test's database and Redis, for tests of what happens across processes.
 
 A test that asks for `celery_workers` commits for real (`transactional_db`). The workers are started once for
-the test session; all tests that use them run in one xdist process.
+the test session; each process of a parallel run has its own.
 """
 
 import itertools
@@ -101,13 +101,6 @@ def celery_workers(transactional_db: None, worker_processes: Workers) -> Iterato
     yield worker_processes
     worker_processes.start()
     worker_processes.clear()
-
-
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """One xdist process runs all tests with workers."""
-    for item in items:
-        if "celery_workers" in getattr(item, "fixturenames", ()):
-            item.add_marker(pytest.mark.xdist_group("workers"))
 
 
 def _environment() -> dict[str, str]:
