@@ -9,26 +9,9 @@ from rest_framework.test import APIClient
 
 from annotation.intake.importing import run_import
 from annotation.membership.members import add_member
-from annotation.membership.projects import create_project
 from annotation.models import ImportJob, Snapshot
 
 LINE = {"problem": "p", "steps": ["a", "b"], "label": 1, "id": "x"}
-
-
-@pytest.fixture(autouse=True)
-def roots(settings, tmp_path):
-    settings.UPLOAD_ROOT = tmp_path / "uploads"
-    settings.SNAPSHOT_ROOT = tmp_path / "snapshots"
-
-
-@pytest.fixture
-def manager(db):
-    return User.objects.create_user("manager", is_staff=True)
-
-
-@pytest.fixture
-def project(manager):
-    return create_project(by=manager, name="Project", slug="project")
 
 
 @pytest.fixture

@@ -1,26 +1,9 @@
 import json
 
 import pytest
-from django.contrib.auth.models import User
 
 from annotation.intake.importing import run_import
 from annotation.intake.imports import create_import
-from annotation.membership.projects import create_project
-
-
-@pytest.fixture(autouse=True)
-def roots(settings, tmp_path):
-    settings.UPLOAD_ROOT = tmp_path / "uploads"
-
-
-@pytest.fixture
-def manager(db):
-    return User.objects.create_user("manager", is_staff=True)
-
-
-@pytest.fixture
-def project(manager):
-    return create_project(by=manager, name="Project", slug="project")
 
 
 @pytest.fixture

@@ -6,7 +6,8 @@ from annotation.membership.projects import create_project
 
 @pytest.fixture(autouse=True)
 def roots(settings, tmp_path):
-    settings.SNAPSHOT_ROOT = tmp_path / "snapshots"
+    """Keep what a test uploads or freezes in a folder of its own."""
+    settings.UPLOAD_ROOT, settings.SNAPSHOT_ROOT = tmp_path / "uploads", tmp_path / "snapshots"
 
 
 @pytest.fixture
