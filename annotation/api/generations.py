@@ -7,7 +7,7 @@ from rest_framework.response import Response
 
 from annotation.api.authentication import caller
 from annotation.api.paging import PagedView
-from annotation.membership.access import find_project
+from annotation.membership.access import STAFF, find_project
 from annotation.models import Generation
 from annotation.rounds.generations import open_next_generation
 
@@ -33,8 +33,8 @@ class Generations(PagedView):
 
     @extend_schema(operation_id="list_generations", responses=GenerationSerializer(many=True))
     def get(self, request: Request, slug: str) -> Response:
-        """The latest first."""
-        generations = find_project(request.user, slug).generations.select_related("model_version")
+        """The latest first; for reviewers and managers."""
+        generations = find_project(request.user, slug, *STAFF).generations.select_related("model_version")
         return self.page_of(generations.order_by("-number"), request, GenerationSerializer)
 
     @extend_schema(operation_id="open_generation", request=None, responses={201: GenerationSerializer})

@@ -59,8 +59,8 @@ class Imports(PagedView):
 
     @extend_schema(operation_id="list_imports", request=None, responses=ImportSerializer(many=True))
     def get(self, request: Request, slug: str) -> Response:
-        """The imports of the project, the latest first."""
-        project = find_project(request.user, slug)
+        """The imports of the project, the latest first. A manager may."""
+        project = find_project(request.user, slug, Membership.Role.MANAGER)
         jobs = ImportJob.objects.filter(project=project).select_related("project")
         return self.page_of(jobs, request, ImportSerializer)
 
@@ -71,7 +71,7 @@ class Imports(PagedView):
     )
     def post(self, request: Request, slug: str) -> Response:
         """Upload a file; a worker takes it in. A manager may."""
-        project = find_project(request.user, slug)
+        project = find_project(request.user, slug, Membership.Role.MANAGER)
         given = UploadSerializer(data=request.data)
         given.is_valid(raise_exception=True)
         file = given.validated_data.pop("file")
@@ -86,7 +86,7 @@ class ImportDetail(APIView):
 
     @extend_schema(operation_id="get_import", responses=ImportSerializer)
     def get(self, request: Request, import_id: int) -> Response:
-        """How far the import is."""
+        """How far the import is. A manager may."""
         return Response(ImportSerializer(_find(request, import_id)).data)
 
 
@@ -106,7 +106,6 @@ class Rejections(APIView):
     def get(self, request: Request, import_id: int) -> StreamingHttpResponse:
         """The first 10,000 refused records as JSON Lines of `{line, field, reason, excerpt}`. A manager may."""
         job = _find(request, import_id)
-        require_role(request.user, job.project, Membership.Role.MANAGER)
         name = f"import-{job.pk}-rejections.jsonl"
         return download(rejected_lines(job), name=name, content_type="application/x-ndjson")
 
@@ -116,4 +115,5 @@ def _find(request: Request, import_id: int) -> ImportJob:
     job = jobs.filter(pk=import_id).first()
     if job is None:
         raise Missing("import_not_found", f"There is no import {import_id}, or you are not a member of its project.")
+    require_role(request.user, job.project, Membership.Role.MANAGER)
     return job

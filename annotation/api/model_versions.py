@@ -10,7 +10,7 @@ from annotation.api.authentication import caller
 from annotation.api.fields import JSONObjectField
 from annotation.api.paging import PagedView
 from annotation.errors import Missing
-from annotation.membership.access import find_project, visible_projects
+from annotation.membership.access import STAFF, find_project, visible_projects
 from annotation.models import ModelVersion
 from annotation.rounds.registry import promote_version
 
@@ -29,8 +29,8 @@ class ModelVersions(PagedView):
 
     @extend_schema(operation_id="list_models", responses=ModelVersionSerializer(many=True))
     def get(self, request: Request, slug: str) -> Response:
-        """The latest first."""
-        versions = find_project(request.user, slug).model_versions.order_by("-number")
+        """The latest first; for reviewers and managers."""
+        versions = find_project(request.user, slug, *STAFF).model_versions.order_by("-number")
         return self.page_of(versions, request, ModelVersionSerializer)
 
 

@@ -10,7 +10,7 @@ from rest_framework.views import APIView
 from annotation.api.authentication import caller
 from annotation.api.paging import PagedView
 from annotation.errors import Missing
-from annotation.membership.access import find_project, visible_projects
+from annotation.membership.access import STAFF, find_project, require_role, visible_projects
 from annotation.models import RunPoint, RunStage, TrainingRun
 from annotation.rounds import runs
 
@@ -65,8 +65,8 @@ class Runs(PagedView):
 
     @extend_schema(operation_id="list_runs", responses=RunSerializer(many=True))
     def get(self, request: Request, slug: str) -> Response:
-        """The project's runs, the latest first."""
-        project = find_project(request.user, slug)
+        """The project's runs, the latest first; for reviewers and managers."""
+        project = find_project(request.user, slug, *STAFF)
         return self.page_of(_described().filter(project=project).order_by("-number"), request, RunSerializer)
 
     @extend_schema(operation_id="start_run", request=None, responses={202: RunSerializer})
@@ -81,7 +81,7 @@ class RunDetail(APIView):
 
     @extend_schema(operation_id="get_run", responses=WatchedRunSerializer)
     def get(self, request: Request, run_id: int) -> Response:
-        """A run with its stages, its log and the gate's verdict."""
+        """A run with its stages, its log and the gate's verdict; for reviewers and managers."""
         return Response(WatchedRunSerializer(_find_run(request, run_id)).data)
 
 
@@ -103,4 +103,5 @@ def _find_run(request: Request, run_id: int) -> TrainingRun:
     run = _described().filter(pk=run_id, project__in=visible_projects(request.user)).first()
     if run is None:
         raise Missing("run_not_found", "There is no such run, or you are not a member of its project.")
+    require_role(request.user, run.project, *STAFF)
     return run

@@ -50,8 +50,9 @@ class Snapshots(PagedView):
 
     @extend_schema(operation_id="list_snapshots", request=None, responses=SnapshotSerializer(many=True))
     def get(self, request: Request, slug: str) -> Response:
-        """The snapshots of the project, the latest first."""
-        snapshots = Snapshot.objects.filter(project=find_project(request.user, slug)).select_related("project")
+        """The snapshots of the project, the latest first. A manager may."""
+        project = find_project(request.user, slug, Membership.Role.MANAGER)
+        snapshots = Snapshot.objects.filter(project=project).select_related("project")
         return self.page_of(snapshots, request, SnapshotSerializer)
 
     @extend_schema(operation_id="create_snapshot", request=FreezeSerializer, responses={201: SnapshotSerializer})
@@ -69,7 +70,7 @@ class SnapshotDetail(APIView):
 
     @extend_schema(operation_id="get_snapshot", responses=SnapshotSerializer)
     def get(self, request: Request, snapshot_id: int) -> Response:
-        """What is in the snapshot."""
+        """What is in the snapshot. A manager may."""
         return Response(SnapshotSerializer(_find(request, snapshot_id)).data)
 
 
@@ -83,7 +84,7 @@ class Download(APIView):
     )
     def get(self, request: Request, snapshot_id: int) -> StreamingHttpResponse:
         """The snapshot as PRM800K, TRL stepwise supervision, or Stepmark's own records. A manager may."""
-        snapshot = _find_to_export(request, snapshot_id)
+        snapshot = _find(request, snapshot_id)
         asked = DownloadSerializer(data=request.query_params)
         asked.is_valid(raise_exception=True)
         format, neutral = asked.validated_data["format"], asked.validated_data["neutral"]
@@ -101,7 +102,7 @@ class Card(APIView):
     )
     def get(self, request: Request, snapshot_id: int) -> HttpResponse:
         """What was supervised, by whom, how, in Markdown. A manager may."""
-        snapshot = _find_to_export(request, snapshot_id)
+        snapshot = _find(request, snapshot_id)
         asked = DownloadSerializer(data={"neutral": request.query_params.get("neutral", NEUTRAL[0])})
         asked.is_valid(raise_exception=True)
         card = dataset_card(snapshot, neutral=asked.validated_data["neutral"])
@@ -115,10 +116,5 @@ def _find(request: Request, snapshot_id: int) -> Snapshot:
         raise Missing(
             "snapshot_not_found", f"There is no snapshot {snapshot_id}, or you are not a member of its project."
         )
-    return snapshot
-
-
-def _find_to_export(request: Request, snapshot_id: int) -> Snapshot:
-    snapshot = _find(request, snapshot_id)
     require_role(request.user, snapshot.project, Membership.Role.MANAGER)
     return snapshot

@@ -8,8 +8,8 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from annotation.membership.access import find_project, require_role
-from annotation.models import Lane, Membership
+from annotation.membership.access import STAFF, find_project
+from annotation.models import Lane
 from annotation.quality.agreement import first_error_agreement
 from annotation.quality.statistics import labels_of, lanes_of_open_generation
 
@@ -48,8 +48,7 @@ class ProjectStatistics(APIView):
     @extend_schema(operation_id="get_statistics", responses=StatisticsSerializer)
     def get(self, request: Request, slug: str) -> Response:
         """Labels so far, the open generation by lane, and agreement; for reviewers and managers."""
-        project = find_project(request.user, slug)
-        require_role(request.user, project, Membership.Role.REVIEWER, Membership.Role.MANAGER)
+        project = find_project(request.user, slug, *STAFF)
         return Response(
             {
                 "labels": labels_of(project),

@@ -6,6 +6,9 @@ from django.db.models import QuerySet
 from annotation.errors import Forbidden, Missing
 from annotation.models import Membership, Project
 
+# Who looks after the work of others, on the pages as over the API.
+STAFF = (Membership.Role.REVIEWER, Membership.Role.MANAGER)
+
 
 def visible_projects(user: User | AnonymousUser) -> QuerySet[Project]:
     """The projects in which the user has an active membership; all of them for a superuser."""
@@ -16,12 +19,18 @@ def visible_projects(user: User | AnonymousUser) -> QuerySet[Project]:
     return Project.objects.filter(memberships__user=user, memberships__active=True)
 
 
-def find_project(user: User | AnonymousUser, slug: str) -> Project:
-    """Raises Missing where there is no such project, or none that the user may see."""
+def find_project(user: User | AnonymousUser, slug: str, *roles: str) -> Project:
+    """The project, for members with one of `roles` (any role where none is named).
+
+    Raises Missing where there is no such project, or none that the user may see; Forbidden.
+    """
     try:
-        return visible_projects(user).get(slug=slug)
+        project = visible_projects(user).get(slug=slug)
     except Project.DoesNotExist:
         raise Missing("project_not_found", f"There is no project '{slug}', or you are not a member of it.") from None
+    if roles:
+        require_role(user, project, *roles)
+    return project
 
 
 def may_create_projects(user: User | AnonymousUser) -> bool:

@@ -12,13 +12,13 @@ from django.http import Http404, HttpRequest, HttpResponseBase
 from django.utils.translation import gettext as _
 
 from annotation.errors import DomainError, Forbidden, Missing
+from annotation.membership import access
 from annotation.membership.access import find_project, require_role, visible_projects
 from annotation.models import ImportJob, Membership, TrainingRun
 
 MANAGER = Membership.Role.MANAGER
-REVIEWER = Membership.Role.REVIEWER
 ANYONE: tuple[str, ...] = ()
-STAFF = (REVIEWER, MANAGER)
+STAFF = access.STAFF
 
 View = Callable[..., HttpResponseBase]
 ProjectView = Callable[Concatenate[HttpRequest, Membership, ...], HttpResponseBase]

@@ -11,7 +11,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** @description How far the import is. */
+        /** @description How far the import is. A manager may. */
         get: operations["get_import"];
         put?: never;
         post?: never;
@@ -200,7 +200,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** @description The latest first. */
+        /** @description The latest first; for reviewers and managers. */
         get: operations["list_generations"];
         put?: never;
         /** @description Open the first generation, or replace the open one. A manager may. */
@@ -218,7 +218,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** @description The imports of the project, the latest first. */
+        /** @description The imports of the project, the latest first. A manager may. */
         get: operations["list_imports"];
         put?: never;
         /** @description Upload a file; a worker takes it in. A manager may. */
@@ -236,7 +236,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** @description The latest first. */
+        /** @description The latest first; for reviewers and managers. */
         get: operations["list_models"];
         put?: never;
         post?: never;
@@ -270,7 +270,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** @description The project's runs, the latest first. */
+        /** @description The project's runs, the latest first; for reviewers and managers. */
         get: operations["list_runs"];
         put?: never;
         /** @description Begin a round: train, gate, promote, score the pool, open the next generation. A manager may. */
@@ -288,7 +288,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** @description The snapshots of the project, the latest first. */
+        /** @description The snapshots of the project, the latest first. A manager may. */
         get: operations["list_snapshots"];
         put?: never;
         /** @description Freeze the labels that the filters ask for. A manager may. */
@@ -323,7 +323,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** @description A run with its stages, its log and the gate's verdict. */
+        /** @description A run with its stages, its log and the gate's verdict; for reviewers and managers. */
         get: operations["get_run"];
         put?: never;
         post?: never;
@@ -357,7 +357,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** @description What is in the snapshot. */
+        /** @description What is in the snapshot. A manager may. */
         get: operations["get_snapshot"];
         put?: never;
         post?: never;

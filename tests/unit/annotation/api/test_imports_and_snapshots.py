@@ -109,10 +109,10 @@ def test_who_may(api, annotator, project):
     snapshot = Snapshot.objects.create(project=project, sha256="0" * 64, path="gone.jsonl", counts={})
     assert upload(annotator, b"{}").status_code == 403
     assert annotator.post("/api/v1/projects/project/snapshots/", {}).status_code == 403
-    assert annotator.get(f"/api/v1/imports/{job.pk}/").status_code == 200
+    assert annotator.get(f"/api/v1/imports/{job.pk}/").status_code == 403
     assert annotator.get(f"/api/v1/imports/{job.pk}/rejections/").status_code == 403
     assert annotator.post(f"/api/v1/imports/{job.pk}/cancel/").status_code == 403
-    assert annotator.get(f"/api/v1/snapshots/{snapshot.pk}/").status_code == 200
+    assert annotator.get(f"/api/v1/snapshots/{snapshot.pk}/").status_code == 403
     assert annotator.get(f"/api/v1/snapshots/{snapshot.pk}/download/").status_code == 403
     stranger = APIClient()
     stranger.force_authenticate(User.objects.create_user("stranger"))

@@ -1,0 +1,56 @@
+"""Who may read what over the API: as on the pages."""
+
+import pytest
+from rest_framework.test import APIClient
+
+from annotation.models import ImportJob, Snapshot, TrainingRun
+from tests.factories import MembershipFactory, ProjectFactory, UserFactory
+
+pytestmark = pytest.mark.django_db
+OF_A_PROJECT = {
+    "": (200, 200, 200),
+    "my-progress/": (200, 200, 200),
+    "statistics/": (403, 200, 200),
+    "generations/": (403, 200, 200),
+    "models/": (403, 200, 200),
+    "runs/": (403, 200, 200),
+    "imports/": (403, 403, 200),
+    "snapshots/": (403, 403, 200),
+}
+OF_A_ROW = {"runs": (403, 200, 200), "imports": (403, 403, 200), "snapshots": (403, 403, 200)}
+
+
+@pytest.fixture
+def project():
+    return ProjectFactory()
+
+
+@pytest.fixture
+def statuses(project):
+    """What each role, and then a stranger and a visitor, get from an address."""
+    people = [MembershipFactory(project=project, role=role).user for role in ("annotator", "reviewer", "manager")]
+
+    def ask(address):
+        found = []
+        for user in [*people, UserFactory(), None]:
+            client = APIClient()
+            client.force_authenticate(user)
+            found.append(client.get(f"/api/v1/{address}").status_code)
+        return tuple(found)
+
+    return ask
+
+
+@pytest.mark.parametrize("address", OF_A_PROJECT)
+def test_what_a_project_shows(project, statuses, address):
+    assert statuses(f"projects/{project.slug}/{address}") == (*OF_A_PROJECT[address], 404, 401)
+
+
+@pytest.mark.parametrize("kind", OF_A_ROW)
+def test_what_an_address_without_the_project_shows(project, statuses, kind):
+    row = {
+        "runs": lambda: TrainingRun.objects.create(project=project, number=1, trigger="manual", seed=0),
+        "imports": lambda: ImportJob.objects.create(project=project, filename="f", path="f"),
+        "snapshots": lambda: Snapshot.objects.create(project=project, sha256="0" * 64, path="f"),
+    }[kind]()
+    assert statuses(f"{kind}/{row.pk}/") == (*OF_A_ROW[kind], 404, 401)
