@@ -36,7 +36,7 @@ def create_demo(*, say: Say, solutions: int = SOLUTIONS, first_budget: int = FIR
     """
     people = accounts.create_accounts(accounts.PEOPLE)
     manager = people["manager"]
-    if not manager.is_staff:  # may create further projects
+    if not manager.is_staff:  # the first project is created by staff
         manager.is_staff = True
         manager.save(update_fields=["is_staff"])
     project = Project.objects.filter(slug=SLUG).first()
