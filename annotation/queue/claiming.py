@@ -8,6 +8,7 @@ from django.db import connection, transaction
 from django.db.models import Exists, Min, OuterRef
 from django.utils import timezone
 
+from annotation import audit
 from annotation.models import Generation, Lease, Membership, Project, QueueItem
 from annotation.queue.leases import expire_leases
 
@@ -95,7 +96,17 @@ def _attempt(statement: str, *, by: User, project: Project, holding: list[int]) 
     with connection.cursor() as cursor:
         cursor.execute(statement, {"project": project.pk, "annotator": membership.pk, "now": now, "expires": expires})
         taken = cursor.fetchone()
-    return Claim(lease=_with_work(taken[0])) if taken else _nothing(project, membership)
+    if taken is None:
+        return _nothing(project, membership)
+    lease = _with_work(taken[0])
+    audit.record(
+        by=by,
+        action="lease.claim",
+        target=lease,
+        project=project,
+        after={"item": lease.item_id, "solution": lease.solution_id, "expires_at": expires.isoformat()},
+    )
+    return Claim(lease=lease)
 
 
 def _with_work(lease_id: int) -> Lease:

@@ -50,6 +50,17 @@ def test_what_is_in_hand_comes_back_until_the_page_says_that_it_holds_it(generat
     assert claim(annotator, one.lease.pk, two.lease.pk).reason == "holding_enough"
 
 
+def test_every_claim_is_told_also_the_one_that_takes_an_expired_lease_up_again(generation, annotator):
+    QueueItemFactory(generation=generation)
+    lease = claim(annotator).lease
+    overdue(lease)
+    expire_leases()
+    assert claim(annotator).lease == lease
+    told = AuditEntry.objects.filter(target_type="lease", target_id=str(lease.pk)).order_by("pk")
+    assert [entry.action for entry in told] == ["lease.claim", "lease.expire", "lease.claim"]
+    assert told[0].by == annotator.user
+
+
 def test_nobody_gets_a_solution_twice(generation, annotator):
     item = QueueItemFactory(generation=generation, wanted=3)
     lease = claim(annotator).lease
