@@ -240,6 +240,13 @@ def test_the_next_solution_is_there_before_it_is_asked_for(workbench: Page) -> N
     assert shown_in < 100
 
 
+def test_a_key_that_does_nothing_leaves_the_reason_the_keyboard(workbench: Page) -> None:
+    workbench.keyboard.press("Escape")
+    workbench.get_by_role("button", name="Give up").click()
+    workbench.keyboard.type("too long")
+    expect(workbench.get_by_label("Or in your own words")).to_have_value("too long")
+
+
 def test_giving_up_needs_a_reason(workbench: Page) -> None:
     workbench.get_by_role("button", name="Give up").click()
     expect(workbench.get_by_text("Say why, then submit")).to_be_visible()

@@ -107,6 +107,8 @@ export function App({ config, session, view }: { config: Config; session: Sessio
       if (!command) return;
       event.preventDefault();
       runNow.current(command);
+      // A key that changed nothing draws nothing: its wish must not take the keyboard from a later drawing.
+      queueMicrotask(() => (focusNext.current = null));
     };
     document.addEventListener("keydown", onKeyDown);
     return () => document.removeEventListener("keydown", onKeyDown);
