@@ -16,6 +16,7 @@ from labelling_ui.pages import (
     runs,
     settings,
     solutions,
+    tokens,
     workbench,
 )
 
@@ -46,6 +47,8 @@ of_a_project: list[URLPattern | URLResolver] = [
 urlpatterns: list[URLPattern | URLResolver] = [
     path("", home.home, name="home"),
     path("projects/new/", project_form.create, name="project-create"),
+    path("tokens/", tokens.tokens, name="tokens"),
+    path("tokens/<int:token_id>/revoke/", tokens.revoke, name="token-revoke"),
     path("p/<slug:slug>/", include(of_a_project)),
     path("runs/<int:run_id>/", runs.run, name="run"),
     path("runs/<int:run_id>/cancel/", runs.cancel, name="run-cancel"),

@@ -78,8 +78,10 @@ def decide(
         f"(95 % interval {_points(measured.low)} to {_points(measured.high)}) "
         f"on {solutions} holdout solutions to {measured.problems} problems"
     )
-    if better and sure:
-        sentence = f"{name} is promoted: {figures}."
+    if better and champion is None:
+        sentence = f"{name} is promoted: {figures}. No model served before, so the gain alone decides."
+    elif better and sure:
+        sentence = f"{name} is promoted: {figures}. The policy tolerates a lower bound down to {_points(-tolerance)}."
     elif champion is None:
         sentence = f"{name} does not serve yet: {figures}. The next generation is drawn at random; label more."
     elif not better:

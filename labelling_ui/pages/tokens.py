@@ -1,0 +1,49 @@
+"""The keys of a person's programs."""
+
+from django import forms
+from django.contrib.auth.decorators import login_required
+from django.http import Http404, HttpRequest, HttpResponseBase
+from django.shortcuts import redirect, render
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+from django.views.decorators.http import require_POST
+
+from annotation.errors import DomainError, Missing
+from annotation.membership.tokens import issue_token, revoke_token
+from annotation.models import ApiToken
+from labelling_ui.pages.access import attempt, signed_in
+
+
+class TokenForm(forms.Form):
+    name = forms.CharField(
+        max_length=100, label=gettext_lazy("Name"), help_text=gettext_lazy("What uses it: “sampling job”.")
+    )
+
+
+@login_required
+def tokens(request: HttpRequest) -> HttpResponseBase:
+    form = TokenForm(request.POST if request.method == "POST" else None)
+    secret = ""
+    if request.method == "POST" and form.is_valid():
+        try:
+            # shown now and never again, so it is not left in a session or an address
+            _token, secret = issue_token(by=signed_in(request), name=form.cleaned_data["name"])
+        except DomainError as error:
+            form.add_error("name", error.message)
+        else:
+            form = TokenForm()
+    mine = ApiToken.objects.filter(user=signed_in(request), revoked_at__isnull=True).order_by("-pk")
+    address = request.build_absolute_uri("/api/v1/projects/")
+    return render(
+        request, "labelling_ui/tokens.html", {"form": form, "secret": secret, "tokens": mine, "address": address}
+    )
+
+
+@require_POST
+@login_required
+def revoke(request: HttpRequest, token_id: int) -> HttpResponseBase:
+    try:
+        attempt(request, _("The token is refused from now on."), revoke_token, token_id=token_id)
+    except Missing as error:
+        raise Http404(error.message) from None
+    return redirect("tokens")
