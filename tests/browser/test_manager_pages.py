@@ -21,6 +21,7 @@ AXE = frontend.SOURCES / "node_modules" / "axe-core" / "axe.min.js"
 PAGES = [
     "/",
     "/projects/new/",
+    "/tokens/",
     "/nowhere/",
     "/accounts/password/change/",
     "/accounts/logout/",
