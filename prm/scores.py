@@ -5,7 +5,7 @@ from pathlib import Path
 
 import msgspec
 
-from prm.errors import DataError
+from prm.jsonl import read_records, write_records
 
 
 class TraceScore(msgspec.Struct):
@@ -23,28 +23,11 @@ class TraceScore(msgspec.Struct):
     solution: float | None
 
 
-_decoder = msgspec.json.Decoder(TraceScore)
-_encoder = msgspec.json.Encoder()
-
-
 def read_scores(path: Path) -> Iterator[TraceScore]:
-    """Stream the scores of a JSONL file; raises DataError naming file and line."""
-    with open(path, "rb") as lines:
-        for number, line in enumerate(lines, start=1):
-            if line.strip():
-                try:
-                    yield _decoder.decode(line)
-                except msgspec.DecodeError as error:
-                    raise DataError(f"{path}, line {number}: {error}") from error
+    """Stream the scores of a JSONL file; raises DataError naming file, line and field."""
+    return read_records(path, TraceScore)
 
 
 def write_scores(path: Path, scores: Iterable[TraceScore]) -> int:
     """Write scores as JSONL, atomically replacing `path`; returns how many were written."""
-    partial = path.with_name(path.name + ".partial")
-    count = 0
-    with open(partial, "wb") as out:
-        for score in scores:
-            out.write(_encoder.encode(score) + b"\n")
-            count += 1
-    partial.replace(path)
-    return count
+    return write_records(path, scores)

@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 import msgspec
 
-from prm.errors import DataError
+from prm.jsonl import read_records, write_records
 
 Split = Literal["pool", "calibration", "holdout"]
 
@@ -76,29 +76,11 @@ class Trace(msgspec.Struct, omit_defaults=True):
             raise ValueError(f"first_error {self.first_error} is no position of {len(self.steps)} steps")
 
 
-_decoder = msgspec.json.Decoder(Trace)
-_encoder = msgspec.json.Encoder()
-
-
 def read_traces(path: Path) -> Iterator[Trace]:
     """Stream the traces of a JSONL file; raises DataError naming file, line and field."""
-    with open(path, "rb") as lines:
-        for number, line in enumerate(lines, start=1):
-            if not line.strip():
-                continue
-            try:
-                yield _decoder.decode(line)
-            except msgspec.DecodeError as error:
-                raise DataError(f"{path}, line {number}: {error}") from error
+    return read_records(path, Trace)
 
 
 def write_traces(path: Path, traces: Iterable[Trace]) -> int:
     """Write traces as JSONL, atomically replacing `path`; returns how many were written."""
-    partial = path.with_name(path.name + ".partial")
-    count = 0
-    with open(partial, "wb") as out:
-        for trace in traces:
-            out.write(_encoder.encode(trace) + b"\n")
-            count += 1
-    partial.replace(path)
-    return count
+    return write_records(path, traces)
