@@ -116,7 +116,7 @@ def _steps(solution: Solution, labels: list[Annotation], score: PoolScore | None
     return [
         {
             "step": step,
-            "words": [said.get((label.pk, step.pk)) for label in labels],
+            "words": [(label, said.get((label.pk, step.pk))) for label in labels],
             "mean": means[step.position] if not step.alternative and step.position < len(means) else None,
         }
         for step in solution.steps.all()

@@ -9,6 +9,8 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 
+from annotation.models import Annotation
+
 register = template.Library()
 
 NOTHING = "–"
@@ -70,6 +72,14 @@ def bytes_of(value: int | None) -> str:
             return f"{size:.0f} {unit}" if unit == "B" else f"{size:.1f} {unit}"
         size /= 1000
     return f"{size:.1f} TB"
+
+
+@register.filter
+def labelled_by(label: Annotation) -> str:
+    """Who a label is from: a person's name, or that of the source it was imported from."""
+    if label.annotator:
+        return label.annotator.user.username
+    return label.source.name or label.source.get_kind_display()
 
 
 @register.filter
