@@ -115,6 +115,7 @@ def _job_page(request: HttpRequest, member: Membership, job_id: int) -> HttpResp
     job = get_object_or_404(ImportJob, pk=job_id, project=member.project)
     live = job.state in ImportJob.LIVE
     context = {"member": member, "tab": "import", "job": job, "live": live, "progress": progress_of(job)}
+    context["nothing_new"] = _why_nothing_is_new(job)
     if request.headers.get("HX-Request") and "sort" not in request.GET:
         page: HttpResponse = render(request, "labelling_ui/import_live.html", context)
         if not live:
@@ -122,6 +123,17 @@ def _job_page(request: HttpRequest, member: Membership, job_id: int) -> HttpResp
         return page
     listing = Listing(request, job.rejections.all(), REJECTION_COLUMNS, sort="line")
     return respond(request, "labelling_ui/import_job.html", listing, f"import-{job.pk}-rejected", context)
+
+
+def _why_nothing_is_new(job: ImportJob) -> str:
+    """What became of a finished file that brought nothing; empty where it brought something."""
+    if job.state != ImportJob.State.DONE or job.accepted:
+        return ""
+    if job.rejected and job.duplicates:
+        return _("Nothing was taken in: what was not here already was rejected. The reasons are below.")
+    if job.rejected:
+        return _("Nothing was taken in: every record was rejected. The reasons are below.")
+    return _("Everything in this file was here already.") if job.duplicates else ""
 
 
 @project_page(MANAGER)

@@ -9,7 +9,7 @@ import pytest
 from django.contrib.auth.models import User
 from django.test import Client
 
-from annotation.models import AuditEntry, Membership, Project, Snapshot, TrainingRun
+from annotation.models import AuditEntry, ImportJob, Membership, Project, Snapshot, TrainingRun
 from tests import manager_world
 
 EMPTY = {
@@ -160,6 +160,25 @@ def test_pause_and_resume(manager: Client, project: Project) -> None:
     manager.post("/p/algebra/settings/state/", {"state": "active"})
     project.refresh_from_db()
     assert project.state == "active"
+
+
+@pytest.mark.parametrize(
+    ("counts", "note"),
+    [
+        ({"rejected": 2}, "Nothing was taken in: every record was rejected. The reasons are below."),
+        ({"duplicates": 2}, "Everything in this file was here already."),
+        ({"duplicates": 2, "rejected": 1}, "Nothing was taken in: what was not here already was rejected."),
+        ({"accepted": 1, "rejected": 1}, None),
+        ({"accepted": 1, "duplicates": 1}, None),
+        ({"state": "running", "rejected": 2}, None),
+    ],
+)
+def test_an_import_that_brought_nothing_says_why(
+    manager: Client, project: Project, counts: dict[str, Any], note: str | None
+) -> None:
+    job = ImportJob.objects.create(project=project, filename="a.jsonl", path="x", **({"state": "done"} | counts))
+    page = manager.get(f"/imports/{job.pk}/").content.decode()
+    assert note in page if note else 'class="note' not in page
 
 
 def test_too_few_labels_keep_the_retrain_button_shut(manager: Client, project: Project) -> None:
