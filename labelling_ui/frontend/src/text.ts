@@ -40,7 +40,7 @@ export const text = {
     saving: "saving…",
     unreachable: "not saved yet",
     signed_out: "not saved yet",
-    local: "saved in this browser only",
+    local: "in this browser only",
   },
   problem: {
     title: "Problem",

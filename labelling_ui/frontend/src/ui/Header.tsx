@@ -26,7 +26,7 @@ export function Header({ config, view, panel, onPanel }: Props) {
         › {text.header.labelling}
       </span>
       <p class="numbers">
-        {progress && <span>{text.header.today(progress.today)}</span>}
+        {progress && <span class="today">{text.header.today(progress.today)}</span>}
         {progress?.median_seconds != null && <span class="each">{text.header.each(progress.median_seconds)}</span>}
         <span class={`saved ${view.saved}`} data-saved={view.saved}>
           {text.header[view.saved]}
