@@ -260,6 +260,20 @@ def test_giving_up_needs_a_reason(workbench: Page) -> None:
     assert annotation.dispute.state == "open"
 
 
+def test_a_prompt_opened_at_once_on_a_new_solution_keeps_what_is_typed(workbench: Page) -> None:
+    """Effects that run late, on a slow machine, must not close what a fast hand has opened meanwhile."""
+    workbench.evaluate("window.requestAnimationFrame = (draw) => setTimeout(draw, 90)")
+    for key in "111":
+        workbench.keyboard.press(key)
+    workbench.keyboard.press("Enter")
+    workbench.keyboard.press("s")
+    workbench.keyboard.type("I wrote this one", delay=10)
+    workbench.keyboard.press("Enter")
+    expect(problem_of(workbench)).to_contain_text("Problem 3:")
+    expect(saved(workbench)).to_be_visible()
+    assert Lease.objects.get(state=Lease.State.RELEASED).reason == "I wrote this one"
+
+
 def test_skipping_gives_the_solution_back_with_the_reason(workbench: Page) -> None:
     workbench.keyboard.press("s")
     workbench.keyboard.type("I wrote this one")

@@ -122,8 +122,9 @@ export function App({ config, session, view }: { config: Config; session: Sessio
     return () => timers.forEach(clearInterval);
   }, [session, hands]);
 
-  // A new solution begins at its top, or where it was left, with the hands on its current step.
-  useEffect(() => {
+  // A new solution begins at its top, or where it was left, with the hands on its current step. Before the next
+  // key: an effect that ran later would close what that key has opened.
+  useLayoutEffect(() => {
     setSkipping(false);
     setCommenting(null);
     setReferenceFlipped(false);
