@@ -14,6 +14,7 @@ from prm.errors import ModelFileError
 from prm.manifest import MANIFEST_FILE, WEIGHTS_FILE, Manifest, file_sha256, read_manifest
 
 STATE_KEY = "state"
+HEADS, BACKBONE = "heads.", "backbone."  # whose tensor it is, by the start of its name
 State = TypeVar("State")
 
 

@@ -7,14 +7,14 @@ tokens. One forward pass covers all steps of a solution.
 Batches are right-padded: under causal attention no token sees padding, a batch-mate, or later text.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import torch
 from torch import Tensor
 
 from prm.backbones import Backbone
-from prm.encoding import Encoded
+from prm.encoding import Encoded, fill_batches
 
 STATISTICS = (
     "surprisal_mean",
@@ -71,6 +71,39 @@ def step_features(backbone: Backbone, batch: Sequence[Encoded]) -> StepFeatures:
         n_separator = len(backbone.layout.step_end)
         statistics = _statistics(surprisal, entropy, gap, inside, n_separator, [len(e.spans) for e in batch])
     return StepFeatures(states.float(), statistics)
+
+
+def compute_features(
+    backbone: Backbone, encoded: Sequence[Encoded], token_budget: int, after_batch: Callable[[int], None] | None = None
+) -> Tensor:
+    """Features of every step in trace order, [steps, width], float32 on the CPU.
+
+    `after_batch` hears how many traces are done and may raise to stop.
+    """
+    offsets = row_offsets(encoded)
+    found = torch.zeros(offsets[-1], feature_width(backbone))
+    done = 0
+    with torch.no_grad():
+        for batch in fill_batches([len(e.ids) for e in encoded], token_budget):
+            rows = step_features(backbone, [encoded[i] for i in batch]).rows.cpu()
+            found[rows_of(batch, offsets)] = rows
+            done += len(batch)
+            if after_batch:
+                after_batch(done)
+    return found
+
+
+def row_offsets(encoded: Sequence[Encoded]) -> list[int]:
+    """Where each trace's rows begin, and at the end how many there are."""
+    offsets = [0]
+    for item in encoded:
+        offsets.append(offsets[-1] + len(item.spans))
+    return offsets
+
+
+def rows_of(batch: list[int], offsets: list[int]) -> list[int]:
+    """Rows of the steps of some traces, in batch order."""
+    return [row for i in batch for row in range(offsets[i], offsets[i + 1])]
 
 
 def _pad(batch: Sequence[Encoded], device: torch.device) -> tuple[Tensor, Tensor]:

@@ -11,14 +11,14 @@ import msgspec
 import torch
 from torch import Tensor, nn
 
-from prm.checkpoint import load_state, save_state
+from prm.checkpoint import BACKBONE, HEADS, load_state, save_state
 from prm.config import TrainConfig
 from prm.errors import Cancelled, TrainingError
 from prm.heads import Heads
-from prm.lanes import Lane
 from prm.losses import soft_cross_entropy
+from prm.training.lanes import Lane
 
-HEADS, BACKBONE, BEST, OPTIMISER = "heads.", "backbone.", "best.", "optimiser."
+BEST, OPTIMISER = "best.", "optimiser."
 
 
 @dataclass(frozen=True)

@@ -16,8 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from prm.errors import DataError
+from prm.evaluation.metrics import auroc, average_precision, brier, expected_calibration_error, harmonic_mean
 from prm.labels import first_error, problem_of, step_labels
-from prm.metrics import auroc, average_precision, brier, expected_calibration_error, harmonic_mean
 from prm.scores import TraceScore
 from prm.traces import Trace
 

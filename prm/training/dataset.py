@@ -1,4 +1,4 @@
-"""Labelled traces made ready for training: checked, parted by source group, cut after their last label. No torch."""
+"""Labelled traces made ready for training: checked, parted by source group, cut after their last label."""
 
 import random
 from collections.abc import Iterable

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from prm.cards import report_table
 from prm.errors import DataError
 from prm.evaluation import compare, evaluate, predicted_first_error
-from prm.metrics import auroc, average_precision, brier, expected_calibration_error
+from prm.evaluation.metrics import auroc, average_precision, brier, expected_calibration_error
 from prm.scores import TraceScore
 from prm.traces import Step, StepLabel, Trace
 

@@ -18,16 +18,17 @@ from prm.calibration import fit_temperature, fit_threshold, mean_probability
 from prm.cards import model_card
 from prm.checkpoint import save_model, write_atomic
 from prm.config import Progress, Stage, TrainConfig
-from prm.dataset import TrainingData, read_training_data, supervised_part
 from prm.encoding import Encoded, encode
 from prm.errors import Cancelled, DataError
-from prm.features import feature_width
-from prm.fitting import Fit, Targets
+from prm.features import compute_features, feature_width, row_offsets
 from prm.heads import Heads, bootstrap_weights
 from prm.labels import first_error, group_of, problem_of, step_labels, step_target
-from prm.lanes import CachedLane, Lane, TunedLane, compute_features, prepare_tuning, row_offsets
 from prm.manifest import Counts, Manifest, file_sha256
 from prm.traces import Trace
+from prm.training.dataset import TrainingData, read_training_data, supervised_part
+from prm.training.fitting import Fit, Targets
+from prm.training.lanes import CachedLane, Lane, TunedLane
+from prm.tuning import prepare_tuning
 
 ENCODE_CHUNK = 512  # traces tokenised between two looks at `cancelled`
 CHECKPOINT_FOLDER = "checkpoint"

@@ -1,6 +1,6 @@
 """Where a batch's step features come from: a cache over a frozen backbone, or the backbone being tuned."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -9,8 +9,9 @@ from torch import Tensor, nn
 
 from prm.backbones import Backbone
 from prm.config import TrainConfig
-from prm.encoding import Encoded, fill_batches
-from prm.features import feature_width, step_features
+from prm.encoding import Encoded
+from prm.features import compute_features, row_offsets, rows_of, step_features
+from prm.tuning import tunable_parameters
 
 
 class Lane(Protocol):
@@ -27,34 +28,6 @@ class Lane(Protocol):
 
     def tuned(self) -> dict[str, nn.Parameter]:
         """The backbone's parameters under training, by name."""
-
-
-def compute_features(
-    backbone: Backbone, encoded: Sequence[Encoded], token_budget: int, after_batch: Callable[[int], None] | None = None
-) -> Tensor:
-    """Features of every step in trace order, [steps, width], float32 on the CPU.
-
-    `after_batch` hears how many traces are done and may raise to stop.
-    """
-    offsets = row_offsets(encoded)
-    found = torch.zeros(offsets[-1], feature_width(backbone))
-    done = 0
-    with torch.no_grad():
-        for batch in fill_batches([len(e.ids) for e in encoded], token_budget):
-            rows = step_features(backbone, [encoded[i] for i in batch]).rows.cpu()
-            found[_rows_of(batch, offsets)] = rows
-            done += len(batch)
-            if after_batch:
-                after_batch(done)
-    return found
-
-
-def row_offsets(encoded: Sequence[Encoded]) -> list[int]:
-    """Where each trace's rows begin, and at the end how many there are."""
-    offsets = [0]
-    for item in encoded:
-        offsets.append(offsets[-1] + len(item.spans))
-    return offsets
 
 
 @dataclass
@@ -116,7 +89,7 @@ class TunedLane:
 
     def features(self, batch: list[int]) -> tuple[Tensor, Tensor]:
         found = step_features(self.backbone, [self.fit[i] for i in batch])
-        return found.rows, torch.tensor(_rows_of(batch, self.offsets))
+        return found.rows, torch.tensor(rows_of(batch, self.offsets))
 
     def held_features(self) -> Tensor:
         return compute_features(self.backbone, self.held, self.config.token_budget, self.after_batch).to(
@@ -125,26 +98,6 @@ class TunedLane:
 
     def tuned(self) -> dict[str, nn.Parameter]:
         return tunable_parameters(self.backbone)
-
-
-def prepare_tuning(backbone: Backbone, config: TrainConfig) -> None:
-    """Make the backbone's tunable parameters require gradients: all ("full"), adapters ("lora") or none."""
-    if config.lane == "lora":
-        from peft import LoraConfig, inject_adapter_in_model
-
-        adapters = LoraConfig(r=config.lora_rank, lora_alpha=2 * config.lora_rank, target_modules="all-linear")
-        backbone.model = inject_adapter_in_model(adapters, backbone.model)
-    for name, parameter in backbone.model.named_parameters():
-        parameter.requires_grad_(config.lane == "full" or (config.lane == "lora" and "lora_" in name))
-
-
-def tunable_parameters(backbone: Backbone) -> dict[str, nn.Parameter]:
-    """Parameters that require gradients, each once however many names it is tied to."""
-    return {name: p for name, p in backbone.model.named_parameters() if p.requires_grad}
-
-
-def _rows_of(batch: list[int], offsets: list[int]) -> list[int]:
-    return [row for i in batch for row in range(offsets[i], offsets[i + 1])]
 
 
 def _generator(seed: int, epoch: int) -> torch.Generator:

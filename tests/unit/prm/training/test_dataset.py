@@ -5,8 +5,8 @@ from pathlib import Path
 import msgspec
 
 from prm.config import TrainConfig
-from prm.dataset import read_training_data
 from prm.traces import Trace, write_traces
+from prm.training.dataset import read_training_data
 from tests.unit.prm.small_world import make_traces
 
 

@@ -10,18 +10,15 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from prm.backbones import Backbone, load_backbone
-from prm.checkpoint import load_model
+from prm.checkpoint import BACKBONE, HEADS, load_model
 from prm.encoding import encode
 from prm.errors import ModelFileError
-from prm.features import STATISTICS, feature_width
-from prm.fitting import BACKBONE, HEADS
+from prm.features import STATISTICS, compute_features, feature_width, row_offsets
 from prm.heads import Heads
-from prm.lanes import compute_features, prepare_tuning, row_offsets, tunable_parameters
 from prm.manifest import Manifest
 from prm.scores import TraceScore
 from prm.traces import Trace
-
-__all__ = ["Scorer", "TraceScore"]
+from prm.tuning import prepare_tuning, tunable_parameters
 
 CHUNK = 256  # traces read ahead, so that batches hold near lengths
 ZERO_LABEL_STATISTIC = STATISTICS.index("surprisal_max")

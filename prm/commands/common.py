@@ -1,0 +1,39 @@
+"""What commands share: finding models and traces by what was typed, and reporting."""
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from prm.cores import use_half_the_cores
+from prm.errors import DataError
+from prm.traces import Trace, read_traces
+
+if TYPE_CHECKING:
+    from prm.scoring import Scorer
+
+ZERO_LABEL = "zero:"
+MODEL_HELP = "model folder, or zero:BACKBONE for scores without labels"
+
+
+def load_scorer(model: str) -> "Scorer":
+    """The scorer that `--model` names."""
+    use_half_the_cores()
+    from prm.scoring import Scorer
+
+    if model.startswith(ZERO_LABEL):
+        return Scorer.for_base(model.removeprefix(ZERO_LABEL))
+    return Scorer.load(Path(model))
+
+
+def existing_traces(path: Path) -> Iterator[Trace]:
+    """The traces of a file; raises DataError where there is none."""
+    if not path.is_file():
+        raise DataError(f"{path}: no such file")
+    return read_traces(path)
+
+
+def say(line: str) -> None:
+    """One line to the caller, at once."""
+    sys.stdout.write(line + "\n")
+    sys.stdout.flush()
