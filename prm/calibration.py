@@ -1,5 +1,7 @@
 """Temperature and first-error threshold, fitted on data set aside for it. numpy only."""
 
+from collections.abc import Sequence
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -22,6 +24,15 @@ def fit_temperature(logits: Array, targets: Array, weights: Array) -> float:
 def mean_probability(logits: Array, temperature: float) -> Array:
     """Mean over heads of sigmoid(logit / temperature): [steps]."""
     return _sigmoid(logits / temperature).mean(axis=0)
+
+
+def without_temperature(heads: Sequence[float], temperature: float) -> float:
+    """The heads' mean probability as it was before `temperature` divided their logits.
+
+    A probability that was rounded to 0 or 1 comes back as the nearest one that was not.
+    """
+    p = np.clip(np.array(heads), 1e-300, 1 - 1e-16)
+    return float(_sigmoid((np.log(p) - np.log1p(-p)) * temperature).mean())
 
 
 def fit_threshold(scores: list[Array], first_errors: list[int]) -> float:

@@ -1,9 +1,13 @@
 """A trained model and its measurements in words: tables for a shell, a card for people. No torch."""
 
-from prm.evaluation import Metric, Report, Slice
+from collections.abc import Iterable, Sequence
+
+from prm.evaluation import Metric, Report, Slice, StepSlice
 from prm.manifest import Manifest
 
-COLUMNS = ("", "solutions", "ProcessBench F1", "first error", "step AUROC", "step AUPRC", "index AUROC", "ECE", "Brier")
+STEP_COLUMNS = ("step AUROC", "index AUROC", "length AUROC", "step AUPRC", "ECE", "Brier")
+COLUMNS = ("", "solutions", "ProcessBench F1", "first error", *STEP_COLUMNS)
+POSITION_COLUMNS = ("position", "steps", "errors", *STEP_COLUMNS)
 FITTED_ON = {
     "calibration": "the calibration split",
     "validation": "source groups of the pool that were set aside",
@@ -12,11 +16,22 @@ FITTED_ON = {
 
 
 def report_table(report: Report) -> str:
-    """The report as a Markdown table: overall, then by domain and by number of steps."""
+    """The report as Markdown tables: solutions overall and by domain, generator and length; steps by position."""
     rows = [("all", report.overall)]
     rows += [(name or "(no domain)", part) for name, part in report.by_domain.items()]
+    if len(report.by_generator) > 1:
+        rows += [(f"by {name or '(no generator)'}", part) for name, part in report.by_generator.items()]
     rows += [(f"{name} steps", part) for name, part in report.by_length.items()]
-    lines = [COLUMNS, tuple("---" for _ in COLUMNS), *(_row(name, part) for name, part in rows)]
+    solutions = [_row(name, part) for name, part in rows]
+    steps = [
+        (name, str(part.n_steps), str(part.n_errors), *_step_cells(part)) for name, part in report.by_position.items()
+    ]
+    return markdown_table(COLUMNS, solutions) + "\n\n" + markdown_table(POSITION_COLUMNS, steps)
+
+
+def markdown_table(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """Cells as a Markdown table, without a last line break."""
+    lines = [columns, ["---"] * len(columns), *rows]
     return "\n".join("| " + " | ".join(line) + " |" for line in lines)
 
 
@@ -44,16 +59,13 @@ def model_card(manifest: Manifest, report: Report | None = None) -> str:
 
 
 def _row(name: str, part: Slice) -> tuple[str, ...]:
-    metrics = (
-        part.processbench_f1,
-        part.first_error_accuracy,
-        part.step_auroc,
-        part.step_auprc,
-        part.index_auroc,
-        part.ece,
-        part.brier,
-    )
-    return (name, str(part.n_solutions), *map(format_metric, metrics))
+    first_errors = (part.processbench_f1, part.first_error_accuracy)
+    return (name, str(part.n_solutions), *map(format_metric, first_errors), *_step_cells(part))
+
+
+def _step_cells(part: StepSlice) -> tuple[str, ...]:
+    metrics = (part.step_auroc, part.index_auroc, part.length_auroc, part.step_auprc, part.ece, part.brier)
+    return tuple(map(format_metric, metrics))
 
 
 def format_metric(metric: Metric) -> str:

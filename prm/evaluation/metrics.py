@@ -1,58 +1,72 @@
-"""Ranking and calibration metrics with weights, so that a bootstrap is only another weight vector. numpy only."""
+"""Ranking and calibration metrics under many weightings at once, so that a bootstrap is one call. numpy only.
+
+`weights` is [n] or [draws, n] throughout, and a metric has its leading shape: a number or [draws]. A weighting
+without what a metric needs (no positive, no weight) gives nan.
+"""
+
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-Array = NDArray[np.float64]
-ECE_BINS = 10
+Array = NDArray[np.floating]
+CALIBRATION_BINS = 10
 
 
-def auroc(scores: Array, positive: Array, weights: Array) -> float:
-    """Weighted probability that a positive outranks a negative, ties half; nan where a class is missing.
+def ranking(scores: NDArray[Any], positive: Array, weights: Array) -> tuple[Array, Array]:
+    """AUROC and average precision of `scores` [n] for the class `positive` [n] (1 or 0).
 
-    `positive` is 1 or 0; all three arrays are [n].
+    AUROC is the probability that a positive outranks a negative, ties half. Average precision is the area
+    under precision and recall by steps, without interpolation, ties taken together.
     """
-    at_positive, at_negative = _by_score(scores, positive, weights)
-    total = at_positive.sum() * at_negative.sum()
-    if total <= 0:
-        return float("nan")
-    below = np.cumsum(at_negative) - at_negative
-    return float((at_positive * (below + at_negative / 2)).sum() / total)
+    order = np.argsort(scores, kind="stable")
+    scores, found = scores[order], np.flatnonzero(positive[order])
+    if not len(found):
+        nothing = np.full(weights.shape[:-1], np.nan)
+        return nothing, nothing
+    weights = weights[..., order]
+    # of each run of equal scores that holds a positive: where it starts, where it ends, its positives
+    values, first = np.unique(scores[found], return_index=True)
+    start, end = (np.searchsorted(scores, values, side) for side in ("left", "right"))
+    edges = np.unique(np.concatenate([[0], start, end]))
+    between = np.add.reduceat(weights, edges[edges < len(scores)], axis=-1).astype(float)
+    upto = np.concatenate([np.zeros_like(between[..., :1]), np.cumsum(between, axis=-1)], axis=-1)
+    start, end = np.searchsorted(edges, start), np.searchsorted(edges, end)
+    positives = np.add.reduceat(weights[..., found], first, axis=-1).astype(float)
+    total, n_positive = upto[..., -1:], positives.sum(axis=-1, keepdims=True)
+    earlier = np.cumsum(positives, axis=-1) - positives
+    below, level = upto[..., start] - earlier, upto[..., end] - upto[..., start] - positives
+    above, taken = n_positive - earlier, total - upto[..., start]
+    wins = (positives * (below + level / 2)).sum(axis=-1)
+    precision = np.divide(above, taken, out=np.zeros_like(above), where=taken > 0)
+    n_positive = n_positive[..., 0]
+    auroc = divide(wins, n_positive * (total[..., 0] - n_positive))
+    return auroc, divide((precision * positives).sum(axis=-1), n_positive)
 
 
-def average_precision(scores: Array, positive: Array, weights: Array) -> float:
-    """Area under precision and recall by steps (no interpolation), ties taken together; nan without positives."""
-    at_positive, at_negative = _by_score(scores, positive, weights)
-    found = np.cumsum(at_positive[::-1])
-    taken = found + np.cumsum(at_negative[::-1])
-    if not len(found) or found[-1] <= 0:
-        return float("nan")
-    precision = np.divide(found, taken, out=np.zeros_like(found), where=taken > 0)
-    return float((precision * at_positive[::-1]).sum() / found[-1])
+def brier(p: Array, outcome: Array, weights: Array) -> Array:
+    """Mean squared error of `p` [n] against `outcome` [n] (1 or 0)."""
+    return divide(weights @ (p - outcome) ** 2, weights.sum(axis=-1))
 
 
-def expected_calibration_error(p: Array, outcome: Array, weights: Array) -> float:
-    """Weighted mean of |mean p - mean outcome| over equal-width bins of p; nan without weight."""
-    if weights.sum() <= 0:
-        return float("nan")
-    bins = np.minimum((p * ECE_BINS).astype(int), ECE_BINS - 1)
-    gaps = np.bincount(bins, weights * (p - outcome), ECE_BINS)
-    return float(np.abs(gaps).sum() / weights.sum())
+def expected_calibration_error(p: Array, outcome: Array, weights: Array) -> Array:
+    """Mean of |mean p - mean outcome| over ten bins of p of equal width, by their weight (Guo et al. 2017, eq. 3)."""
+    gaps = weights @ (in_bins(p) * (p - outcome)[:, None])
+    return divide(np.abs(gaps).sum(axis=-1), weights.sum(axis=-1))
 
 
-def brier(p: Array, outcome: Array, weights: Array) -> float:
-    """Weighted mean squared error of p; nan without weight."""
-    return float((weights * (p - outcome) ** 2).sum() / weights.sum()) if weights.sum() > 0 else float("nan")
+def in_bins(p: Array) -> Array:
+    """Which of the bins of equal width each `p` [n] lies in: [n, bins] of 1 and 0."""
+    return np.eye(CALIBRATION_BINS)[np.minimum((p * CALIBRATION_BINS).astype(int), CALIBRATION_BINS - 1)]
 
 
-def harmonic_mean(a: float, b: float) -> float:
+def harmonic_mean(a: Array, b: Array) -> Array:
     """2ab / (a + b); 0 where both are 0, nan where either is."""
-    return 2 * a * b / (a + b) if a + b != 0 else 0.0
+    total = a + b
+    return np.where(total == 0, 0.0, divide(2 * a * b, total))
 
 
-def _by_score(scores: Array, positive: Array, weights: Array) -> tuple[Array, Array]:
-    """Weight of positives and of negatives at each distinct score, ascending."""
-    _, place = np.unique(scores, return_inverse=True)
-    size = int(place.max(initial=-1)) + 1
-    at_positive, at_negative = (np.bincount(place, weights * which, size) for which in (positive, 1 - positive))
-    return at_positive.astype(float), at_negative.astype(float)
+def divide(part: Array, whole: Array) -> Array:
+    """part / whole, nan where the whole is 0."""
+    part, whole = np.asarray(part, dtype=float), np.asarray(whole, dtype=float)
+    return np.divide(part, whole, out=np.full(np.broadcast(part, whole).shape, np.nan), where=whole != 0)

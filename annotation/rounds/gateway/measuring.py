@@ -1,6 +1,5 @@
 """Metrics of scores on labelled traces, and one model against another."""
 
-import math
 from pathlib import Path
 from typing import Any
 
@@ -55,7 +54,7 @@ def compare(
         )
     except DataError:
         return None
-    if math.isnan(found.low):
+    if found.low is None or found.high is None:
         return None
     return Measured(
         gain=found.gain,

@@ -1,0 +1,116 @@
+"""Traces with their scores as columns: one row a solution, one row a step that counts. numpy only."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from prm.calibration import without_temperature
+from prm.errors import DataError
+from prm.labels import first_error, problem_of, step_labels
+from prm.scores import TraceScore
+from prm.traces import Trace
+
+Numbers = NDArray[np.float64]
+Indices = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Solutions:
+    """`problem` and `domain` are indices; `exact` is 1 where the predicted first error is the true one;
+    `settled` says whether the labels tell the first error at all."""
+
+    problem: Indices
+    domain: Indices
+    length: Indices
+    erroneous: Numbers
+    exact: Numbers
+    unscored: Indices
+    settled: NDArray[np.bool_]
+    domains: list[str]
+    generators: list[str]
+    n_problems: int
+
+
+@dataclass(frozen=True)
+class Steps:
+    """The rated and scored steps up to the first error; `raw` is p before temperature, equal to `p` where unknown."""
+
+    solution: Indices
+    index: Indices
+    chars: Indices
+    p: Numbers
+    raw: Numbers
+    error: Numbers
+
+
+def predicted_first_error(mean: Sequence[float | None], threshold: float) -> int | None:
+    """Position of the first step below the threshold, -1 for none, None where a step was not scored."""
+    if any(p is None for p in mean):
+        return None
+    return next((k for k, p in enumerate(mean) if p is not None and p < threshold), -1)
+
+
+def columns_of(
+    traces: Sequence[Trace], scores: Iterable[TraceScore], threshold: float, temperature: float | None = None
+) -> tuple[Solutions, Steps]:
+    """Judge every solution at `threshold`; raises DataError where a trace has no score for each of its steps."""
+    by_id = {score.id: score for score in scores}
+    problems: dict[str, int] = {}
+    domains = sorted({trace.domain for trace in traces})
+    solutions: list[tuple[float, ...]] = []
+    steps: list[tuple[float, ...]] = []
+    for row, trace in enumerate(traces):
+        score = by_id.get(trace.id)
+        if score is None or len(score.mean) != len(trace.steps):
+            raise DataError(f"trace {trace.id!r} has no score for each of its {len(trace.steps)} steps")
+        error = first_error(trace)
+        solutions.append(
+            (
+                problems.setdefault(problem_of(trace), len(problems)),
+                domains.index(trace.domain),
+                len(trace.steps),
+                error is not None and error >= 0,
+                error is not None and predicted_first_error(score.mean, threshold) == error,
+                sum(p is None for p in score.mean),
+                error is not None,
+            )
+        )
+        steps += _step_rows(row, trace, score, temperature)
+    table, step_table = (np.array(rows, dtype=float).reshape(-1, width) for rows, width in ((solutions, 7), (steps, 6)))
+    whole, step_whole = table.astype(np.int64), step_table.astype(np.int64)
+    return (
+        Solutions(
+            problem=whole[:, 0],
+            domain=whole[:, 1],
+            length=whole[:, 2],
+            erroneous=table[:, 3],
+            exact=table[:, 4],
+            unscored=whole[:, 5],
+            settled=whole[:, 6] > 0,
+            domains=domains,
+            generators=[trace.generator for trace in traces],
+            n_problems=len(problems),
+        ),
+        Steps(
+            solution=step_whole[:, 0],
+            index=step_whole[:, 1],
+            chars=step_whole[:, 2],
+            p=step_table[:, 3],
+            raw=step_table[:, 4],
+            error=step_table[:, 5],
+        ),
+    )
+
+
+def _step_rows(row: int, trace: Trace, score: TraceScore, temperature: float | None) -> Iterable[tuple[float, ...]]:
+    for index, label in enumerate(step_labels(trace)):
+        p, heads = score.mean[index], score.heads[index]
+        if label is None:
+            continue
+        if p is not None:
+            raw = p if temperature is None or heads is None else without_temperature(heads, temperature)
+            yield row, index, len(trace.steps[index].text), p, raw, label.rating == -1
+        if label.rating == -1:
+            return
