@@ -1,5 +1,5 @@
 """A generated world of reasoning with known step truth, for demos, tests and simulation."""
 
-from prm.sandbox.world import WORLD_VERSION, WorldConfig, corpus, generate
+from prm.sandbox.world import WORLD_VERSION, WorldConfig, corpus, generate, generate_pools
 
-__all__ = ["WORLD_VERSION", "WorldConfig", "corpus", "generate"]
+__all__ = ["WORLD_VERSION", "WorldConfig", "corpus", "generate", "generate_pools"]

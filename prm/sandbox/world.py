@@ -7,8 +7,9 @@ ever, to the pool, the calibration set, the holdout, or the corpus that the tiny
 
 import hashlib
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
+from itertools import count, islice, repeat
 from random import Random
 
 from prm.sandbox import skills  # noqa: F401  (declares the skills)
@@ -83,17 +84,16 @@ def generate(world: WorldConfig, *, split: Split, n: int, seed: int = 0) -> Iter
     """
     if split not in ("pool", "calibration", "holdout"):
         raise ValueError(f"no split is named {split!r}; use pool, calibration or holdout")
-    made = 0
-    for number, (skill, story, clean, group) in enumerate(_problems(world, split, seed)):
-        problem_id = f"{split}-{seed}-{number}"
-        for solution in range(1 + number % world.solutions):
-            if made == n:
-                return
-            generator = Random(f"{problem_id}/{solution}/who").choice(list(GENERATORS))
-            hand = Random(f"{world.seed}/{problem_id}/{solution}")
-            work = _solve(skill, story, hand, GENERATORS[generator], clean)
-            yield _trace(work, skill, clean, f"{problem_id}-{solution}", problem_id, group, split, generator)
-            made += 1
+    counts = (1 + number % world.solutions for number in count())
+    return islice(_solutions(world, split, seed, counts), n)
+
+
+def generate_pools(world: WorldConfig, *, split: Split, problems: int, samples: int, seed: int = 0) -> Iterator[Trace]:
+    """Yields as many labelled solutions of each of the first problems of a split: pools for best-of-N.
+
+    The first few of a pool are those that `generate` yields of that problem.
+    """
+    return _solutions(world, split, seed, repeat(samples, problems))
 
 
 def corpus(world: WorldConfig, *, n: int, seed: int = 0) -> Iterator[tuple[str, list[Step]]]:
@@ -109,6 +109,19 @@ def corpus(world: WorldConfig, *, n: int, seed: int = 0) -> Iterator[tuple[str, 
         habits = replace(CORPUS_HABITS, misconception=believed)
         work = _solve(skill, story, Random(f"{world.seed}/corpus/{seed}/{number}"), habits, clean)
         yield work.problem, work.steps
+
+
+def _solutions(world: WorldConfig, split: Split, seed: int, counts: Iterable[int]) -> Iterator[Trace]:
+    """Of each problem in turn as many solutions as its count says."""
+    for number, (n, (skill, story, clean, group)) in enumerate(
+        zip(counts, _problems(world, split, seed), strict=False)
+    ):
+        problem_id = f"{split}-{seed}-{number}"
+        for solution in range(n):
+            generator = Random(f"{problem_id}/{solution}/who").choice(list(GENERATORS))
+            hand = Random(f"{world.seed}/{problem_id}/{solution}")
+            work = _solve(skill, story, hand, GENERATORS[generator], clean)
+            yield _trace(work, skill, clean, f"{problem_id}-{solution}", problem_id, group, split, generator)
 
 
 def _problems(world: WorldConfig, use: str, seed: int) -> Iterator[tuple[Skill, str, Work, str]]:

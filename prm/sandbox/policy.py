@@ -1,0 +1,125 @@
+"""Who solves the sandbox's problems: a causal LM that can go on from any prefix, and the world's own solvers.
+
+The language model is graded by the world's reference answer alone. The world's solvers come with the truth
+of every step, so what a verifier picks from them can be checked step by step.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple, Protocol
+
+import msgspec
+import torch
+
+from prm.backbones import Backbone
+from prm.rendering import parse_step, render_step
+from prm.traces import Step, Trace
+
+ROWS = 256  # continuations written side by side
+LAST_WORDS = re.compile(r"(?:answer is|done:|result:|prints|output is|comes to|we get|result is) \$?(.+?)\$?\.$", re.I)
+
+
+class Start(NamedTuple):
+    """Where a policy goes on: a problem and the steps that already stand."""
+
+    problem: str
+    steps: Sequence[Step] = ()
+
+
+class Policy(Protocol):
+    """Something that solves problems step by step."""
+
+    def continue_from(self, starts: Sequence[Start], *, seed: int) -> list[list[Step]]:
+        """The steps that follow each start, one sample a start; the same seed gives the same samples."""
+
+
+class BackbonePolicy:
+    """A causal LM that was trained on solutions in this library's layout, sampled at `temperature`.
+
+    A continuation ends with the end of text, or after `most_tokens`; a step cut short there is left out.
+    """
+
+    def __init__(self, backbone: Backbone, *, temperature: float = 1.0, most_tokens: int = 256) -> None:
+        self.backbone, self.temperature, self.most_tokens = backbone, temperature, most_tokens
+
+    def continue_from(self, starts: Sequence[Start], *, seed: int) -> list[list[Step]]:
+        prompts = self._prompts(starts)
+        order = sorted(range(len(starts)), key=lambda i: len(prompts[i]))
+        found: list[list[Step]] = [[] for _ in starts]
+        with torch.random.fork_rng():
+            torch.manual_seed(seed)
+            for first in range(0, len(order), ROWS):
+                rows = order[first : first + ROWS]
+                for row, steps in zip(rows, self._sample([prompts[i] for i in rows]), strict=True):
+                    found[row] = steps
+        return found
+
+    def _prompts(self, starts: Sequence[Start]) -> list[list[int]]:
+        layout = self.backbone.layout
+        texts = [text for start in starts for text in (start.problem, *map(render_step, start.steps))]
+        pieces = iter(self.backbone.tokenizer(texts, add_special_tokens=False, split_special_tokens=True)["input_ids"])
+        prompts = []
+        for start in starts:
+            ids = [*layout.start, *next(pieces), *layout.problem_end]
+            for _ in start.steps:
+                ids += [*next(pieces), *layout.step_end]
+            prompts.append(ids)
+        return prompts
+
+    def _sample(self, prompts: Sequence[list[int]]) -> list[list[Step]]:
+        """One batch, padded at the left so that every row ends where it is to go on."""
+        longest = max(map(len, prompts))
+        ids = torch.tensor([[0] * (longest - len(prompt)) + prompt for prompt in prompts])
+        mask = torch.tensor([[0] * (longest - len(prompt)) + [1] * len(prompt) for prompt in prompts])
+        end = self.backbone.tokenizer.eos_token_id
+        with torch.no_grad():
+            written = self.backbone.model.generate(
+                input_ids=ids.to(self.backbone.device),
+                attention_mask=mask.to(self.backbone.device),
+                do_sample=True,
+                temperature=self.temperature,
+                top_k=0,
+                top_p=1.0,
+                max_new_tokens=min(self.most_tokens, self.backbone.context - longest),
+                eos_token_id=end,
+                pad_token_id=end,
+            )
+        return [self._read(row) for row in written[:, longest:].tolist()]
+
+    def _read(self, ids: list[int]) -> list[Step]:
+        """The whole steps among sampled ids."""
+        end, mark = self.backbone.tokenizer.eos_token_id, list(self.backbone.layout.step_end)
+        ids = ids[: ids.index(end)] if end in ids else ids
+        steps, begin = [], 0
+        for k in range(len(ids)):
+            if k >= begin and ids[k : k + len(mark)] == mark:
+                steps.append(parse_step(self.backbone.tokenizer.decode(ids[begin:k]).strip()))
+                begin = k + len(mark)
+        return steps
+
+
+def final_answer(steps: Sequence[Step]) -> str | None:
+    """The answer that a sandbox solution ends with, None where its last step states none."""
+    stated = LAST_WORDS.search(steps[-1].text) if steps else None
+    return stated[1] if stated else None
+
+
+def sample_solutions(policy: Policy, problems: Sequence[Trace], *, samples: int, seed: int) -> Iterator[Trace]:
+    """`samples` solutions of each problem, graded by its reference answer; steps carry no labels.
+
+    Of `problems` only what is known before a solution is kept: problem, reference answer, skill.
+    """
+    for number, problem in enumerate(problems):
+        starts = [Start(problem.problem)] * samples
+        for sample, steps in enumerate(policy.continue_from(starts, seed=seed * 1_000_003 + number)):
+            answer = final_answer(steps)
+            yield msgspec.structs.replace(
+                problem,
+                id=f"{problem.problem_id}-{sample}",
+                steps=steps,
+                generator="policy",
+                labels=None,
+                first_error=None,
+                final_answer_correct=answer == problem.reference_answer,
+                meta={"skill": problem.meta["skill"], "answer": answer},
+            )
