@@ -14,7 +14,7 @@ from prm.errors import ModelFileError
 from prm.manifest import MANIFEST_FILE, WEIGHTS_FILE, Manifest, file_sha256, read_manifest
 
 STATE_KEY = "state"
-HEADS, BACKBONE = "heads.", "backbone."  # whose tensor it is, by the start of its name
+BACKBONE = "backbone."  # how the names of a tuned backbone's tensors start; the others are the readout's
 State = TypeVar("State")
 
 

@@ -10,6 +10,7 @@ from prm.errors import DataError
 NeutralPolicy = Literal["positive", "negative", "drop"]
 Lane = Literal["heads", "full", "lora"]
 Stage = Literal["tokenise", "cache", "train", "calibrate", "done"]
+ClassBalance = Literal["none", "inverse", "effective"]
 
 
 class TrainConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -22,6 +23,16 @@ class TrainConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_on
     `context` in tokens, None for the backbone's own. Learning rates are peaks of a cosine with
     warm-up. `patience` counts epochs without a better validation loss. `checkpoint_seconds`
     is the longest work lost in a crash.
+
+    The objective: `classes` 2 learns "no error" against "error", 3 the whole posterior of good, neutral and
+    bad, from which `neutral` then says how p(no error) is read. `process_weight` is the weight of the step
+    labels' cross-entropy, `outcome_weight` that of a second ensemble which learns from `final_answer_correct`
+    at a solution's last step; a part of weight 0 is not made. `pairwise_weight` is that of the
+    preference between rated completions at one position. `class_balance` weights classes by the
+    inverse of their counts or of their effective numbers, none more than `balance_cap` times another.
+    Against wrong labels: `label_smoothing` spreads that share of each label over the classes, and
+    `robustness` in [0, 1] is q of the generalised cross-entropy (0 is plain). `anchor` pulls each head to
+    its own initial draw, 1 being the strength that Bayes gives; it stands in place of the heads' weight decay.
     """
 
     base: str = "tiny"
@@ -43,6 +54,15 @@ class TrainConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_on
     validation_share: float = 0.15
     lora_rank: int = 8
     checkpoint_seconds: float = 30.0
+    classes: Literal[2, 3] = 2
+    process_weight: float = 1.0
+    outcome_weight: float = 0.0
+    pairwise_weight: float = 0.0
+    class_balance: ClassBalance = "none"
+    balance_cap: float = 10.0
+    label_smoothing: float = 0.0
+    robustness: float = 0.0
+    anchor: float = 0.0
 
     def __post_init__(self) -> None:
         positive = ("heads", "hidden", "epochs", "patience", "batch_steps", "batch_tokens", "token_budget", "lora_rank")
@@ -53,6 +73,17 @@ class TrainConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_on
             raise ValueError("dropout must lie in [0, 1)")
         if not 0 < self.validation_share < 1:
             raise ValueError("validation_share must lie between 0 and 1")
+        for name in ("process_weight", "outcome_weight", "pairwise_weight", "anchor"):
+            if not 0 <= getattr(self, name) < float("inf"):
+                raise ValueError(f"{name} must be 0 or more, and finite")
+        if self.process_weight == 0 and (self.outcome_weight == 0 or self.pairwise_weight > 0):
+            raise ValueError("process_weight may be 0 only where outcome_weight is above 0 and pairwise_weight is 0")
+        if not self.balance_cap >= 1:
+            raise ValueError("balance_cap must be at least 1")
+        if not 0 <= self.label_smoothing < 1:
+            raise ValueError("label_smoothing must lie in [0, 1)")
+        if not 0 <= self.robustness <= 1:
+            raise ValueError("robustness must lie in [0, 1]")
 
 
 class Progress(msgspec.Struct, omit_defaults=True):

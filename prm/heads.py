@@ -1,26 +1,30 @@
-"""An ensemble of small MLP heads on one shared backbone, computed together."""
+"""What is read off a step's features: ensembles of small MLPs on one shared backbone, computed together."""
 
 import torch
 from torch import Tensor, nn
 
+from prm.config import NeutralPolicy, TrainConfig
+
 
 class Heads(nn.Module):
-    """`n_heads` two-layer MLPs from standardised step features to the logit of "the step is good".
+    """`n_heads` two-layer MLPs from standardised step features to logits.
 
-    The standardisation is fixed before training from the training steps and travels with the weights.
+    Two classes: the logit of "the step is not an error". Three: logits of good, neutral and bad. The
+    standardisation is fixed before training from the training steps and travels with the weights.
     """
 
     centre: Tensor
     scale: Tensor
 
-    def __init__(self, n_heads: int, width: int, hidden: int, dropout: float) -> None:
+    def __init__(self, n_heads: int, width: int, hidden: int, dropout: float, classes: int = 2) -> None:
         super().__init__()
+        outputs = 1 if classes == 2 else classes
         self.register_buffer("centre", torch.zeros(width))
         self.register_buffer("scale", torch.ones(width))
         self.enter = nn.Parameter(torch.randn(n_heads, width, hidden) * width**-0.5)
         self.enter_bias = nn.Parameter(torch.zeros(n_heads, 1, hidden))
-        self.leave = nn.Parameter(torch.randn(n_heads, hidden, 1) * hidden**-0.5)
-        self.leave_bias = nn.Parameter(torch.zeros(n_heads, 1, 1))
+        self.leave = nn.Parameter(torch.randn(n_heads, hidden, outputs) * hidden**-0.5)
+        self.leave_bias = nn.Parameter(torch.zeros(n_heads, 1, outputs))
         self.dropout = dropout
 
     def standardise_on(self, rows: Tensor) -> None:
@@ -34,12 +38,60 @@ class Heads(nn.Module):
         self.scale.copy_(torch.maximum(spread, 1e-2 * rows.abs().mean(0)).clamp(min=1e-4))
 
     def forward(self, rows: Tensor) -> Tensor:
-        """`rows` [steps, width] to logits [heads, steps]."""
+        """`rows` [steps, width] to logits: [heads, steps] for two classes, [heads, steps, 3] for three."""
         rows = ((rows - self.centre) / self.scale).clamp(-8, 8)
         rows = nn.functional.dropout(rows, self.dropout, self.training)
         hidden = torch.baddbmm(self.enter_bias, rows.expand(len(self.enter), -1, -1), self.enter)
         hidden = nn.functional.dropout(nn.functional.gelu(hidden), self.dropout, self.training)
-        return torch.baddbmm(self.leave_bias, hidden, self.leave).squeeze(2)
+        logits = torch.baddbmm(self.leave_bias, hidden, self.leave)
+        return logits.squeeze(2) if logits.shape[2] == 1 else logits
+
+
+class Readout(nn.Module):
+    """A model's ensembles: `heads` for the step itself, `outcome` for the solution's final answer.
+
+    A part whose weight in the loss is 0 is absent (None). Without `heads`, the outcome ensemble applied at
+    each step stands in for step scores: p(the final answer will be right | the steps so far).
+    """
+
+    def __init__(self, config: TrainConfig, width: int) -> None:
+        super().__init__()
+        size = (config.heads, width, config.hidden, config.dropout)
+        self.neutral: NeutralPolicy = config.neutral
+        self.heads = Heads(*size, config.classes) if config.process_weight else None
+        self.outcome = Heads(*size) if config.outcome_weight else None
+
+    def standardise_on(self, rows: Tensor) -> None:
+        """Fix what every ensemble subtracts and divides by, from `rows` [steps, width]."""
+        for part in self.children():
+            assert isinstance(part, Heads)
+            part.standardise_on(rows)
+
+    def step_logits(self, rows: Tensor) -> Tensor:
+        """`rows` [steps, width] to logits of "the step is not an error", [heads, steps], for any classes."""
+        if self.heads is not None:
+            return good_logit(self.heads(rows), self.neutral)
+        logits = self.outcome_logits(rows)
+        assert logits is not None, "the configuration refuses a model of neither part"
+        return logits
+
+    def outcome_logits(self, rows: Tensor) -> Tensor | None:
+        """`rows` [steps, width] to logits of "the final answer is right", [heads, steps]; None without that part."""
+        return None if self.outcome is None else self.outcome(rows)
+
+
+def good_logit(logits: Tensor, neutral: NeutralPolicy) -> Tensor:
+    """The logit of "the step is not an error", [heads, steps], of what `Heads` gives.
+
+    Of three classes, the neutral policy says which count as what: "positive" puts neutral beside good,
+    "negative" beside bad, "drop" compares good with bad alone.
+    """
+    if logits.dim() == 2:
+        return logits
+    good, middle, bad = logits.unbind(2)
+    if neutral == "positive":
+        return torch.logaddexp(good, middle) - bad
+    return good - (torch.logaddexp(middle, bad) if neutral == "negative" else bad)
 
 
 def bootstrap_weights(groups: list[str], n_heads: int, seed: int) -> Tensor:

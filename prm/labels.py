@@ -1,5 +1,6 @@
 """From labels to what is learned and measured: step targets, first errors, groups. No torch."""
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from prm.config import NeutralPolicy
@@ -64,3 +65,23 @@ def problem_of(trace: Trace) -> str:
 def group_of(trace: Trace) -> str:
     """What must not be torn between fitting and checking: the source group, else the problem."""
     return trace.source_group or problem_of(trace)
+
+
+def source_groups(traces: Sequence[Trace]) -> list[str]:
+    """A group's name for each trace; traces of one group, one problem id or one problem text share a name.
+
+    Also where they do so only by way of others, so a problem that came in twice under two ids is torn nowhere.
+    """
+    above: dict[tuple[str, str], tuple[str, str]] = {}
+
+    def top(key: tuple[str, str]) -> tuple[str, str]:
+        while above.setdefault(key, key) != key:
+            key = above[key]
+        return key
+
+    keys = [("group", group_of(trace)) for trace in traces]
+    for trace, key in zip(traces, keys, strict=True):
+        for same in (("problem", problem_of(trace)), ("text", trace.problem)):
+            above[top(same)] = top(key)
+    names: dict[tuple[str, str], str] = {}
+    return [names.setdefault(top(key), group_of(trace)) for trace, key in zip(traces, keys, strict=True)]

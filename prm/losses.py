@@ -1,10 +1,44 @@
-"""What training minimises."""
+"""What training minimises, each a weighted mean over heads and rows, in nats. Pure functions of tensors."""
 
+import torch
 from torch import Tensor
-from torch.nn.functional import binary_cross_entropy_with_logits
+from torch.nn.functional import binary_cross_entropy_with_logits, logsigmoid
 
 
-def soft_cross_entropy(logits: Tensor, targets: Tensor, weights: Tensor) -> Tensor:
-    """Weighted mean cross-entropy in nats: logits and weights [heads, steps], targets [steps] in [0, 1]."""
+def class_log_probabilities(logits: Tensor, log_prior: Tensor) -> Tensor:
+    """[heads, steps] or [heads, steps, 3] logits to log-probabilities [heads, steps, classes], good first.
+
+    `log_prior` [classes] is added first. Where classes are weighted, adding the logs of their weights here
+    lets the logits themselves stay those of the data's own class shares (Menon et al. 2021, "Long-tail
+    learning via logit adjustment", eq. 10), so that balancing does not spoil calibration.
+    """
+    if logits.dim() == 3:
+        return (logits + log_prior).log_softmax(2)
+    logits = logits + (log_prior[0] - log_prior[1])
+    return torch.stack([logsigmoid(logits), logsigmoid(-logits)], dim=2)
+
+
+def soft_cross_entropy(log_p: Tensor, targets: Tensor, weights: Tensor, robustness: float = 0.0) -> Tensor:
+    """Mean of sum_c t_c * (1 - p_c^q) / q, q being `robustness`: cross-entropy at q = 0.
+
+    `log_p` [heads, steps, classes], `targets` [steps, classes], `weights` [heads, steps]. The generalised
+    cross-entropy of Zhang & Sabuncu 2018 ("... for Training Deep Neural Networks with Noisy Labels", eq. 6):
+    the larger q, the less a label that the model finds absurd can pull; q = 1 is the absolute error.
+    """
+    surprise = -torch.expm1(robustness * log_p) / robustness if robustness else -log_p
+    return _mean((targets * surprise).sum(2), weights)
+
+
+def preference_loss(better: Tensor, other: Tensor, targets: Tensor, weights: Tensor) -> Tensor:
+    """Bradley-Terry (1952): cross-entropy of sigmoid(better - other) with p(the first is preferred).
+
+    Logits [heads, pairs], `targets` [pairs], `weights` [heads, pairs].
+    """
+    logits = better - other
     loss = binary_cross_entropy_with_logits(logits, targets.expand_as(logits), reduction="none")
+    return _mean(loss, weights)
+
+
+def _mean(loss: Tensor, weights: Tensor) -> Tensor:
+    """Weighted mean; 0 where nothing has weight."""
     return (loss * weights).sum() / weights.sum().clamp(min=1e-9)

@@ -14,11 +14,21 @@ MANIFEST_FILE = "manifest.json"
 WEIGHTS_FILE = "model.safetensors"
 
 
-class Counts(msgspec.Struct):
-    """What the training data held; steps are those of the training part.
+class PositionCount(msgspec.Struct):
+    """How many labelled steps stood at some positions, and how many of them were errors."""
 
-    `good` and `bad` are sums of targets under the neutral policy, before reliability weights; `ignored`
-    steps carried no label or no weight, `not_scored` lay beyond the context.
+    steps: int
+    bad: float
+
+
+class Counts(msgspec.Struct):
+    """What the training data held; steps are those of the training part, alternatives included.
+
+    `good` and `bad` are sums of targets under the neutral policy, before reliability weights; `neutral` is the
+    sum of that posterior. `ignored` steps carried no label or no weight, `not_scored` lay beyond the context.
+    `alternatives` were read beside their solutions' paths and make `pairs` with the other labelled completions
+    of their positions. `by_position` counts from position 1. `left_out` solutions of the pool share
+    their problem with the calibration split. Answers are counted where the outcome is learned.
     """
 
     solutions: int
@@ -29,6 +39,13 @@ class Counts(msgspec.Struct):
     bad: float
     ignored: int
     not_scored: int
+    neutral: float = 0.0
+    alternatives: int = 0
+    pairs: int = 0
+    left_out: int = 0
+    right_answers: int = 0
+    wrong_answers: int = 0
+    by_position: dict[str, PositionCount] = {}
 
 
 class Manifest(msgspec.Struct):
@@ -48,6 +65,7 @@ class Manifest(msgspec.Struct):
     seconds: float
     versions: dict[str, str]
     checksums: dict[str, str]
+    outcome_temperature: float = 1.0
     format: str = FORMAT
     format_version: int = FORMAT_VERSION
 

@@ -47,12 +47,21 @@ class StepLabel(msgspec.Struct, omit_defaults=True):
         return -1 if self.bad == best else 0 if self.neutral == best else 1
 
 
+class Alternative(msgspec.Struct, omit_defaults=True):
+    """A completion that stands at a position beside the path's own; `label` is None where nobody could tell."""
+
+    position: int
+    step: Step
+    label: StepLabel | None = None
+
+
 class Trace(msgspec.Struct, omit_defaults=True):
     """One solution as a path of steps.
 
     `labels` has one entry a step, None where a step is unsure, not reached or not labelled;
     the field itself is None for an unlabelled solution. `first_error` is the position of the first
-    bad step, -1 for none, None for unknown.
+    bad step, -1 for none, None for unknown. An alternative may stand at any position of the path or
+    at the one after its end, and follows the path's steps before it.
     """
 
     id: str
@@ -67,6 +76,7 @@ class Trace(msgspec.Struct, omit_defaults=True):
     first_error: int | None = None
     reference_answer: str | None = None
     final_answer_correct: bool | None = None
+    alternatives: list[Alternative] = []
     meta: dict[str, Any] = {}
 
     def __post_init__(self) -> None:
@@ -74,6 +84,9 @@ class Trace(msgspec.Struct, omit_defaults=True):
             raise ValueError(f"{len(self.labels)} labels for {len(self.steps)} steps")
         if self.first_error is not None and not -1 <= self.first_error < len(self.steps):
             raise ValueError(f"first_error {self.first_error} is no position of {len(self.steps)} steps")
+        for alternative in self.alternatives:
+            if not 0 <= alternative.position <= len(self.steps):
+                raise ValueError(f"an alternative at position {alternative.position} of {len(self.steps)} steps")
 
 
 def read_traces(path: Path) -> Iterator[Trace]:

@@ -10,11 +10,11 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from prm.backbones import Backbone, load_backbone
-from prm.checkpoint import BACKBONE, HEADS, load_model
+from prm.checkpoint import BACKBONE, load_model
 from prm.encoding import encode
 from prm.errors import ModelFileError
 from prm.features import STATISTICS, compute_features, feature_width, row_offsets
-from prm.heads import Heads
+from prm.heads import Readout
 from prm.manifest import Manifest
 from prm.scores import TraceScore
 from prm.traces import Trace
@@ -52,20 +52,18 @@ class Scorer:
         if backbone.sha256 != manifest.base_sha256:
             raise ModelFileError(f"{model_dir} was trained on another {manifest.base!r} than the one found here")
         prepare_tuning(backbone, config)
-        heads = Heads(config.heads, feature_width(backbone), config.hidden, config.dropout)
+        readout = Readout(config, feature_width(backbone))
         try:
             _fill(tunable_parameters(backbone), tensors, BACKBONE)
-            heads.load_state_dict(
-                {name.removeprefix(HEADS): t for name, t in tensors.items() if name.startswith(HEADS)}
-            )
+            readout.load_state_dict({n: t for n, t in tensors.items() if not n.startswith(BACKBONE)})
         except (KeyError, RuntimeError) as error:
             raise ModelFileError(f"{model_dir} holds other weights than its manifest says: {error}") from error
-        heads.to(backbone.device).eval()
+        readout.to(backbone.device).eval()
         backbone.model.requires_grad_(False)
 
         def judge(rows: Tensor) -> Probabilities:
             with torch.no_grad():
-                logits = heads(rows.to(backbone.device)).double() / manifest.temperature
+                logits = readout.step_logits(rows.to(backbone.device)).double() / manifest.temperature
             return torch.sigmoid(logits).cpu().numpy()
 
         return cls(backbone, judge, manifest=manifest, threshold=manifest.threshold, token_budget=config.token_budget)

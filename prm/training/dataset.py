@@ -1,16 +1,18 @@
 """Labelled traces made ready for training: checked, parted by source group, cut after their last label."""
 
 import random
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 import msgspec
 
 from prm.config import TrainConfig
 from prm.errors import DataError
-from prm.labels import first_error, group_of, step_labels, step_target
-from prm.traces import Trace, read_traces
+from prm.labels import Target, first_error, group_of, problem_of, source_groups, step_labels, step_target
+from prm.traces import Alternative, StepLabel, Trace, read_traces
 
 ENOUGH_HELD = 10  # erroneous and correct solutions each, below which a threshold would be noise
 
@@ -19,12 +21,14 @@ ENOUGH_HELD = 10  # erroneous and correct solutions each, below which a threshol
 class TrainingData:
     """`fit` is learned from; `held` stops training early and fits temperature and threshold.
 
-    `held_from` says where `held` came from: "calibration", "validation" or "none".
+    `held_from` says where `held` came from: "calibration", "validation" or "none". `left_out` counts
+    solutions of the pool whose problem stands in the calibration split too: they would teach what is to be checked.
     """
 
     fit: list[Trace]
     held: list[Trace]
     held_from: str
+    left_out: int
 
 
 def read_training_data(path: Path, config: TrainConfig) -> TrainingData:
@@ -32,26 +36,78 @@ def read_training_data(path: Path, config: TrainConfig) -> TrainingData:
 
     Raises DataError for a holdout trace, and where there is nothing to learn from.
     """
-    labelled = [trace for trace in _without_holdout(path) if _weighted(trace, config)]
-    pool = [trace for trace in labelled if trace.split == "pool"]
+    labelled = [
+        trace for trace in _without_holdout(path) if _steps_known(trace, config) or _answer_known(trace, config)
+    ]
     held = [trace for trace in labelled if trace.split == "calibration"]
-    if not pool:
-        raise DataError(f"{path}: no solution of the pool has a labelled step")
-    if not _has_bad(pool, config):
-        raise DataError(f"{path}: no step is labelled bad, so there is nothing to tell apart; label some errors first")
+    checked = {key for trace in held for key in _problem_keys(trace)}
+    pool = [trace for trace in labelled if trace.split == "pool"]
+    fit = [trace for trace in pool if checked.isdisjoint(_problem_keys(trace))]
+    left_out = len(pool) - len(fit)
+    lacking = _lacking(fit, config)
+    if lacking:
+        raise DataError(f"{path}: {lacking}")
     if _enough(held):
-        return TrainingData(pool, held, "calibration")
-    fit, validation = _set_aside(pool, config)
-    if not validation or not _has_bad(fit, config):
-        return TrainingData(pool, held, "none")
-    return TrainingData(fit, held + validation, "validation")
+        return TrainingData(fit, held, "calibration", left_out)
+    kept, validation = _set_aside(fit, config)
+    if not validation or _lacking(kept, config):
+        return TrainingData(fit, held, "none", left_out)
+    return TrainingData(kept, held + validation, "validation", left_out)
 
 
-def supervised_part(trace: Trace) -> Trace:
-    """The trace up to its last labelled step: what comes later cannot change how that step is scored."""
+class Document(NamedTuple):
+    """One text to read: the trace as far as it teaches, whose solution it is of (its place), and its source group."""
+
+    trace: Trace
+    owner: int
+    group: str
+
+
+def documents(traces: Sequence[Trace], config: TrainConfig) -> list[Document]:
+    """Each solution's path and, for every rated alternative, the path up to it with it in place.
+
+    An alternative's document teaches by its last step only: the path's own document has the others.
+    """
+    found = []
+    for owner, (trace, group) in enumerate(zip(traces, source_groups(traces), strict=True)):
+        found.append(Document(_supervised_part(trace, config), owner, group))
+        for alternative in trace.alternatives:
+            if alternative.label is not None and alternative.label.weight > 0 and config.process_weight:
+                found.append(Document(_with_alternative(trace, alternative), owner, group))
+    return found
+
+
+def as_documents(traces: Sequence[Trace]) -> list[Document]:
+    """Each solution's path, whole: how the held part is read, as scoring will read it."""
+    return [Document(trace, owner, group_of(trace)) for owner, trace in enumerate(traces)]
+
+
+def _supervised_part(trace: Trace, config: TrainConfig) -> Trace:
+    """The trace up to the last step that teaches: what comes later cannot change how that step is scored."""
     labels = step_labels(trace)
-    end = 1 + max((k for k, label in enumerate(labels) if label is not None), default=-1)
-    return msgspec.structs.replace(trace, steps=trace.steps[:end], labels=labels[:end], first_error=None)
+    ends = config.outcome_weight > 0 and trace.final_answer_correct is not None
+    end = len(labels) if ends else 1 + max((k for k, label in enumerate(labels) if label is not None), default=-1)
+    known = trace.final_answer_correct if ends else None
+    return msgspec.structs.replace(
+        trace,
+        steps=trace.steps[:end],
+        labels=labels[:end],
+        first_error=None,
+        final_answer_correct=known,
+        alternatives=[],
+    )
+
+
+def _with_alternative(trace: Trace, alternative: Alternative) -> Trace:
+    before = alternative.position
+    return msgspec.structs.replace(
+        trace,
+        steps=[*trace.steps[:before], alternative.step],
+        labels=[*[None] * before, alternative.label],
+        first_error=None,
+        final_answer_correct=None,
+        alternatives=[],
+    )
 
 
 def _without_holdout(path: Path) -> Iterable[Trace]:
@@ -64,13 +120,44 @@ def _without_holdout(path: Path) -> Iterable[Trace]:
         raise DataError(f"{path}: {error.strerror}") from error
 
 
-def _weighted(trace: Trace, config: TrainConfig) -> bool:
-    return any(step_target(label, config.neutral).weight > 0 for label in step_labels(trace))
+def _steps_known(trace: Trace, config: TrainConfig) -> bool:
+    return config.process_weight > 0 and any(_target(label, config).weight > 0 for label in _labels(trace))
 
 
-def _has_bad(traces: list[Trace], config: TrainConfig) -> bool:
-    targets = (step_target(label, config.neutral) for trace in traces for label in step_labels(trace))
-    return any(target.weight > 0 and target.good < 0.5 for target in targets)
+def _answer_known(trace: Trace, config: TrainConfig) -> bool:
+    return config.outcome_weight > 0 and trace.final_answer_correct is not None and bool(trace.steps)
+
+
+def _lacking(traces: list[Trace], config: TrainConfig) -> str:
+    """Why nothing can be learned from these, empty where something can."""
+    if config.process_weight:
+        targets = [target for trace in traces for label in _labels(trace) if (target := _target(label, config)).weight]
+        if not targets:
+            return "no solution of the pool has a labelled step"
+        if all(target.good >= 0.5 for target in targets):
+            return "no step is labelled bad, so there is nothing to tell apart; label some errors first"
+    if config.outcome_weight:
+        answers = {trace.final_answer_correct for trace in traces if _answer_known(trace, config)}
+        if answers != {True, False}:
+            return (
+                "outcome_weight is above 0, which needs solutions with right and with wrong final answers in the pool"
+            )
+    return ""
+
+
+def _labels(trace: Trace) -> list[StepLabel | None]:
+    """Of the path and of the alternatives."""
+    return [*step_labels(trace), *(alternative.label for alternative in trace.alternatives)]
+
+
+def _target(label: StepLabel | None, config: TrainConfig) -> Target:
+    """Three classes learn from a neutral label whatever the policy."""
+    target = step_target(label, config.neutral)
+    return target._replace(weight=label.weight) if label is not None and config.classes == 3 else target
+
+
+def _problem_keys(trace: Trace) -> tuple[str, str]:
+    return problem_of(trace), trace.problem
 
 
 def _enough(held: list[Trace]) -> bool:
@@ -81,18 +168,18 @@ def _enough(held: list[Trace]) -> bool:
 
 def _set_aside(pool: list[Trace], config: TrainConfig) -> tuple[list[Trace], list[Trace]]:
     """Part whole source groups at random until the share is reached; too few groups set none aside."""
-    groups = sorted({group_of(trace) for trace in pool})
+    group_of_each = source_groups(pool)
+    sizes = Counter(group_of_each)
+    groups = sorted(sizes)
     random.Random(config.seed).shuffle(groups)
     wanted = config.validation_share * len(pool)
     if len(groups) < 5 or wanted < 2:
         return pool, []
     aside: set[str] = set()
-    sizes = dict.fromkeys(groups, 0)
-    for trace in pool:
-        sizes[group_of(trace)] += 1
     for group in groups:
         if sum(sizes[name] for name in aside) >= wanted:
             break
         if sizes[group] <= 2 * wanted:
             aside.add(group)
-    return [t for t in pool if group_of(t) not in aside], [t for t in pool if group_of(t) in aside]
+    parted = list(zip(pool, group_of_each, strict=True))
+    return [t for t, group in parted if group not in aside], [t for t, group in parted if group in aside]

@@ -3,7 +3,6 @@
 import math
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -11,23 +10,13 @@ import msgspec
 import torch
 from torch import Tensor, nn
 
-from prm.checkpoint import BACKBONE, HEADS, load_state, save_state
+from prm.checkpoint import BACKBONE, load_state, save_state
 from prm.config import TrainConfig
 from prm.errors import Cancelled, TrainingError
-from prm.heads import Heads
-from prm.losses import soft_cross_entropy
 from prm.training.lanes import Lane
+from prm.training.objective import Objective
 
 BEST, OPTIMISER = "best.", "optimiser."
-
-
-@dataclass(frozen=True)
-class Targets:
-    """One entry a step: p(good) and weight [steps], and whose trace it is."""
-
-    good: Tensor
-    weight: Tensor
-    trace_ids: list[str]
 
 
 class Epoch(msgspec.Struct):
@@ -52,7 +41,7 @@ class State(msgspec.Struct):
 
 
 class Fit:
-    """Heads (and what the lane tunes) fitted to targets; `draws` [heads, steps] are bootstrap counts.
+    """The readout of an objective (and what the lane tunes) fitted to it.
 
     `check` is called before every batch and may raise Cancelled, upon which a checkpoint is left.
     """
@@ -60,10 +49,7 @@ class Fit:
     def __init__(
         self,
         lane: Lane,
-        heads: Heads,
-        targets: Targets,
-        held: Targets,
-        draws: Tensor,
+        objective: Objective,
         config: TrainConfig,
         *,
         checkpoint: Path,
@@ -71,14 +57,14 @@ class Fit:
         report: Callable[[int, int, float, str], None],
         check: Callable[[], None],
     ) -> None:
-        self.lane, self.heads, self.targets, self.held, self.config = lane, heads, targets, held, config
-        self.weights = draws * targets.weight
+        self.lane, self.objective, self.readout, self.config = lane, objective, objective.readout, config
         self.checkpoint, self.report, self.check = checkpoint, report, check
         self.tuned = lane.tuned()
-        self.parameters = {HEADS + n: p for n, p in heads.named_parameters()}
+        self.parameters: dict[str, nn.Parameter] = dict(self.readout.named_parameters())
         self.parameters |= {BACKBONE + n: p for n, p in self.tuned.items()}
+        decay = 0.0 if config.anchor else config.weight_decay
         groups: list[dict[str, Any]] = [
-            {"params": list(heads.parameters()), "lr": config.learning_rate, "weight_decay": config.weight_decay}
+            {"params": list(self.readout.parameters()), "lr": config.learning_rate, "weight_decay": decay}
         ]
         if self.tuned:
             groups.append(
@@ -112,27 +98,26 @@ class Fit:
             self._end_epoch(len(batches))
         self._restore(self.best)
 
-    def held_logits(self) -> Tensor:
-        """Logits of the held steps, [heads, steps], on the CPU."""
-        self.heads.eval()
+    def held_logits(self) -> tuple[Tensor, Tensor | None]:
+        """Logits of "no error" and of "the final answer is right" at the held steps, [heads, steps], on the CPU."""
+        self.readout.eval()
         with torch.no_grad():
-            return self.heads(self.lane.held_features()).cpu()
+            rows = self.lane.held_features()
+            outcome = self.readout.outcome_logits(rows)
+            return self.readout.step_logits(rows).cpu(), None if outcome is None else outcome.cpu()
 
     def tensors(self) -> dict[str, Tensor]:
         """The fitted weights as they go into a model file."""
-        return {HEADS + n: t for n, t in self.heads.state_dict().items()} | {
-            BACKBONE + n: p.detach() for n, p in self.tuned.items()
-        }
+        return self.readout.state_dict() | {BACKBONE + n: p.detach() for n, p in self.tuned.items()}
 
     def _step(self, batch: list[int]) -> float:
         torch.manual_seed(self.config.seed * 1_000_003 + self.state.step)
         self._set_rates()
-        self.heads.train()
+        self.readout.train()
         rows, index = self.lane.features(batch)
-        weights = self.weights[:, index].to(rows.device)
-        loss = soft_cross_entropy(self.heads(rows), self.targets.good[index].to(rows.device), weights)
+        loss = self.objective.loss(rows, index)
         if not torch.isfinite(loss):
-            names = sorted({self.targets.trace_ids[row] for row in index.tolist()})
+            names = self.objective.trace_ids(index)
             raise TrainingError(
                 f"the loss is {loss.item()} at epoch {self.state.epoch}, batch {self.state.batch} "
                 f"({', '.join(names[:8])}{', ...' if len(names) > 8 else ''})"
@@ -164,10 +149,11 @@ class Fit:
         state.epoch, state.batch, state.loss_sum = state.epoch + 1, 0, 0.0
 
     def _held_loss(self) -> float | None:
-        if not self.held.weight.any():
+        if not self.objective.holds:
             return None
-        logits = self.held_logits()
-        return float(soft_cross_entropy(logits, self.held.good, self.held.weight.expand_as(logits)))
+        self.readout.eval()
+        with torch.no_grad():
+            return self.objective.held_loss(self.lane.held_features())
 
     def _stale(self) -> bool:
         return self.state.best_loss is not None and self.state.epoch - self.state.best_epoch > self.config.patience

@@ -32,17 +32,22 @@ class Lane(Protocol):
 
 @dataclass
 class CachedLane:
-    """Heads only, on features computed once. A batch holds rows; rows without weight are never drawn."""
+    """Heads only, on features computed once. A batch holds rows, those of one `place` side by side.
+
+    Rows that are not `counted` are never drawn. `counted` is [rows] of bool, `place` [rows] numbers from 0.
+    """
 
     fit: Tensor
     held: Tensor
     counted: Tensor
+    place: Tensor
     config: TrainConfig
     device: torch.device
 
     def batches(self, epoch: int) -> list[list[int]]:
         rows = self.counted.nonzero().squeeze(1)
-        order = rows[torch.randperm(len(rows), generator=_generator(self.config.seed, epoch))]
+        drawn = torch.randperm(len(self.place), generator=_generator(self.config.seed, epoch))[self.place[rows]]
+        order = rows[drawn.argsort(stable=True)]
         return [part.tolist() for part in order.split(self.config.batch_steps)]
 
     def features(self, batch: list[int]) -> tuple[Tensor, Tensor]:
@@ -57,17 +62,18 @@ class CachedLane:
 
 
 class TunedLane:
-    """The backbone learns with the heads. A batch holds solutions."""
+    """The backbone learns with the heads. A batch holds documents, those of one owner side by side."""
 
     def __init__(
         self,
         backbone: Backbone,
         fit: list[Encoded],
         held: list[Encoded],
+        owners: list[int],
         config: TrainConfig,
         after_batch: Callable[[int], None],
     ) -> None:
-        self.backbone, self.fit, self.held, self.config = backbone, fit, held, config
+        self.backbone, self.fit, self.held, self.owners, self.config = backbone, fit, held, owners, config
         self.after_batch = after_batch
         self.offsets = row_offsets(fit)
 
@@ -75,7 +81,9 @@ class TunedLane:
         """Near lengths stay together, with a jitter, so that epochs differ and padding stays small."""
         generator = _generator(self.config.seed, epoch)
         jitter = 1 + 0.2 * torch.rand(len(self.fit), generator=generator)
-        order = sorted(range(len(self.fit)), key=lambda i: len(self.fit[i].ids) * float(jitter[i]))
+        first = {owner: index for index, owner in reversed(list(enumerate(self.owners)))}
+        keys = [(len(self.fit[i].ids) * float(jitter[i]), i) for i in (first[owner] for owner in self.owners)]
+        order = sorted(range(len(self.fit)), key=lambda i: keys[i])
         batches: list[list[int]] = []
         longest = 0
         for index in (i for i in order if self.fit[i].ids):

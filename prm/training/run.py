@@ -21,13 +21,15 @@ from prm.config import Progress, Stage, TrainConfig
 from prm.encoding import Encoded, encode
 from prm.errors import Cancelled, DataError
 from prm.features import compute_features, feature_width, row_offsets
-from prm.heads import Heads, bootstrap_weights
-from prm.labels import first_error, group_of, problem_of, step_labels, step_target
-from prm.manifest import Counts, Manifest, file_sha256
+from prm.heads import Readout
+from prm.labels import first_error
+from prm.manifest import Manifest, file_sha256
 from prm.traces import Trace
-from prm.training.dataset import TrainingData, read_training_data, supervised_part
-from prm.training.fitting import Fit, Targets
+from prm.training.dataset import as_documents, documents, read_training_data
+from prm.training.fitting import Fit
 from prm.training.lanes import CachedLane, Lane, TunedLane
+from prm.training.objective import Objective
+from prm.training.supervision import Supervision, counts
 from prm.tuning import prepare_tuning
 
 ENCODE_CHUNK = 512  # traces tokenised between two looks at `cancelled`
@@ -56,31 +58,33 @@ def train(
     backbone = load_backbone(config.base, context=config.context)
     base_sha256, data_sha256 = backbone.sha256, file_sha256(data)
     key = hashlib.sha256(msgspec.json.encode([config, data_sha256, base_sha256])).hexdigest()
-    fit = _encode([supervised_part(trace) for trace in parts.fit], backbone, watch)
+    taught = documents(parts.fit, config)
+    fit = _encode([document.trace for document in taught], backbone, watch)
     held = _encode(parts.held, backbone, watch)
-    targets, held_targets = _targets(parts.fit, fit, config), _targets(parts.held, held, config)
-    if not targets.weight.any():
+    known = Supervision.of(taught, fit, config.neutral)
+    held_known = Supervision.of(as_documents(parts.held), held, config.neutral)
+    used = known.used(config)
+    if not used.any():
         raise DataError(f"{data}: no labelled step fits the context of {backbone.context} tokens")
 
     torch.manual_seed(config.seed)
     prepare_tuning(backbone, config)
-    heads = Heads(config.heads, feature_width(backbone), config.hidden, config.dropout)
+    readout = Readout(config, feature_width(backbone))
+    objective = Objective(readout, known, held_known, config)
     features = _cache(backbone, fit, config, watch)
-    heads.standardise_on(features)
-    heads.to(backbone.device)
+    readout.standardise_on(features)
+    readout.to(backbone.device)
     lane: Lane
     if config.lane == "heads":
         held_features = _cache(backbone, held, config, watch)
-        lane = CachedLane(features, held_features, targets.weight > 0, config, backbone.device)
+        lane = CachedLane(features, held_features, used, known.place, config, backbone.device)
     else:
-        lane = TunedLane(backbone, fit, held, config, lambda done: watch.check())
-    groups = [group_of(trace) for trace, item in zip(parts.fit, fit, strict=True) for _ in item.spans]
+        lane = TunedLane(
+            backbone, fit, held, [document.owner for document in taught], config, lambda done: watch.check()
+        )
     fitting = Fit(
         lane,
-        heads,
-        targets,
-        held_targets,
-        bootstrap_weights(groups, config.heads, config.seed),
+        objective,
         config,
         checkpoint=out / CHECKPOINT_FOLDER / "state.safetensors",
         key=key,
@@ -94,15 +98,18 @@ def train(
     write_atomic(out / METRICS_FILE, b"".join(msgspec.json.encode(epoch) + b"\n" for epoch in history))
 
     watch.say("calibrate", 0, 1, always=True)
-    temperature, threshold = _calibrate(parts.held, held, held_targets, fitting.held_logits())
+    logits, outcome_logits = fitting.held_logits()
+    temperature, threshold = _calibrate(parts.held, held, held_known, logits)
+    outcome_temperature = 1.0 if outcome_logits is None else _outcome_temperature(held_known, outcome_logits)
     best = history[fitting.state.best_epoch]
     manifest = Manifest(
         base=config.base,
         base_sha256=base_sha256,
         config=config,
         data_sha256=data_sha256,
-        counts=_counts(parts, fit, targets),
+        counts=counts(parts, taught, fit, known),
         temperature=temperature,
+        outcome_temperature=outcome_temperature,
         threshold=threshold,
         fitted_on=parts.held_from,
         metrics={
@@ -164,25 +171,14 @@ def _cache(backbone: Backbone, encoded: Sequence[Encoded], config: TrainConfig, 
     return compute_features(backbone, encoded, config.token_budget, after_batch)
 
 
-def _targets(traces: Sequence[Trace], encoded: Sequence[Encoded], config: TrainConfig) -> Targets:
-    """Targets of the steps that fit the context, in trace order."""
-    rows = [
-        (trace.id, step_target(label, config.neutral))
-        for trace, item in zip(traces, encoded, strict=True)
-        for label in step_labels(trace)[: len(item.spans)]
-    ]
-    good = torch.tensor([target.good for _, target in rows])
-    return Targets(good, torch.tensor([target.weight for _, target in rows]), [name for name, _ in rows])
-
-
 def _calibrate(
-    held: Sequence[Trace], encoded: Sequence[Encoded], targets: Targets, logits: Tensor
+    held: Sequence[Trace], encoded: Sequence[Encoded], known: Supervision, logits: Tensor
 ) -> tuple[float, float]:
     """Temperature and threshold; 1 and 0.5 where nothing was held. Solutions cut by the context are left out."""
-    if not len(targets.good):
+    if not len(known.good):
         return 1.0, 0.5
     values = logits.double().numpy()
-    temperature = fit_temperature(values, targets.good.double().numpy(), targets.weight.double().numpy())
+    temperature = fit_temperature(values, known.good.double().numpy(), known.weight.double().numpy())
     p = mean_probability(values, temperature)
     offsets = row_offsets(encoded)
     scores: list[np.ndarray] = []
@@ -195,15 +191,6 @@ def _calibrate(
     return temperature, fit_threshold(scores, errors)
 
 
-def _counts(parts: TrainingData, encoded: Sequence[Encoded], targets: Targets) -> Counts:
-    counted = targets.weight > 0
-    return Counts(
-        solutions=len(parts.fit),
-        problems=len({problem_of(trace) for trace in parts.fit}),
-        held_solutions=len(parts.held),
-        steps=int(counted.sum()),
-        good=round(float(targets.good[counted].sum()), 3),
-        bad=round(float((1 - targets.good[counted]).sum()), 3),
-        ignored=int((~counted).sum()),
-        not_scored=sum(item.n_steps - len(item.spans) for item in encoded),
-    )
+def _outcome_temperature(known: Supervision, logits: Tensor) -> float:
+    """The temperature of p(final answer right), fitted at the held solutions' last steps; 1 where none is known."""
+    return fit_temperature(logits.double().numpy(), known.right.double().numpy(), known.ends.double().numpy())

@@ -11,7 +11,7 @@ import torch
 from prm.calibration import fit_temperature, fit_threshold
 from prm.heads import Heads, bootstrap_weights
 from prm.labels import BAD, GOOD, first_error, step_labels, step_target
-from prm.losses import soft_cross_entropy
+from prm.losses import class_log_probabilities, soft_cross_entropy
 from prm.traces import Step, StepLabel, Trace
 
 
@@ -27,10 +27,11 @@ def test_neutral_policies(policy, good: float, weight: float) -> None:
 
 def test_cross_entropy_by_hand() -> None:
     logits = torch.tensor([[0.0, math.log(3)], [0.0, 0.0]])
-    targets, weights = torch.tensor([0.25, 1.0]), torch.tensor([[1.0, 2.0], [0.0, 1.0]])
+    targets, weights = torch.tensor([[0.25, 0.75], [1.0, 0.0]]), torch.tensor([[1.0, 2.0], [0.0, 1.0]])
+    log_p = class_log_probabilities(logits, torch.zeros(2))
     expected = (math.log(2) + 2 * math.log(4 / 3) + math.log(2)) / 4
-    assert soft_cross_entropy(logits, targets, weights).item() == pytest.approx(expected)
-    assert soft_cross_entropy(logits, targets, torch.zeros(2, 2)).item() == 0
+    assert soft_cross_entropy(log_p, targets, weights).item() == pytest.approx(expected)
+    assert soft_cross_entropy(log_p, targets, torch.zeros(2, 2)).item() == 0
 
 
 def test_steps_after_a_known_first_error_are_unlabelled() -> None:

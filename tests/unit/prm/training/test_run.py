@@ -89,7 +89,7 @@ def test_a_corrupt_checkpoint_is_refused(data: Path, tmp_path: Path, backbone_fo
 
 def test_a_loss_that_is_not_finite_names_its_batch(data: Path, tmp_path: Path, backbone_folders, monkeypatch) -> None:
     monkeypatch.setattr(
-        "prm.training.fitting.soft_cross_entropy", lambda *_: torch.tensor(float("nan"), requires_grad=True)
+        "prm.training.objective.soft_cross_entropy", lambda *_: torch.tensor(float("nan"), requires_grad=True)
     )
     with pytest.raises(TrainingError, match=r"the loss is nan at epoch 0, batch 0 \(t"):
         run(data, tmp_path / "out", small(backbone_folders["llama"]))

@@ -1,0 +1,154 @@
+"""Everything between a batch's features and one number to minimise."""
+
+import torch
+from torch import Tensor
+
+from prm.config import TrainConfig
+from prm.heads import Heads, Readout, bootstrap_weights, good_logit
+from prm.losses import class_log_probabilities, preference_loss, soft_cross_entropy
+from prm.training.supervision import Supervision
+
+EFFECTIVE_BETA = 0.999  # of class-balanced weights: a class's labels beyond the first thousand or so add little
+
+
+class Objective:
+    """The loss of a run: step labels, preferences between alternatives, final answers and anchors.
+
+    Each head learns from its own bootstrap draw of whole source groups. Make it before a checkpoint is
+    loaded: the anchors are the weights that `readout` holds then.
+    """
+
+    def __init__(self, readout: Readout, fit: Supervision, held: Supervision, config: TrainConfig) -> None:
+        self.readout, self.fit, self.held, self.config = readout, fit, held, config
+        self.draws = bootstrap_weights(fit.groups, config.heads, config.seed)
+        targets, weights = _class_targets(fit, config.classes)
+        self.class_weights = class_weights(targets, weights, config)
+        balanced = targets * self.class_weights
+        self.targets = _smoothed(balanced / balanced.sum(1, keepdim=True), config.label_smoothing)
+        self.weights = weights * balanced.sum(1)
+        self.preferences, self.decided = _preferences(fit)
+        self.rows_in_batch = torch.full((len(fit.good),), -1)
+        self.anchors = [part for module in readout.children() for part in _anchors(module)] if config.anchor else []
+        self.held_targets, self.held_weights = _class_targets(held, config.classes)
+
+    def loss(self, rows: Tensor, index: Tensor) -> Tensor:
+        """The loss of a batch: features `rows` [n, width] of the fit part's rows `index` [n] (on the CPU).
+
+        Each term is a weighted mean over what the batch holds for it, 0 where it holds nothing; a pair
+        counts where both its rows are in the batch.
+        """
+        config, readout = self.config, self.readout
+        loss = rows.new_zeros(())
+        draws = self.draws[:, index].to(rows.device)
+        if readout.heads is not None:
+            logits = readout.heads(rows)
+            log_p = class_log_probabilities(logits, self.class_weights.log().to(rows.device))
+            targets, weights = (part[index].to(rows.device) for part in (self.targets, self.weights))
+            loss = loss + config.process_weight * soft_cross_entropy(log_p, targets, draws * weights, config.robustness)
+            if config.pairwise_weight:
+                loss = loss + config.pairwise_weight * self._preference_loss(logits, index, draws)
+        if readout.outcome is not None:
+            ended = self.fit.ends[index] > 0
+            right = self.fit.right[index[ended]].to(rows.device)
+            loss = loss + config.outcome_weight * _outcome_loss(readout, rows[ended], right, draws[:, ended])
+        return loss + self._anchor_loss() if self.anchors else loss
+
+    @property
+    def holds(self) -> bool:
+        """Whether anything of the held part is labelled, so that there is a held loss."""
+        answers = self.readout.outcome is not None and bool(self.held.ends.any())
+        return answers or (self.readout.heads is not None and bool(self.held_weights.any()))
+
+    def held_loss(self, rows: Tensor) -> float:
+        """Plain cross-entropy of the held part's features [held rows, width], each part by its weight.
+
+        Without balance, smoothing, robustness, pairs or anchors, so that runs which differ in them compare.
+        """
+        loss, readout = 0.0, self.readout
+        if readout.heads is not None:
+            log_p = class_log_probabilities(readout.heads(rows), rows.new_zeros(self.config.classes))
+            weights = self.held_weights.to(rows.device).expand(log_p.shape[:2])
+            steps = soft_cross_entropy(log_p, self.held_targets.to(rows.device), weights)
+            loss += self.config.process_weight * float(steps)
+        if readout.outcome is not None:
+            ended = self.held.ends > 0
+            right = self.held.right[ended].to(rows.device)
+            once = right.new_ones(self.config.heads, len(right))
+            loss += self.config.outcome_weight * float(_outcome_loss(readout, rows[ended], right, once))
+        return loss
+
+    def trace_ids(self, index: Tensor) -> list[str]:
+        """Whose rows these are, each once, in order of name."""
+        return sorted({self.fit.trace_ids[row] for row in index.tolist()})
+
+    def _preference_loss(self, logits: Tensor, index: Tensor, draws: Tensor) -> Tensor:
+        self.rows_in_batch[index] = torch.arange(len(index))
+        pairs = self.rows_in_batch[self.fit.pairs]
+        self.rows_in_batch[index] = -1
+        both = (pairs >= 0).all(1)
+        first, second = pairs[both].to(logits.device).unbind(1)
+        z = good_logit(logits, self.config.neutral)
+        weights = draws[:, first] * self.decided[both].to(logits.device)
+        return preference_loss(z[:, first], z[:, second], self.preferences[both].to(logits.device), weights)
+
+    def _anchor_loss(self) -> Tensor:
+        """Half the squared distance to the initial draw in units of its variance, a mean over heads and labels.
+
+        Pearce et al. 2020, "Uncertainty in neural networks: approximately Bayesian ensembling", with
+        cross-entropy in place of the squared error. Biases start at 0 in every head and stay free.
+        """
+        parts = [((weight - start) ** 2).sum() / variance for weight, start, variance in self.anchors]
+        labels = float(self.fit.used(self.config).sum())
+        return self.config.anchor * torch.stack(parts).sum() / (2 * self.config.heads * labels)
+
+
+def class_weights(targets: Tensor, weights: Tensor, config: TrainConfig) -> Tensor:
+    """The weight of each class, [classes], 1 on average over the labels; a class without labels has 1.
+
+    "inverse": 1 / n of the class; "effective": (1 - b) / (1 - b^n), the effective number of Cui et al. 2019,
+    "Class-balanced loss based on effective number of samples", eq. 3. `targets` [rows, classes], `weights` [rows].
+    """
+    counts = (targets * weights[:, None]).sum(0).double()
+    present = counts > 0
+    if config.class_balance == "none" or present.sum() < 2:
+        return torch.ones(len(counts))
+    size = counts if config.class_balance == "inverse" else (1 - EFFECTIVE_BETA**counts) / (1 - EFFECTIVE_BETA)
+    raw = torch.where(present, 1 / size.clamp(min=1e-9), torch.inf)
+    raw = torch.where(present, raw.clamp(max=config.balance_cap * raw.min()), raw.min())
+    return (raw * counts.sum() / (raw * counts).sum()).float().where(present, torch.ones(()))
+
+
+def _class_targets(known: Supervision, classes: int) -> tuple[Tensor, Tensor]:
+    """Targets [rows, classes], good first, and weights [rows]."""
+    weights = known.step_weights(classes)
+    return (known.posterior if classes == 3 else torch.stack([known.good, 1 - known.good], dim=1)), weights
+
+
+def _smoothed(targets: Tensor, share: float) -> Tensor:
+    """Label smoothing (Szegedy et al. 2016, section 7): `share` of each label spread over the classes."""
+    return (1 - share) * targets + share / targets.shape[1]
+
+
+def _preferences(known: Supervision) -> tuple[Tensor, Tensor]:
+    """p(the first of a pair is preferred | one is), and how much the pair counts, both [pairs].
+
+    One is preferred where it is right and the other an error, their posteriors taken as independent.
+    """
+    first, second = (known.good[rows] for rows in known.pairs.unbind(1))
+    forth, back = first * (1 - second), second * (1 - first)
+    reliability = known.weight[known.pairs].amin(1)
+    return forth / (forth + back).clamp(min=1e-9), reliability * (forth + back)
+
+
+def _outcome_loss(readout: Readout, rows: Tensor, right: Tensor, weights: Tensor) -> Tensor:
+    """Cross-entropy of the final answer at last steps: `right` [rows], `weights` [heads, rows]."""
+    logits = readout.outcome_logits(rows)
+    assert logits is not None
+    log_p = class_log_probabilities(logits, rows.new_zeros(2))
+    return soft_cross_entropy(log_p, torch.stack([right, 1 - right], dim=1), weights)
+
+
+def _anchors(module: torch.nn.Module) -> list[tuple[Tensor, Tensor, float]]:
+    """The weights of an ensemble, their initial draw, and the variance it was drawn with."""
+    assert isinstance(module, Heads)
+    return [(weight, weight.detach().clone(), 1 / weight.shape[1]) for weight in (module.enter, module.leave)]

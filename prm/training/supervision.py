@@ -1,0 +1,126 @@
+"""What is known of each row: from the labels of documents to tensors, one entry for each step that fits the context."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import combinations
+
+import torch
+from torch import Tensor
+
+from prm.config import NeutralPolicy, TrainConfig
+from prm.encoding import Encoded
+from prm.labels import problem_of, step_labels, step_target
+from prm.manifest import Counts, PositionCount
+from prm.training.dataset import Document, TrainingData
+
+POSITIONS = (("1", 1, 1), ("2", 2, 2), ("3-4", 3, 4), ("5-8", 5, 8), ("9-16", 9, 16), ("17-", 17, 1 << 30))
+NONE = (1.0, 0.0, 0.0)  # in place of an unlabelled step's posterior; its weight is 0
+
+
+@dataclass(frozen=True)
+class Supervision:
+    """Rows in the documents' order. `posterior` [rows, 3] over good, neutral and bad with its `reliability` [rows].
+
+    `good` and `weight` [rows] are p(no error) and its weight under the neutral policy. `right` and `ends` [rows]:
+    whether the final answer is right, 1 for true, and 1 where that is known at this, the solution's last, step.
+    `pairs` [pairs, 2] are rows of labelled completions at one position, `place` [rows] numbers the
+    positions. `trace_ids` and `groups` say whose row it is.
+    """
+
+    posterior: Tensor
+    reliability: Tensor
+    good: Tensor
+    weight: Tensor
+    right: Tensor
+    ends: Tensor
+    place: Tensor
+    pairs: Tensor
+    trace_ids: list[str]
+    groups: list[str]
+
+    @classmethod
+    def of(cls, documents: Sequence[Document], encoded: Sequence[Encoded], neutral: NeutralPolicy) -> "Supervision":
+        """Line up what the documents say with the steps that were encoded of them."""
+        posterior: list[tuple[float, float, float]] = []
+        targets: list[tuple[float, float, float]] = []
+        ends: list[tuple[bool, bool]] = []
+        trace_ids: list[str] = []
+        groups: list[str] = []
+        places: dict[tuple[int, int], list[int]] = {}
+        for document, item in zip(documents, encoded, strict=True):
+            trace, fitting = document.trace, len(item.spans)
+            answered = trace.final_answer_correct is not None and fitting == item.n_steps
+            for k, label in enumerate(step_labels(trace)[:fitting]):
+                target = step_target(label, neutral)
+                if label is not None and target.weight > 0:
+                    places.setdefault((document.owner, k), []).append(len(posterior))
+                posterior.append((label.good, label.neutral, label.bad) if label else NONE)
+                targets.append((*target, label.weight if label else 0.0))
+                ends.append((bool(trace.final_answer_correct), answered and k == fitting - 1))
+                trace_ids.append(trace.id)
+                groups.append(document.group)
+        place = list(range(len(posterior)))
+        for rows in places.values():
+            for row in rows:
+                place[row] = rows[0]
+        pairs = [pair for rows in places.values() for pair in combinations(rows, 2)]
+        good, weight, reliability = torch.tensor(targets, dtype=torch.float32).reshape(-1, 3).unbind(1)
+        right, at_end = torch.tensor(ends, dtype=torch.float32).reshape(-1, 2).unbind(1)
+        return cls(
+            posterior=torch.tensor(posterior, dtype=torch.float32).reshape(-1, 3),
+            reliability=reliability,
+            good=good,
+            weight=weight,
+            right=right,
+            ends=at_end,
+            place=torch.tensor(place, dtype=torch.long),
+            pairs=torch.tensor(pairs, dtype=torch.long).reshape(-1, 2),
+            trace_ids=trace_ids,
+            groups=groups,
+        )
+
+    def step_weights(self, classes: int) -> Tensor:
+        """How much each row's step label counts, [rows]; three classes need no neutral policy."""
+        return self.reliability if classes == 3 else self.weight
+
+    def used(self, config: TrainConfig) -> Tensor:
+        """Which rows any part of the configured model learns from, [rows] of bool."""
+        steps = self.step_weights(config.classes) > 0 if config.process_weight else torch.zeros_like(self.ends).bool()
+        return steps | (self.ends > 0) if config.outcome_weight else steps
+
+
+def counts(parts: TrainingData, taught: Sequence[Document], encoded: Sequence[Encoded], known: Supervision) -> Counts:
+    """What the training part held, as the manifest tells it."""
+    counted = known.weight > 0
+    bad, position = 1 - known.good[counted], _positions(encoded)[counted]
+    answered = known.ends > 0
+    return Counts(
+        solutions=len(parts.fit),
+        problems=len({problem_of(trace) for trace in parts.fit}),
+        held_solutions=len(parts.held),
+        steps=int(counted.sum()),
+        good=_total(known.good[counted]),
+        bad=_total(bad),
+        ignored=int((~counted).sum()),
+        not_scored=sum(item.n_steps - len(item.spans) for item in encoded),
+        neutral=_total(known.posterior[known.reliability > 0, 1]),
+        alternatives=len(taught) - len(parts.fit),
+        pairs=len(known.pairs),
+        left_out=parts.left_out,
+        right_answers=int(known.right[answered].sum()),
+        wrong_answers=int((1 - known.right[answered]).sum()),
+        by_position={
+            name: PositionCount(int(within.sum()), _total(bad[within]))
+            for name, low, high in POSITIONS
+            if (within := (position >= low) & (position <= high)).any()
+        },
+    )
+
+
+def _positions(encoded: Sequence[Encoded]) -> Tensor:
+    """The position of each row in its document, from 1."""
+    return torch.tensor([k for item in encoded for k in range(1, len(item.spans) + 1)], dtype=torch.long)
+
+
+def _total(values: Tensor) -> float:
+    return round(float(values.sum()), 3)
