@@ -1,19 +1,28 @@
-"""Step scores as they travel between processes: JSONL of TraceScore. No torch."""
+"""Step scores as they travel between processes, and what is made of them: blocks and solutions. No torch."""
 
-from collections.abc import Iterable, Iterator
+import math
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import pairwise
 from pathlib import Path
+from typing import Literal, get_args
 
 import msgspec
 
+from prm.errors import DataError
 from prm.jsonl import read_records, write_records
 
+Aggregate = Literal["product", "min", "mean", "last"]
+AGGREGATES: tuple[Aggregate, ...] = get_args(Aggregate)
 
-class TraceScore(msgspec.Struct):
+
+class TraceScore(msgspec.Struct, omit_defaults=True):
     """Scores of one solution, one entry a step; None means not scored (beyond the context).
 
     `heads[k]` holds p(step k is good | good prefix) of each head, `mean` and `spread` (standard
     deviation) run over heads; `spread` is None throughout for a scorer of one head. `solution` is
-    the product of `mean` over the scored steps, None where no step was scored.
+    the product of `mean` over the scored steps unless another aggregate was asked for, None where no
+    step was scored. `blocks` has one entry a block of steps, where blocks were asked for. `windowed`
+    counts the last scored steps, read in a window because the whole solution did not fit the context.
     """
 
     id: str
@@ -21,6 +30,13 @@ class TraceScore(msgspec.Struct):
     mean: list[float | None]
     spread: list[float | None]
     solution: float | None
+    blocks: list[float | None] | None = None
+    windowed: int = 0
+
+    @property
+    def unscored(self) -> int:
+        """How many steps have no score."""
+        return self.mean.count(None)
 
 
 def read_scores(path: Path) -> Iterator[TraceScore]:
@@ -31,3 +47,57 @@ def read_scores(path: Path) -> Iterator[TraceScore]:
 def write_scores(path: Path, scores: Iterable[TraceScore]) -> int:
     """Write scores as JSONL, atomically replacing `path`; returns how many were written."""
     return write_records(path, scores)
+
+
+def aggregate(scores: Sequence[float | None], by: Aggregate = "product") -> float | None:
+    """One score for several steps, of those that have one: their product, least, mean or last; None for none.
+
+    The product is the probability that no step is an error, each given that those before it are good
+    (Lightman et al. 2023, section 2.6); it falls with length where `min`, `mean` and `last` do not.
+    """
+    scored = [score for score in scores if score is not None]
+    return _AGGREGATES[by](scored) if scored else None
+
+
+def block_starts(n_steps: int, blocks: int | Sequence[int]) -> list[int]:
+    """Where each block of steps begins: every `blocks` steps, or at the given positions.
+
+    Positions rise from 0 and lie within the solution; DataError otherwise.
+    """
+    if isinstance(blocks, int):
+        if blocks < 1:
+            raise DataError(f"blocks of {blocks} steps: a block has at least one")
+        return list(range(0, n_steps, blocks))
+    starts = list(blocks)
+    rising = all(a < b for a, b in pairwise(starts))
+    if starts[:1] != [0] or not rising or starts[-1] >= max(1, n_steps):
+        raise DataError(f"blocks at {starts}: the positions must rise from 0 and stay below {n_steps} steps")
+    return starts if n_steps else []
+
+
+def block_scores(
+    scores: Sequence[float | None], blocks: int | Sequence[int], by: Aggregate = "product"
+) -> list[float | None]:
+    """One score a block, of its steps' scores; None where a step of it has none."""
+    starts = block_starts(len(scores), blocks)
+    parts = [scores[start:end] for start, end in zip(starts, [*starts[1:], len(scores)], strict=True)]
+    return [None if None in part else aggregate(part, by) for part in parts]
+
+
+def aggregated(
+    score: TraceScore, *, by: Aggregate = "product", blocks: int | Sequence[int] | None = None
+) -> TraceScore:
+    """The same step scores with the solution, and its blocks where asked for, scored by this aggregate."""
+    return msgspec.structs.replace(
+        score,
+        solution=aggregate(score.mean, by),
+        blocks=None if blocks is None else block_scores(score.mean, blocks, by),
+    )
+
+
+_AGGREGATES: dict[Aggregate, Callable[[list[float]], float]] = {
+    "product": math.prod,
+    "min": min,
+    "mean": lambda scored: math.fsum(scored) / len(scored),
+    "last": lambda scored: scored[-1],
+}
