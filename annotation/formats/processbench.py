@@ -9,8 +9,9 @@ from typing import Any, BinaryIO
 
 import msgspec
 
-from annotation.formats.reading import Numbered, Unreadable, read_records
-from annotation.formats.record import Completion, PathPosition, Rating, Record, RecordAnnotation, as_given
+from annotation.formats.given import index_label, label_to_write
+from annotation.formats.reading import Numbered, read_records
+from annotation.formats.record import Completion, Record, RecordAnnotation, as_given
 
 SOURCE = "processbench"
 
@@ -33,9 +34,8 @@ def write(records: Iterable[Record]) -> Iterator[bytes]:
     """A JSON array of the solutions whose first error is known, by the format's own label where there is one."""
     opening = b"[\n"
     for record in records:
-        labels = [a for a in record.annotations if a.first_error is not None]
-        if labels:
-            label = next((a for a in labels if a.source_name == SOURCE), labels[-1])
+        label = label_to_write(record.annotations, SOURCE)
+        if label:
             yield opening + msgspec.json.encode(_native(record, label))
             opening = b",\n"
     yield b"[]\n" if opening == b"[\n" else b"\n]\n"
@@ -43,12 +43,7 @@ def write(records: Iterable[Record]) -> Iterator[bytes]:
 
 def _record(value: Any) -> Record:
     line = msgspec.convert(value, _Line)
-    error, count = line.label, len(line.steps)
-    if not -1 <= error < count:
-        raise Unreadable("label", f"{error} is no step of {count}, and not -1")
-    path = [_right(position) for position in range(count if error < 0 else error)]
-    if error >= 0:
-        path.append(PathPosition(error, ratings=[Rating(0, "rated", rating=-1)]))
+    label = index_label(line.label, len(line.steps), field="label", kind="consensus", name=SOURCE)
     return Record(
         problem=line.problem,
         positions=[[Completion(text)] for text in line.steps],
@@ -56,20 +51,8 @@ def _record(value: Any) -> Record:
         generator=line.generator,
         final_answer_correct=line.final_answer_correct,
         extra={key: value[key] for key in value if key not in _Line.__struct_fields__},
-        annotations=[
-            RecordAnnotation(
-                source_kind="consensus",
-                source_name=SOURCE,
-                finish_reason="solution" if error < 0 else "found_error",
-                path=path,
-                first_error=error,
-            )
-        ],
+        annotations=[label],
     )
-
-
-def _right(position: int) -> PathPosition:
-    return PathPosition(position, chosen=0, ratings=[Rating(0, "rated", rating=1)])
 
 
 def _native(record: Record, annotation: RecordAnnotation) -> dict[str, Any]:

@@ -5,7 +5,7 @@ number in an array), and reading goes on behind it.
 """
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, BinaryIO
 
 import msgspec
@@ -39,6 +39,36 @@ def read_records(stream: BinaryIO, parse: Callable[[Any], Record], *, skip: int 
     for number, (line, raw) in enumerate(_raw_records(stream)):
         if number >= skip:
             yield line, raw if isinstance(raw, Rejection) else _parsed(line, raw, parse)
+
+
+def read_documents(
+    stream: BinaryIO, members: Callable[[Any], Iterable[Any]], parse: Callable[[Any], Record], *, skip: int = 0
+) -> Iterator[Numbered]:
+    """Like `read_records`, for files that may also be one JSON object, over many lines, that holds the records.
+
+    `members` gives the records of a decoded object (the object itself where it is one). Such a file is read
+    whole, up to MAX_RECORD_BYTES.
+    """
+    head = stream.read(MAX_RECORD_BYTES + 1)
+    whole = _document(head)
+    if whole is None:
+        stream.seek(0)
+        yield from read_records(stream, parse, skip=skip)
+        return
+    for number, member in enumerate(members(whole), start=1):
+        if number > skip:
+            yield number, _parsed(number, msgspec.json.encode(member), parse)
+
+
+def _document(content: bytes) -> Any:
+    """The one JSON object that the content is; None for lines, an array, or what cannot be read."""
+    text = content.removeprefix(BOM).strip()
+    if len(content) > MAX_RECORD_BYTES or not text.startswith(b"{") or b"\n" not in text:
+        return None
+    try:
+        return msgspec.json.decode(text)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return None
 
 
 def _parsed(line: int, raw: bytes, parse: Callable[[Any], Record]) -> Record | Rejection:

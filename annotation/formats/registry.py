@@ -5,7 +5,21 @@ from collections.abc import Iterator
 from typing import BinaryIO, Protocol
 
 from annotation.errors import DomainError
-from annotation.formats import plain, prm800k, processbench, trl
+from annotation.formats import (
+    atif,
+    best_of_n,
+    big_bench_mistake,
+    math_shepherd,
+    messages,
+    mr_ben,
+    plain,
+    prm800k,
+    prmbench,
+    processbench,
+    rlhflow,
+    trl,
+    who_and_when,
+)
 from annotation.formats.reading import Numbered
 
 
@@ -16,7 +30,16 @@ class Reader(Protocol):
 READERS: dict[str, Reader] = {
     "prm800k": prm800k.read,
     "processbench": processbench.read,
+    "prmbench": prmbench.read,
     "trl": trl.read,
+    "math_shepherd": math_shepherd.read,
+    "rlhflow": rlhflow.read,
+    "mr_ben": mr_ben.read,
+    "big_bench_mistake": big_bench_mistake.read,
+    "best_of_n": best_of_n.read,
+    "messages": messages.read,
+    "who_and_when": who_and_when.read,
+    "atif": atif.read,
     "plain": plain.read,
 }
 HEAD_BYTES = 256 * 1024
@@ -32,6 +55,15 @@ _MAGIC = {
 _KEYS = {
     "prm800k": ("question", "label", "completions", "finish_reason"),
     "trl": ("prompt", "completions", "labels"),
+    "prmbench": ("modified_question", "modified_process", "error_steps"),
+    "mr_ben": ("Question", "Model_Solution_Steps", "Model_Solution_First_Error_Step"),
+    "big_bench_mistake": ("input", "steps", "target", "mistake_index"),
+    "who_and_when": ("question", "history", "mistake_step"),
+    "atif": ("schema_version", "steps", "source", "agent"),
+    "messages": ("messages", "role"),
+    "best_of_n": ("problem_id", "candidate_index", "problem", "steps", "is_correct"),
+    "rlhflow": ("conversations", "role", "content"),
+    "math_shepherd": ("input", "label"),
     "processbench": ("problem", "steps", "label"),
     "plain": ("problem",),
 }

@@ -10,9 +10,10 @@ from typing import Any, BinaryIO, Literal
 
 import msgspec
 
-from annotation.formats.path import Taken, agreed_rating, consensus_path, first_error
+from annotation.formats.given import rated_label
+from annotation.formats.path import Taken, agreed_rating, consensus_path
 from annotation.formats.reading import Numbered, Unreadable, read_records
-from annotation.formats.record import Completion, PathPosition, Rating, Record, RecordAnnotation
+from annotation.formats.record import Completion, Record
 
 Neutral = Literal["positive", "negative", "drop"]
 
@@ -62,22 +63,9 @@ def _record(value: Any) -> Record:
     line = msgspec.convert(value, _Line)
     if len(line.labels) != len(line.completions):
         raise Unreadable("labels", f"{len(line.labels)} labels for {len(line.completions)} completions")
-    path = [
-        PathPosition(position, chosen=0, ratings=[Rating(0, "rated", rating=1 if good else -1)])
-        for position, good in enumerate(line.labels)
-    ]
-    finish: Literal["solution", "found_error"] = "solution" if all(line.labels) else "found_error"
     return Record(
         problem=line.prompt,
         positions=[[Completion(text)] for text in line.completions],
         extra={key: value[key] for key in value if key not in _Line.__struct_fields__},
-        annotations=[
-            RecordAnnotation(
-                source_kind="consensus",
-                source_name="trl",
-                finish_reason=finish,
-                path=path,
-                first_error=first_error(finish, path),
-            )
-        ],
+        annotations=[rated_label([1 if good else -1 for good in line.labels], kind="consensus", name="trl")],
     )

@@ -505,11 +505,20 @@ export interface components {
          * @description * `auto` - auto
          *     * `prm800k` - prm800k
          *     * `processbench` - processbench
+         *     * `prmbench` - prmbench
          *     * `trl` - trl
+         *     * `math_shepherd` - math_shepherd
+         *     * `rlhflow` - rlhflow
+         *     * `mr_ben` - mr_ben
+         *     * `big_bench_mistake` - big_bench_mistake
+         *     * `best_of_n` - best_of_n
+         *     * `messages` - messages
+         *     * `who_and_when` - who_and_when
+         *     * `atif` - atif
          *     * `plain` - plain
          * @enum {string}
          */
-        FormatEnum: "auto" | "prm800k" | "processbench" | "trl" | "plain";
+        FormatEnum: "auto" | "prm800k" | "processbench" | "prmbench" | "trl" | "math_shepherd" | "rlhflow" | "mr_ben" | "big_bench_mistake" | "best_of_n" | "messages" | "who_and_when" | "atif" | "plain";
         FreezeRequest: {
             /** @description `splits`, `source_kinds`, `finish_reasons`, `lanes`, `generations` (lists; empty is all), `submitted_from`, `submitted_to` (ISO 8601), `min_annotations` (1), `revisions` (latest or all). */
             filters?: {

@@ -105,4 +105,139 @@ def _plain(draw):
     return {**draw(line), **draw(_plain_solution), **draw(LEFTOVERS)}
 
 
+@st.composite
+def _math_shepherd(draw):
+    said = TEXT.filter(lambda text: "ки" not in text and "Step 1" not in text and text == text.strip() and text)
+    steps = [f"Step {number}: {draw(said)}" for number in range(1, draw(st.integers(2, 5)))]
+    marks = [draw(st.sampled_from("+-")) for _ in steps]
+    problem, joint = draw(said), draw(st.sampled_from([" ", "\n"]))
+    return {
+        "input": problem + joint + "\n".join(f"{step} ки" for step in steps),
+        "label": problem + joint + "\n".join(f"{step} {mark}" for step, mark in zip(steps, marks, strict=True)),
+        "task": draw(st.sampled_from(["GSM8K", "MATH"])),
+    }
+
+
+@st.composite
+def _prmbench(draw):
+    steps = draw(st.lists(TEXT, min_size=1, max_size=6))
+    return {
+        "original_question": draw(TEXT),
+        "modified_question": draw(TEXT.filter(bool)),
+        "original_process": draw(st.lists(TEXT, max_size=3)),
+        "modified_process": steps,
+        "modified_steps": [1],
+        "error_steps": draw(st.lists(st.integers(1, len(steps)), max_size=3)),
+        "classification": draw(st.sampled_from(["redundancy", "counterfactual", "confidence"])),
+        "idx": draw(TEXT.filter(bool)),
+    }
+
+
+@st.composite
+def _rlhflow(draw):
+    texts = [draw(TEXT) for _ in range(draw(st.integers(1, 5)))]
+    texts[0] = f"{draw(TEXT)}{draw(st.sampled_from([' ', chr(10)]))}Step 1: {texts[0]}"
+    marks = [draw(st.sampled_from("+-")) for _ in texts]
+    turns = [
+        turn
+        for text, mark in zip(texts, marks, strict=True)
+        for turn in ({"role": "user", "content": text}, {"role": "assistant", "content": mark})
+    ]
+    return {"conversations": turns}
+
+
+@st.composite
+def _mr_ben(draw):
+    steps = draw(st.lists(TEXT, min_size=1, max_size=6))
+    error = draw(st.integers(0, len(steps)))
+    return {
+        "Question_UUID": draw(TEXT.filter(bool)),
+        "Subject": "college_math",
+        "Question": draw(TEXT),
+        "Options": draw(TEXT),
+        "Ground_Truth_Answer": draw(TEXT),
+        "Sampled_Model": draw(TEXT),
+        "Model_Solution_Steps": steps,
+        "Model_Solution_Correctness": draw(st.sampled_from(["correct", "incorrect"])),
+        "Model_Solution_First_Error_Step": str(error) if error else "N/A",
+    }
+
+
+@st.composite
+def _big_bench_mistake(draw):
+    steps = draw(st.lists(TEXT, min_size=1, max_size=6))
+    return {
+        "input": draw(TEXT),
+        "target": draw(TEXT),
+        "answer": draw(st.none() | TEXT),
+        "steps": steps,
+        "mistake_index": draw(st.none() | st.integers(0, len(steps) - 1)),
+        **draw(LEFTOVERS),
+    }
+
+
+_best_of_n = st.fixed_dictionaries(
+    {
+        "problem_id": TEXT,
+        "candidate_index": st.integers(0, 31),
+        "problem": TEXT,
+        "reference_answer": st.none() | TEXT,
+        "steps": st.lists(TEXT, max_size=5),
+        "final_answer": st.none() | TEXT,
+        "is_correct": st.none() | st.booleans(),
+        "prm_step_scores": st.dictionaries(TEXT, st.lists(st.floats(0, 1)), max_size=2),
+    }
+)
+
+
+@st.composite
+def _messages(draw):
+    call = {"id": "c", "type": "function", "function": {"name": "search", "arguments": '{"query": "x"}'}}
+    turn = st.sampled_from(
+        [
+            {"role": "assistant", "content": "", "tool_calls": [call]},
+            {"role": "tool", "name": "search", "content": "found"},
+            {"role": "assistant", "content": [{"type": "text", "text": "thinking"}]},
+            {"role": "user", "content": "go on"},
+        ]
+    )
+    turns = [{"role": "system", "content": "s"}, {"role": "user", "content": draw(TEXT)}, *draw(st.lists(turn))]
+    rated = [str(k) for k, message in enumerate(turns) if message["role"] == "assistant"]
+    labels = {"step_labels": {key: draw(st.sampled_from([1, 0, -1, None])) for key in rated}}
+    return {"messages": turns, **(labels if draw(st.booleans()) else {}), **draw(LEFTOVERS)}
+
+
+@st.composite
+def _who_and_when(draw):
+    history = draw(st.lists(st.fixed_dictionaries({"content": TEXT, "role": TEXT, "name": TEXT}), min_size=1))
+    return {
+        "question": draw(TEXT),
+        "history": history,
+        "mistake_step": str(draw(st.integers(0, len(history) - 1))),
+        "mistake_agent": draw(TEXT),
+        "is_correct": False,
+        "ground_truth": draw(TEXT),
+    }
+
+
+@st.composite
+def _atif(draw):
+    step = {
+        "source": "agent",
+        "message": draw(TEXT),
+        "reasoning_content": draw(TEXT),
+        "tool_calls": [{"tool_call_id": "1", "function_name": "Read", "arguments": {"path": draw(TEXT)}}],
+        "observation": {"results": [{"source_call_id": "1", "content": draw(TEXT)}]},
+    }
+    return {
+        "schema_version": "ATIF-v1.2",
+        "session_id": draw(TEXT),
+        "agent": {"name": "coder", "version": "1", "model_name": draw(st.none() | TEXT)},
+        "steps": [{"source": "user", "message": draw(TEXT)}, *draw(st.lists(st.just(step), max_size=3))],
+    }
+
+
 PROCESSBENCH, TRL, PLAIN = _processbench(), _trl(), _plain()
+MATH_SHEPHERD, PRMBENCH, RLHFLOW, MR_BEN = _math_shepherd(), _prmbench(), _rlhflow(), _mr_ben()
+BIG_BENCH_MISTAKE, BEST_OF_N, MESSAGES = _big_bench_mistake(), _best_of_n, _messages()
+WHO_AND_WHEN, ATIF = _who_and_when(), _atif()

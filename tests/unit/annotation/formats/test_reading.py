@@ -9,13 +9,33 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from annotation.errors import DomainError
-from annotation.formats import plain, prm800k, processbench, reading, trl
+from annotation.formats import (
+    atif,
+    big_bench_mistake,
+    math_shepherd,
+    messages,
+    mr_ben,
+    plain,
+    prm800k,
+    prmbench,
+    processbench,
+    reading,
+    rlhflow,
+    trl,
+    who_and_when,
+)
 from annotation.formats.reading import read_records
 from annotation.formats.record import Rejection
 from annotation.formats.registry import detect
 from tests.unit.annotation.formats.native import TEXT
 
 PROBLEM = '{"problem": "p", "steps": ["a"]}'
+
+
+BIG_BENCH = {"input": "p", "target": "t", "answer": "a", "steps": ["a"]}
+MR_BEN = {"Question": "p", "Model_Solution_Steps": ["a"]}
+USER = {"role": "user", "content": "p Step 1: a"}
+ANSWER = {"role": "assistant", "content": "a"}
 
 
 class Dribble(io.BytesIO):
@@ -87,6 +107,25 @@ def test_a_bad_record_is_named_and_the_rest_goes_on(content, field, reason):
         (processbench.read, {"problem": "p", "steps": ["a"], "label": "0"}, "label"),
         (trl.read, {"prompt": "p", "completions": ["a"], "labels": []}, "labels"),
         (trl.read, {"prompt": "p", "completions": ["a"], "labels": [1]}, "labels[0]"),
+        (prmbench.read, {"modified_question": "p", "modified_process": ["a"], "error_steps": [0]}, "error_steps"),
+        (big_bench_mistake.read, BIG_BENCH | {"mistake_index": 1}, "mistake_index"),
+        (big_bench_mistake.read, BIG_BENCH | {"mistake_index": -1}, "mistake_index"),
+        (mr_ben.read, MR_BEN | {"Model_Solution_First_Error_Step": "0"}, "Model_Solution_First_Error_Step"),
+        (mr_ben.read, MR_BEN | {"Model_Solution_First_Error_Step": "2"}, "Model_Solution_First_Error_Step"),
+        (mr_ben.read, MR_BEN | {"Model_Solution_First_Error_Step": "-1"}, "Model_Solution_First_Error_Step"),
+        (math_shepherd.read, {"input": "p", "label": "p"}, "input"),
+        (math_shepherd.read, {"input": "p Step 1: a ки", "label": "p Step 1: a"}, "label"),
+        (math_shepherd.read, {"input": "p Step 1: a ки b", "label": "p Step 1: a + b"}, "input"),
+        (rlhflow.read, {"conversations": [USER]}, "conversations"),
+        (rlhflow.read, {"conversations": [USER, {"role": "assistant", "content": "?"}]}, "conversations[1].content"),
+        (rlhflow.read, {"conversations": [USER, USER]}, "conversations[1].role"),
+        (messages.read, {"messages": []}, "messages"),
+        (messages.read, {"messages": [USER, ANSWER], "step_labels": {"0": 1}}, "step_labels.0"),
+        (messages.read, {"messages": [USER, ANSWER], "step_labels": {"1": 2}}, "step_labels[...]"),
+        (who_and_when.read, {"question": "p", "history": [], "mistake_step": "0"}, "mistake_step"),
+        (who_and_when.read, {"question": "p", "history": [ANSWER], "mistake_step": "N/A"}, "mistake_step"),
+        (atif.read, {"schema_version": "1", "steps": [], "agent": {"name": "a"}}, "schema_version"),
+        (atif.read, {"schema_version": "ATIF-v1.2", "steps": [], "agent": {"name": "a"}}, "steps"),
     ],
 )
 def test_labels_that_fit_no_step_are_refused(read, line, field):

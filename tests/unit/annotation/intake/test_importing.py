@@ -257,7 +257,18 @@ def test_the_command_imports_and_reports(project, tmp_path):
         call_command("import_solutions", str(tmp_path / "none"), project="project")
 
 
-@pytest.mark.parametrize("name", ["processbench/math.json", "prm800k/prm800k_real_records.jsonl"])
+REAL_FILES = [
+    "processbench/math.json",
+    "prm800k/prm800k_real_records.jsonl",
+    "mr-ben/coding.json",
+    "big-bench-mistake/logical_deduction.jsonl",
+    "agentprocessbench/hotpotqa.jsonl",
+    "who-and-when/algorithm-generated/1.json",
+    "codetracer/cancel-async-tasks__4gQ8rsy/agent/trajectory.json",
+]
+
+
+@pytest.mark.parametrize("name", REAL_FILES)
 def test_real_files_twice(project, name):
     path = real_data(name)
     for expected in ("accepted", "duplicates"):

@@ -1,0 +1,72 @@
+"""The labels that come with a file: a rating for every step, or only the place of the first error."""
+
+from collections.abc import Sequence
+from typing import Any, Literal
+
+from annotation.formats.path import first_error
+from annotation.formats.reading import Unreadable
+from annotation.formats.record import PathPosition, Rating, RecordAnnotation, SourceKind
+
+NONE = -1
+
+
+def rated_label(
+    ratings: Sequence[int | None], *, kind: SourceKind, name: str, native: dict[str, Any] | None = None
+) -> RecordAnnotation:
+    """A label with one rating a step of the sampled path; None where the file says nothing of a step."""
+    path = [
+        PathPosition(position, chosen=0, ratings=[] if rating is None else [Rating(0, "rated", rating=rating)])
+        for position, rating in enumerate(ratings)
+    ]
+    finish: Literal["solution", "found_error"] = "found_error" if -1 in ratings else "solution"
+    known = None not in ratings or -1 in ratings[: ratings.index(None)]
+    return RecordAnnotation(
+        source_kind=kind,
+        source_name=name,
+        finish_reason=finish,
+        path=path,
+        first_error=first_error(finish, path) if known else None,
+        native=native or {},
+    )
+
+
+def index_label(
+    error: int, count: int, *, field: str, kind: SourceKind, name: str, native: dict[str, Any] | None = None
+) -> RecordAnnotation:
+    """The label of `count` steps whose first error stands at `error` (0-based, -1 for none).
+
+    The steps before it are right; nothing is known of those behind it. Raises Unreadable naming `field` where
+    there is no such step.
+    """
+    if not NONE <= error < count:
+        raise Unreadable(field, f"{error} is no step of {count}, and not -1")
+    path = [
+        PathPosition(position, chosen=0, ratings=[Rating(0, "rated", rating=1)])
+        for position in range(count if error == NONE else error)
+    ]
+    if error != NONE:
+        path.append(PathPosition(error, ratings=[Rating(0, "rated", rating=-1)]))
+    return RecordAnnotation(
+        source_kind=kind,
+        source_name=name,
+        finish_reason="solution" if error == NONE else "found_error",
+        path=path,
+        first_error=error,
+        native=native or {},
+    )
+
+
+def label_to_write(annotations: Sequence[RecordAnnotation], name: str) -> RecordAnnotation | None:
+    """Of the labels whose first error is known, the format's own where there is one, else the last."""
+    known = [annotation for annotation in annotations if annotation.first_error is not None]
+    return next((annotation for annotation in known if annotation.source_name == name), known[-1] if known else None)
+
+
+def step_ratings(annotation: RecordAnnotation, count: int) -> list[int | None]:
+    """The rating of the first completion at each of `count` positions, None where there is none."""
+    ratings: list[int | None] = [None] * count
+    for place in annotation.path:
+        for rating in place.ratings:
+            if rating.alternative == 0 and place.position < count:
+                ratings[place.position] = rating.rating
+    return ratings

@@ -1,0 +1,118 @@
+"""Agent runs as OpenAI-style chats: JSON Lines of `{"messages": [{"role", "content", "tool_calls"?}, ...]}`.
+
+The problem is what the first user asks. Every message behind it is a step: an assistant's is a tool call where
+it calls tools, the answer where it ends the run, else reasoning; a tool's or a later user's is an observation.
+AgentProcessBench's `step_labels` rate assistants' messages, under their index among all messages (0-based), and
+`final_label` the outcome.
+"""
+
+from collections.abc import Iterable, Iterator
+from typing import Any, BinaryIO, Literal
+
+import msgspec
+
+from annotation.formats.given import rated_label, step_ratings
+from annotation.formats.reading import Numbered, Unreadable, read_records
+from annotation.formats.record import Completion, Record, RecordAnnotation, StepKind, as_given
+from annotation.formats.tool_calls import call_text, step_text
+
+SOURCE = "messages"
+
+
+class _Function(msgspec.Struct):
+    name: str
+    arguments: str | dict[str, Any] = ""
+
+
+class _Call(msgspec.Struct):
+    function: _Function
+
+
+class _Part(msgspec.Struct):
+    text: str = ""
+
+
+class _Message(msgspec.Struct):
+    role: Literal["system", "developer", "user", "assistant", "tool", "function"]
+    content: str | list[_Part] | None = None
+    tool_calls: list[_Call] | None = None
+    name: str | None = None
+
+
+class _Line(msgspec.Struct):
+    messages: list[_Message]
+    question: str | None = None
+    step_labels: dict[str, Literal[-1, 0, 1] | None] | None = None
+    final_label: Literal[-1, 0, 1] | None = None
+
+
+def read(stream: BinaryIO, *, skip: int = 0) -> Iterator[Numbered]:
+    """Stream (line, record or rejection) from behind the first `skip` of them."""
+    return read_records(stream, _record, skip=skip)
+
+
+def write(records: Iterable[Record]) -> Iterator[bytes]:
+    """One line for each run that was read in this format, with the ratings of its first annotation."""
+    for record in records:
+        if "messages" in record.extra:
+            yield msgspec.json.encode(_native(record)) + b"\n"
+
+
+def _record(value: Any) -> Record:
+    line = msgspec.convert(value, _Line)
+    start = next((k for k, message in enumerate(line.messages) if message.role == "user"), None)
+    if start is None:
+        raise Unreadable("messages", "no user asks for anything")
+    steps = line.messages[start + 1 :]
+    labels = _labels(line, start)
+    return Record(
+        problem=_text(line.messages[start]),
+        positions=[[Completion(_step(message), kind=_kind(message, number == len(steps)))] for number, message in
+                   enumerate(steps, start=1)],
+        final_answer_correct={1: True, -1: False}.get(line.final_label or 0),
+        extra={key: value[key] for key in value if key != "step_labels"},
+        annotations=[] if labels is None else [
+            rated_label(labels, kind="human", name=SOURCE, native={"step_labels": value["step_labels"]})
+        ],
+    )  # fmt: skip
+
+
+def _labels(line: _Line, start: int) -> list[int | None] | None:
+    """A rating for each step, from labels keyed by the index of their message."""
+    if line.step_labels is None:
+        return None
+    ratings: list[int | None] = [None] * (len(line.messages) - start - 1)
+    for key, rating in line.step_labels.items():
+        index = int(key) if key.isdecimal() else -1
+        if not start < index < len(line.messages) or line.messages[index].role != "assistant":
+            raise Unreadable(f"step_labels.{key}", "is not the index of an assistant's message")
+        ratings[index - start - 1] = rating
+    return ratings
+
+
+def _text(message: _Message) -> str:
+    content = message.content
+    return "".join(part.text for part in content) if isinstance(content, list) else content or ""
+
+
+def _step(message: _Message) -> str:
+    calls = [call_text(call.function.name, call.function.arguments) for call in message.tool_calls or []]
+    return step_text(_text(message), calls) or "(empty message)"
+
+
+def _kind(message: _Message, last: bool) -> StepKind:
+    if message.role != "assistant":
+        return "observation"
+    return "tool_call" if message.tool_calls else "answer" if last else "reasoning"
+
+
+def _native(record: Record) -> dict[str, Any]:
+    label: RecordAnnotation | None = next(iter(record.annotations), None)
+    if label is None:
+        return record.extra
+    if "step_labels" in label.native:
+        return {**as_given(record, label, "extra"), "step_labels": label.native["step_labels"]}
+    offset = 1 + next(k for k, message in enumerate(record.extra["messages"]) if message["role"] == "user")
+    ratings = step_ratings(label, len(record.positions))
+    told = {str(offset + k): rating for k, rating in enumerate(ratings) if rating is not None}
+    return {**record.extra, "step_labels": told}
