@@ -1,7 +1,7 @@
 """The choices of a training run and the progress it reports. No torch."""
 
 from pathlib import Path
-from typing import Literal
+from typing import Literal, get_args
 
 import msgspec
 
@@ -11,6 +11,8 @@ NeutralPolicy = Literal["positive", "negative", "drop"]
 Lane = Literal["heads", "full", "lora"]
 Stage = Literal["tokenise", "cache", "train", "calibrate", "done"]
 ClassBalance = Literal["none", "inverse", "effective"]
+Feature = Literal["middle", "last", "separator", "statistics"]
+FEATURES: tuple[Feature, ...] = get_args(Feature)
 
 
 class TrainConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -37,6 +39,7 @@ class TrainConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_on
 
     base: str = "tiny"
     lane: Lane = "heads"
+    features: tuple[Feature, ...] = FEATURES
     neutral: NeutralPolicy = "positive"
     seed: int = 0
     heads: int = 12
@@ -69,6 +72,8 @@ class TrainConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_on
         for name in positive:
             if getattr(self, name) < 1:
                 raise ValueError(f"{name} must be at least 1")
+        if not self.features or len(set(self.features)) < len(self.features):
+            raise ValueError(f"features must name some of {', '.join(FEATURES)}, each once")
         if not 0 <= self.dropout < 1:
             raise ValueError("dropout must lie in [0, 1)")
         if not 0 < self.validation_share < 1:

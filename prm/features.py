@@ -1,19 +1,19 @@
 """What the heads see of a step, all of it known once the step is written.
 
-For every step: the backbone's states of the step's own tokens (mean of a middle and of the last
-layer, and the last layer at the separator), and statistics of how the backbone predicted those
-tokens. One forward pass covers all steps of a solution.
+For every step, any of: "middle" and "last", the mean of the step's own tokens' states of a middle and of
+the last layer; "separator", the last layer's state at the token that ends the step; "statistics", how the
+backbone predicted the step's tokens. One forward pass covers all steps of a solution.
 
 Batches are right-padded: under causal attention no token sees padding, a batch-mate, or later text.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
 import torch
 from torch import Tensor
 
 from prm.backbones import Backbone
+from prm.config import FEATURES, Feature
 from prm.encoding import Encoded, fill_batches
 
 STATISTICS = (
@@ -36,57 +36,56 @@ STATISTICS = (
 LOGIT_ROWS = 4096  # rows of logits held at once: vocabularies reach 150k
 
 
-@dataclass
-class StepFeatures:
-    """`states` [steps, 3 x width] and `statistics` [steps, len(STATISTICS)], float32, in batch order."""
-
-    states: Tensor
-    statistics: Tensor
-
-    @property
-    def rows(self) -> Tensor:
-        """Both side by side: [steps, 3 x width + len(STATISTICS)]."""
-        return torch.cat([self.states, self.statistics], dim=1)
+def feature_width(backbone: Backbone, features: Sequence[Feature]) -> int:
+    """Columns of these features; "statistics", where asked for, are the last len(STATISTICS) of them."""
+    return sum(len(STATISTICS) if feature == "statistics" else backbone.width for feature in features)
 
 
-def feature_width(backbone: Backbone) -> int:
-    """Columns of `StepFeatures.rows`."""
-    return 3 * backbone.width + len(STATISTICS)
+def step_features(backbone: Backbone, batch: Sequence[Encoded], features: Sequence[Feature]) -> Tensor:
+    """Features of every step of a batch in one forward pass: [steps, width], float32, in batch order.
 
-
-def step_features(backbone: Backbone, batch: Sequence[Encoded]) -> StepFeatures:
-    """Features of every step of a batch in one forward pass; gradients flow through the states only."""
+    Columns stand in the order of `FEATURES`, however they were asked for. Gradients flow through the
+    states; the statistics are detached, for they are measurements of the text and no target of tuning.
+    """
     ids, mask = _pad(batch, backbone.device)
-    decoder = backbone.model.get_decoder()
-    output = decoder(input_ids=ids, attention_mask=mask, use_cache=False, output_hidden_states=True)
-    last = output.last_hidden_state
-    middle = output.hidden_states[len(output.hidden_states) // 2]
-    positions, inside = _step_positions(batch, ids.shape[1], backbone.device)
-    separators = positions.gather(1, inside.sum(1, keepdim=True) - 1).squeeze(1)
-    states = torch.cat(
-        [_pool(middle, positions, inside), _pool(last, positions, inside), _rows(last, separators)], dim=1
+    wants_middle = "middle" in features
+    output = backbone.model.get_decoder()(
+        input_ids=ids, attention_mask=mask, use_cache=False, output_hidden_states=wants_middle
     )
-    with torch.no_grad():
-        surprisal, entropy, gap = _predictions(backbone, last.detach(), ids, positions, inside)
-        n_separator = len(backbone.layout.step_end)
-        statistics = _statistics(surprisal, entropy, gap, inside, n_separator, [len(e.spans) for e in batch])
-    return StepFeatures(states.float(), statistics)
+    last = output.last_hidden_state
+    positions, inside = _step_positions(batch, ids.shape[1], backbone.device)
+
+    def block(feature: Feature) -> Tensor:
+        match feature:
+            case "middle":
+                return _pool(output.hidden_states[len(output.hidden_states) // 2], positions, inside)
+            case "last":
+                return _pool(last, positions, inside)
+            case "separator":
+                return _rows(last, positions.gather(1, inside.sum(1, keepdim=True) - 1).squeeze(1)).float()
+            case "statistics":
+                return _statistics(backbone, last, ids, positions, inside, [len(e.spans) for e in batch])
+
+    return torch.cat([block(feature) for feature in FEATURES if feature in features], dim=1)
 
 
 def compute_features(
-    backbone: Backbone, encoded: Sequence[Encoded], token_budget: int, after_batch: Callable[[int], None] | None = None
+    backbone: Backbone,
+    encoded: Sequence[Encoded],
+    token_budget: int,
+    features: Sequence[Feature],
+    after_batch: Callable[[int], None] | None = None,
 ) -> Tensor:
     """Features of every step in trace order, [steps, width], float32 on the CPU.
 
     `after_batch` hears how many traces are done and may raise to stop.
     """
     offsets = row_offsets(encoded)
-    found = torch.zeros(offsets[-1], feature_width(backbone))
+    found = torch.zeros(offsets[-1], feature_width(backbone, features))
     done = 0
     with torch.no_grad():
         for batch in fill_batches([len(e.ids) for e in encoded], token_budget):
-            rows = step_features(backbone, [encoded[i] for i in batch]).rows.cpu()
-            found[rows_of(batch, offsets)] = rows
+            found[rows_of(batch, offsets)] = step_features(backbone, [encoded[i] for i in batch], features).cpu()
             done += len(batch)
             if after_batch:
                 after_batch(done)
@@ -160,13 +159,15 @@ def _predictions(
     return tokens[0], tokens[1], tokens[2]
 
 
+@torch.no_grad()
 def _statistics(
-    surprisal: Tensor, entropy: Tensor, gap: Tensor, inside: Tensor, n_separator: int, steps_per_trace: list[int]
+    backbone: Backbone, last: Tensor, ids: Tensor, positions: Tensor, inside: Tensor, steps_per_trace: list[int]
 ) -> Tensor:
     """[steps, len(STATISTICS)]; "excess" is surprisal above entropy, "rise" is above the trace's earlier steps."""
+    surprisal, entropy, gap = _predictions(backbone, last, ids, positions, inside)
     length = inside.sum(1)
     place = torch.arange(inside.shape[1], device=inside.device)
-    content = place < (length - n_separator)[:, None]
+    content = place < (length - len(backbone.layout.step_end))[:, None]
     separator = inside & ~content
     excess = surprisal - entropy
     mean = _mean(surprisal, content)

@@ -1,6 +1,6 @@
 """Score the steps of solutions: with a trained model, or with no labels at all."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
 from pathlib import Path
 
@@ -11,6 +11,7 @@ from torch import Tensor
 
 from prm.backbones import Backbone, load_backbone
 from prm.checkpoint import BACKBONE, load_model
+from prm.config import Feature
 from prm.encoding import encode
 from prm.errors import ModelFileError
 from prm.features import STATISTICS, compute_features, feature_width, row_offsets
@@ -28,6 +29,7 @@ Probabilities = NDArray[np.float64]
 class Scorer:
     """p(step is good | good prefix) for every step of every trace, in one forward pass a trace.
 
+    `judge` maps step features [steps, width] to probabilities [heads, steps]; `features` says which it reads.
     `threshold` is where a score counts as an error; `manifest` is None for a zero-label scorer.
     """
 
@@ -36,11 +38,12 @@ class Scorer:
         backbone: Backbone,
         judge: Callable[[Tensor], Probabilities],
         *,
+        features: Sequence[Feature],
         manifest: Manifest | None = None,
         threshold: float = 0.5,
         token_budget: int = 8192,
     ) -> None:
-        self.backbone, self.judge = backbone, judge
+        self.backbone, self.judge, self.features = backbone, judge, features
         self.manifest, self.threshold, self.token_budget = manifest, threshold, token_budget
 
     @classmethod
@@ -52,7 +55,7 @@ class Scorer:
         if backbone.sha256 != manifest.base_sha256:
             raise ModelFileError(f"{model_dir} was trained on another {manifest.base!r} than the one found here")
         prepare_tuning(backbone, config)
-        readout = Readout(config, feature_width(backbone))
+        readout = Readout(config, feature_width(backbone, config.features))
         try:
             _fill(tunable_parameters(backbone), tensors, BACKBONE)
             readout.load_state_dict({n: t for n, t in tensors.items() if not n.startswith(BACKBONE)})
@@ -66,17 +69,23 @@ class Scorer:
                 logits = readout.step_logits(rows.to(backbone.device)).double() / manifest.temperature
             return torch.sigmoid(logits).cpu().numpy()
 
-        return cls(backbone, judge, manifest=manifest, threshold=manifest.threshold, token_budget=config.token_budget)
+        return cls(
+            backbone,
+            judge,
+            features=config.features,
+            manifest=manifest,
+            threshold=manifest.threshold,
+            token_budget=config.token_budget,
+        )
 
     @classmethod
     def for_base(cls, name_or_path: str, device: str | None = None) -> "Scorer":
         """A scorer that needs no labels: the probability a backbone gave to the step's least likely token."""
 
         def judge(rows: Tensor) -> Probabilities:
-            statistics = rows[:, -len(STATISTICS) :].double().numpy()
-            return np.exp(-statistics[None, :, ZERO_LABEL_STATISTIC])
+            return np.exp(-rows.double().numpy()[None, :, ZERO_LABEL_STATISTIC])
 
-        return cls(load_backbone(name_or_path, device=device), judge)
+        return cls(load_backbone(name_or_path, device=device), judge, features=("statistics",))
 
     def score(self, traces: Iterable[Trace]) -> Iterator[TraceScore]:
         """Stream scores in the order of `traces`, reading a few hundred ahead."""
@@ -84,7 +93,7 @@ class Scorer:
         while chunk := list(islice(source, CHUNK)):
             backbone = self.backbone
             encoded = encode(chunk, backbone.tokenizer, backbone.layout, backbone.context)
-            p = self.judge(compute_features(backbone, encoded, self.token_budget))
+            p = self.judge(compute_features(backbone, encoded, self.token_budget, self.features))
             offsets = row_offsets(encoded)
             for index, trace in enumerate(chunk):
                 yield _trace_score(trace, p[:, offsets[index] : offsets[index + 1]])

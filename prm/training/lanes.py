@@ -96,13 +96,13 @@ class TunedLane:
         return [batches[i] for i in torch.randperm(len(batches), generator=generator)]
 
     def features(self, batch: list[int]) -> tuple[Tensor, Tensor]:
-        found = step_features(self.backbone, [self.fit[i] for i in batch])
-        return found.rows, torch.tensor(rows_of(batch, self.offsets))
+        found = step_features(self.backbone, [self.fit[i] for i in batch], self.config.features)
+        return found, torch.tensor(rows_of(batch, self.offsets))
 
     def held_features(self) -> Tensor:
-        return compute_features(self.backbone, self.held, self.config.token_budget, self.after_batch).to(
-            self.backbone.device
-        )
+        config = self.config
+        found = compute_features(self.backbone, self.held, config.token_budget, config.features, self.after_batch)
+        return found.to(self.backbone.device)
 
     def tuned(self) -> dict[str, nn.Parameter]:
         return tunable_parameters(self.backbone)

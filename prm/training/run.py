@@ -69,7 +69,7 @@ def train(
 
     torch.manual_seed(config.seed)
     prepare_tuning(backbone, config)
-    readout = Readout(config, feature_width(backbone))
+    readout = Readout(config, feature_width(backbone, config.features))
     objective = Objective(readout, known, held_known, config)
     features = _cache(backbone, fit, config, watch)
     readout.standardise_on(features)
@@ -168,7 +168,7 @@ def _cache(backbone: Backbone, encoded: Sequence[Encoded], config: TrainConfig, 
         watch.check()
         watch.say("cache", done, len(encoded))
 
-    return compute_features(backbone, encoded, config.token_budget, after_batch)
+    return compute_features(backbone, encoded, config.token_budget, config.features, after_batch)
 
 
 def _calibrate(
