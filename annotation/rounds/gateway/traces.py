@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING
 
 from annotation.formats.record import Record
 from annotation.models import Solution, Split
-from annotation.rounds.labels import labelled_path, without_machines
+from annotation.rounds.labels import LabelledStep, labelled_solution, without_machines
 
 if TYPE_CHECKING:
-    from prm.traces import Trace
+    from prm.traces import StepLabel, Trace
 
 
 def write_training_traces(records: Iterable[Record], path: Path) -> int:
@@ -33,11 +33,12 @@ def write_holdout_traces(records: Iterable[Record], path: Path) -> int:
 
 
 def _traces(records: Iterable[Record]) -> "Iterator[Trace]":
-    from prm.traces import Step, StepLabel, Trace
+    from prm.traces import Alternative, Step, Trace
 
     for record in records:
-        path = labelled_path(record)
-        if not any(step.consensus for step in path):
+        labelled = labelled_solution(record)
+        path, beside = labelled.path, labelled.alternatives
+        if not any(step.consensus for step in (*path, *(step for _, step in beside))):
             continue
         yield Trace(
             id=str(record.solution_id),
@@ -48,12 +49,19 @@ def _traces(records: Iterable[Record]) -> "Iterator[Trace]":
             domain=record.domain,
             generator=record.generator,
             steps=[Step(step.text, step.kind) for step in path],
-            labels=[
-                StepLabel(good=c.good, neutral=c.neutral, bad=c.bad, weight=c.weight) if c else None
-                for c in (step.consensus for step in path)
-            ],
-            final_answer_correct=record.final_answer_correct,
+            labels=[_posterior(step) for step in path],
+            alternatives=[Alternative(place, Step(step.text, step.kind), _posterior(step)) for place, step in beside],
+            final_answer_correct=record.final_answer_correct if labelled.as_sampled else None,
         )
+
+
+def _posterior(step: LabelledStep) -> "StepLabel | None":
+    from prm.traces import StepLabel
+
+    agreed = step.consensus
+    if agreed is None:
+        return None
+    return StepLabel(good=agreed.good, neutral=agreed.neutral, bad=agreed.bad, weight=agreed.weight)
 
 
 def trace_of(solution: Solution) -> "Trace":
