@@ -6,6 +6,7 @@ number in an array), and reading goes on behind it.
 
 import re
 from collections.abc import Callable, Iterable, Iterator
+from itertools import chain
 from typing import Any, BinaryIO
 
 import msgspec
@@ -36,9 +37,7 @@ def read_records(stream: BinaryIO, parse: Callable[[Any], Record], *, skip: int 
     `parse` turns the decoded JSON of one record into a Record; it raises Unreadable or
     msgspec.ValidationError where it cannot.
     """
-    for number, (line, raw) in enumerate(_raw_records(stream)):
-        if number >= skip:
-            yield line, raw if isinstance(raw, Rejection) else _parsed(line, raw, parse)
+    yield from _parsed_records(iter(lambda: stream.read(CHUNK), b""), parse, skip)
 
 
 def read_documents(
@@ -52,12 +51,18 @@ def read_documents(
     head = stream.read(MAX_RECORD_BYTES + 1)
     whole = _document(head)
     if whole is None:
-        stream.seek(0)
-        yield from read_records(stream, parse, skip=skip)
+        pieces = chain([head], iter(lambda: stream.read(CHUNK), b""))
+        yield from _parsed_records(pieces, parse, skip)
         return
     for number, member in enumerate(members(whole), start=1):
         if number > skip:
             yield number, _parsed(number, msgspec.json.encode(member), parse)
+
+
+def _parsed_records(pieces: Iterator[bytes], parse: Callable[[Any], Record], skip: int) -> Iterator[Numbered]:
+    for number, (line, raw) in enumerate(_raw_records(pieces)):
+        if number >= skip:
+            yield line, raw if isinstance(raw, Rejection) else _parsed(line, raw, parse)
 
 
 def _document(content: bytes) -> Any:
@@ -108,8 +113,7 @@ def _holds_nul(value: Any) -> bool:
     return isinstance(value, list) and any(map(_holds_nul, value))
 
 
-def _raw_records(stream: BinaryIO) -> Iterator[tuple[int, bytes | Rejection]]:
-    chunks = iter(lambda: stream.read(CHUNK), b"")
+def _raw_records(chunks: Iterator[bytes]) -> Iterator[tuple[int, bytes | Rejection]]:
     head = next(chunks, b"").removeprefix(BOM).lstrip(b" \t\r")
     while head.isspace():
         head += next(chunks, b"x")

@@ -45,8 +45,6 @@ READERS: dict[str, Reader] = {
 HEAD_BYTES = 256 * 1024
 
 _MAGIC = {
-    b"\x1f\x8b": "compressed by gzip: unpack it first",
-    b"\x28\xb5\x2f\xfd": "compressed by zstd: unpack it first",
     b"PK\x03\x04": "a zip archive: unpack it first",
     b"PAR1": "in Parquet: write it as JSON Lines first",
     b"\xff\xfe": "in UTF-16: save it as UTF-8 first",

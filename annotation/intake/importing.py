@@ -20,6 +20,7 @@ from annotation.formats.record import Completion, Record, Rejection
 from annotation.formats.registry import READERS
 from annotation.intake.checks import fault_of
 from annotation.intake.decomposition import decompose
+from annotation.intake.opening import open_content
 from annotation.intake.store import Counts, store_chunk
 from annotation.models import ImportJob, ImportRejection
 
@@ -80,11 +81,11 @@ def _begin(job_id: int) -> ImportJob | None:
 
 def _take_in(job: ImportJob, on_progress: Callable[[ImportJob], None]) -> None:
     chunk: list[Numbered] = []
-    with open(job.path, "rb") as stream:
-        for numbered in READERS[job.format](stream, skip=job.done_records):
+    with open_content(Path(job.path)) as content:
+        for numbered in READERS[job.format](content.stream, skip=job.done_records):
             chunk.append(numbered)
-            if len(chunk) == CHUNK_RECORDS or stream.tell() - job.done_bytes > CHUNK_BYTES:
-                if not _commit(job, chunk, stream.tell()):
+            if len(chunk) == CHUNK_RECORDS or content.done_bytes - job.done_bytes > CHUNK_BYTES:
+                if not _commit(job, chunk, content.done_bytes):
                     return
                 on_progress(job)
                 chunk = []

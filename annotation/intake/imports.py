@@ -19,6 +19,7 @@ from annotation.errors import Conflict, DomainError, Missing
 from annotation.formats.registry import HEAD_BYTES, READERS, detect
 from annotation.intake.decomposition import RULES
 from annotation.intake.importing import end_import
+from annotation.intake.opening import open_content
 from annotation.jobs import enqueue
 from annotation.membership.access import require_role
 from annotation.models import ImportJob, ImportRejection, Membership, Project
@@ -142,8 +143,8 @@ def rejected_lines(job: ImportJob) -> Iterator[bytes]:
 
 def _format_of(path: Path, filename: str, format: str) -> str:
     try:
-        with path.open("rb") as file:
-            head = file.read(HEAD_BYTES)
+        with open_content(path) as content:
+            head = content.stream.read(HEAD_BYTES)
     except OSError as error:
         raise Missing("file_not_found", f"{filename} cannot be read: {error.strerror or error}.") from None
     found = detect(head, filename) if format == "auto" else format

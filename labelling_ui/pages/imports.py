@@ -20,7 +20,7 @@ from labelling_ui.pages.listing import Column, Filters, Listing, respond
 class ImportForm(forms.Form):
     file = forms.FileField(
         label=gettext_lazy("File"),
-        help_text=gettext_lazy("JSON or JSON Lines, in UTF-8."),
+        help_text=gettext_lazy("JSON or JSON Lines, in UTF-8, also packed by gzip or zstd."),
         allow_empty_file=True,
     )
     format = forms.ChoiceField(

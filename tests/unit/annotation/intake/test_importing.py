@@ -187,7 +187,7 @@ def test_an_upload_is_dropped_at_the_end_and_other_files_stay(
     ("content", "options", "code"),
     [
         (b"", {}, "unknown_format"),
-        (b"\x1f\x8b", {}, "unknown_format"),
+        (b"PK\x03\x04", {}, "unknown_format"),
         (b"{}", {"format": "csv"}, "unknown_format"),
         (b"{}", {"decomposition": "words"}, "unknown_decomposition"),
     ],
