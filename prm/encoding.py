@@ -45,8 +45,16 @@ class Encoded:
     n_steps: int
 
 
+Pieces = list[list[int]]  # one trace's token ids: of the problem, then of each step
+
+
 def encode(traces: Sequence[Trace], tokenizer: Any, layout: Layout, context: int) -> list[Encoded]:
-    """Encode traces; the ids stop after the last step that fits `context` tokens.
+    """Encode traces; the ids stop after the last step that fits `context` tokens."""
+    return [lay_out(pieces, layout, context) for pieces in tokenise(traces, tokenizer)]
+
+
+def tokenise(traces: Sequence[Trace], tokenizer: Any) -> list[Pieces]:
+    """Token ids of each trace's problem and of each of its steps, without separators.
 
     Text that spells a special token is split like any other text, so no step can forge a separator.
     """
@@ -54,10 +62,11 @@ def encode(traces: Sequence[Trace], tokenizer: Any, layout: Layout, context: int
     if not texts:
         return []
     pieces = iter(tokenizer(texts, add_special_tokens=False, split_special_tokens=True, verbose=False)["input_ids"])
-    return [_lay_out([next(pieces) for _ in range(1 + len(trace.steps))], layout, context) for trace in traces]
+    return [[next(pieces) for _ in range(1 + len(trace.steps))] for trace in traces]
 
 
-def _lay_out(pieces: list[list[int]], layout: Layout, context: int) -> Encoded:
+def lay_out(pieces: Pieces, layout: Layout, context: int) -> Encoded:
+    """Problem and steps with their separators, up to the last step that fits `context` tokens."""
     problem, *steps = pieces
     ids = [*layout.start, *problem, *layout.problem_end]
     spans = []

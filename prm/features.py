@@ -8,6 +8,8 @@ Batches are right-padded: under causal attention no token sees padding, a batch-
 """
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -33,12 +35,27 @@ STATISTICS = (
     "rise_max",
     "log_length",
 )
+MEAN_AND_MAX = [STATISTICS.index("surprisal_mean"), STATISTICS.index("surprisal_max")]
 LOGIT_ROWS = 4096  # rows of logits held at once: vocabularies reach 150k
 
 
 def feature_width(backbone: Backbone, features: Sequence[Feature]) -> int:
     """Columns of these features; "statistics", where asked for, are the last len(STATISTICS) of them."""
     return sum(len(STATISTICS) if feature == "statistics" else backbone.width for feature in features)
+
+
+@dataclass(frozen=True)
+class Reading:
+    """Tokens as a backbone read them, laid flat.
+
+    `last` and, where it was asked for, `middle` are the layers' states [tokens, width]; `ids` are [tokens], and
+    `before` [tokens] is the row of the token that each one follows, from whose state it was predicted.
+    """
+
+    ids: Tensor
+    before: Tensor
+    last: Tensor
+    middle: Tensor | None
 
 
 def step_features(backbone: Backbone, batch: Sequence[Encoded], features: Sequence[Feature]) -> Tensor:
@@ -48,23 +65,50 @@ def step_features(backbone: Backbone, batch: Sequence[Encoded], features: Sequen
     states; the statistics are detached, for they are measurements of the text and no target of tuning.
     """
     ids, mask = _pad(batch, backbone.device)
-    wants_middle = "middle" in features
-    output = backbone.model.get_decoder()(
-        input_ids=ids, attention_mask=mask, use_cache=False, output_hidden_states=wants_middle
+    last, middle = decode(backbone, features, input_ids=ids, attention_mask=mask, use_cache=False)
+    reading = Reading(
+        ids.flatten(),
+        torch.arange(ids.numel(), device=ids.device) - 1,
+        last.flatten(0, 1),
+        None if middle is None else middle.flatten(0, 1),
     )
-    last = output.last_hidden_state
-    positions, inside = _step_positions(batch, ids.shape[1], backbone.device)
+    starts = [row * ids.shape[1] for row in range(len(batch))]
+    spans = [(at + start, at + end) for at, encoded in zip(starts, batch, strict=True) for start, end in encoded.spans]
+    return describe_steps(backbone, reading, spans, [len(encoded.spans) for encoded in batch], features)
+
+
+def decode(backbone: Backbone, features: Sequence[Feature], **inputs: Any) -> tuple[Tensor, Tensor | None]:
+    """Run the decoder: states of the last and, where the features want it, of a middle layer, [rows, tokens, width]."""
+    output = backbone.model.get_decoder()(output_hidden_states="middle" in features, **inputs)
+    middle = output.hidden_states[len(output.hidden_states) // 2] if "middle" in features else None
+    return output.last_hidden_state, middle
+
+
+def describe_steps(
+    backbone: Backbone,
+    reading: Reading,
+    spans: Sequence[tuple[int, int]],
+    steps_per_trace: Sequence[int],
+    features: Sequence[Feature],
+    earlier: Sequence[Tensor] | None = None,
+) -> Tensor:
+    """Features of the steps at `spans`, rows of the reading: [steps, width].
+
+    `earlier` has, for each trace, the statistics [steps, len(STATISTICS)] of its steps before these.
+    """
+    positions, inside = _step_positions(spans, reading.ids.device)
 
     def block(feature: Feature) -> Tensor:
         match feature:
             case "middle":
-                return _pool(output.hidden_states[len(output.hidden_states) // 2], positions, inside)
+                assert reading.middle is not None, "the middle layer was asked for when reading"
+                return _pool(reading.middle, positions, inside)
             case "last":
-                return _pool(last, positions, inside)
+                return _pool(reading.last, positions, inside)
             case "separator":
-                return _rows(last, positions.gather(1, inside.sum(1, keepdim=True) - 1).squeeze(1)).float()
+                return reading.last[positions.gather(1, inside.sum(1, keepdim=True) - 1).squeeze(1)].float()
             case "statistics":
-                return _statistics(backbone, last, ids, positions, inside, [len(e.spans) for e in batch])
+                return _statistics(backbone, reading, positions, inside, steps_per_trace, earlier)
 
     return torch.cat([block(feature) for feature in FEATURES if feature in features], dim=1)
 
@@ -115,29 +159,24 @@ def _pad(batch: Sequence[Encoded], device: torch.device) -> tuple[Tensor, Tensor
     return ids.to(device), mask.to(device)
 
 
-def _step_positions(batch: Sequence[Encoded], width: int, device: torch.device) -> tuple[Tensor, Tensor]:
-    """Flat positions of each step's tokens [steps, longest step], and which of them are real."""
-    spans = [(row * width + start, row * width + end) for row, e in enumerate(batch) for start, end in e.spans]
+def _step_positions(spans: Sequence[tuple[int, int]], device: torch.device) -> tuple[Tensor, Tensor]:
+    """Rows of each step's tokens [steps, longest step], and which of them are real."""
     starts, ends = torch.tensor(spans, device=device).T.unsqueeze(2)
     positions = starts + torch.arange(int((ends - starts).max()), device=device)
     inside = positions < ends
     return torch.where(inside, positions, starts), inside
 
 
-def _rows(states: Tensor, flat: Tensor) -> Tensor:
-    return states.flatten(0, 1)[flat]
-
-
 def _pool(states: Tensor, positions: Tensor, inside: Tensor) -> Tensor:
     """Mean over a step's tokens; index_add keeps memory at one state a token, however uneven the steps."""
     step_of = torch.arange(len(positions), device=states.device)[:, None].expand_as(positions)[inside]
     sums = states.new_zeros(len(positions), states.shape[-1], dtype=torch.float32)
-    sums = sums.index_add(0, step_of, _rows(states, positions[inside]).float())
+    sums = sums.index_add(0, step_of, states[positions[inside]].float())
     return sums / inside.sum(1, keepdim=True)
 
 
 def _predictions(
-    backbone: Backbone, last: Tensor, ids: Tensor, positions: Tensor, inside: Tensor
+    backbone: Backbone, reading: Reading, positions: Tensor, inside: Tensor
 ) -> tuple[Tensor, Tensor, Tensor]:
     """Per token of each step, in nats: surprisal, entropy of its prediction, and how far it fell behind the favourite.
 
@@ -148,23 +187,28 @@ def _predictions(
     cap = getattr(backbone.model.config, "final_logit_softcapping", None)
     found: list[Tensor] = []
     for chunk in flat.split(LOGIT_ROWS):
-        logits = head(_rows(last, chunk - 1)).float()
+        logits = head(reading.last[reading.before[chunk]]).float()
         if cap:
             logits = torch.tanh(logits / cap) * cap
         log_p = logits.log_softmax(1)
-        own = log_p.gather(1, ids.flatten()[chunk, None]).squeeze(1)
+        own = log_p.gather(1, reading.ids[chunk, None]).squeeze(1)
         found.append(torch.stack([-own, -(log_p.exp() * log_p).sum(1), log_p.amax(1) - own]))
-    tokens = last.new_zeros(3, *positions.shape, dtype=torch.float32)
+    tokens = reading.last.new_zeros(3, *positions.shape, dtype=torch.float32)
     tokens[:, inside] = torch.cat(found, dim=1)
     return tokens[0], tokens[1], tokens[2]
 
 
 @torch.no_grad()
 def _statistics(
-    backbone: Backbone, last: Tensor, ids: Tensor, positions: Tensor, inside: Tensor, steps_per_trace: list[int]
+    backbone: Backbone,
+    reading: Reading,
+    positions: Tensor,
+    inside: Tensor,
+    steps_per_trace: Sequence[int],
+    earlier: Sequence[Tensor] | None,
 ) -> Tensor:
     """[steps, len(STATISTICS)]; "excess" is surprisal above entropy, "rise" is above the trace's earlier steps."""
-    surprisal, entropy, gap = _predictions(backbone, last, ids, positions, inside)
+    surprisal, entropy, gap = _predictions(backbone, reading, positions, inside)
     length = inside.sum(1)
     place = torch.arange(inside.shape[1], device=inside.device)
     content = place < (length - len(backbone.layout.step_end))[:, None]
@@ -173,7 +217,7 @@ def _statistics(
     mean = _mean(surprisal, content)
     top = surprisal.masked_fill(~content, 0).topk(min(2, surprisal.shape[1]), dim=1).values
     second = top[:, -1]
-    earlier = _running_mean(torch.stack([mean, top[:, 0]], dim=1), steps_per_trace)
+    usual = _usual(torch.stack([mean, top[:, 0]], dim=1), steps_per_trace, earlier)
     columns = (
         mean,
         top[:, 0],
@@ -187,8 +231,8 @@ def _statistics(
         _max(gap, content),
         _mean(surprisal, separator),
         _mean(entropy, separator),
-        mean - earlier[:, 0],
-        top[:, 0] - earlier[:, 1],
+        mean - usual[:, 0],
+        top[:, 0] - usual[:, 1],
         length.float().log(),
     )
     return torch.stack(columns, dim=1)
@@ -203,10 +247,12 @@ def _max(values: Tensor, where: Tensor) -> Tensor:
     return torch.where(where.any(1), values.masked_fill(~where, -torch.inf).amax(1), 0.0)
 
 
-def _running_mean(values: Tensor, steps_per_trace: list[int]) -> Tensor:
-    """Mean over the earlier steps of the same trace; a first step stands beside itself."""
+def _usual(values: Tensor, steps_per_trace: Sequence[int], earlier: Sequence[Tensor] | None) -> Tensor:
+    """Mean of surprisal's mean and max [steps, 2] over the earlier steps of the same trace; a first step is its own."""
     parts = []
-    for trace in values.split(steps_per_trace):
-        count = torch.arange(1, len(trace), device=values.device)[:, None]
-        parts += [trace[:1], trace.cumsum(0)[:-1] / count]
+    for index, trace in enumerate(values.split(list(steps_per_trace))):
+        before = values.new_zeros(0, 2) if earlier is None else earlier[index][:, MEAN_AND_MAX].to(values)
+        whole = torch.cat([before, trace])
+        count = torch.arange(1, len(whole), device=values.device)[:, None]
+        parts.append(torch.cat([whole[:1], whole.cumsum(0)[:-1] / count])[len(before) :])
     return torch.cat(parts)
