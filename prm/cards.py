@@ -14,6 +14,12 @@ FITTED_ON = {
     "none": "nothing: too little data, so the defaults stand",
 }
 
+MEANING = {
+    "process": "- A score is the probability that a step is not an error, given that the steps before it are right.",
+    "outcome": "- **Learned from final answers alone, from no step label.** A step's score is the outcome part "
+    "applied at that step: the probability that the final answer will be right.",
+}
+
 
 def report_table(report: Report) -> str:
     """The report as Markdown tables: solutions overall and by domain, generator and length; steps by position."""
@@ -38,20 +44,25 @@ def markdown_table(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> str
 def model_card(manifest: Manifest, report: Report | None = None) -> str:
     """What the model is, what it learned from, and what was measured, as Markdown."""
     counts, config = manifest.counts, manifest.config
-    rated = counts.good + counts.bad
+    errors = f"{counts.bad:.0f} of them errors ({counts.bad / counts.steps:.0%})" if counts.steps else "no errors"
     lines = [
         "# Process reward model",
         "",
         f"- Made {manifest.created_at} in {manifest.seconds:.0f} s from backbone `{manifest.base}` "
         f"(sha256 {manifest.base_sha256[:12]}), lane `{config.lane}`, {config.heads} heads, seed {config.seed}.",
         f"- Learned from {counts.solutions} solutions of {counts.problems} problems: {counts.steps} labelled steps, "
-        f"{counts.bad:.0f} of them errors ({counts.bad / rated:.0%}). Data sha256 {manifest.data_sha256[:12]}.",
+        f"{errors}. Data sha256 {manifest.data_sha256[:12]}.",
         f"- Neutral ratings count as: {config.neutral}. Steps without a label teach nothing; "
         f"{counts.not_scored} steps lay beyond the context.",
         f"- Temperature {manifest.temperature:.3f} and first-error threshold {manifest.threshold:.3f} were fitted on "
         f"{FITTED_ON[manifest.fitted_on]} ({counts.held_solutions} solutions).",
-        "- A score is the probability that a step is not an error, given that the steps before it are right.",
+        MEANING["process" if config.process_weight else "outcome"],
     ]
+    if config.outcome_weight:
+        lines.append(
+            f"- An outcome part learned from {counts.right_answers} right and {counts.wrong_answers} wrong final "
+            "answers, at solutions' last steps."
+        )
     if report is not None:
         lines += ["", f"## Measured at threshold {report.threshold:.3f}", "", report_table(report), ""]
         lines += [f"Intervals are 95 %, from {report.bootstrap} resamples of whole problems."]

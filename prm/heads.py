@@ -71,13 +71,13 @@ class Readout(nn.Module):
         """`rows` [steps, width] to logits of "the step is not an error", [heads, steps], for any classes."""
         if self.heads is not None:
             return good_logit(self.heads(rows), self.neutral)
-        logits = self.outcome_logits(rows)
-        assert logits is not None, "the configuration refuses a model of neither part"
-        return logits
+        return self.outcome_logits(rows)
 
-    def outcome_logits(self, rows: Tensor) -> Tensor | None:
-        """`rows` [steps, width] to logits of "the final answer is right", [heads, steps]; None without that part."""
-        return None if self.outcome is None else self.outcome(rows)
+    def outcome_logits(self, rows: Tensor) -> Tensor:
+        """`rows` [steps, width] to logits of "the final answer is right", [heads, steps]; needs that part."""
+        assert self.outcome is not None
+        logits: Tensor = self.outcome(rows)
+        return logits
 
 
 def good_logit(logits: Tensor, neutral: NeutralPolicy) -> Tensor:

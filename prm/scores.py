@@ -23,6 +23,8 @@ class TraceScore(msgspec.Struct, omit_defaults=True):
     the product of `mean` over the scored steps unless another aggregate was asked for, None where no
     step was scored. `blocks` has one entry a block of steps, where blocks were asked for. `windowed`
     counts the last scored steps, read in a window because the whole solution did not fit the context.
+    `outcome` is p(the final answer is right), read at the last step by a model that learned it; None by
+    others, and where the last step has no score. It changes no step's score.
     """
 
     id: str
@@ -32,6 +34,7 @@ class TraceScore(msgspec.Struct, omit_defaults=True):
     solution: float | None
     blocks: list[float | None] | None = None
     windowed: int = 0
+    outcome: float | None = None
 
     @property
     def unscored(self) -> int:

@@ -30,6 +30,7 @@ class Scorer:
     """p(step is good | good prefix) for every step of every trace, in one forward pass a trace.
 
     `judge` maps step features [steps, width] to probabilities [heads, steps]; `features` says which it reads.
+    `judge_outcome` maps those of last steps to p(final answer right) likewise; None where that was not learned.
     `threshold` is where a score counts as an error; `manifest` is None for a zero-label scorer.
     """
 
@@ -39,11 +40,13 @@ class Scorer:
         judge: Callable[[Tensor], Probabilities],
         *,
         features: Sequence[Feature],
+        judge_outcome: Callable[[Tensor], Probabilities] | None = None,
         manifest: Manifest | None = None,
         threshold: float = 0.5,
         token_budget: int = 8192,
     ) -> None:
         self.backbone, self.judge, self.features = backbone, judge, features
+        self.judge_outcome = judge_outcome
         self.manifest, self.threshold, self.token_budget = manifest, threshold, token_budget
 
     @classmethod
@@ -64,15 +67,22 @@ class Scorer:
         readout.to(backbone.device).eval()
         backbone.model.requires_grad_(False)
 
+        def probabilities(logits: Tensor, temperature: float) -> Probabilities:
+            return torch.sigmoid(logits.double() / temperature).cpu().numpy()
+
         def judge(rows: Tensor) -> Probabilities:
             with torch.no_grad():
-                logits = readout.step_logits(rows.to(backbone.device)).double() / manifest.temperature
-            return torch.sigmoid(logits).cpu().numpy()
+                return probabilities(readout.step_logits(rows.to(backbone.device)), manifest.temperature)
+
+        def judge_outcome(rows: Tensor) -> Probabilities:
+            with torch.no_grad():
+                return probabilities(readout.outcome_logits(rows.to(backbone.device)), manifest.outcome_temperature)
 
         return cls(
             backbone,
             judge,
             features=config.features,
+            judge_outcome=judge_outcome if readout.outcome is not None else None,
             manifest=manifest,
             threshold=manifest.threshold,
             token_budget=config.token_budget,
@@ -93,13 +103,23 @@ class Scorer:
         while chunk := list(islice(source, CHUNK)):
             backbone = self.backbone
             encoded = encode(chunk, backbone.tokenizer, backbone.layout, backbone.context)
-            p = self.judge(compute_features(backbone, encoded, self.token_budget, self.features))
+            rows = compute_features(backbone, encoded, self.token_budget, self.features)
             offsets = row_offsets(encoded)
+            ended = [index for index, item in enumerate(encoded) if item.spans and len(item.spans) == item.n_steps]
+            outcomes = self._outcomes(rows, [offsets[index + 1] - 1 for index in ended])
+            p, outcome = self.judge(rows), dict(zip(ended, outcomes, strict=True))
             for index, trace in enumerate(chunk):
-                yield _trace_score(trace, p[:, offsets[index] : offsets[index + 1]])
+                yield _trace_score(trace, p[:, offsets[index] : offsets[index + 1]], outcome.get(index))
+
+    def _outcomes(self, rows: Tensor, last: list[int]) -> list[float] | list[None]:
+        """p(final answer right) read at the rows of last steps."""
+        if self.judge_outcome is None:
+            return [None] * len(last)
+        found: list[float] = self.judge_outcome(rows[last]).mean(axis=0).tolist()
+        return found
 
 
-def _trace_score(trace: Trace, p: Probabilities) -> TraceScore:
+def _trace_score(trace: Trace, p: Probabilities, outcome: float | None) -> TraceScore:
     """`p` is [heads, scored steps]; the steps after them are None."""
     unscored = [None] * (len(trace.steps) - p.shape[1])
     mean = p.mean(axis=0).tolist()
@@ -110,6 +130,7 @@ def _trace_score(trace: Trace, p: Probabilities) -> TraceScore:
         mean=[*mean, *unscored],
         spread=[*spread, *unscored],
         solution=float(np.prod(mean)) if mean else None,
+        outcome=outcome,
     )
 
 

@@ -47,7 +47,7 @@ def read_training_data(path: Path, config: TrainConfig) -> TrainingData:
     lacking = _lacking(fit, config)
     if lacking:
         raise DataError(f"{path}: {lacking}")
-    if _enough(held):
+    if _enough(held, config):
         return TrainingData(fit, held, "calibration", left_out)
     kept, validation = _set_aside(fit, config)
     if not validation or _lacking(kept, config):
@@ -160,10 +160,14 @@ def _problem_keys(trace: Trace) -> tuple[str, str]:
     return problem_of(trace), trace.problem
 
 
-def _enough(held: list[Trace]) -> bool:
-    errors = [first_error(trace) for trace in held]
-    wrong = sum(error is not None and error >= 0 for error in errors)
-    return wrong >= ENOUGH_HELD and errors.count(-1) >= ENOUGH_HELD
+def _enough(held: list[Trace], config: TrainConfig) -> bool:
+    if config.process_weight:
+        errors = [first_error(trace) for trace in held]
+        wrong, right = sum(error is not None and error >= 0 for error in errors), errors.count(-1)
+    else:
+        answers = [trace.final_answer_correct for trace in held]
+        wrong, right = answers.count(False), answers.count(True)
+    return min(wrong, right) >= ENOUGH_HELD
 
 
 def _set_aside(pool: list[Trace], config: TrainConfig) -> tuple[list[Trace], list[Trace]]:

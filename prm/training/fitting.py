@@ -103,8 +103,8 @@ class Fit:
         self.readout.eval()
         with torch.no_grad():
             rows = self.lane.held_features()
-            outcome = self.readout.outcome_logits(rows)
-            return self.readout.step_logits(rows).cpu(), None if outcome is None else outcome.cpu()
+            outcome = None if self.readout.outcome is None else self.readout.outcome_logits(rows).cpu()
+            return self.readout.step_logits(rows).cpu(), outcome
 
     def tensors(self) -> dict[str, Tensor]:
         """The fitted weights as they go into a model file."""

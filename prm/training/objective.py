@@ -142,9 +142,7 @@ def _preferences(known: Supervision) -> tuple[Tensor, Tensor]:
 
 def _outcome_loss(readout: Readout, rows: Tensor, right: Tensor, weights: Tensor) -> Tensor:
     """Cross-entropy of the final answer at last steps: `right` [rows], `weights` [heads, rows]."""
-    logits = readout.outcome_logits(rows)
-    assert logits is not None
-    log_p = class_log_probabilities(logits, rows.new_zeros(2))
+    log_p = class_log_probabilities(readout.outcome_logits(rows), rows.new_zeros(2))
     return soft_cross_entropy(log_p, torch.stack([right, 1 - right], dim=1), weights)
 
 
