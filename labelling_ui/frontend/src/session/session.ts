@@ -258,6 +258,7 @@ export class Session {
     this.options.onView({
       task: hand?.task ?? null,
       state: hand?.state ?? null,
+      nextInHand: this.next !== null,
       idle: this.idle,
       saved: this.saved(),
       durable: outbox.durable,

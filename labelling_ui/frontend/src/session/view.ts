@@ -14,6 +14,8 @@ export interface Idle {
 export interface View {
   task: Task | null;
   state: State | null;
+  /** The solution after this one is in hand: it will be shown at once, without the network. */
+  nextInHand: boolean;
   idle: Idle;
   saved: Saving;
   /** False when the browser cannot keep finished work across a closed tab. */

@@ -11,6 +11,7 @@ import { Announcer } from "./Announcer";
 import { Banners } from "./Banners";
 import { Header, type Panel } from "./Header";
 import { IdleScreen } from "./IdleScreen";
+import { BlindRun } from "./blind_run";
 import { commandOf, placeOf, type Command } from "./keys";
 import { MiniMap } from "./MiniMap";
 import { Problem } from "./Problem";
@@ -97,15 +98,24 @@ export function App({ config, session, view }: { config: Config; session: Sessio
     focusCurrent();
   };
 
+  const shown = state !== null;
+  const shownSince = useRef<number | null>(null);
+  useLayoutEffect(() => {
+    shownSince.current = shown ? performance.now() : null;
+  }, [shown]);
+
   // Keys come faster than effects run: the listener calls what the last drawing made, never an older one.
   const runNow = useRef(run);
   runNow.current = run;
   useEffect(() => {
+    const blindRun = new BlindRun();
     const onKeyDown = (event: KeyboardEvent) => {
       if (event.defaultPrevented) return;
+      const blind = blindRun.takes(event.timeStamp, shownSince.current);
       const command = commandOf(event, placeOf(event.target));
       if (!command) return;
       event.preventDefault();
+      if (blind && command.type !== "panel") return;
       runNow.current(command);
       // A key that changed nothing draws nothing: its wish must not take the keyboard from a later drawing.
       queueMicrotask(() => (focusNext.current = null));
@@ -157,7 +167,7 @@ export function App({ config, session, view }: { config: Config; session: Sessio
               onSkip={() => setSkipping(true)}
               act={hands.act}
             />
-            <section class="solution" aria-label={text.solution.title}>
+            <section class="solution" aria-label={text.solution.title} data-next={view.nextInHand ? "in-hand" : "awaited"}>
               <Solution key={lease} state={state} commenting={commenting} act={hands.act} onComment={hands.comment} />
               <ActionBar
                 state={state}

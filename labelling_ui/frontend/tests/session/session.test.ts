@@ -43,8 +43,10 @@ describe("flow", () => {
     here.session.start();
     await settled();
     expect(here.view.task?.lease.id).toBe(1);
+    expect(here.view.nextInHand).toBe(true);
     here.session.dispatch({ type: "first_error", step: 0 });
     here.session.submit();
+    expect(here.view.nextInHand).toBe(false);
     // Not one turn of the event loop later: the network had no part in it.
     expect(here.view.task?.lease.id).toBe(2);
     await settled();
