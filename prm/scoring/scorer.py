@@ -31,7 +31,8 @@ class Scorer:
 
     `judge` maps step features [steps, width] to probabilities [heads, steps]; `features` says which it reads.
     `judge_outcome` maps those of last steps to p(final answer right) likewise; None where that was not learned.
-    `threshold` is where a score counts as an error; `manifest` is None for a zero-label scorer.
+    `threshold` is where a score counts as an error; `manifest` and `readout`, the ensembles behind `judge`, are
+    None for a zero-label scorer.
     """
 
     def __init__(
@@ -42,12 +43,14 @@ class Scorer:
         features: Sequence[Feature],
         judge_outcome: Callable[[Tensor], Probabilities] | None = None,
         manifest: Manifest | None = None,
+        readout: Readout | None = None,
         threshold: float = 0.5,
         token_budget: int = 8192,
     ) -> None:
         self.backbone, self.judge, self.features = backbone, judge, features
         self.judge_outcome = judge_outcome
-        self.manifest, self.threshold, self.token_budget = manifest, threshold, token_budget
+        self.manifest, self.readout = manifest, readout
+        self.threshold, self.token_budget = threshold, token_budget
 
     @classmethod
     def load(cls, model_dir: Path, device: str | None = None) -> "Scorer":
@@ -84,6 +87,7 @@ class Scorer:
             features=config.features,
             judge_outcome=judge_outcome if readout.outcome is not None else None,
             manifest=manifest,
+            readout=readout,
             threshold=manifest.threshold,
             token_budget=config.token_budget,
         )
