@@ -35,6 +35,7 @@ of_a_project: list[URLPattern | URLResolver] = [
     path("models/", models.models, name="models"),
     path("models/<int:version_id>/promote/", models.promote, name="model-promote"),
     path("import/", imports.imports, name="import"),
+    path("import/preview/", imports.preview, name="import-preview"),
     path("export/", exports.export, name="export"),
     path("export/<int:snapshot_id>/card/", exports.card, name="snapshot-card"),
     path("export/<int:snapshot_id>/<slug:format>/", exports.download, name="snapshot-download"),

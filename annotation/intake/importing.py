@@ -16,11 +16,10 @@ from django.utils import timezone
 
 from annotation import audit
 from annotation.formats.reading import EXCERPT, Numbered
-from annotation.formats.record import Completion, Record, Rejection
+from annotation.formats.record import Record, Rejection
 from annotation.formats.registry import READERS
-from annotation.intake.checks import fault_of
-from annotation.intake.decomposition import decompose
 from annotation.intake.opening import open_content
+from annotation.intake.preparing import prepared
 from annotation.intake.store import Counts, store_chunk
 from annotation.models import ImportJob, ImportRejection
 
@@ -129,17 +128,10 @@ class _SortedOut:
 
 def _sort_out(job: ImportJob, chunk: list[Numbered]) -> _SortedOut:
     sorted_out = _SortedOut([], [])
-    for line, item in chunk:
+    for line, read in chunk:
+        item = prepared(line, read, job.decomposition)
         if isinstance(item, Rejection):
             sorted_out.rejections.append(item)
-            continue
-        if item.solution_text is not None:
-            steps = decompose(item.solution_text, job.decomposition)
-            item.positions, item.solution_text = [[Completion(step)] for step in steps], None
-        if fault := fault_of(item):
-            field, reason = fault
-            rejection = Rejection(line=line, field=field, reason=reason, excerpt=item.problem[:EXCERPT])
-            sorted_out.rejections.append(rejection)
         else:
             sorted_out.taken.append((line, item))
     return sorted_out

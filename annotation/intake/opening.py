@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import BinaryIO, cast
 
 GZIP, ZSTD = b"\x1f\x8b", b"\x28\xb5\x2f\xfd"
+_PIECE = 64 * 1024
 HARMLESS_BYTES = 256 * 1024 * 1024
 LARGEST_RATIO = 200  # text packs by 5 to 30; a file made to fill a disk by 1,000 and more
 
@@ -35,6 +36,19 @@ def open_content(path: Path) -> Iterator[Content]:
         file.seek(0)
         with _unpacked(file, magic) as stream:
             yield Content(cast(BinaryIO, _Guarded(stream, file)), file)
+
+
+def unpacked_head(packed: bytes, most: int) -> bytes:
+    """At most `most` bytes of what a file holds, from its own first bytes."""
+    file, pieces, size = io.BytesIO(packed), [], 0
+    try:
+        with _unpacked(file, packed[:4]) as stream:
+            while size < most and (piece := stream.read(min(_PIECE, most - size))):
+                pieces.append(piece)
+                size += len(piece)
+    except (EOFError, OSError, zlib.error):
+        pass  # the file goes on behind the bytes given
+    return b"".join(pieces)
 
 
 class _Guarded(io.RawIOBase):

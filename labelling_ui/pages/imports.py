@@ -4,13 +4,15 @@ from typing import Any
 
 from django import forms
 from django.db.models import QuerySet
-from django.http import HttpRequest, HttpResponse, HttpResponseBase
+from django.http import HttpRequest, HttpResponse, HttpResponseBadRequest, HttpResponseBase
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_POST
 
+from annotation.errors import DomainError
 from annotation.intake.imports import cancel_import, progress_of, start_import
+from annotation.intake.previewing import PREVIEW_BYTES, preview_import
 from annotation.models import ImportJob, Membership
 from labelling_ui import words
 from labelling_ui.pages.access import MANAGER, attempt, project_page, slug_of
@@ -108,6 +110,29 @@ def imports(request: HttpRequest, member: Membership) -> HttpResponseBase:
     )
     context = {"member": member, "form": form}
     return respond(request, "labelling_ui/import.html", listing, f"{member.project.slug}-imports", context)
+
+
+@require_POST
+@project_page(MANAGER)
+def preview(request: HttpRequest, member: Membership) -> HttpResponseBase:
+    """How the file begins that was chosen on the page, which sends its first bytes."""
+    head = request.FILES.get("head")
+    if head is None:
+        return HttpResponseBadRequest("the first bytes of the file are missing")
+    context: dict[str, Any] = {}
+    try:
+        context["preview"] = preview_import(
+            head=head.read(PREVIEW_BYTES),
+            whole=request.POST.get("whole") == "true",
+            filename=request.POST.get("filename", ""),
+            format=request.POST.get("format", "auto"),
+            decomposition=request.POST.get("decomposition", ""),
+        )
+        names = dict(ImportForm.base_fields["format"].choices)  # type: ignore[attr-defined]
+        context["format"] = names[context["preview"].format]
+    except DomainError as error:
+        context["error"] = error.message
+    return render(request, "labelling_ui/import_preview.html", context)
 
 
 def import_job(request: HttpRequest, job_id: int) -> HttpResponseBase:

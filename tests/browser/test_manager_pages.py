@@ -69,6 +69,29 @@ def file(tmp_path: Path) -> Path:
     return path
 
 
+def test_the_preview_follows_the_rule_of_splitting(
+    page_for: Callable[..., Page], project: Project, people: dict[str, User], tmp_path: Path
+) -> None:
+    file = tmp_path / "texts.jsonl"
+    file.write_text(
+        json.dumps({"problem": "Add <b>1</b> and 2.", "solution": "We add.\nIt is $3$.\n\nSo 3."}) + "\n{broken\n"
+    )
+    page = page_for(people["manager"])
+    page.goto(f"/p/{project.slug}/import/")
+    page.get_by_label("File").set_input_files(file)
+    preview = page.locator("#import-preview")
+    expect(preview.get_by_role("heading")).to_have_text(
+        "How the file begins, read as plain: problem, and solution or steps"
+    )
+    expect(preview).to_contain_text("Add <b>1</b> and 2.")
+    expect(preview).to_contain_text("Line 2: not valid JSON")
+    expect(preview.get_by_role("listitem")).to_have_count(2)
+    page.get_by_label("Split solutions into steps").select_option("lines")
+    expect(preview.get_by_role("listitem")).to_have_count(3)
+    page.get_by_label("Format").select_option("prm800k")
+    expect(preview).to_contain_text("No record of its beginning can be taken.")
+
+
 def test_from_a_file_to_a_dataset(
     page_for: Callable[..., Page],
     project: Project,

@@ -1,0 +1,49 @@
+"""The preview tells what the import will do, from the first bytes alone."""
+
+import gzip
+import json
+
+import pytest
+
+from annotation.errors import DomainError
+from annotation.intake.previewing import preview_import
+
+TEXT = "First we add.\nStill the first.\n\nThen we halve.\n\nThe answer is 3."
+
+
+def lines(count, **fields):
+    return b"\n".join(json.dumps({"problem": f"p{n}", **fields}).encode() for n in range(count))
+
+
+def preview(head, *, whole=True, format="auto", decomposition="blank_lines"):
+    return preview_import(head=head, whole=whole, filename="f", format=format, decomposition=decomposition)
+
+
+@pytest.mark.parametrize(("rule", "count"), [("blank_lines", 3), ("lines", 4), ("sentences", 4)])
+def test_the_steps_follow_the_rule(rule, count):
+    found = preview(lines(5, solution=TEXT), decomposition=rule)
+    assert found.format == "plain"
+    assert [line for line, _ in found.records] == [1, 2, 3]
+    assert {len(record.positions) for _, record in found.records} == {count}
+
+
+def test_what_would_be_rejected_is_told_with_its_line():
+    found = preview(lines(2, steps=["a"]) + b'\n{"problem": "p", "steps": []}\n{broken')
+    assert [(rejection.line, rejection.field) for rejection in found.rejections] == [(3, "steps"), (4, "")]
+
+
+def test_a_record_that_the_preview_cut_off_is_not_held_against_the_file():
+    head = lines(5, steps=["a"])[:-8]
+    assert len(preview(head, whole=True).rejections) == 1
+    assert preview(head, whole=False).rejections == []
+
+
+def test_the_head_of_a_packed_file_is_enough():
+    packed = gzip.compress(b"\n".join(lines(1, steps=[str(hash(n)) * 30]) for n in range(3000)))
+    assert len(preview(packed[: len(packed) // 2], whole=False).records) == 3
+
+
+def test_a_file_of_no_known_format_is_refused_as_it_would_be():
+    with pytest.raises(DomainError) as refused:
+        preview(b'{"story": "once"}')
+    assert refused.value.code == "unknown_format"
