@@ -1,9 +1,14 @@
 """Temperature and first-error threshold, fitted on data set aside for it. numpy only."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
+
+from prm.errors import DataError
+from prm.labels import first_error
+from prm.scores import TraceScore
+from prm.traces import Trace
 
 Array = NDArray[np.float64]
 GRID = 1000  # thresholds tried
@@ -33,6 +38,21 @@ def without_temperature(heads: Sequence[float], temperature: float) -> float:
     """
     p = np.clip(np.array(heads), 1e-300, 1 - 1e-16)
     return float(_sigmoid((np.log(p) - np.log1p(-p)) * temperature).mean())
+
+
+def fit_threshold_on(traces: Iterable[Trace], scores: Iterable[TraceScore]) -> float:
+    """The threshold that `fit_threshold` finds on the traces whose first error is known and whose steps all have
+    a score; raises DataError where these are not of both kinds, erroneous and correct."""
+    by_id = {score.id: score for score in scores}
+    p, errors = [], []
+    for trace in traces:
+        score, error = by_id.get(trace.id), first_error(trace)
+        if error is not None and score is not None and len(score.mean) == len(trace.steps) and not score.unscored:
+            p.append(np.array(score.mean, dtype=float))
+            errors.append(error)
+    if not any(error >= 0 for error in errors) or -1 not in errors:
+        raise DataError("a threshold needs scored solutions of both kinds, erroneous and correct")
+    return fit_threshold(p, errors)
 
 
 def fit_threshold(scores: list[Array], first_errors: list[int]) -> float:

@@ -3,10 +3,25 @@
 from collections.abc import Iterable, Sequence
 
 from prm.evaluation import Metric, Report, Slice, StepSlice
+from prm.evaluation.best_of_n import BestOfN
+from prm.evaluation.evaluation import Evaluation
+from prm.evaluation.prmbench import DIMENSIONS, Category, PRMBenchReport
 from prm.manifest import Manifest
+from prm.readers.prmbench import CORRECT
 
 STEP_COLUMNS = ("step AUROC", "index AUROC", "length AUROC", "step AUPRC", "ECE", "Brier")
 COLUMNS = ("", "solutions", "ProcessBench F1", "first error", *STEP_COLUMNS)
+PRMBENCH_COLUMNS = (
+    "",
+    "solutions",
+    "steps",
+    "PRMScore",
+    "F1",
+    "negative F1",
+    "right steps found",
+    "wrong steps found",
+    "first error found",
+)
 POSITION_COLUMNS = ("position", "steps", "errors", *STEP_COLUMNS)
 FITTED_ON = {
     "calibration": "the calibration split",
@@ -39,6 +54,70 @@ def markdown_table(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> str
     """Cells as a Markdown table, without a last line break."""
     lines = [columns, ["---"] * len(columns), *rows]
     return "\n".join("| " + " | ".join(line) + " |" for line in lines)
+
+
+def evaluation_tables(evaluation: Evaluation) -> str:
+    """What was measured, of what, on what, and every table of it, as Markdown."""
+    files = ", ".join(f"{name} (sha256 {digest[:12]})" for name, digest in evaluation.files.items())
+    judged = evaluation.steps or evaluation.prmbench
+    lines = [f"`{evaluation.model}` on {evaluation.data}: {files}, {evaluation.measured_at[:10]}."]
+    if judged is not None:
+        fitted = evaluation.threshold.fitted_on
+        lines.append(f"A step counts as an error below {judged.threshold:.3f}. That was fitted on: {fitted}.")
+    if evaluation.steps is not None:
+        lines += ["", report_table(evaluation.steps), "", calibration_line(evaluation.steps)]
+    if evaluation.prmbench is not None:
+        lines += ["", prmbench_table(evaluation.prmbench)]
+    if evaluation.best_of_n is not None:
+        lines += ["", best_of_n_table(evaluation.best_of_n)]
+    return "\n".join(lines) + "\n"
+
+
+def calibration_line(report: Report) -> str:
+    """ECE and Brier score before and after temperature, where both are known."""
+    part = report.overall
+    if part.raw_ece is None or part.raw_brier is None:
+        return f"Calibration: ECE {format_metric(part.ece)}, Brier {format_metric(part.brier)}."
+    return (
+        f"Calibration before temperature: ECE {format_metric(part.raw_ece)}, Brier {format_metric(part.raw_brier)}; "
+        f"after: ECE {format_metric(part.ece)}, Brier {format_metric(part.brier)}."
+    )
+
+
+def prmbench_table(report: PRMBenchReport) -> str:
+    """PRMScore overall, by dimension and by category."""
+    rows = [_category("all", report.overall)]
+    for dimension, categories in DIMENSIONS.items():
+        mean = format_metric(report.dimensions[dimension])
+        rows.append((f"**{dimension}**", "", "", mean, *[""] * 5))
+        rows += [
+            _category(f"{short} {name}", report.categories[name])
+            for name, short in categories.items()
+            if name in report.categories
+        ]
+    if CORRECT in report.categories:
+        rows.append(_category("(unchanged)", report.categories[CORRECT]))
+    return markdown_table(PRMBENCH_COLUMNS, rows)
+
+
+def best_of_n_table(report: BestOfN) -> str:
+    """Shares of problems answered rightly, by N; the last row gives ties to the earliest candidate."""
+    names = list(report.points[-1].selected)
+    rows = [
+        (
+            str(point.n),
+            *map(format_metric, (point.random, point.majority, point.oracle)),
+            *(format_metric(point.selected[name]) for name in names),
+        )
+        for point in report.points
+    ]
+    largest = report.points[-1].n
+    rows.append((f"{largest}, first of ties", "", "", "", *(_short(report.first_of_ties[name]) for name in names)))
+    said = (
+        f"{report.n_candidates} candidates of {report.n_problems} problems, {report.n_unscored} not scored in full, "
+        f"{report.n_without_answer} without an answer."
+    )
+    return markdown_table(("N", "random", "majority", "oracle", *names), rows) + "\n\n" + said
 
 
 def model_card(manifest: Manifest, report: Report | None = None) -> str:
@@ -77,6 +156,12 @@ def _row(name: str, part: Slice) -> tuple[str, ...]:
 def _step_cells(part: StepSlice) -> tuple[str, ...]:
     metrics = (part.step_auroc, part.index_auroc, part.length_auroc, part.step_auprc, part.ece, part.brier)
     return tuple(map(format_metric, metrics))
+
+
+def _category(name: str, part: Category) -> tuple[str, ...]:
+    metrics = (part.prm_score, part.f1, part.negative_f1, part.right_step_accuracy, part.wrong_step_accuracy)
+    cells = map(format_metric, (*metrics, part.first_error_accuracy))
+    return (name, str(part.n_solutions), str(part.n_steps), *cells)
 
 
 def format_metric(metric: Metric) -> str:

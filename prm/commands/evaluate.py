@@ -1,30 +1,116 @@
-"""`evaluate`: a model's metrics on labelled traces, as a table and as JSON."""
+"""`evaluate`: what labelled data tell of a model, or of scores computed elsewhere, as tables and as JSON."""
 
 import argparse
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import msgspec
+from prm.commands.common import MODEL_HELP, load_scorer, say
+from prm.errors import DataError
+from prm.scores import TraceScore
+from prm.traces import Trace
 
-from prm.commands.common import MODEL_HELP, existing_traces, load_scorer, say
+if TYPE_CHECKING:
+    from prm.evaluation.evaluation import Threshold
 
 
 def add(commands: Any) -> None:
-    parser = commands.add_parser("evaluate", help="measure a model on labelled traces")
-    parser.add_argument("--model", required=True, help=MODEL_HELP)
-    parser.add_argument("--data", type=Path, required=True, help="JSONL of labelled traces")
-    parser.add_argument("--json", type=Path, required=True, help="where the report goes")
-    parser.add_argument("--threshold", type=float, help="first-error threshold; default the model's own")
+    parser = commands.add_parser("evaluate", help="measure a model on labelled data")
+    scored = parser.add_mutually_exclusive_group(required=True)
+    scored.add_argument("--model", help=MODEL_HELP)
+    scored.add_argument("--scores", type=Path, help="scores of the data, ours or those a published pool carries")
+    parser.add_argument(
+        "--data",
+        type=Path,
+        nargs="+",
+        required=True,
+        help="labelled traces, ProcessBench, PRMBench or a pool of sampled solutions; told apart by content",
+    )
+    parser.add_argument("--json", type=Path, help="write the results here too")
+    threshold = parser.add_mutually_exclusive_group()
+    threshold.add_argument("--threshold", type=float, help="below it a step counts as an error; default the model's")
+    threshold.add_argument("--threshold-from", type=Path, help="fit the threshold on these other labelled data")
+    parser.add_argument("--bootstrap", type=int, default=1000, help="resamples behind each interval (default 1000)")
+    parser.add_argument("--seed", type=int, default=0)
     parser.set_defaults(run=run)
 
 
 def run(options: argparse.Namespace) -> None:
-    from prm.cards import report_table
-    from prm.evaluation import evaluate
+    from prm.cards import evaluation_tables
+    from prm.evaluation.evaluation import Threshold, measure, threshold_from, write_evaluations
+    from prm.readers import read_benchmark
 
-    scorer = load_scorer(options.model)
-    traces = list(existing_traces(options.data))
-    threshold = scorer.threshold if options.threshold is None else options.threshold
-    report = evaluate(traces, list(scorer.score(traces)), threshold=threshold)
-    options.json.write_bytes(msgspec.json.format(msgspec.json.encode(report), indent=2))
-    say(report_table(report))
+    benchmark = read_benchmark(options.data)
+    fitting = read_benchmark([options.threshold_from]) if options.threshold_from else None
+    evaluations = []
+    for scored in _models(options):
+        if fitting is not None:
+            threshold = threshold_from(fitting, scored.scores_of(fitting.traces), benchmark)
+        elif options.threshold is not None:
+            threshold = Threshold(options.threshold, "given")
+        else:
+            threshold = scored.threshold
+        evaluations.append(
+            measure(
+                benchmark,
+                scored.scores_of(benchmark.traces),
+                model=scored.name,
+                model_sha256=scored.sha256,
+                threshold=threshold,
+                temperature=scored.temperature,
+                bootstrap=options.bootstrap,
+                seed=options.seed,
+            )
+        )
+        say(evaluation_tables(evaluations[-1]))
+    if options.json:
+        write_evaluations(options.json, evaluations)
+
+
+@dataclass(frozen=True)
+class _Scored:
+    """Something that gives scores: a model, or one name in a file of scores. `temperature` None where unknown."""
+
+    name: str
+    sha256: str | None
+    threshold: "Threshold"
+    temperature: float | None
+    scores_of: Callable[[Sequence[Trace]], list[TraceScore]]
+
+
+def _models(options: argparse.Namespace) -> Iterator[_Scored]:
+    from prm.evaluation.evaluation import Threshold
+    from prm.readers import read_published
+
+    if options.model:
+        yield _of_model(options.model)
+        return
+    for name, scores in read_published(options.scores).items():
+        by_id = {score.id: score for score in scores}
+        yield _Scored(name, None, Threshold(0.5, "nothing: one half stands"), None, partial(_found, by_id))
+
+
+def _of_model(name: str) -> _Scored:
+    from prm.cards import FITTED_ON
+    from prm.evaluation.evaluation import Threshold
+    from prm.manifest import WEIGHTS_FILE
+
+    scorer = load_scorer(name)
+    manifest = scorer.manifest
+    fitted_on = FITTED_ON[manifest.fitted_on] if manifest else "nothing: one half stands"
+    return _Scored(
+        name=name,
+        sha256=manifest.checksums[WEIGHTS_FILE] if manifest else None,
+        threshold=Threshold(scorer.threshold, fitted_on),
+        temperature=manifest.temperature if manifest else None,
+        scores_of=lambda traces: list(scorer.score(traces)),
+    )
+
+
+def _found(by_id: dict[str, TraceScore], traces: Sequence[Trace]) -> list[TraceScore]:
+    missing = [trace.id for trace in traces if trace.id not in by_id]
+    if missing:
+        raise DataError(f"{len(missing)} solutions have no score, the first of them {missing[0]!r}")
+    return [by_id[trace.id] for trace in traces]

@@ -1,0 +1,211 @@
+"""What re-ranking N sampled solutions of a problem brings: against chance, majority vote and the oracle. numpy only.
+
+For every N the figures are expectations over all N-subsets of a problem's candidates, in closed form and without
+sampling, then means over problems:
+
+- random: the share of right candidates.
+- oracle: 1 - C(M - c, N) / C(M, N) for c right ones of M (Chen et al. 2021, equation 1).
+- selected: the candidate of the highest score; of several that tie, each with the same chance.
+- majority: the answer given most often; of several that tie, each with the same chance, and of the candidates that
+  give it, each with the same chance. Answers are equal by value (`prm.answers`); a candidate without an answer has
+  no companion.
+
+Intervals resample whole problems. A candidate with a step that was not scored ranks last.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from math import comb
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from prm.answers import Answer, final_answer, normalised
+from prm.errors import DataError
+from prm.evaluation.resampling import Metric, as_metric, draws_of
+from prm.labels import problem_of
+from prm.scores import AGGREGATES, TraceScore, aggregate
+from prm.traces import Trace
+
+OUTCOME = "outcome"
+CHANCE = ("random", "majority", "oracle")
+UNSCORED = float("-inf")
+
+
+class Point(msgspec.Struct, frozen=True):
+    """Shares of problems answered rightly with N candidates each; `selected` by aggregation of step scores."""
+
+    n: int
+    random: Metric
+    majority: Metric
+    oracle: Metric
+    selected: dict[str, Metric]
+
+
+class BestOfN(msgspec.Struct, frozen=True):
+    """`points` by growing N. `first_of_ties` is at the largest N with ties going to the earliest candidate, which is
+    what taking the first maximum of a list gives, as most published figures do."""
+
+    n_problems: int
+    n_candidates: int
+    n_unscored: int
+    n_without_answer: int
+    points: list[Point]
+    first_of_ties: dict[str, float]
+
+
+@dataclass(frozen=True)
+class _Pool:
+    """A problem's candidates as columns; an answer that is None equals no other."""
+
+    right: list[bool]
+    answers: list[Answer | None]
+    ranks: dict[str, list[float]]
+
+
+@dataclass(frozen=True)
+class _Ranking:
+    """By which scores candidates can be ranked at all."""
+
+    by_steps: bool
+    by_outcome: bool
+
+    def of(self, score: TraceScore) -> dict[str, float]:
+        ranks: dict[str, float] = {}
+        if self.by_steps:
+            known = [] if score.unscored else [p for p in score.mean if p is not None]
+            ranks = {name: _or_last(aggregate(known, name)) for name in AGGREGATES} | {
+                "max": max(known, default=UNSCORED)
+            }
+        return ranks | ({OUTCOME: score.outcome} if self.by_outcome and score.outcome is not None else {})
+
+
+def best_of_n(
+    traces: Iterable[Trace], scores: Iterable[TraceScore], *, bootstrap: int = 1000, seed: int = 0
+) -> BestOfN:
+    """Rank each problem's candidates by `scores`; N are powers of two up to what every problem has, and that.
+
+    A candidate's answer is `meta["final_answer"]`, else read from its last step. Raises DataError where a
+    candidate has no score, or is not known to be right or wrong, and where there is none. A whole solution's own
+    score ranks too, as "outcome", where every candidate has one.
+    """
+    by_id = {score.id: score for score in scores}
+    ranking = _Ranking(
+        by_steps=any(score.mean and not score.unscored for score in by_id.values()),
+        by_outcome=all(score.outcome is not None for score in by_id.values()),
+    )
+    pools: dict[str, _Pool] = defaultdict(lambda: _Pool([], [], defaultdict(list)))
+    unscored = 0
+    for trace in traces:
+        score, pool = by_id.get(trace.id), pools[problem_of(trace)]
+        if trace.final_answer_correct is None:
+            raise DataError(f"trace {trace.id!r} does not say whether its final answer is right")
+        if score is None:
+            raise DataError(f"trace {trace.id!r} has no score")
+        pool.right.append(trace.final_answer_correct)
+        pool.answers.append(answer_of(trace))
+        unscored += score.unscored > 0
+        for name, rank in ranking.of(score).items():
+            pool.ranks[name].append(rank)
+    if not pools:
+        raise DataError("there are no candidates to rank")
+    largest = min(len(pool.right) for pool in pools.values())
+    sizes = sorted({2**k for k in range(largest.bit_length())} | {largest})
+    expected = [_expected(pool, sizes) for pool in pools.values()]
+    draws = draws_of(len(pools), bootstrap, seed)
+    means = {name: draws @ np.array([one[name] for one in expected]) / len(pools) for name in expected[0]}
+    selected = [name for name in means if name not in CHANCE]
+    return BestOfN(
+        n_problems=len(pools),
+        n_candidates=sum(len(pool.right) for pool in pools.values()),
+        n_unscored=unscored,
+        n_without_answer=sum(pool.answers.count(None) for pool in pools.values()),
+        points=[
+            Point(
+                n=n,
+                **{name: as_metric(means[name][:, k]) for name in CHANCE},
+                selected={name: as_metric(means[name][:, k]) for name in selected},
+            )
+            for k, n in enumerate(sizes)
+        ],
+        first_of_ties={
+            name: sum(pool.right[int(np.argmax(pool.ranks[name][:largest]))] for pool in pools.values()) / len(pools)
+            for name in selected
+        },
+    )
+
+
+def answer_of(trace: Trace) -> Answer | None:
+    """The candidate's final answer, fit for comparison; None where it gives none."""
+    answer = trace.meta.get("final_answer") or (final_answer(trace.steps[-1].text) if trace.steps else None)
+    return None if answer is None else normalised(str(answer))
+
+
+def expected_selected(right: Sequence[bool], rank: Sequence[float], n: int) -> float:
+    """Probability that the highest-ranked of `n` random candidates is right, ties broken at random."""
+    tied: dict[float, list[bool]] = defaultdict(list)
+    for value, one in zip(rank, right, strict=True):
+        tied[value].append(one)
+    left, chance = len(right), 0.0
+    for value in sorted(tied, reverse=True):  # the best rank in the subset is this one, and no better
+        group = tied[value]
+        chance += (comb(left, n) - comb(left - len(group), n)) / comb(len(right), n) * sum(group) / len(group)
+        left -= len(group)
+    return chance
+
+
+def expected_oracle(right: Sequence[bool], n: int) -> float:
+    """Probability that one of `n` random candidates is right."""
+    return 1 - comb(len(right) - sum(right), n) / comb(len(right), n)
+
+
+def expected_majority(right: Sequence[bool], answers: Sequence[Answer | None], sizes: Sequence[int]) -> list[float]:
+    """Probability that the most frequent answer of N random candidates is right, for each N of `sizes`."""
+    groups: dict[object, list[bool]] = defaultdict(list)
+    for place, (answer, one) in enumerate(zip(answers, right, strict=True)):
+        groups[("no answer", place) if answer is None else answer].append(one)
+    counts = [len(group) for group in groups.values()]
+    chances = np.zeros(len(sizes))
+    for place, group in enumerate(groups.values()):
+        if any(group):
+            chances += sum(group) / len(group) * _wins(len(group), counts[:place] + counts[place + 1 :], sizes)
+    return chances.tolist()
+
+
+def _wins(size: int, others: list[int], sizes: Sequence[int]) -> NDArray[np.float64]:
+    """Probability that an answer with `size` candidates is the most frequent among N, a tie of r + 1 won once in r + 1.
+
+    For each number t of its own candidates in the subset: `ways[j, r]` counts the choices of j candidates from the
+    other answers with at most t of each, and exactly t of r of them.
+    """
+    total, largest = size + sum(others), max(sizes)
+    chances = np.zeros(len(sizes))
+    for t in range(1, min(size, largest) + 1):
+        rest = largest - t
+        ways = np.zeros((rest + 1, rest // t + 1))
+        ways[0, 0] = 1
+        for other in others:
+            before = ways.copy()
+            for taken in range(1, min(other, t, rest) + 1):
+                grown = comb(other, taken) * before[: rest + 1 - taken]
+                if taken < t:
+                    ways[taken:] += grown
+                else:
+                    ways[taken:, 1:] += grown[:, :-1]
+        won = comb(size, t) * (ways / np.arange(1, ways.shape[1] + 1)).sum(axis=1)
+        chances += [won[n - t] / comb(total, n) if n >= t else 0.0 for n in sizes]
+    return chances
+
+
+def _or_last(rank: float | None) -> float:
+    return UNSCORED if rank is None else rank
+
+
+def _expected(pool: _Pool, sizes: Sequence[int]) -> dict[str, list[float]]:
+    return {
+        "random": [sum(pool.right) / len(pool.right)] * len(sizes),
+        "majority": expected_majority(pool.right, pool.answers, sizes),
+        "oracle": [expected_oracle(pool.right, n) for n in sizes],
+    } | {name: [expected_selected(pool.right, rank, n) for n in sizes] for name, rank in pool.ranks.items()}

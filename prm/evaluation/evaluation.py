@@ -1,0 +1,105 @@
+"""One model measured on one benchmark: what is written down, and what the model card tells of it. No torch."""
+
+from collections import Counter
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+
+import msgspec
+
+from prm.calibration import fit_threshold_on
+from prm.errors import DataError
+from prm.evaluation.best_of_n import BestOfN, best_of_n
+from prm.evaluation.prmbench import PRMBenchReport, prm_score
+from prm.evaluation.report import Report, evaluate
+from prm.labels import problem_of
+from prm.readers import Benchmark
+from prm.scores import TraceScore
+from prm.traces import Trace
+
+
+class Threshold(msgspec.Struct, frozen=True):
+    """Where a score counts as an error, and where that was fitted, in words."""
+
+    value: float
+    fitted_on: str
+
+
+class Evaluation(msgspec.Struct, frozen=True, kw_only=True):
+    """`files` are names with SHA-256. Of the three results those that the data allow; the others are None."""
+
+    model: str
+    model_sha256: str | None
+    data: str
+    files: dict[str, str]
+    measured_at: str
+    threshold: Threshold
+    steps: Report | None = None
+    prmbench: PRMBenchReport | None = None
+    best_of_n: BestOfN | None = None
+
+
+def measure(
+    benchmark: Benchmark,
+    scores: Sequence[TraceScore],
+    *,
+    model: str,
+    model_sha256: str | None = None,
+    threshold: Threshold,
+    temperature: float | None = None,
+    bootstrap: int = 1000,
+    seed: int = 0,
+) -> Evaluation:
+    """Everything that a benchmark's labels can tell of these scores. Raises DataError where they do not fit."""
+    traces, judged = benchmark.traces, benchmark.judged
+    value = threshold.value
+    return Evaluation(
+        model=model,
+        model_sha256=model_sha256,
+        data=benchmark.name,
+        files=benchmark.files,
+        measured_at=datetime.now(UTC).isoformat(timespec="seconds"),
+        threshold=threshold,
+        steps=evaluate(traces, scores, threshold=value, temperature=temperature, bootstrap=bootstrap, seed=seed)
+        if judged == "steps"
+        else None,
+        prmbench=prm_score(traces, scores, threshold=value, bootstrap=bootstrap, seed=seed)
+        if judged == "prmbench"
+        else None,
+        best_of_n=best_of_n(traces, scores, bootstrap=bootstrap, seed=seed)
+        if judged == "best of n" or _is_pool(traces)
+        else None,
+    )
+
+
+def threshold_from(fitting: Benchmark, scores: Sequence[TraceScore], measured: Benchmark) -> Threshold:
+    """The best threshold on other labelled data. Raises DataError where it shares a file or a problem with what is
+    measured, or has not both erroneous and correct solutions."""
+    if set(fitting.files.values()) & set(measured.files.values()):
+        raise DataError("the threshold cannot be fitted on the data that it is measured on")
+    shared = {problem_of(trace) for trace in fitting.traces} & {problem_of(trace) for trace in measured.traces}
+    if shared:
+        raise DataError(f"the threshold cannot be fitted there: {len(shared)} problems are among those measured on")
+    return Threshold(fit_threshold_on(fitting.traces, scores), f"{' and '.join(fitting.files)} ({fitting.name})")
+
+
+def read_evaluations(path: Path) -> list[Evaluation]:
+    """What `write_evaluations` wrote; raises DataError naming file and field."""
+    try:
+        return msgspec.json.decode(path.read_bytes(), type=list[Evaluation])
+    except OSError as error:
+        raise DataError(f"{path}: {error.strerror}") from error
+    except msgspec.DecodeError as error:
+        raise DataError(f"{path}: {error}") from error
+
+
+def write_evaluations(path: Path, evaluations: Sequence[Evaluation]) -> None:
+    """Write them as one JSON array, laid out for people."""
+    path.write_bytes(msgspec.json.format(msgspec.json.encode(evaluations), indent=2) + b"\n")
+
+
+def _is_pool(traces: Sequence[Trace]) -> bool:
+    """Whether every problem has several solutions, each known to be right or wrong."""
+    counts = Counter(problem_of(trace) for trace in traces)
+    known = all(trace.final_answer_correct is not None for trace in traces)
+    return known and min(counts.values(), default=0) > 1

@@ -1,0 +1,58 @@
+"""One problem a line with all its sampled responses, as the Qwen2.5-Math evaluation writes them.
+
+`pred_score` is a published outcome score of each response (one number in a list), `score` its correctness.
+"""
+
+from collections.abc import Iterator
+
+import msgspec
+
+from prm.scores import TraceScore
+from prm.traces import Step, Trace
+
+NAME = "sampled responses"
+JUDGED = "best of n"
+MARKS = frozenset({"question", "pred", "score", "code"})
+PUBLISHED = "pred_score"
+
+
+class Record(msgspec.Struct):
+    """`code` holds the responses, `pred` their final answers."""
+
+    idx: int
+    question: str
+    code: list[str]
+    pred: list[str]
+    score: list[bool]
+    answer: str | None = None
+    pred_score: list[list[float]] = []
+
+    def __post_init__(self) -> None:
+        if not len(self.code) == len(self.pred) == len(self.score):
+            raise ValueError(f"{len(self.code)} responses, {len(self.pred)} answers, {len(self.score)} judgements")
+
+
+def traces_of(record: Record) -> Iterator[Trace]:
+    """The responses, parted into steps where a line is left blank."""
+    for index, (text, answer, right) in enumerate(zip(record.code, record.pred, record.score, strict=True)):
+        yield Trace(
+            id=f"{record.idx}/{index}",
+            problem=record.question,
+            problem_id=str(record.idx),
+            steps=[Step(step) for step in _steps(text)],
+            split="holdout",
+            reference_answer=record.answer,
+            final_answer_correct=right,
+            meta={"final_answer": answer},
+        )
+
+
+def scores_of(record: Record) -> Iterator[tuple[str, TraceScore]]:
+    """The published outcome scores; steps have none."""
+    for index, ((outcome, *_), text) in enumerate(zip(record.pred_score, record.code, strict=False)):
+        none = [None] * len(_steps(text))
+        yield PUBLISHED, TraceScore(f"{record.idx}/{index}", [*none], [*none], [*none], None, outcome=outcome)
+
+
+def _steps(text: str) -> list[str]:
+    return [step for step in (part.strip() for part in text.split("\n\n")) if step]
