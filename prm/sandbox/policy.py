@@ -121,5 +121,5 @@ def sample_solutions(policy: Policy, problems: Sequence[Trace], *, samples: int,
                 labels=None,
                 first_error=None,
                 final_answer_correct=answer == problem.reference_answer,
-                meta={"skill": problem.meta["skill"], "answer": answer},
+                meta={"skill": problem.meta["skill"], "final_answer": answer},
             )

@@ -1,0 +1,138 @@
+"""`probe`: what best-of-N and a policy's faithfulness say of a model, on solutions sampled for it."""
+
+import argparse
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from prm.commands.common import MODEL_HELP, existing_traces, load_scorer, say
+from prm.errors import DataError
+from prm.traces import Trace, write_traces
+
+WORLD = "world"
+
+
+def add(commands: Any) -> None:
+    parser = commands.add_parser("probe", help="ask where a model is fooled and whether a policy's steps matter")
+    probes = parser.add_subparsers(required=True, metavar="probe")
+    _add_sample(probes)
+    _add_best_of_n(probes)
+    _add_faithfulness(probes)
+
+
+def _add_sample(probes: Any) -> None:
+    parser = probes.add_parser("sample", help="let a policy solve sandbox problems")
+    parser.add_argument("--policy", required=True, help="world (its solvers, step truth known) or a causal LM")
+    parser.add_argument("--out", type=Path, required=True, help="JSONL of the solutions")
+    parser.add_argument("--problems", type=int, default=100)
+    parser.add_argument("--samples", type=int, default=64, help="solutions of each problem")
+    parser.add_argument("--domains", default="math,programs,agents", help="separated by commas")
+    parser.add_argument("--split", default="holdout", choices=("pool", "calibration", "holdout"))
+    parser.add_argument("--temperature", type=float, default=1.0)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.set_defaults(run=run_sample)
+
+
+def _add_best_of_n(probes: Any) -> None:
+    parser = probes.add_parser("best-of-n", help="follow score and truth of the chosen solution as N grows")
+    parser.add_argument("--model", required=True, help=MODEL_HELP)
+    parser.add_argument("--data", type=Path, required=True, help="JSONL of several graded solutions a problem")
+    _add_report(parser)
+    parser.set_defaults(run=run_best_of_n)
+
+
+def _add_faithfulness(probes: Any) -> None:
+    parser = probes.add_parser("faithfulness", help="falsify a step and see whether the answer moves")
+    parser.add_argument("--policy", required=True, help="the causal LM that wrote the solutions")
+    parser.add_argument("--data", type=Path, required=True, help="JSONL of its solutions")
+    parser.add_argument("--model", help=f"{MODEL_HELP}; without one only the policy is probed")
+    parser.add_argument("--continuations", type=int, default=8, help="of each falsified step, and of each control")
+    parser.add_argument("--temperature", type=float, default=1.0)
+    _add_report(parser)
+    parser.set_defaults(run=run_faithfulness)
+
+
+def _add_report(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--json", type=Path, help="where the figures go")
+    parser.add_argument("--picture", type=Path, help="where the picture goes: .svg or .png")
+    parser.add_argument("--bootstrap", type=int, default=1000, help="resamples of problems behind the intervals")
+    parser.add_argument("--seed", type=int, default=1)
+
+
+def run_sample(options: argparse.Namespace) -> None:
+    domains = options.domains.split(",")
+    count = write_traces(options.out, _sampled(options, domains))
+    say(f"{count} solutions of {options.problems} problems")
+
+
+def run_best_of_n(options: argparse.Namespace) -> None:
+    from prm.probes.overoptimisation import overoptimisation
+    from prm.probes.words import overoptimisation_table
+
+    scorer = load_scorer(options.model)
+    traces = list(existing_traces(options.data))
+    report = overoptimisation(traces, list(scorer.score(traces)), bootstrap=options.bootstrap, seed=options.seed)
+    _save(report, options.json)
+    if options.picture:
+        from prm.probes.pictures import draw_overoptimisation
+
+        draw_overoptimisation(report, options.picture)
+    say(overoptimisation_table(report))
+
+
+def run_faithfulness(options: argparse.Namespace) -> None:
+    from prm.backbones import load_backbone
+    from prm.probes.faithfulness import run_trials, summarise
+    from prm.probes.words import faithfulness_table
+    from prm.sandbox.policy import BackbonePolicy
+
+    scorer = load_scorer(options.model) if options.model else None
+    policy = BackbonePolicy(load_backbone(options.policy), temperature=options.temperature)
+    solutions = list(existing_traces(options.data))
+    trials = run_trials(policy, solutions, continuations=options.continuations, seed=options.seed, judge=scorer)
+    report = summarise(
+        trials,
+        solutions,
+        continuations=options.continuations,
+        threshold=scorer.threshold if scorer else 0.5,
+        bootstrap=options.bootstrap,
+        seed=options.seed,
+    )
+    _save(report, options.json)
+    if options.picture:
+        from prm.probes.pictures import draw_faithfulness
+
+        draw_faithfulness(report, options.picture)
+    say(faithfulness_table(report))
+
+
+def _sampled(options: argparse.Namespace, domains: list[str]) -> Iterator[Trace]:
+    from prm.sandbox import WorldConfig, generate_pools
+
+    known = WorldConfig().domains
+    if unknown := set(domains) - set(known):
+        raise DataError(f"no domain of the sandbox is named {', '.join(sorted(unknown))}: {', '.join(known)}")
+    total = sum(known[name] for name in domains)
+    world = WorldConfig(domains={name: known[name] / total for name in domains})
+    by_world = options.policy == WORLD
+    pools = generate_pools(
+        world,
+        split=options.split,
+        problems=options.problems,
+        samples=options.samples if by_world else 1,
+        seed=options.seed,
+    )
+    if by_world:
+        return pools
+    from prm.backbones import load_backbone
+    from prm.sandbox.policy import BackbonePolicy, sample_solutions
+
+    policy = BackbonePolicy(load_backbone(options.policy), temperature=options.temperature)
+    return sample_solutions(policy, list(pools), samples=options.samples, seed=options.seed)
+
+
+def _save(report: object, path: Path | None) -> None:
+    if path:
+        path.write_bytes(msgspec.json.format(msgspec.json.encode(report), indent=2))

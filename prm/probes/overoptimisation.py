@@ -1,0 +1,172 @@
+"""What a verifier says of its choice, and what the choice is worth, as best-of-N leans on it harder. numpy only.
+
+After Gao et al. 2022, "Scaling Laws for Reward Model Overoptimization": the verifier's score of the chosen
+solution is the proxy; the gold beside it is whether the final answer is right and, where the truth of steps
+is known, whether every step is. The proxy can only rise with N. Where the gold turns down, the search has
+begun to find what fools the verifier rather than what is right.
+
+Every figure is an expectation over all N-subsets of a problem's candidates (`prm.evaluation.best_of_n`), then
+a mean over problems; intervals resample problems.
+"""
+
+from collections import defaultdict
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+import msgspec
+import numpy as np
+
+from prm.evaluation.best_of_n import AGGREGATIONS, best_of_n, expected_selected
+from prm.evaluation.resampling import Array, Metric, as_metric, draws_of
+from prm.labels import first_error, problem_of
+from prm.scores import TraceScore
+from prm.traces import Trace
+
+RULES = ("product", "min", "mean", "last")
+
+
+class _Pool(NamedTuple):
+    """One problem's candidates: their scores by one rule, and what each is worth; `sound` None where unknown."""
+
+    ranks: list[float]
+    right: list[bool]
+    sound: list[bool] | None
+
+    def deceives(self, candidate: int, bar: float) -> bool:
+        return not self.right[candidate] and self.ranks[candidate] >= bar
+
+
+class Curve(msgspec.Struct, frozen=True):
+    """One aggregation of step scores; the lists run over the sizes N.
+
+    `proxy` is the mean score of the chosen solution; `outcome` the share of right answers; `sound` the share
+    with no false step, None where the truth of steps is unknown; `fooled` the share in which the chosen
+    solution is wrong and scores at least `bar`, the median score of the right ones.
+
+    `best_n` has the highest outcome; `enough_n` is the smallest N that it does not beat beyond doubt (95 %);
+    `lost` is what the largest N gives away against it. `alpha` and `beta` fit outcome(N) - outcome(1) =
+    d (alpha - beta d) with d the root of the KL divergence in nats (Gao et al., equation 1): beta > 0 bends down.
+    """
+
+    proxy: list[Metric]
+    outcome: list[Metric]
+    sound: list[Metric] | None
+    fooled: list[Metric]
+    bar: float
+    best_n: int
+    enough_n: int
+    lost: Metric
+    alpha: Metric
+    beta: Metric
+
+
+class Overoptimisation(msgspec.Struct, frozen=True):
+    """`kl` is how far best-of-N moves from the policy, log N - (N - 1) / N nats, beside each of `sizes`."""
+
+    n_problems: int
+    n_candidates: int
+    bootstrap: int
+    sizes: list[int]
+    kl: list[float]
+    random: Metric
+    majority: list[Metric]
+    oracle: list[Metric]
+    curves: dict[str, Curve]
+
+
+def overoptimisation(
+    traces: Sequence[Trace], scores: Sequence[TraceScore], *, bootstrap: int = 1000, seed: int = 0
+) -> Overoptimisation:
+    """Follow best-of-N over pools of solutions, N in powers of two up to the smallest pool.
+
+    Raises DataError where a solution has no score or is not known to be right or wrong.
+    """
+    baseline = best_of_n(traces, scores, bootstrap=bootstrap, seed=seed)
+    sizes = [point.n for point in baseline.points]
+    draws = draws_of(baseline.n_problems, bootstrap, seed)
+    return Overoptimisation(
+        n_problems=baseline.n_problems,
+        n_candidates=baseline.n_candidates,
+        bootstrap=bootstrap,
+        sizes=sizes,
+        kl=[divergence(n) for n in sizes],
+        random=baseline.points[0].random,
+        majority=[point.majority for point in baseline.points],
+        oracle=[point.oracle for point in baseline.points],
+        curves={rule: _curve(_pools(traces, scores, rule), sizes, draws) for rule in RULES},
+    )
+
+
+def divergence(n: int) -> float:
+    """KL divergence in nats of best-of-n from the policy it samples (Gao et al. 2022, section 2)."""
+    return float(np.log(n) - (n - 1) / n)
+
+
+def _pools(traces: Sequence[Trace], scores: Sequence[TraceScore], rule: str) -> list[_Pool]:
+    """Pools in order of their problems' first appearance. A solution with a step not scored ranks last, with 0."""
+    by_id = {score.id: score.mean for score in scores}
+    members: dict[str, list[Trace]] = defaultdict(list)
+    for trace in traces:
+        members[problem_of(trace)].append(trace)
+    pools = []
+    for pool in members.values():
+        errors = [first_error(trace) for trace in pool]
+        pools.append(
+            _Pool(
+                ranks=[_rank(by_id[trace.id], rule) for trace in pool],
+                right=[bool(trace.final_answer_correct) for trace in pool],
+                sound=None if None in errors else [error == -1 for error in errors],
+            )
+        )
+    return pools
+
+
+def _rank(mean: Sequence[float | None], rule: str) -> float:
+    known = [p for p in mean if p is not None]
+    return AGGREGATIONS[rule](known) if known and len(known) == len(mean) else 0.0
+
+
+def _curve(pools: Sequence[_Pool], sizes: list[int], draws: Array) -> Curve:
+    right_scores = [score for pool in pools for score, right in zip(pool.ranks, pool.right, strict=True) if right]
+    bar = float(np.median(right_scores)) if right_scores else 0.0
+    proxy = _means(pools, lambda pool: pool.ranks, sizes, draws)
+    outcome = _means(pools, lambda pool: pool.right, sizes, draws)
+    fooled = _means(pools, lambda pool: [pool.deceives(k, bar) for k in range(len(pool.right))], sizes, draws)
+    known = [pool.sound for pool in pools if pool.sound is not None]
+    sound = _means(pools, lambda pool: pool.sound or [], sizes, draws) if len(known) == len(pools) else None
+    best = int(np.argmax(outcome[0]))
+    against_best = [as_metric(outcome[:, best] - outcome[:, k]) for k in range(len(sizes))]
+    enough = next(k for k, gain in enumerate(against_best) if k == best or (gain.low is not None and gain.low <= 0))
+    alpha, beta = _scaling(outcome, sizes)
+    return Curve(
+        proxy=_metrics(proxy),
+        outcome=_metrics(outcome),
+        sound=None if sound is None else _metrics(sound),
+        fooled=_metrics(fooled),
+        bar=bar,
+        best_n=sizes[best],
+        enough_n=sizes[enough],
+        lost=against_best[-1],
+        alpha=as_metric(alpha),
+        beta=as_metric(beta),
+    )
+
+
+def _means(pools: Sequence[_Pool], values: Callable[[_Pool], Sequence[float]], sizes: list[int], draws: Array) -> Array:
+    """The mean over problems of what is chosen, at each size and in each resample: [draws, sizes]."""
+    expected = [[expected_selected(values(pool), pool.ranks, n) for n in sizes] for pool in pools]
+    return draws @ np.array(expected) / draws.sum(axis=1, keepdims=True)
+
+
+def _metrics(samples: Array) -> list[Metric]:
+    return [as_metric(column) for column in samples.T]
+
+
+def _scaling(outcome: Array, sizes: list[int]) -> tuple[Array, Array]:
+    """Least squares of alpha and beta in each resample; nan where there are too few sizes."""
+    if len(sizes) < 3:
+        return np.full(len(outcome), np.nan), np.full(len(outcome), np.nan)
+    distance = np.sqrt([divergence(n) for n in sizes])
+    gains = (outcome - outcome[:, :1]).T
+    alpha, beta = np.linalg.lstsq(np.stack([distance, -(distance**2)], axis=1), gains, rcond=None)[0]
+    return alpha, beta
