@@ -16,13 +16,11 @@ from typing import NamedTuple
 import msgspec
 import numpy as np
 
-from prm.evaluation.best_of_n import AGGREGATIONS, best_of_n, expected_selected
+from prm.evaluation.best_of_n import best_of_n, expected_selected
 from prm.evaluation.resampling import Array, Metric, as_metric, draws_of
 from prm.labels import first_error, problem_of
-from prm.scores import TraceScore
+from prm.scores import AGGREGATES, Aggregate, TraceScore, aggregate
 from prm.traces import Trace
-
-RULES = ("product", "min", "mean", "last")
 
 
 class _Pool(NamedTuple):
@@ -93,7 +91,7 @@ def overoptimisation(
         random=baseline.points[0].random,
         majority=[point.majority for point in baseline.points],
         oracle=[point.oracle for point in baseline.points],
-        curves={rule: _curve(_pools(traces, scores, rule), sizes, draws) for rule in RULES},
+        curves={rule: _curve(_pools(traces, scores, rule), sizes, draws) for rule in AGGREGATES},
     )
 
 
@@ -102,7 +100,7 @@ def divergence(n: int) -> float:
     return float(np.log(n) - (n - 1) / n)
 
 
-def _pools(traces: Sequence[Trace], scores: Sequence[TraceScore], rule: str) -> list[_Pool]:
+def _pools(traces: Sequence[Trace], scores: Sequence[TraceScore], rule: Aggregate) -> list[_Pool]:
     """Pools in order of their problems' first appearance. A solution with a step not scored ranks last, with 0."""
     by_id = {score.id: score.mean for score in scores}
     members: dict[str, list[Trace]] = defaultdict(list)
@@ -121,9 +119,8 @@ def _pools(traces: Sequence[Trace], scores: Sequence[TraceScore], rule: str) -> 
     return pools
 
 
-def _rank(mean: Sequence[float | None], rule: str) -> float:
-    known = [p for p in mean if p is not None]
-    return AGGREGATIONS[rule](known) if known and len(known) == len(mean) else 0.0
+def _rank(mean: Sequence[float | None], rule: Aggregate) -> float:
+    return 0.0 if None in mean else aggregate(mean, rule) or 0.0
 
 
 def _curve(pools: Sequence[_Pool], sizes: list[int], draws: Array) -> Curve:

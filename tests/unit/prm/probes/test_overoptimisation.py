@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from prm.labels import BAD, GOOD
-from prm.probes.overoptimisation import RULES, divergence, overoptimisation
-from prm.scores import TraceScore
+from prm.probes.overoptimisation import divergence, overoptimisation
+from prm.scores import AGGREGATES, TraceScore
 from prm.traces import Step, Trace
 
 Verifier = Callable[[bool, Random], float]
@@ -79,7 +79,7 @@ def test_a_verifier_with_a_few_convincing_wrong_solutions_helps_first_and_harms_
 
 def test_a_verifier_that_does_not_know_gains_nothing():
     found = curves_of(lambda right, rng: 0.5)
-    for rule in RULES:
+    for rule in AGGREGATES:
         assert values(found.curves[rule].outcome) == pytest.approx([found.random.value] * len(found.sizes))
         assert found.curves[rule].enough_n == 1
 
