@@ -1,11 +1,16 @@
-"""Probe reports as Markdown tables for a shell. No torch."""
+"""Probe reports in words and Markdown tables, for a shell."""
 
 from collections.abc import Iterable, Sequence
 
 from prm.cards import format_metric
 from prm.evaluation.resampling import Metric
+from prm.probes.explanation import Explanation, StepView
 from prm.probes.faithfulness import Report as Faithfulness
 from prm.probes.overoptimisation import Curve, Overoptimisation
+
+RATINGS = {1: "good", 0: "neutral", -1: "bad"}
+MOVES = 4  # parts of the features named for a step
+WIDTH = 100  # characters of a step or problem shown
 
 
 def overoptimisation_table(report: Overoptimisation) -> str:
@@ -61,6 +66,33 @@ def faithfulness_table(report: Faithfulness) -> str:
             ),
         ]
     )
+
+
+def explanation_text(explanation: Explanation, threshold: float) -> str:
+    """A solution's steps with their scores, what moved each, and the labelled steps nearest to it."""
+    lines = [f"{explanation.id}: {_line(explanation.problem)}"]
+    for view in explanation.steps:
+        verdict = "error" if view.score < threshold else "passes"
+        lines += [
+            f"  step {view.position}: {view.score:.3f} ({verdict} at {threshold:.3f})  {_line(view.step.text)}",
+            f"    heads {min(view.heads):.2f} to {max(view.heads):.2f}, spread {view.spread:.3f}; moved by {_moves(view)}",
+        ]
+        lines += [
+            f"    near, at {near.distance:.3f}: {RATINGS[near.label.rating]}"
+            f" (p(bad) {near.label.bad:.2f}), {near.trace_id} step {near.position}: {_line(near.step.text)}"
+            for near in view.neighbours
+        ]
+    return "\n".join(lines)
+
+
+def _moves(view: StepView) -> str:
+    most = sorted(view.moved_by.items(), key=lambda item: -abs(item[1]))[:MOVES]
+    return ", ".join(f"{name.replace('_', ' ')} {value:+.2f}" for name, value in most)
+
+
+def _line(text: str) -> str:
+    flat = " ".join(text.split())
+    return flat if len(flat) <= WIDTH else flat[: WIDTH - 3] + "..."
 
 
 def _row(report: Overoptimisation, rule: str, curve: Curve, k: int) -> list[str]:

@@ -12,7 +12,8 @@ import msgspec
 import torch
 
 from prm.backbones import Backbone
-from prm.rendering import parse_step, render_step
+from prm.encoding import tokenise
+from prm.rendering import parse_step
 from prm.traces import Step, Trace
 
 ROWS = 256  # continuations written side by side
@@ -56,15 +57,16 @@ class BackbonePolicy:
 
     def _prompts(self, starts: Sequence[Start]) -> list[list[int]]:
         layout = self.backbone.layout
-        texts = [text for start in starts for text in (start.problem, *map(render_step, start.steps))]
-        pieces = iter(self.backbone.tokenizer(texts, add_special_tokens=False, split_special_tokens=True)["input_ids"])
-        prompts = []
-        for start in starts:
-            ids = [*layout.start, *next(pieces), *layout.problem_end]
-            for _ in start.steps:
-                ids += [*next(pieces), *layout.step_end]
-            prompts.append(ids)
-        return prompts
+        traces = [Trace(id="", problem=start.problem, steps=list(start.steps)) for start in starts]
+        return [
+            [
+                *layout.start,
+                *problem,
+                *layout.problem_end,
+                *(token for step in steps for token in (*step, *layout.step_end)),
+            ]
+            for problem, *steps in tokenise(traces, self.backbone.tokenizer)
+        ]
 
     def _sample(self, prompts: Sequence[list[int]]) -> list[list[Step]]:
         """One batch, padded at the left so that every row ends where it is to go on."""

@@ -1,0 +1,83 @@
+"""`explain`: why each step has its score, by the labelled training steps nearest to it."""
+
+import argparse
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from prm.commands.common import existing_traces, load_scorer, say
+from prm.errors import DataError
+from prm.jsonl import write_records
+from prm.traces import Trace
+
+if TYPE_CHECKING:
+    from prm.probes.neighbours import Neighbours
+    from prm.scoring import Scorer
+
+
+def add(commands: Any) -> None:
+    parser = commands.add_parser("explain", help="say why steps have their scores")
+    parser.add_argument("--model", type=Path, required=True, help="model folder")
+    parser.add_argument("--data", type=Path, required=True, help="JSONL of traces")
+    parser.add_argument("--trace", help="id of the one trace to explain; default all")
+    parser.add_argument(
+        "--training",
+        type=Path,
+        help="JSONL the model was trained on; its places are kept beside the model for the next time",
+    )
+    parser.add_argument("--neighbours", type=int, default=3, help="labelled steps shown of each step")
+    parser.add_argument("--json", type=Path, help="JSONL of the explanations, one trace a line")
+    parser.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace) -> None:
+    from prm.probes.explanation import explain
+    from prm.probes.neighbours import agreement
+    from prm.probes.words import explanation_text
+
+    scorer = load_scorer(str(options.model))
+    neighbours = _neighbours(scorer, options.model, options.training)
+    explanations = explain(scorer, neighbours, _chosen(options.data, options.trace), k=options.neighbours)
+    shares: list[float] = []
+    scores: list[float] = []
+
+    def heard() -> Iterator[object]:
+        for explanation in explanations:
+            shares.extend(step.near_good for step in explanation.steps)
+            scores.extend(step.score for step in explanation.steps)
+            if not options.json:
+                say(explanation_text(explanation, scorer.threshold))
+            yield explanation
+
+    if options.json:
+        write_records(options.json, heard())
+    else:
+        for _ in heard():
+            pass
+    agreed = agreement(shares, scores)
+    known = "" if agreed is None else f"; the neighbours' labels correlate with the scores at {agreed:.3f}"
+    say(f"{len(scores)} steps explained by {len(neighbours.places)} labelled ones{known}")
+
+
+def _neighbours(scorer: "Scorer", model: Path, training: Path | None) -> "Neighbours":
+    from prm.probes.neighbours import FILE, Neighbours
+
+    kept = model / FILE
+    if training is not None:
+        existing_traces(training)
+        neighbours = Neighbours.build(scorer, training)
+        neighbours.save(kept)
+        return neighbours
+    if not kept.is_file():
+        raise DataError(f"{kept}: no such file; give the training data once by --training")
+    return Neighbours.load(kept, scorer)
+
+
+def _chosen(data: Path, trace_id: str | None) -> Iterator[Trace]:
+    found = False
+    for trace in existing_traces(data):
+        if trace_id is None or trace.id == trace_id:
+            found = True
+            yield trace
+    if not found and trace_id is not None:
+        raise DataError(f"{data}: no trace {trace_id!r}")

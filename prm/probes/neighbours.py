@@ -1,0 +1,178 @@
+"""The labelled training steps that stand nearest to a step in the model's own terms.
+
+A step's place is what each hidden unit of each head makes of it, scaled by how far that unit can move the score,
+laid on fixed random axes (Johnson and Lindenstrauss 1984). On the sandbox the labels around a place agree with
+the score better there than among standardised features or in the heads' first layer (docs/probes.md).
+"""
+
+from collections.abc import Iterable, Sequence
+from itertools import islice
+from pathlib import Path
+
+import msgspec
+import torch
+from torch import Tensor
+from torch.nn.functional import gelu
+
+from prm.checkpoint import load_state, save_state
+from prm.encoding import encode
+from prm.errors import DataError, ModelFileError
+from prm.features import compute_features
+from prm.heads import Heads
+from prm.labels import step_labels
+from prm.manifest import WEIGHTS_FILE, file_sha256
+from prm.scoring import Scorer
+from prm.traces import Step, StepLabel, Trace, read_traces
+
+FILE = "neighbours.safetensors"
+AXES = 64
+CHUNK = 512  # traces placed together
+BLOCK = 65_536  # places compared at once
+
+
+class Neighbour(msgspec.Struct, frozen=True):
+    """A labelled training step at `distance` from the one asked about; 0 for the same step after the same prefix."""
+
+    distance: float
+    label: StepLabel
+    trace_id: str
+    position: int
+    problem: str
+    step: Step
+
+
+class Origin(msgspec.Struct, frozen=True):
+    """Which weights gave the places, and which file of traces holds the steps."""
+
+    weights_sha256: str
+    training: str
+    training_sha256: str
+
+
+class Neighbours:
+    """Places of labelled steps [steps, AXES] in half precision, and whose they are.
+
+    `labels` [steps, 4] are good, neutral, bad and weight; `rows` [steps, 2] are the trace's place in the training
+    file and the step's in the trace, both from 0.
+    """
+
+    def __init__(self, origin: Origin, places: Tensor, labels: Tensor, rows: Tensor) -> None:
+        self.origin, self.places, self.labels, self.rows = origin, places, labels, rows
+
+    @classmethod
+    def build(cls, scorer: Scorer, training: Path) -> "Neighbours":
+        """Place every labelled step of a file's pool; raises DataError where there is none."""
+        places: list[Tensor] = []
+        labels: list[tuple[float, ...]] = []
+        rows: list[tuple[int, int]] = []
+        pool = ((number, trace) for number, trace in enumerate(read_traces(training)) if trace.split == "pool")
+        while chunk := list(islice(pool, CHUNK)):
+            features = step_features_of(scorer, [trace for _, trace in chunk])
+            for (number, trace), found in zip(chunk, features, strict=True):
+                placed = places_of(scorer, found)
+                for position, label in enumerate(step_labels(trace)[: len(placed)]):
+                    if label is not None:
+                        places.append(placed[position])
+                        labels.append((label.good, label.neutral, label.bad, label.weight))
+                        rows.append((number, position))
+        if not places:
+            raise DataError(f"{training}: no solution of the pool has a labelled step")
+        origin = Origin(_weights_of(scorer), str(training.resolve()), file_sha256(training))
+        return cls(origin, torch.stack(places).half(), torch.tensor(labels), torch.tensor(rows))
+
+    def save(self, path: Path) -> None:
+        """Write places, labels and references (about 160 bytes a step), atomically."""
+        save_state(path, {"places": self.places, "labels": self.labels, "rows": self.rows}, self.origin)
+
+    @classmethod
+    def load(cls, path: Path, scorer: Scorer) -> "Neighbours":
+        """Read what `save` wrote; raises ModelFileError where it is of other weights or its training file changed."""
+        origin, tensors = load_state(path, Origin)
+        if origin.weights_sha256 != _weights_of(scorer):
+            raise ModelFileError(f"{path} is of other weights than the model's: give the training file anew")
+        training = Path(origin.training)
+        if not training.is_file() or file_sha256(training) != origin.training_sha256:
+            raise ModelFileError(f"{path} names {training}, which is gone or changed: give the training file anew")
+        return cls(origin, tensors["places"], tensors["labels"], tensors["rows"])
+
+    def nearest(self, places: Tensor, k: int) -> tuple[Tensor, Tensor]:
+        """Distances and indices of the k nearest of each of `places` [queries, AXES], nearest first; exact."""
+        distances, indices = torch.zeros(len(places), 0), torch.zeros(len(places), 0, dtype=torch.long)
+        for start in range(0, len(self.places), BLOCK):
+            block = self.places[start : start + BLOCK].float()
+            found = torch.cdist(places, block, compute_mode="donot_use_mm_for_euclid_dist")
+            distances = torch.cat([distances, found], dim=1)
+            indices = torch.cat([indices, torch.arange(start, start + len(block)).expand(len(places), -1)], dim=1)
+            distances, order = distances.topk(min(k, distances.shape[1]), dim=1, largest=False)
+            indices = indices.gather(1, order)
+        return distances, indices
+
+    def describe(self, distances: Tensor, indices: Tensor) -> list[list[Neighbour]]:
+        """What `nearest` found, with texts: one pass over the training file."""
+        wanted = {int(self.rows[i, 0]) for i in indices.flatten()}
+        traces = {n: t for n, t in enumerate(read_traces(Path(self.origin.training))) if n in wanted}
+        return [
+            [self._neighbour(int(i), float(distance), traces) for distance, i in zip(*pair, strict=True)]
+            for pair in zip(distances, indices, strict=True)
+        ]
+
+    def good_shares(self, indices: Tensor) -> Tensor:
+        """The share of neighbours that are no error, [queries], by their labels' weights; neutral is no error."""
+        labels = self.labels[indices]
+        return ((labels[..., 0] + labels[..., 1]) * labels[..., 3]).sum(1) / labels[..., 3].sum(1).clamp(min=1e-9)
+
+    def _neighbour(self, index: int, distance: float, traces: dict[int, Trace]) -> Neighbour:
+        number, position = (int(value) for value in self.rows[index])
+        good, neutral, bad, weight = self.labels[index].double().tolist()
+        total = good + neutral + bad  # not quite 1 in single precision
+        label = StepLabel(good / total, neutral / total, bad / total, weight)
+        trace = traces[number]
+        return Neighbour(distance, label, trace.id, position, trace.problem, trace.steps[position])
+
+
+def step_features_of(scorer: Scorer, traces: Sequence[Trace]) -> list[Tensor]:
+    """Features of the steps of each trace that fit the context, [steps, width] each."""
+    backbone = scorer.backbone
+    encoded = encode(traces, backbone.tokenizer, backbone.layout, backbone.context)
+    rows = compute_features(backbone, encoded, scorer.token_budget, scorer.features)
+    return list(rows.split([len(item.spans) for item in encoded]))
+
+
+def places_of(scorer: Scorer, rows: Tensor) -> Tensor:
+    """Where steps stand: features [steps, width] to places [steps, AXES], rounded as they are stored."""
+    heads = ensemble_of(scorer)
+    rows = ((rows.to(heads.centre.device) - heads.centre) / heads.scale).clamp(-8, 8)
+    with torch.no_grad():
+        hidden = gelu(torch.baddbmm(heads.enter_bias, rows.expand(len(heads.enter), -1, -1), heads.enter))
+        moved = (hidden * _leverage(heads)[:, None]).transpose(0, 1).flatten(1).cpu()
+    axes = torch.randn(moved.shape[1], AXES, generator=torch.Generator().manual_seed(0)) * AXES**-0.5
+    return (moved @ axes).half().float()
+
+
+def ensemble_of(scorer: Scorer) -> Heads:
+    """The heads behind a trained scorer's step scores; raises ModelFileError for one without labels."""
+    readout = scorer.readout
+    heads = None if readout is None else readout.heads or readout.outcome
+    if heads is None:
+        raise ModelFileError("a scorer without labels has no heads to explain")
+    return heads
+
+
+def agreement(shares: Iterable[float], scores: Iterable[float]) -> float | None:
+    """Pearson correlation of neighbours' labels with scores; None where either does not vary."""
+    pair = torch.tensor([list(shares), list(scores)], dtype=torch.float64)
+    if pair.shape[1] < 2 or bool((pair.std(1) == 0).any()):
+        return None
+    return float(torch.corrcoef(pair)[0, 1])
+
+
+def _leverage(heads: Heads) -> Tensor:
+    """How far each hidden unit moves the logits, [heads, hidden]; what moves all classes alike moves nothing."""
+    leave = heads.leave.detach()
+    return leave.abs().squeeze(2) if leave.shape[2] == 1 else (leave - leave.mean(2, keepdim=True)).norm(dim=2)
+
+
+def _weights_of(scorer: Scorer) -> str:
+    ensemble_of(scorer)
+    assert scorer.manifest is not None, "a scorer with heads has a manifest"
+    return scorer.manifest.checksums[WEIGHTS_FILE]
