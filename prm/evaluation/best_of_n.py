@@ -143,15 +143,16 @@ def answer_of(trace: Trace) -> Answer | None:
     return None if answer is None else normalised(str(answer))
 
 
-def expected_selected(right: Sequence[bool], rank: Sequence[float], n: int) -> float:
-    """Probability that the highest-ranked of `n` random candidates is right, ties broken at random."""
-    tied: dict[float, list[bool]] = defaultdict(list)
-    for value, one in zip(rank, right, strict=True):
+def expected_selected(worth: Sequence[float], rank: Sequence[float], n: int) -> float:
+    """Mean worth of the highest-ranked of `n` random candidates, ties broken at random; of worth 1 where right, else 0,
+    the probability that it is right."""
+    tied: dict[float, list[float]] = defaultdict(list)
+    for value, one in zip(rank, worth, strict=True):
         tied[value].append(one)
-    left, chance = len(right), 0.0
+    left, chance = len(worth), 0.0
     for value in sorted(tied, reverse=True):  # the best rank in the subset is this one, and no better
         group = tied[value]
-        chance += (comb(left, n) - comb(left - len(group), n)) / comb(len(right), n) * sum(group) / len(group)
+        chance += (comb(left, n) - comb(left - len(group), n)) / comb(len(worth), n) * sum(group) / len(group)
         left -= len(group)
     return chance
 

@@ -75,7 +75,8 @@ def explanation_text(explanation: Explanation, threshold: float) -> str:
         verdict = "error" if view.score < threshold else "passes"
         lines += [
             f"  step {view.position}: {view.score:.3f} ({verdict} at {threshold:.3f})  {_line(view.step.text)}",
-            f"    heads {min(view.heads):.2f} to {max(view.heads):.2f}, spread {view.spread:.3f}; moved by {_moves(view)}",
+            f"    heads {min(view.heads):.2f} to {max(view.heads):.2f}, spread {view.spread:.3f}; "
+            f"moved by {_moves(view)}",
         ]
         lines += [
             f"    near, at {near.distance:.3f}: {RATINGS[near.label.rating]}"
