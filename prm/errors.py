@@ -17,5 +17,9 @@ class TrainingError(PRMError):
     """Training that cannot go on; the message names the batch."""
 
 
+class ScoringError(PRMError):
+    """Scoring that cannot be done as asked: a closed session, a server that answers something else, no memory."""
+
+
 class Cancelled(PRMError):
     """Work stopped on request; a training run leaves a checkpoint to resume from."""

@@ -251,6 +251,8 @@ def _usual(values: Tensor, steps_per_trace: Sequence[int], earlier: Sequence[Ten
     """Mean of surprisal's mean and max [steps, 2] over the earlier steps of the same trace; a first step is its own."""
     parts = []
     for index, trace in enumerate(values.split(list(steps_per_trace))):
+        if not len(trace):
+            continue
         before = values.new_zeros(0, 2) if earlier is None else earlier[index][:, MEAN_AND_MAX].to(values)
         whole = torch.cat([before, trace])
         count = torch.arange(1, len(whole), device=values.device)[:, None]

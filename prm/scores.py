@@ -15,16 +15,32 @@ Aggregate = Literal["product", "min", "mean", "last"]
 AGGREGATES: tuple[Aggregate, ...] = get_args(Aggregate)
 
 
-class TraceScore(msgspec.Struct, omit_defaults=True):
-    """Scores of one solution, one entry a step; None means not scored (beyond the context).
+class StepScore(msgspec.Struct, omit_defaults=True):
+    """Scores of one step; None throughout for a step that is not scored (beyond the context).
 
-    `heads[k]` holds p(step k is good | good prefix) of each head, `mean` and `spread` (standard
-    deviation) run over heads; `spread` is None throughout for a scorer of one head. `solution` is
-    the product of `mean` over the scored steps unless another aggregate was asked for, None where no
-    step was scored. `blocks` has one entry a block of steps, where blocks were asked for. `windowed`
-    counts the last scored steps, read in a window because the whole solution did not fit the context.
-    `outcome` is p(the final answer is right), read at the last step by a model that learned it; None by
-    others, and where the last step has no score. It changes no step's score.
+    `heads` holds p(the step is good | good prefix) of each head, `mean` and `spread` (standard deviation) run
+    over heads; `spread` is None for a scorer of one head. `outcome` is p(the final answer will be right | the
+    steps so far), None for a model that did not learn it. `windowed` marks a step that was read in a window.
+    """
+
+    heads: list[float] | None
+    mean: float | None
+    spread: float | None
+    outcome: float | None = None
+    windowed: bool = False
+
+
+UNSCORED = StepScore(heads=None, mean=None, spread=None)
+
+
+class TraceScore(msgspec.Struct, omit_defaults=True):
+    """Scores of one solution; `heads`, `mean` and `spread` have one entry a step, as in `StepScore`.
+
+    `solution` is the product of `mean` over the scored steps unless another aggregate was asked for, None
+    where no step was scored. `blocks` has one entry a block of steps, where blocks were asked for. `windowed`
+    counts the scored steps that were read in a window, because the solution up to them did not fit the
+    context. `outcome` is p(the final answer is right), read at the last step by a model that learned it; None by
+    others, and where the last step has no score.
     """
 
     id: str
@@ -32,14 +48,63 @@ class TraceScore(msgspec.Struct, omit_defaults=True):
     mean: list[float | None]
     spread: list[float | None]
     solution: float | None
+    outcome: float | None = None
     blocks: list[float | None] | None = None
     windowed: int = 0
-    outcome: float | None = None
+
+    @classmethod
+    def of_steps(cls, id: str, steps: Sequence[StepScore]) -> "TraceScore":
+        """The scores of a solution from those of its steps."""
+        mean = [step.mean for step in steps]
+        return cls(
+            id=id,
+            heads=[step.heads for step in steps],
+            mean=mean,
+            spread=[step.spread for step in steps],
+            solution=aggregate(mean),
+            outcome=steps[-1].outcome if steps else None,
+            windowed=sum(step.windowed for step in steps),
+        )
 
     @property
     def unscored(self) -> int:
         """How many steps have no score."""
         return self.mean.count(None)
+
+
+class Throughput(msgspec.Struct):
+    """What scoring has done so far: `tokens` are those of the solutions as they were read, problem included,
+    padding left out and a shared problem counted for each solution; `peak_bytes` is the GPU's highest
+    allocation where there is one, else the process's highest memory."""
+
+    solutions: int = 0
+    steps: int = 0
+    unscored: int = 0
+    windowed: int = 0
+    tokens: int = 0
+    seconds: float = 0.0
+    peak_bytes: int = 0
+
+    @property
+    def steps_per_second(self) -> float:
+        return self.steps / self.seconds if self.seconds else 0.0
+
+    @property
+    def tokens_per_second(self) -> float:
+        return self.tokens / self.seconds if self.seconds else 0.0
+
+    def add(self, score: TraceScore) -> None:
+        """Count one finished solution."""
+        self.solutions += 1
+        self.unscored += score.unscored
+        self.windowed += score.windowed
+
+    def __str__(self) -> str:
+        return (
+            f"{self.solutions} solutions, {self.steps} steps scored ({self.windowed} in windows), {self.unscored} not "
+            f"scored; {self.steps_per_second:,.0f} steps/s, {self.tokens_per_second:,.0f} tokens/s, "
+            f"peak memory {self.peak_bytes / 2**20:,.0f} MiB"
+        )
 
 
 def read_scores(path: Path) -> Iterator[TraceScore]:

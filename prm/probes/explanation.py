@@ -48,7 +48,7 @@ def explain(scorer: Scorer, neighbours: Neighbours, traces: Iterable[Trace], *, 
     while chunk := list(islice(source, CHUNK)):
         features = step_features_of(scorer, chunk)
         rows = torch.cat(features)
-        p = scorer.judge(rows)
+        p = scorer.judges.step(rows)
         moved = moved_by(scorer, rows)
         distances, indices = neighbours.nearest(places_of(scorer, rows), k)
         shares = neighbours.good_shares(indices)

@@ -134,7 +134,7 @@ def step_features_of(scorer: Scorer, traces: Sequence[Trace]) -> list[Tensor]:
     """Features of the steps of each trace that fit the context, [steps, width] each."""
     backbone = scorer.backbone
     encoded = encode(traces, backbone.tokenizer, backbone.layout, backbone.context)
-    rows = compute_features(backbone, encoded, scorer.token_budget, scorer.features)
+    rows = compute_features(backbone, encoded, scorer.local.token_budget, scorer.features)
     return list(rows.split([len(item.spans) for item in encoded]))
 
 

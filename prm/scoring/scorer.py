@@ -1,144 +1,181 @@
 """Score the steps of solutions: with a trained model, or with no labels at all."""
 
+import resource
+import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
 from pathlib import Path
 
-import numpy as np
 import torch
-from numpy.typing import NDArray
 from torch import Tensor
 
 from prm.backbones import Backbone, load_backbone
 from prm.checkpoint import BACKBONE, load_model
 from prm.config import Feature
-from prm.encoding import encode
-from prm.errors import ModelFileError
-from prm.features import STATISTICS, compute_features, feature_width, row_offsets
+from prm.encoding import tokenise
+from prm.errors import ModelFileError, ScoringError
+from prm.features import feature_width
 from prm.heads import Readout
 from prm.manifest import Manifest
-from prm.scores import TraceScore
+from prm.scores import UNSCORED, StepScore, Throughput, TraceScore
+from prm.scoring.prefixes import ShareChoice
+from prm.scoring.readers import LocalReader, Reader
+from prm.scoring.session import Session
+from prm.scoring.verdicts import Judges, fill_readout, judge_by_surprise, trained_judges
+from prm.scoring.windows import Long, Window, windows
 from prm.traces import Trace
 from prm.tuning import prepare_tuning, tunable_parameters
 
-CHUNK = 256  # traces read ahead, so that batches hold near lengths
-ZERO_LABEL_STATISTIC = STATISTICS.index("surprisal_max")
-Probabilities = NDArray[np.float64]
+CHUNK = 256  # traces read ahead, so that batches hold near lengths and solutions of one problem meet
+REPORT_SECONDS = 0.25
 
 
 class Scorer:
     """p(step is good | good prefix) for every step of every trace, in one forward pass a trace.
 
-    `judge` maps step features [steps, width] to probabilities [heads, steps]; `features` says which it reads.
-    `judge_outcome` maps those of last steps to p(final answer right) likewise; None where that was not learned.
-    `threshold` is where a score counts as an error; `manifest` and `readout`, the ensembles behind `judge`, are
-    None for a zero-label scorer.
+    `reader` gives step features, `judges` what they mean. `threshold` is where a score counts as an error;
+    `manifest` and `readout`, the ensembles behind the judges, are None for a zero-label scorer. `long` says
+    what becomes of steps beyond the context: "null", or "window".
     """
 
     def __init__(
         self,
-        backbone: Backbone,
-        judge: Callable[[Tensor], Probabilities],
+        reader: Reader,
+        judges: Judges,
         *,
-        features: Sequence[Feature],
-        judge_outcome: Callable[[Tensor], Probabilities] | None = None,
         manifest: Manifest | None = None,
         readout: Readout | None = None,
-        threshold: float = 0.5,
-        token_budget: int = 8192,
+        long: Long = "null",
     ) -> None:
-        self.backbone, self.judge, self.features = backbone, judge, features
-        self.judge_outcome = judge_outcome
+        self.reader, self.judges, self.long = reader, judges, long
         self.manifest, self.readout = manifest, readout
-        self.threshold, self.token_budget = threshold, token_budget
+        self.threshold = 0.5 if manifest is None else manifest.threshold
 
     @classmethod
-    def load(cls, model_dir: Path, device: str | None = None) -> "Scorer":
-        """Load a trained model; raises ModelFileError where its files or its backbone are not the trained ones."""
+    def load(
+        cls, model_dir: Path, device: str | None = None, *, long: Long = "null", share_prefix: ShareChoice = "auto"
+    ) -> "Scorer":
+        """Load a trained model; raises ModelFileError where its files or its backbone are not the trained ones.
+
+        `share_prefix` says when solutions of one problem share one reading of it: where it pays ("auto"), or not.
+        """
         manifest, tensors = load_model(model_dir)
         config = manifest.config
         backbone = load_backbone(manifest.base, device=device, context=config.context)
         if backbone.sha256 != manifest.base_sha256:
             raise ModelFileError(f"{model_dir} was trained on another {manifest.base!r} than the one found here")
         prepare_tuning(backbone, config)
-        readout = Readout(config, feature_width(backbone, config.features))
-        try:
-            _fill(tunable_parameters(backbone), tensors, BACKBONE)
-            readout.load_state_dict({n: t for n, t in tensors.items() if not n.startswith(BACKBONE)})
-        except (KeyError, RuntimeError) as error:
-            raise ModelFileError(f"{model_dir} holds other weights than its manifest says: {error}") from error
-        readout.to(backbone.device).eval()
+        _fill(backbone, tensors, model_dir)
         backbone.model.requires_grad_(False)
-
-        def probabilities(logits: Tensor, temperature: float) -> Probabilities:
-            return torch.sigmoid(logits.double() / temperature).cpu().numpy()
-
-        def judge(rows: Tensor) -> Probabilities:
-            with torch.no_grad():
-                return probabilities(readout.step_logits(rows.to(backbone.device)), manifest.temperature)
-
-        def judge_outcome(rows: Tensor) -> Probabilities:
-            with torch.no_grad():
-                return probabilities(readout.outcome_logits(rows.to(backbone.device)), manifest.outcome_temperature)
-
-        return cls(
-            backbone,
-            judge,
-            features=config.features,
-            judge_outcome=judge_outcome if readout.outcome is not None else None,
-            manifest=manifest,
-            readout=readout,
-            threshold=manifest.threshold,
-            token_budget=config.token_budget,
-        )
+        readout = Readout(config, feature_width(backbone, config.features))
+        fill_readout(readout, {n: t for n, t in tensors.items() if not n.startswith(BACKBONE)}, model_dir)
+        readout.to(backbone.device)
+        reader = LocalReader(backbone, config.features, config.token_budget, share_prefix)
+        return cls(reader, trained_judges(readout, manifest), manifest=manifest, readout=readout, long=long)
 
     @classmethod
-    def for_base(cls, name_or_path: str, device: str | None = None) -> "Scorer":
+    def for_base(
+        cls, name_or_path: str, device: str | None = None, *, long: Long = "null", share_prefix: ShareChoice = "auto"
+    ) -> "Scorer":
         """A scorer that needs no labels: the probability a backbone gave to the step's least likely token."""
+        reader = LocalReader(load_backbone(name_or_path, device=device), ("statistics",), share_prefix=share_prefix)
+        return cls(reader, Judges(judge_by_surprise), long=long)
 
-        def judge(rows: Tensor) -> Probabilities:
-            return np.exp(-rows.double().numpy()[None, :, ZERO_LABEL_STATISTIC])
+    @property
+    def local(self) -> LocalReader:
+        """The reader, where the backbone is in this process; raises ScoringError where it is not."""
+        if not isinstance(self.reader, LocalReader):
+            raise ScoringError("this needs the backbone in this process, and the scorer has it on a server")
+        return self.reader
 
-        return cls(load_backbone(name_or_path, device=device), judge, features=("statistics",))
+    @property
+    def backbone(self) -> Backbone:
+        """The backbone, where it is in this process; raises ScoringError where it is not."""
+        return self.local.backbone
 
-    def score(self, traces: Iterable[Trace]) -> Iterator[TraceScore]:
-        """Stream scores in the order of `traces`, reading a few hundred ahead."""
+    @property
+    def features(self) -> Sequence[Feature]:
+        """Which step features the judges read."""
+        return self.local.features
+
+    def session(self, problem: str) -> Session:
+        """Begin a solution that is scored while it grows, step by step."""
+        return Session(self.local, self.judges, problem, self.long)
+
+    def score(
+        self, traces: Iterable[Trace], *, on_progress: Callable[[Throughput], None] | None = None
+    ) -> Iterator[TraceScore]:
+        """Stream scores in the order of `traces`, reading a few hundred ahead.
+
+        `on_progress` hears the totals at most four times a second while scoring goes on, and after every
+        few hundred traces; it may raise to stop.
+        """
+        watch = _Watch(on_progress, self.reader)
         source = iter(traces)
         while chunk := list(islice(source, CHUNK)):
-            backbone = self.backbone
-            encoded = encode(chunk, backbone.tokenizer, backbone.layout, backbone.context)
-            rows = compute_features(backbone, encoded, self.token_budget, self.features)
-            offsets = row_offsets(encoded)
-            ended = [index for index, item in enumerate(encoded) if item.spans and len(item.spans) == item.n_steps]
-            outcomes = self._outcomes(rows, [offsets[index + 1] - 1 for index in ended])
-            p, outcome = self.judge(rows), dict(zip(ended, outcomes, strict=True))
-            for index, trace in enumerate(chunk):
-                yield _trace_score(trace, p[:, offsets[index] : offsets[index + 1]], outcome.get(index))
+            for score in self._score(chunk, watch):
+                watch.total.add(score)
+                yield score
+            watch.report()
 
-    def _outcomes(self, rows: Tensor, last: list[int]) -> list[float] | list[None]:
-        """p(final answer right) read at the rows of last steps."""
-        if self.judge_outcome is None:
-            return [None] * len(last)
-        found: list[float] = self.judge_outcome(rows[last]).mean(axis=0).tolist()
-        return found
-
-
-def _trace_score(trace: Trace, p: Probabilities, outcome: float | None) -> TraceScore:
-    """`p` is [heads, scored steps]; the steps after them are None."""
-    unscored = [None] * (len(trace.steps) - p.shape[1])
-    mean = p.mean(axis=0).tolist()
-    spread = p.std(axis=0).tolist() if len(p) > 1 else [None] * len(mean)
-    return TraceScore(
-        id=trace.id,
-        heads=[*p.T.tolist(), *unscored],
-        mean=[*mean, *unscored],
-        spread=[*spread, *unscored],
-        solution=float(np.prod(mean)) if mean else None,
-        outcome=outcome,
-    )
+    def _score(self, chunk: Sequence[Trace], watch: "_Watch") -> Iterator[TraceScore]:
+        reader = self.reader
+        pieces = tokenise(chunk, reader.tokenizer)
+        plans = [windows(each, reader.layout, reader.context, self.long) for each in pieces]
+        flat = [window for plan in plans for window in plan]
+        rows: list[Tensor] = [torch.empty(0)] * len(flat)
+        for index, found in reader.read([window.encoded for window in flat]):
+            rows[index] = found[flat[index].skipped :]
+            watch.read(len(flat[index].encoded.ids), len(rows[index]))
+        windowed = [window.start > 0 for window, found in zip(flat, rows, strict=True) for _ in found]
+        steps = iter(self.judges.step_scores(torch.cat(rows), windowed) if rows else [])
+        for trace, plan in zip(chunk, plans, strict=True):
+            yield TraceScore.of_steps(trace.id, _place(plan, steps, len(trace.steps)))
 
 
-def _fill(parameters: dict[str, torch.nn.Parameter], tensors: dict[str, Tensor], prefix: str) -> None:
-    with torch.no_grad():
-        for name, parameter in parameters.items():
-            parameter.copy_(tensors[prefix + name])
+class _Watch:
+    """Counts what is read, and tells now and then."""
+
+    def __init__(self, tell: Callable[[Throughput], None] | None, reader: Reader) -> None:
+        self.tell = tell
+        self.device = reader.backbone.device if isinstance(reader, LocalReader) else torch.device("cpu")
+        self.total = Throughput()
+        self.started = self.told = time.monotonic()
+
+    def read(self, tokens: int, steps: int) -> None:
+        self.total.tokens += tokens
+        self.total.steps += steps
+        if time.monotonic() - self.told > REPORT_SECONDS:
+            self.report()
+
+    def report(self) -> None:
+        self.told = time.monotonic()
+        self.total.seconds = self.told - self.started
+        self.total.peak_bytes = _peak_bytes(self.device)
+        if self.tell:
+            self.tell(self.total)
+
+
+def _peak_bytes(device: torch.device) -> int:
+    if device.type == "cuda":
+        return torch.cuda.max_memory_allocated(device)
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+
+
+def _place(plan: Sequence[Window], scores: Iterator[StepScore], n_steps: int) -> list[StepScore]:
+    """The next scores, each at its step's position."""
+    steps = [UNSCORED] * n_steps
+    for window in plan:
+        for position in range(window.first, window.start + len(window.encoded.spans)):
+            steps[position] = next(scores)
+    return steps
+
+
+def _fill(backbone: Backbone, tensors: dict[str, Tensor], model_dir: Path) -> None:
+    """Give the backbone its tuned parameters."""
+    try:
+        with torch.no_grad():
+            for name, parameter in tunable_parameters(backbone).items():
+                parameter.copy_(tensors[BACKBONE + name])
+    except (KeyError, RuntimeError) as error:
+        raise ModelFileError(f"{model_dir} holds other weights than its manifest says: {error}") from error

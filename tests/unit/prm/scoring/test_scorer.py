@@ -57,7 +57,7 @@ def test_batch_mates_and_padding_change_nothing_and_order_is_kept(model: Path) -
     traces = make_traces(30, seed=11)
     together = list(scorer.score(traces))
     assert [score.id for score in together] == [trace.id for trace in traces]
-    scorer.token_budget = 1  # each alone
+    scorer.local.token_budget = 1  # each alone
     for alone, crowd in zip(scorer.score(traces), together, strict=True):
         np.testing.assert_allclose(alone.heads, crowd.heads, atol=TOLERANCE)
 

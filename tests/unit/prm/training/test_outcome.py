@@ -52,7 +52,7 @@ def test_each_model_holds_the_parts_it_learned_and_says_so(models: dict[str, Sco
     counts = models["hybrid"].manifest.counts
     assert counts.right_answers + counts.wrong_answers == counts.solutions
     assert models["process"].manifest.counts.right_answers == 0
-    assert [models[kind].judge_outcome is None for kind in PARTS] == [True, False, False]
+    assert [models[kind].judges.outcome is None for kind in PARTS] == [True, False, False]
     assert models["outcome"].manifest.config.process_weight == 0
 
 

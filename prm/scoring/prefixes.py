@@ -1,0 +1,101 @@
+"""Solutions of one problem begin alike: what they share is read once, and each is read on from there.
+
+As in best-of-N pools. The shared part is the problem and any first steps that all of them have in common.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import torch
+from torch import Tensor
+
+from prm.backbones import Backbone
+from prm.config import Feature
+from prm.encoding import Encoded, fill_batches
+from prm.scoring.keeping import keep, read_on
+
+ShareChoice = Literal["auto", "always", "never"]
+WORTH_SHARING = 0.2  # share of the tokens that need not be read, from which "auto" shares
+CACHED_WEIGHT = 4  # tokens in a cache that weigh as much as one being read, towards the token budget
+
+
+@dataclass(frozen=True)
+class Family:
+    """Indices of solutions whose first `steps` steps, and problem, are the same `length` tokens."""
+
+    members: tuple[int, ...]
+    steps: int
+    length: int
+
+
+def families(encoded: Sequence[Encoded], share: ShareChoice) -> tuple[list[Family], list[int]]:
+    """Which solutions are read from a shared beginning, and which are read alone.
+
+    With "auto", those of a problem share where that saves at least WORTH_SHARING of their tokens. Solutions of
+    which no step fits are in neither.
+    """
+    by_problem: dict[tuple[int, ...], list[int]] = {}
+    for index, item in enumerate(encoded):
+        if item.spans:
+            by_problem.setdefault(item.ids[: item.spans[0][0]], []).append(index)
+    found, alone = [], []
+    for members in by_problem.values():
+        family = _family(members, encoded)
+        if _pays(family, encoded, share):
+            found.append(family)
+        else:
+            alone += members
+    return found, sorted(alone)
+
+
+def shared_features(
+    backbone: Backbone,
+    encoded: Sequence[Encoded],
+    families: Sequence[Family],
+    features: Sequence[Feature],
+    token_budget: int,
+) -> Iterator[tuple[int, Tensor]]:
+    """Index and step features [steps, width] of every member, batch by batch."""
+    for group in fill_batches([family.length for family in families], token_budget):
+        chosen = [families[index] for index in group]
+        beginnings = [_beginning(encoded[family.members[0]], family) for family in chosen]
+        kept, shared = keep(backbone, beginnings, features)
+        readers = [(row, index) for row, family in enumerate(chosen) for index in family.members]
+        rests = [_rest(encoded[index], chosen[row]) for row, index in readers]
+        cached = kept.mask.shape[1] // CACHED_WEIGHT
+        for batch in fill_batches([len(rest.ids) + cached for rest in rests], token_budget):
+            rows = [readers[i][0] for i in batch]
+            _, own = read_on(backbone, kept.rows(rows), [rests[i] for i in batch], features)
+            for i, row, part in zip(batch, rows, own, strict=True):
+                yield readers[i][1], torch.cat([shared[row], part])
+
+
+def _family(members: Sequence[int], encoded: Sequence[Encoded]) -> Family:
+    first = encoded[members[0]]
+    limit = min(len(encoded[index].spans) for index in members) - 1  # each has a step of its own to read
+    steps = 0
+    while steps < limit and len({_step(encoded[index], steps) for index in members}) == 1:
+        steps += 1
+    return Family(tuple(members), steps, first.spans[steps][0])
+
+
+def _step(item: Encoded, position: int) -> tuple[int, ...]:
+    start, end = item.spans[position]
+    return item.ids[start:end]
+
+
+def _pays(family: Family, encoded: Sequence[Encoded], share: ShareChoice) -> bool:
+    if share == "never" or len(family.members) < 2:
+        return False
+    saved = (len(family.members) - 1) * family.length
+    return share == "always" or saved >= WORTH_SHARING * sum(len(encoded[index].ids) for index in family.members)
+
+
+def _beginning(item: Encoded, family: Family) -> Encoded:
+    return Encoded(item.ids[: family.length], item.spans[: family.steps], family.steps)
+
+
+def _rest(item: Encoded, family: Family) -> Encoded:
+    spans = tuple((start - family.length, end - family.length) for start, end in item.spans[family.steps :])
+    return Encoded(item.ids[family.length :], spans, len(spans))

@@ -1,0 +1,107 @@
+"""Where step features come from: a backbone in this process, within what memory there is."""
+
+import logging
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import torch
+from torch import Tensor
+
+from prm.backbones import Backbone
+from prm.config import Feature
+from prm.encoding import Encoded, Layout
+from prm.errors import ScoringError
+from prm.features import compute_features, feature_width
+from prm.scoring.keeping import can_keep
+from prm.scoring.prefixes import ShareChoice, families, shared_features
+
+PORTION = 8  # batches read before their features are handed on
+log = logging.getLogger(__name__)
+
+
+class Reader(Protocol):
+    """Something that reads token ids with a backbone; `context` is the most tokens it can read at once."""
+
+    @property
+    def tokenizer(self) -> Any: ...
+    @property
+    def layout(self) -> Layout: ...
+    @property
+    def context(self) -> int: ...
+
+    def read(self, encoded: Sequence[Encoded]) -> Iterator[tuple[int, Tensor]]:
+        """Index and step features [steps, width] of each item, every one once, as they come."""
+
+
+@dataclass
+class LocalReader:
+    """A backbone in this process; `token_budget` is the number of tokens, padding included, in one forward pass."""
+
+    backbone: Backbone
+    features: Sequence[Feature]
+    token_budget: int = 8192
+    share_prefix: ShareChoice = "auto"
+
+    @property
+    def tokenizer(self) -> Any:
+        return self.backbone.tokenizer
+
+    @property
+    def layout(self) -> Layout:
+        return self.backbone.layout
+
+    @property
+    def context(self) -> int:
+        return self.backbone.context
+
+    def read(self, encoded: Sequence[Encoded]) -> Iterator[tuple[int, Tensor]]:
+        """Index and step features of each item; equal items are read once.
+
+        Where the GPU's memory does not suffice the budget is halved, for good, and what is left is tried again.
+        """
+        places: dict[Encoded, list[int]] = {}
+        for index, item in enumerate(encoded):
+            if item.spans:
+                places.setdefault(item, []).append(index)
+            else:
+                yield index, torch.zeros(0, feature_width(self.backbone, self.features))
+        while places:
+            try:
+                for item, rows in self._read(list(places)):
+                    for index in places.pop(item):
+                        yield index, rows
+            except torch.OutOfMemoryError as error:
+                shortage = str(error).splitlines()[0]
+            if places:
+                self._shrink(min(len(item.ids) for item in places), shortage)
+
+    def _read(self, items: Sequence[Encoded]) -> Iterator[tuple[Encoded, Tensor]]:
+        share: ShareChoice = self.share_prefix if can_keep(self.backbone) else "never"
+        together, alone = families(items, share)
+        for index, rows in shared_features(self.backbone, items, together, self.features, self.token_budget):
+            yield items[index], rows.cpu()
+        for portion in _portions([items[index] for index in alone], PORTION * self.token_budget):
+            rows = compute_features(self.backbone, portion, self.token_budget, self.features)
+            yield from zip(portion, rows.split([len(item.spans) for item in portion]), strict=True)
+
+    def _shrink(self, shortest: int, shortage: str) -> None:
+        if self.token_budget <= shortest:
+            raise ScoringError(f"the GPU's memory does not hold one solution of {shortest} tokens: {shortage}")
+        self.token_budget //= 2
+        torch.cuda.empty_cache()
+        log.warning("out of GPU memory: going on with a budget of %d tokens a pass", self.token_budget)
+
+
+def _portions(items: Sequence[Encoded], tokens: int) -> Iterator[list[Encoded]]:
+    """Items of near lengths, so many as hold about this many tokens."""
+    portion: list[Encoded] = []
+    size = 0
+    for item in sorted(items, key=lambda item: len(item.ids)):
+        portion.append(item)
+        size += len(item.ids)
+        if size >= tokens:
+            yield portion
+            portion, size = [], 0
+    if portion:
+        yield portion

@@ -1,0 +1,95 @@
+"""Scores while an answer is being written: each new step is read on the kept cache of what came before it."""
+
+import copy
+from types import TracebackType
+from typing import Self
+
+from prm.encoding import Encoded, tokenise
+from prm.errors import ScoringError
+from prm.scores import UNSCORED, StepScore, TraceScore
+from prm.scoring.keeping import Kept, can_keep, keep, read_on
+from prm.scoring.readers import LocalReader
+from prm.scoring.verdicts import Judges
+from prm.scoring.windows import Long, window_starts
+from prm.traces import Step, Trace
+
+
+class Session:
+    """One solution that grows step by step; its scores equal those of the finished solution.
+
+    A step costs its own tokens; where a window hops, the steps that it keeps are read once more. `close`, or
+    the end of a `with` block, frees the cache.
+    """
+
+    def __init__(self, reader: LocalReader, judges: Judges, problem: str, long: Long) -> None:
+        if not can_keep(reader.backbone):
+            raise ScoringError(f"{reader.backbone.name!r} keeps no cache of keys and values that a session could use")
+        self._reader, self._judges, self._long = reader, judges, long
+        [[ids]] = tokenise([Trace("", problem, [])], reader.tokenizer)
+        layout = reader.layout
+        self._problem = Encoded((*layout.start, *ids, *layout.problem_end), (), 0)
+        self._steps: list[tuple[int, ...]] = []  # their ids, separators included
+        self._scores: list[StepScore] = []
+        self._closed = False
+        self._start = 0  # the first step in `_kept`
+        self._opened: Kept | None = None  # the problem alone; None where no step would fit beside it
+        if len(self._problem.ids) < reader.context:
+            self._opened, _ = keep(reader.backbone, [self._problem], reader.features)
+        self._kept = self._opened
+
+    @property
+    def scores(self) -> list[StepScore]:
+        """One entry a step so far, those that could not be scored among them."""
+        return list(self._scores)
+
+    def score(self, id: str = "") -> TraceScore:
+        """The solution so far, as one record."""
+        return TraceScore.of_steps(id, self._scores)
+
+    def append(self, step: str | Step) -> StepScore:
+        """Read and score the next step; its score is None throughout where it does not fit the context."""
+        if self._closed:
+            raise ScoringError("the session is closed")
+        [[_, ids]] = tokenise([Trace("", "", [Step(step) if isinstance(step, str) else step])], self._reader.tokenizer)
+        steps = [*self._steps, (*ids, *self._reader.layout.step_end)]
+        lengths = [len(ids) for ids in steps]
+        start = window_starts(len(self._problem.ids), lengths, self._reader.context, self._long)[-1]
+        score = UNSCORED if start is None else self._read(steps, start)
+        self._steps = steps
+        self._scores.append(score)
+        return score
+
+    def fork(self) -> Self:
+        """A second session at the same place, as a beam search needs it; what was read so far is shared, not copied."""
+        twin = copy.copy(self)
+        twin._scores = list(self._scores)
+        return twin
+
+    def close(self) -> None:
+        """Free the cache; the scores stay."""
+        self._opened = self._kept = None
+        self._closed = True
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        self.close()
+
+    def _read(self, steps: list[tuple[int, ...]], start: int) -> StepScore:
+        """Read the last step: on what is kept, or from the problem on where the window begins elsewhere now."""
+        kept, fresh = (self._kept, steps[-1:]) if start == self._start else (self._opened, steps[start:])
+        assert kept is not None, "a step fits only where the problem does"
+        self._kept, [rows] = read_on(self._reader.backbone, kept, [_side_by_side(fresh)], self._reader.features)
+        self._start = start
+        [score] = self._judges.step_scores(rows[-1:], [start > 0])
+        return score
+
+
+def _side_by_side(steps: list[tuple[int, ...]]) -> Encoded:
+    spans: list[tuple[int, int]] = []
+    ids: list[int] = []
+    for step in steps:
+        spans.append((len(ids), len(ids) + len(step)))
+        ids += step
+    return Encoded(tuple(ids), tuple(spans), len(steps))

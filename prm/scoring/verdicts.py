@@ -1,0 +1,71 @@
+"""From step features to scores: by a trained model's ensembles, or by surprise alone."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from prm.errors import ModelFileError
+from prm.features import STATISTICS
+from prm.heads import Readout
+from prm.manifest import Manifest
+from prm.scores import StepScore
+
+ZERO_LABEL_STATISTIC = STATISTICS.index("surprisal_max")
+Probabilities = NDArray[np.float64]
+Judge = Callable[[Tensor], Probabilities]  # of step features [steps, width], for each head: [heads, steps]
+
+
+@dataclass(frozen=True)
+class Judges:
+    """`step` gives p(the step is no error | good prefix); `outcome`, where a model learned it, p(the final
+    answer will be right | the steps so far)."""
+
+    step: Judge
+    outcome: Judge | None = None
+
+    def step_scores(self, rows: Tensor, windowed: Sequence[bool]) -> list[StepScore]:
+        """One score for each of the features [steps, width]; `windowed` says which steps were read in a window."""
+        p = self.step(rows)
+        mean = p.mean(axis=0).tolist()
+        spread = p.std(axis=0).tolist() if len(p) > 1 else [None] * len(mean)
+        outcome = self.outcome(rows).mean(axis=0).tolist() if self.outcome else [None] * len(mean)
+        return [StepScore(*each) for each in zip(p.T.tolist(), mean, spread, outcome, windowed, strict=True)]
+
+
+def trained_judges(readout: Readout, manifest: Manifest) -> Judges:
+    """Judge by a trained model, on the device where its readout lies."""
+
+    def probabilities(logits: Tensor, temperature: float) -> Probabilities:
+        return torch.sigmoid(logits.double() / temperature).cpu().numpy()
+
+    def on_device(rows: Tensor) -> Tensor:
+        return rows.to(next(readout.parameters()).device)
+
+    @torch.no_grad()
+    def step(rows: Tensor) -> Probabilities:
+        return probabilities(readout.step_logits(on_device(rows)), manifest.temperature)
+
+    @torch.no_grad()
+    def outcome(rows: Tensor) -> Probabilities:
+        return probabilities(readout.outcome_logits(on_device(rows)), manifest.outcome_temperature)
+
+    return Judges(step, outcome if readout.outcome is not None else None)
+
+
+def judge_by_surprise(rows: Tensor) -> Probabilities:
+    """No labels: the probability a backbone gave to the step's least likely token, from its "statistics"."""
+    return np.exp(-rows.cpu().double().numpy()[None, :, ZERO_LABEL_STATISTIC])
+
+
+def fill_readout(readout: Readout, tensors: dict[str, Tensor], model_dir: Path) -> Readout:
+    """The readout with a model's weights, fit to judge; raises ModelFileError where they are not its own."""
+    try:
+        readout.load_state_dict(tensors)
+    except RuntimeError as error:
+        raise ModelFileError(f"{model_dir} holds other weights than its manifest says: {error}") from error
+    return readout.eval()
