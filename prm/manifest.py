@@ -7,6 +7,7 @@ import msgspec
 
 from prm.config import TrainConfig
 from prm.errors import ModelFileError
+from prm.provenance import Provenance
 
 FORMAT = "stepmark-prm"
 FORMAT_VERSION = 1
@@ -28,7 +29,8 @@ class Counts(msgspec.Struct):
     sum of that posterior. `ignored` steps carried no label or no weight, `not_scored` lay beyond the context.
     `alternatives` were read beside their solutions' paths and make `pairs` with the other labelled completions
     of their positions. `by_position` counts from position 1. `left_out` solutions of the pool share
-    their problem with the calibration split. Answers are counted where the outcome is learned.
+    their problem with the calibration split. Answers are counted where the outcome is learned. `provenance` is
+    of all labelled solutions, those held among them; None in a manifest written before there was one.
     """
 
     solutions: int
@@ -46,6 +48,7 @@ class Counts(msgspec.Struct):
     right_answers: int = 0
     wrong_answers: int = 0
     by_position: dict[str, PositionCount] = {}
+    provenance: Provenance | None = None
 
 
 class Manifest(msgspec.Struct):

@@ -55,13 +55,25 @@ class Alternative(msgspec.Struct, omit_defaults=True):
     label: StepLabel | None = None
 
 
+class LabelSource(msgspec.Struct, omit_defaults=True):
+    """Somebody or something whose word is in a trace's labels.
+
+    `kind` is human, simulated, consensus, model_judge, monte_carlo or heuristic; `name` a person's pseudonym or
+    a machine's name. `first_error` is what this one took for it, -1 for none, None where that is not known.
+    """
+
+    kind: str
+    name: str = ""
+    first_error: int | None = None
+
+
 class Trace(msgspec.Struct, omit_defaults=True):
     """One solution as a path of steps.
 
     `labels` has one entry a step, None where a step is unsure, not reached or not labelled;
     the field itself is None for an unlabelled solution. `first_error` is the position of the first
     bad step, -1 for none, None for unknown. An alternative may stand at any position of the path or
-    at the one after its end, and follows the path's steps before it.
+    at the one after its end, and follows the path's steps before it. `sources` say whose labels these are.
     """
 
     id: str
@@ -77,6 +89,7 @@ class Trace(msgspec.Struct, omit_defaults=True):
     reference_answer: str | None = None
     final_answer_correct: bool | None = None
     alternatives: list[Alternative] = []
+    sources: list[LabelSource] = []
     meta: dict[str, Any] = {}
 
     def __post_init__(self) -> None:

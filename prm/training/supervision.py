@@ -11,6 +11,7 @@ from prm.config import NeutralPolicy, TrainConfig
 from prm.encoding import Encoded
 from prm.labels import problem_of, step_labels, step_target
 from prm.manifest import Counts, PositionCount
+from prm.provenance import provenance_of
 from prm.training.dataset import Document, TrainingData
 
 POSITIONS = (("1", 1, 1), ("2", 2, 2), ("3-4", 3, 4), ("5-8", 5, 8), ("9-16", 9, 16), ("17-", 17, 1 << 30))
@@ -114,6 +115,7 @@ def counts(parts: TrainingData, taught: Sequence[Document], encoded: Sequence[En
             for name, low, high in POSITIONS
             if (within := (position >= low) & (position <= high)).any()
         },
+        provenance=provenance_of([*parts.fit, *parts.held]),
     )
 
 

@@ -4,12 +4,12 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from annotation.formats.record import Record
+from annotation.formats.record import Record, RecordAnnotation
 from annotation.models import Solution, Split
 from annotation.rounds.labels import LabelledStep, labelled_solution, without_machines
 
 if TYPE_CHECKING:
-    from prm.traces import StepLabel, Trace
+    from prm.traces import LabelSource, StepLabel, Trace
 
 
 def write_training_traces(records: Iterable[Record], path: Path) -> int:
@@ -51,8 +51,16 @@ def _traces(records: Iterable[Record]) -> "Iterator[Trace]":
             steps=[Step(step.text, step.kind) for step in path],
             labels=[_posterior(step) for step in path],
             alternatives=[Alternative(place, Step(step.text, step.kind), _posterior(step)) for place, step in beside],
+            sources=[_source(annotation) for annotation in record.annotations],
             final_answer_correct=record.final_answer_correct if labelled.as_sampled else None,
         )
+
+
+def _source(annotation: RecordAnnotation) -> "LabelSource":
+    from prm.traces import LabelSource
+
+    who = annotation.annotator or annotation.source_name
+    return LabelSource(annotation.source_kind, who, annotation.first_error)
 
 
 def _posterior(step: LabelledStep) -> "StepLabel | None":

@@ -127,3 +127,12 @@ def test_real_records_give_their_alternatives_with_ratings(tmp_path):
     assert traces[1].labels[6].rating == -1
     assert len(traces[1].steps) > 7  # it goes on as sampled
     assert at[8] == [(2, 0), (2, -1), (2, 0), (2, 0)]
+
+
+def test_a_trace_says_whose_labels_it_holds(tmp_path):
+    person = msgspec.structs.replace(label("human", 1, -1), annotator="p-17", first_error=1)
+    [trace] = written(write_training_traces, tmp_path, record("pool", person, label("model_judge", 1, 1)))
+    assert [(source.kind, source.name, source.first_error) for source in trace.sources] == [
+        ("human", "p-17", 1),
+        ("model_judge", "model_judge", None),
+    ]

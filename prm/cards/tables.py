@@ -1,4 +1,4 @@
-"""A trained model and its measurements in words: tables for a shell, a card for people. No torch."""
+"""Measurements as Markdown tables, for a shell and for a card. No torch."""
 
 from collections.abc import Iterable, Sequence
 
@@ -6,7 +6,6 @@ from prm.evaluation import Metric, Report, Slice, StepSlice
 from prm.evaluation.best_of_n import BestOfN
 from prm.evaluation.evaluation import Evaluation
 from prm.evaluation.prmbench import DIMENSIONS, Category, PRMBenchReport
-from prm.manifest import Manifest
 from prm.readers.prmbench import CORRECT
 
 STEP_COLUMNS = ("step AUROC", "index AUROC", "length AUROC", "step AUPRC", "ECE", "Brier")
@@ -23,17 +22,6 @@ PRMBENCH_COLUMNS = (
     "first error found",
 )
 POSITION_COLUMNS = ("position", "steps", "errors", *STEP_COLUMNS)
-FITTED_ON = {
-    "calibration": "the calibration split",
-    "validation": "source groups of the pool that were set aside",
-    "none": "nothing: too little data, so the defaults stand",
-}
-
-MEANING = {
-    "process": "- A score is the probability that a step is not an error, given that the steps before it are right.",
-    "outcome": "- **Learned from final answers alone, from no step label.** A step's score is the outcome part "
-    "applied at that step: the probability that the final answer will be right.",
-}
 
 
 def report_table(report: Report) -> str:
@@ -118,34 +106,6 @@ def best_of_n_table(report: BestOfN) -> str:
         f"{report.n_without_answer} without an answer."
     )
     return markdown_table(("N", "random", "majority", "oracle", *names), rows) + "\n\n" + said
-
-
-def model_card(manifest: Manifest, report: Report | None = None) -> str:
-    """What the model is, what it learned from, and what was measured, as Markdown."""
-    counts, config = manifest.counts, manifest.config
-    errors = f"{counts.bad:.0f} of them errors ({counts.bad / counts.steps:.0%})" if counts.steps else "no errors"
-    lines = [
-        "# Process reward model",
-        "",
-        f"- Made {manifest.created_at} in {manifest.seconds:.0f} s from backbone `{manifest.base}` "
-        f"(sha256 {manifest.base_sha256[:12]}), lane `{config.lane}`, {config.heads} heads, seed {config.seed}.",
-        f"- Learned from {counts.solutions} solutions of {counts.problems} problems: {counts.steps} labelled steps, "
-        f"{errors}. Data sha256 {manifest.data_sha256[:12]}.",
-        f"- Neutral ratings count as: {config.neutral}. Steps without a label teach nothing; "
-        f"{counts.not_scored} steps lay beyond the context.",
-        f"- Temperature {manifest.temperature:.3f} and first-error threshold {manifest.threshold:.3f} were fitted on "
-        f"{FITTED_ON[manifest.fitted_on]} ({counts.held_solutions} solutions).",
-        MEANING["process" if config.process_weight else "outcome"],
-    ]
-    if config.outcome_weight:
-        lines.append(
-            f"- An outcome part learned from {counts.right_answers} right and {counts.wrong_answers} wrong final "
-            "answers, at solutions' last steps."
-        )
-    if report is not None:
-        lines += ["", f"## Measured at threshold {report.threshold:.3f}", "", report_table(report), ""]
-        lines += [f"Intervals are 95 %, from {report.bootstrap} resamples of whole problems."]
-    return "\n".join(lines) + "\n"
 
 
 def _row(name: str, part: Slice) -> tuple[str, ...]:

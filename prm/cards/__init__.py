@@ -1,0 +1,16 @@
+"""A trained model and its measurements in words: tables for a shell, a card for people. No torch."""
+
+from prm.cards.folder import write_card
+from prm.cards.model import FITTED_ON, About, model_card
+from prm.cards.tables import evaluation_tables, format_metric, markdown_table, report_table
+
+__all__ = [
+    "FITTED_ON",
+    "About",
+    "evaluation_tables",
+    "format_metric",
+    "markdown_table",
+    "model_card",
+    "report_table",
+    "write_card",
+]

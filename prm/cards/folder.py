@@ -1,0 +1,62 @@
+"""The card of a model folder, made of what lies in it. No torch."""
+
+import shutil
+from pathlib import Path
+
+import msgspec
+
+from prm.cards.model import About, model_card
+from prm.errors import DataError
+from prm.evaluation.evaluation import Evaluation, read_evaluations
+from prm.manifest import WEIGHTS_FILE, Manifest, read_manifest
+
+CARD_FILE = "CARD.md"
+ABOUT_FILE = "about.json"
+EVALUATIONS_FOLDER = "evaluations"
+AUDIT_FILE = "AUDIT.md"
+
+
+def write_card(folder: Path) -> str:
+    """Write CARD.md of a model folder from its manifest, `evaluations/*.json`, `about.json`, and each AUDIT.md in it
+    or in a folder of it. Raises ModelFileError or DataError where one cannot be read, or tells of other weights.
+    """
+    manifest = read_manifest(folder)
+    paths = sorted((folder / EVALUATIONS_FOLDER).glob("*.json"))
+    evaluations = [one for path in paths for one in _evaluations_of(manifest, path)]
+    audits = [path.read_text() for path in sorted([*folder.glob(AUDIT_FILE), *folder.glob(f"*/{AUDIT_FILE}")])]
+    card = model_card(manifest, evaluations=evaluations, audits=audits, about=read_about(folder))
+    partial = folder / (CARD_FILE + ".partial")
+    partial.write_text(card)
+    partial.replace(folder / CARD_FILE)
+    return card
+
+
+def add_evaluation(folder: Path, path: Path) -> None:
+    """Copy what `evaluate` wrote to `path` into a model folder; raises DataError where it tells of other weights."""
+    _evaluations_of(read_manifest(folder), path)
+    (folder / EVALUATIONS_FOLDER).mkdir(exist_ok=True)
+    shutil.copy(path, folder / EVALUATIONS_FOLDER / path.name)
+
+
+def read_about(folder: Path) -> About:
+    """What people said of the model; nothing where the file is not there."""
+    path = folder / ABOUT_FILE
+    if not path.exists():
+        return About()
+    try:
+        return msgspec.json.decode(path.read_bytes(), type=About)
+    except msgspec.DecodeError as error:
+        raise DataError(f"{path}: {error}") from error
+
+
+def write_about(folder: Path, about: About) -> None:
+    """Keep what people say of the model beside it."""
+    (folder / ABOUT_FILE).write_bytes(msgspec.json.format(msgspec.json.encode(about), indent=2) + b"\n")
+
+
+def _evaluations_of(manifest: Manifest, path: Path) -> list[Evaluation]:
+    evaluations = read_evaluations(path)
+    for one in evaluations:
+        if one.model_sha256 != manifest.checksums[WEIGHTS_FILE]:
+            raise DataError(f"{path} is an evaluation of another model, {one.model!r}")
+    return evaluations

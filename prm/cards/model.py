@@ -1,0 +1,137 @@
+"""A model card: what the model is, who made its data, what was tested where, and what is still wrong. No torch.
+
+What is not known is said to be not recorded, and never guessed.
+"""
+
+from collections.abc import Mapping, Sequence
+
+import msgspec
+
+from prm.cards.tables import evaluation_tables
+from prm.cards.weaknesses import weaknesses
+from prm.evaluation.evaluation import Evaluation
+from prm.manifest import Counts, Manifest
+from prm.provenance import MACHINES, PEOPLE, Provenance
+
+UNKNOWN = "not recorded"
+SHOWN = 8  # names in a list of counts
+FITTED_ON = {
+    "calibration": "the calibration split",
+    "validation": "source groups of the pool that were set aside",
+    "none": "nothing: too little data, so the defaults stand",
+}
+
+
+class About(msgspec.Struct, omit_defaults=True, kw_only=True):
+    """What only people can say of a model, in their words."""
+
+    human_labels: str = ""
+    tool_scaffold: str = ""
+    deployment_monitor: str = ""
+
+
+def model_card(
+    manifest: Manifest,
+    *,
+    evaluations: Sequence[Evaluation] = (),
+    audits: Sequence[str] = (),
+    about: About | None = None,
+) -> str:
+    """The card as Markdown; `audits` are summaries in Markdown, put in as they are."""
+    said = about or About()
+    provenance = manifest.counts.provenance
+    lines = ["# Process reward model", "", *_model(manifest)]
+    lines += ["", "## Where its data come from", "", *_data(manifest.counts, provenance, said)]
+    lines += ["", "## Who labelled them", "", *_labels(manifest, provenance, said)]
+    lines += ["", "## What was tested", "", *_tested(evaluations)]
+    for audit in audits:
+        lines += ["", audit.strip()]
+    lines += ["", "## What is still wrong", "", *_remaining(manifest.counts, evaluations, audits)]
+    lines += ["", "## In use", "", f"- Deployment monitor: {said.deployment_monitor or UNKNOWN}."]
+    return "\n".join(lines) + "\n"
+
+
+def _model(manifest: Manifest) -> list[str]:
+    config, counts = manifest.config, manifest.counts
+    outcome = (
+        f"an ensemble of {config.heads} heads reads p(the final answer is right) at the last step, learned from "
+        f"{counts.right_answers} right and {counts.wrong_answers} wrong answers (weight {config.outcome_weight:g})"
+        if config.outcome_weight
+        else "none: no score here was learned from final answers"
+    )
+    process = (
+        f"an ensemble of {config.heads} heads gives p(a step is not an error, given that those before it are right), "
+        f"{config.classes} classes, neutral ratings count as {config.neutral} (weight {config.process_weight:g})"
+        if config.process_weight
+        else "none: step scores are the outcome part's, read at each step"
+    )
+    return [
+        f"- Made {manifest.created_at} in {manifest.seconds:.0f} s, lane `{config.lane}`, seed {config.seed}.",
+        f"- Base model: `{manifest.base}` (sha256 {manifest.base_sha256[:12]}), "
+        + ("frozen." if config.lane == "heads" else f"tuned ({config.lane})."),
+        f"- Process part: {process}.",
+        f"- Outcome part: {outcome}.",
+        f"- Temperature {manifest.temperature:.3f} and first-error threshold {manifest.threshold:.3f} were fitted on "
+        f"{FITTED_ON[manifest.fitted_on]} ({counts.held_solutions} solutions).",
+    ]
+
+
+def _data(counts: Counts, provenance: Provenance | None, said: About) -> list[str]:
+    rated = counts.good + counts.bad
+    lines = [
+        f"- Learned from {counts.solutions} solutions of {counts.problems} problems: {counts.steps} labelled steps, "
+        f"{counts.bad:.0f} of them errors ({counts.bad / rated:.0%}); steps without a label teach nothing.",
+        f"- Policy models that generated the solutions: {_listed(provenance.generators if provenance else {})}.",
+        f"- Domains: {_listed(provenance.domains if provenance else {})}.",
+    ]
+    tools = f" {provenance.with_tools} of {provenance.solutions} solutions hold tool steps." if provenance else ""
+    return [*lines, f"- Tool scaffold: {said.tool_scaffold or UNKNOWN}.{tools}"]
+
+
+def _labels(manifest: Manifest, provenance: Provenance | None, said: About) -> list[str]:
+    if provenance is None:
+        return [f"- Human labels: {said.human_labels or UNKNOWN}.", f"- Automated judges: {UNKNOWN}."]
+    kinds = provenance.label_sources
+    by_people = sum(kinds.get(kind, 0) for kind in PEOPLE)
+    human = f"{by_people} solutions, by {provenance.people} people known by pseudonym" if by_people else "none recorded"
+    if provenance.pairs:
+        share = provenance.agreeing_pairs / provenance.pairs
+        human += f"; {share:.0%} of {provenance.pairs} pairs of labels of one solution name the same first error"
+    elif by_people:
+        human += f"; their agreement is {UNKNOWN}"
+    others = {kind: n for kind, n in kinds.items() if kind and kind not in PEOPLE | MACHINES}
+    lines = [f"- Human labels: {human}.{' ' + said.human_labels if said.human_labels else ''}"]
+    judged = bool(MACHINES & kinds.keys())
+    judges = _listed(provenance.machines) if judged else "none recorded" if "" not in kinds else UNKNOWN
+    lines.append(f"- Automated judges, Monte Carlo estimates and heuristics: {judges}.")
+    if others:
+        lines.append(f"- Other sources: {_listed(others)}.")
+    if kinds.get(""):
+        lines.append(f"- The source of the labels of {kinds['']} solutions is {UNKNOWN}.")
+    return [*lines, f"- Data sha256 {manifest.data_sha256[:12]}."]
+
+
+def _tested(evaluations: Sequence[Evaluation]) -> list[str]:
+    if not evaluations:
+        return ["No evaluation is recorded."]
+    tables = [f"### {one.data}\n\n{evaluation_tables(one)}" for one in evaluations]
+    return ["\n".join(tables), "Intervals are 95 %, from resamples of whole problems."]
+
+
+def _remaining(counts: Counts, evaluations: Sequence[Evaluation], audits: Sequence[str]) -> list[str]:
+    lines = [f"- {one.data}: {sentence}" for one in evaluations for sentence in weaknesses(one)]
+    if counts.not_scored:
+        lines.append(f"- {counts.not_scored} steps of the training part lay beyond the context and were not read.")
+    if not evaluations:
+        lines.append("- Unknown: it was not evaluated.")
+    if not audits:
+        lines.append("- Unknown: it was not audited for what its scores lean on.")
+    return lines or ["- Nothing that these evaluations show; they show only what they test."]
+
+
+def _listed(counts: Mapping[str, int]) -> str:
+    """ "a (120), b (7), not recorded (3)"; what the data do not say comes last."""
+    named = [f"{name} ({n})" for name, n in counts.items() if name]
+    rest = [f"{len(named) - SHOWN} more"] if len(named) > SHOWN else []
+    missing = [f"{UNKNOWN} ({counts['']})"] if counts.get("") and named else []
+    return ", ".join([*named[:SHOWN], *rest, *missing]) or UNKNOWN

@@ -1,0 +1,35 @@
+"""`card`: the model card, written anew with what was measured since and with what only people can say."""
+
+import argparse
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from prm.commands.common import say
+
+WORDS = {
+    "human_labels": "who labelled, by which instructions, how they were paid and checked",
+    "tool_scaffold": "what the policy models could call, and what ran it",
+    "deployment_monitor": "what watches the model in use",
+}
+
+
+def add(commands: Any) -> None:
+    parser = commands.add_parser("card", help="write a model's card anew")
+    parser.add_argument("--model", type=Path, required=True, help="model folder; its CARD.md is replaced")
+    parser.add_argument("--evaluation", type=Path, nargs="*", default=[], help="JSON that `evaluate` wrote, to take in")
+    for name, meaning in WORDS.items():
+        parser.add_argument(f"--{name.replace('_', '-')}", metavar="WORDS", help=meaning)
+    parser.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace) -> None:
+    from prm.cards.folder import add_evaluation, read_about, write_about, write_card
+
+    for path in options.evaluation:
+        add_evaluation(options.model, path)
+    said = {name: getattr(options, name) for name in WORDS if getattr(options, name) is not None}
+    if said:
+        write_about(options.model, msgspec.structs.replace(read_about(options.model), **said))
+    say(write_card(options.model))
