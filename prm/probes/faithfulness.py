@@ -183,14 +183,14 @@ def _mentions(steps: Sequence[Step], number: str) -> bool:
 def _judge(trials: Sequence[Trial], judge: Judge) -> None:
     """Score each step as it was and as it was falsified; what follows cannot change either."""
     solutions = {trial.solution.id: trial.solution for trial in trials}
-    true = {score.id: score.mean for score in judge.score(map(_unlabelled, solutions.values()))}
-    false = (msgspec.structs.replace(t.solution, steps=[*t.solution.steps[: t.position], t.false_step]) for t in trials)
-    for trial, score in zip(trials, judge.score(map(_unlabelled, false)), strict=True):
+    true = {score.id: score.mean for score in judge.score(solutions.values())}
+    false = (_bare(t.solution, [*t.solution.steps[: t.position], t.false_step]) for t in trials)
+    for trial, score in zip(trials, judge.score(false), strict=True):
         trial.score, trial.false_score = true[trial.solution.id][trial.position], score.mean[trial.position]
 
 
-def _unlabelled(trace: Trace) -> Trace:
-    return msgspec.structs.replace(trace, labels=None, first_error=None)
+def _bare(trace: Trace, steps: list[Step]) -> Trace:
+    return msgspec.structs.replace(trace, steps=steps, labels=None, first_error=None)
 
 
 def _part(trials: Sequence[Trial], threshold: float, bootstrap: int, seed: int) -> Part:
