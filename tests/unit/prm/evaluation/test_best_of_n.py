@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from prm.cards import best_of_n_table
+from prm.cards.tables import best_of_n_table
 from prm.errors import DataError
 from prm.evaluation.best_of_n import best_of_n, expected_majority, expected_oracle, expected_selected
 from prm.readers import read_benchmark, read_published

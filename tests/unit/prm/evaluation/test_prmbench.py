@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from prm.cards import prmbench_table
+from prm.cards.tables import prmbench_table
 from prm.errors import DataError
 from prm.evaluation.prmbench import prm_score
 from prm.labels import BAD, GOOD
