@@ -1,13 +1,18 @@
 """Backbones: any Hugging Face causal LM with safetensors weights, and our own `tiny`."""
 
 import hashlib
+import warnings
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 import torch
+from torch import Tensor, nn
 
+from prm.attention import route_attention
+from prm.config import Precision
 from prm.encoding import Layout
 from prm.errors import ModelFileError
 
@@ -16,13 +21,18 @@ TINY = Path(__file__).parent / "tiny"
 
 @dataclass
 class Backbone:
-    """A causal LM with its tokenizer and separators; `context` is the most tokens it can read."""
+    """A causal LM with its tokenizer and separators; `context` is the most tokens it can read.
+
+    `packed` says whether its batches are laid end to end, `compute` in which type it multiplies.
+    """
 
     name: str
     model: Any
     tokenizer: Any
     layout: Layout
     context: int
+    packed: bool
+    compute: torch.dtype
 
     @property
     def device(self) -> torch.device:
@@ -33,20 +43,39 @@ class Backbone:
         """Size of one hidden state."""
         return self.model.get_input_embeddings().weight.shape[1]
 
+    @property
+    def layers(self) -> list[nn.Module]:
+        """The decoder's layers, first to last; empty where it keeps no list of them."""
+        count = self.model.config.get_text_config().num_hidden_layers
+        lists = [m for m in self.model.get_decoder().children() if isinstance(m, nn.ModuleList) and len(m) == count]
+        return list(lists[0]) if lists else []
+
+    def autocast(self) -> AbstractContextManager[Any]:
+        """In which forward passes run, so that weights of a wider type multiply in `compute`."""
+        return nullcontext() if self.compute == torch.float32 else torch.autocast(self.device.type, self.compute)
+
     @cached_property
     def sha256(self) -> str:
-        """Digest of weights, shape and vocabulary: the same backbone gives the same digest wherever it lies."""
+        """Digest of weights, shape and vocabulary as they were stored, on whatever device; ask before tuning them."""
         digest = hashlib.sha256(_vocabulary(self.tokenizer))
         for name, tensor in sorted(self.model.state_dict().items()):
-            digest.update(f"{name} {tuple(tensor.shape)} {tensor.dtype}".encode())
-            digest.update(tensor.detach().cpu().contiguous().flatten().view(torch.uint8).numpy())
+            values = _widened(tensor.detach().cpu())
+            digest.update(f"{name} {tuple(values.shape)} {values.dtype}".encode())
+            digest.update(values.contiguous().flatten().view(torch.uint8).numpy().data)
         return digest.hexdigest()
 
 
-def load_backbone(name_or_path: str, *, device: str | None = None, context: int | None = None) -> Backbone:
+def load_backbone(
+    name_or_path: str,
+    *,
+    device: str | None = None,
+    context: int | None = None,
+    packing: bool = True,
+    precision: Precision = "auto",
+) -> Backbone:
     """Load "tiny", a local folder, or a hub name; never remote code, never pickled weights.
 
-    `device` defaults to CUDA where there is one. On a CPU weights are float32, else as stored.
+    `device` defaults to CUDA where there is one. On a CPU, or in "float32", weights are float32, else as stored.
     Raises ModelFileError with the reason.
     """
     from transformers import AutoModelForCausalLM, AutoTokenizer
@@ -62,17 +91,79 @@ def load_backbone(name_or_path: str, *, device: str | None = None, context: int 
             source,
             trust_remote_code=False,
             use_safetensors=True,
-            dtype=torch.float32 if device == "cpu" else "auto",
+            dtype=torch.float32 if device == "cpu" or precision == "float32" else "auto",
         )
     except (OSError, ValueError, KeyError) as error:
         raise ModelFileError(f"backbone {name_or_path!r}: {str(error).strip().splitlines()[0]}") from error
-    return wrap_backbone(name_or_path, model.to(device), tokenizer, context=context)
+    backbone = wrap_backbone(
+        name_or_path, model.to(device), tokenizer, context=context, packing=packing, precision=precision
+    )
+    _check_causal(backbone)
+    return backbone
 
 
-def wrap_backbone(name: str, model: Any, tokenizer: Any, *, context: int | None = None) -> Backbone:
-    """Wrap a loaded causal LM, in evaluation mode; `context` can only shorten the model's own."""
-    own = getattr(model.config, "max_position_embeddings", None) or 1 << 30
-    return Backbone(name, model.eval(), tokenizer, Layout.of(tokenizer), min(own, context or own))
+def wrap_backbone(
+    name: str,
+    model: Any,
+    tokenizer: Any,
+    *,
+    context: int | None = None,
+    packing: bool = True,
+    precision: Precision = "auto",
+) -> Backbone:
+    """Wrap a loaded causal LM, in evaluation mode; `context` can only shorten the model's own.
+
+    A family that is not known to pack exactly goes padded, with a warning.
+    """
+    packed = packing and route_attention(model)
+    if packing and not packed:
+        family = model.get_decoder().config.model_type
+        warnings.warn(f"{name}: batches of the {family} family are padded, not packed", stacklevel=2)
+    own = _own_context(model.config.get_text_config())
+    return Backbone(
+        name,
+        model.eval(),
+        tokenizer,
+        Layout.of(tokenizer),
+        min(own, context or own),
+        packed,
+        _compute_type(model.device, precision),
+    )
+
+
+def _own_context(config: Any) -> int:
+    """The most positions whose states do not depend on how long the text is.
+
+    Past its original length a "longrope" model turns every position by other angles, the first ones too, so a
+    step's score would change with what is written after it.
+    """
+    own = getattr(config, "max_position_embeddings", None) or 1 << 30
+    rope = getattr(config, "rope_parameters", None) or {}
+    by_layer = [part for part in rope.values() if isinstance(part, dict)]
+    long = [part for part in (rope, *by_layer) if part.get("rope_type") == "longrope"]
+    return min([own, *(part["original_max_position_embeddings"] for part in long)])
+
+
+def _compute_type(device: torch.device, precision: Precision) -> torch.dtype:
+    if precision == "auto":
+        capable = device.type == "cuda" and torch.cuda.is_bf16_supported(including_emulation=False)
+        return torch.bfloat16 if capable else torch.float32
+    return torch.float32 if precision == "float32" else torch.bfloat16
+
+
+def _check_causal(backbone: Backbone) -> None:
+    """Raise ModelFileError where a token's state changes with a later token: scores would see the future."""
+    ids = torch.arange(8, device=backbone.device).expand(2, -1).clone()
+    ids[1, -1] = 0
+    with torch.no_grad(), backbone.autocast():
+        states = backbone.model.get_decoder()(input_ids=ids, use_cache=False).last_hidden_state[:, :-1].float()
+    if not torch.allclose(states[0], states[1], rtol=1e-3, atol=1e-3, equal_nan=True):
+        raise ModelFileError(f"backbone {backbone.name!r} is not causal: its states of a token change with later ones")
+
+
+def _widened(tensor: Tensor) -> Tensor:
+    """Exact, so that half-precision weights have one digest whether they were loaded as stored or widened."""
+    return tensor.float() if tensor.dtype in (torch.float16, torch.bfloat16) else tensor
 
 
 def _vocabulary(tokenizer: Any) -> bytes:

@@ -12,6 +12,7 @@ Lane = Literal["heads", "full", "lora"]
 Stage = Literal["tokenise", "cache", "train", "calibrate", "done"]
 ClassBalance = Literal["none", "inverse", "effective"]
 Feature = Literal["middle", "last", "separator", "statistics"]
+Precision = Literal["auto", "float32", "bfloat16"]
 FEATURES: tuple[Feature, ...] = get_args(Feature)
 
 
@@ -19,9 +20,14 @@ class TrainConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_on
     """Everything that decides a run besides its data.
 
     `lane`: "heads" trains the heads on cached features of a frozen backbone; "full" tunes the whole
-    backbone with them; "lora" tunes adapters. `neutral` maps the middle rating. A training
-    batch holds `batch_steps` steps in the heads lane and `batch_tokens` tokens in the others;
-    `token_budget` is the number of tokens, padding included, in one forward pass without gradient.
+    backbone with them; "lora" tunes adapters. `features` are what the heads see of a step (`prm.features`).
+    `neutral` maps the middle rating. A training batch holds `batch_steps` steps in the heads lane and
+    `batch_tokens` tokens in the others; `token_budget` is the number of tokens, padding included, in one
+    forward pass without gradient.
+    `packing` lays documents end to end instead of padding them, where the backbone's family allows.
+    `precision`, in which the backbone computes, is bfloat16 under "auto" where CUDA has it, else float32.
+    `gradient_checkpointing` computes each layer again in the backward pass instead of keeping what is in it;
+    `compile` has torch compile the layers, which costs minutes before it pays.
     `context` in tokens, None for the backbone's own. Learning rates are peaks of a cosine with
     warm-up. `patience` counts epochs without a better validation loss. `checkpoint_seconds`
     is the longest work lost in a crash.
@@ -50,6 +56,10 @@ class TrainConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_on
     batch_steps: int = 256
     batch_tokens: int = 2048
     token_budget: int = 8192
+    packing: bool = True
+    precision: Precision = "auto"
+    gradient_checkpointing: bool = False
+    compile: bool = False
     context: int | None = None
     learning_rate: float = 3e-3
     backbone_learning_rate: float = 2e-4

@@ -77,17 +77,3 @@ def lay_out(pieces: Pieces, layout: Layout, context: int) -> Encoded:
         spans.append((len(ids), end))
         ids += [*step, *layout.step_end]
     return Encoded(tuple(ids) if spans else (), tuple(spans), len(steps))
-
-
-def fill_batches(lengths: Sequence[int], token_budget: int) -> list[list[int]]:
-    """Group indices by length so that count x longest stays within the budget; zero lengths are left out.
-
-    A sequence longer than the budget gets a batch of its own.
-    """
-    batches: list[list[int]] = []
-    for index in sorted((i for i, length in enumerate(lengths) if length), key=lambda i: (lengths[i], i)):
-        if batches and (len(batches[-1]) + 1) * lengths[index] <= token_budget:
-            batches[-1].append(index)
-        else:
-            batches.append([index])
-    return batches

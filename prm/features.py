@@ -3,8 +3,6 @@
 For every step, any of: "middle" and "last", the mean of the step's own tokens' states of a middle and of
 the last layer; "separator", the last layer's state at the token that ends the step; "statistics", how the
 backbone predicted the step's tokens. One forward pass covers all steps of a solution.
-
-Batches are right-padded: under causal attention no token sees padding, a batch-mate, or later text.
 """
 
 from collections.abc import Callable, Sequence
@@ -16,7 +14,8 @@ from torch import Tensor
 
 from prm.backbones import Backbone
 from prm.config import FEATURES, Feature
-from prm.encoding import Encoded, fill_batches
+from prm.encoding import Encoded
+from prm.packing import fill_batches, pack, pad
 
 STATISTICS = (
     "surprisal_mean",
@@ -64,22 +63,25 @@ def step_features(backbone: Backbone, batch: Sequence[Encoded], features: Sequen
     Columns stand in the order of `FEATURES`, however they were asked for. Gradients flow through the
     states; the statistics are detached, for they are measurements of the text and no target of tuning.
     """
-    ids, mask = _pad(batch, backbone.device)
-    last, middle = decode(backbone, features, input_ids=ids, attention_mask=mask, use_cache=False)
+    laid = (pack if backbone.packed else pad)([encoded.ids for encoded in batch], backbone.device)
+    last, middle = decode(backbone, features, use_cache=False, **laid.inputs)
+    ids = laid.inputs["input_ids"].flatten()
     reading = Reading(
-        ids.flatten(),
-        torch.arange(ids.numel(), device=ids.device) - 1,
+        ids,
+        torch.arange(len(ids), device=ids.device) - 1,
         last.flatten(0, 1),
         None if middle is None else middle.flatten(0, 1),
     )
-    starts = [row * ids.shape[1] for row in range(len(batch))]
-    spans = [(at + start, at + end) for at, encoded in zip(starts, batch, strict=True) for start, end in encoded.spans]
+    spans = [
+        (at + start, at + end) for at, encoded in zip(laid.starts, batch, strict=True) for start, end in encoded.spans
+    ]
     return describe_steps(backbone, reading, spans, [len(encoded.spans) for encoded in batch], features)
 
 
 def decode(backbone: Backbone, features: Sequence[Feature], **inputs: Any) -> tuple[Tensor, Tensor | None]:
     """Run the decoder: states of the last and, where the features want it, of a middle layer, [rows, tokens, width]."""
-    output = backbone.model.get_decoder()(output_hidden_states="middle" in features, **inputs)
+    with backbone.autocast():
+        output = backbone.model.get_decoder()(output_hidden_states="middle" in features, **inputs)
     middle = output.hidden_states[len(output.hidden_states) // 2] if "middle" in features else None
     return output.last_hidden_state, middle
 
@@ -128,7 +130,7 @@ def compute_features(
     found = torch.zeros(offsets[-1], feature_width(backbone, features))
     done = 0
     with torch.no_grad():
-        for batch in fill_batches([len(e.ids) for e in encoded], token_budget):
+        for batch in fill_batches([len(e.ids) for e in encoded], token_budget, packed=backbone.packed):
             found[rows_of(batch, offsets)] = step_features(backbone, [encoded[i] for i in batch], features).cpu()
             done += len(batch)
             if after_batch:
@@ -147,16 +149,6 @@ def row_offsets(encoded: Sequence[Encoded]) -> list[int]:
 def rows_of(batch: list[int], offsets: list[int]) -> list[int]:
     """Rows of the steps of some traces, in batch order."""
     return [row for i in batch for row in range(offsets[i], offsets[i + 1])]
-
-
-def _pad(batch: Sequence[Encoded], device: torch.device) -> tuple[Tensor, Tensor]:
-    longest = max(len(encoded.ids) for encoded in batch)
-    ids = torch.zeros(len(batch), longest, dtype=torch.long)
-    mask = torch.zeros(len(batch), longest, dtype=torch.long)
-    for row, encoded in enumerate(batch):
-        ids[row, : len(encoded.ids)] = torch.tensor(encoded.ids)
-        mask[row, : len(encoded.ids)] = 1
-    return ids.to(device), mask.to(device)
 
 
 def _step_positions(spans: Sequence[tuple[int, int]], device: torch.device) -> tuple[Tensor, Tensor]:
@@ -184,10 +176,11 @@ def _predictions(
     """
     flat = positions[inside]
     head = backbone.model.get_output_embeddings()
-    cap = getattr(backbone.model.config, "final_logit_softcapping", None)
+    cap = getattr(backbone.model.config.get_text_config(), "final_logit_softcapping", None)
     found: list[Tensor] = []
     for chunk in flat.split(LOGIT_ROWS):
-        logits = head(reading.last[reading.before[chunk]]).float()
+        with backbone.autocast():
+            logits = head(reading.last[reading.before[chunk]]).float()
         if cap:
             logits = torch.tanh(logits / cap) * cap
         log_p = logits.log_softmax(1)

@@ -61,7 +61,9 @@ class Scorer:
         """
         manifest, tensors = load_model(model_dir)
         config = manifest.config
-        backbone = load_backbone(manifest.base, device=device, context=config.context)
+        backbone = load_backbone(
+            manifest.base, device=device, context=config.context, packing=config.packing, precision=config.precision
+        )
         if backbone.sha256 != manifest.base_sha256:
             raise ModelFileError(f"{model_dir} was trained on another {manifest.base!r} than the one found here")
         prepare_tuning(backbone, config)

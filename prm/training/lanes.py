@@ -11,6 +11,7 @@ from prm.backbones import Backbone
 from prm.config import TrainConfig
 from prm.encoding import Encoded
 from prm.features import compute_features, row_offsets, rows_of, step_features
+from prm.packing import draw_batches
 from prm.tuning import tunable_parameters
 
 
@@ -78,22 +79,13 @@ class TunedLane:
         self.offsets = row_offsets(fit)
 
     def batches(self, epoch: int) -> list[list[int]]:
-        """Near lengths stay together, with a jitter, so that epochs differ and padding stays small."""
-        generator = _generator(self.config.seed, epoch)
-        jitter = 1 + 0.2 * torch.rand(len(self.fit), generator=generator)
-        first = {owner: index for index, owner in reversed(list(enumerate(self.owners)))}
-        keys = [(len(self.fit[i].ids) * float(jitter[i]), i) for i in (first[owner] for owner in self.owners)]
-        order = sorted(range(len(self.fit)), key=lambda i: keys[i])
-        batches: list[list[int]] = []
-        longest = 0
-        for index in (i for i in order if self.fit[i].ids):
-            longest = max(longest, len(self.fit[index].ids))
-            if batches and (len(batches[-1]) + 1) * longest <= self.config.batch_tokens:
-                batches[-1].append(index)
-            else:
-                batches.append([index])
-                longest = len(self.fit[index].ids)
-        return [batches[i] for i in torch.randperm(len(batches), generator=generator)]
+        return draw_batches(
+            [len(document.ids) for document in self.fit],
+            self.owners,
+            self.config.batch_tokens,
+            _generator(self.config.seed, epoch),
+            packed=self.backbone.packed,
+        )
 
     def features(self, batch: list[int]) -> tuple[Tensor, Tensor]:
         found = step_features(self.backbone, [self.fit[i] for i in batch], self.config.features)

@@ -55,7 +55,7 @@ def train(
     watch = _Watch(report, cancelled)
     parts = read_training_data(data, config)
     out.mkdir(parents=True, exist_ok=True)
-    backbone = load_backbone(config.base, context=config.context)
+    backbone = load_backbone(config.base, context=config.context, packing=config.packing, precision=config.precision)
     base_sha256, data_sha256 = backbone.sha256, file_sha256(data)
     key = hashlib.sha256(msgspec.json.encode([config, data_sha256, base_sha256])).hexdigest()
     taught = documents(parts.fit, config)

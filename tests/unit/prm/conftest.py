@@ -5,14 +5,84 @@ from pathlib import Path
 import pytest
 import torch
 from tokenizers import Tokenizer, decoders, models, pre_tokenizers
-from transformers import LlamaConfig, LlamaForCausalLM, PreTrainedTokenizerFast, Qwen2Config, Qwen2ForCausalLM
+from transformers import (
+    Gemma2Config,
+    Gemma2ForCausalLM,
+    Gemma3ForCausalLM,
+    Gemma3TextConfig,
+    GemmaConfig,
+    GemmaForCausalLM,
+    GPT2Config,
+    GPT2LMHeadModel,
+    LlamaConfig,
+    LlamaForCausalLM,
+    MistralConfig,
+    MistralForCausalLM,
+    Phi3Config,
+    Phi3ForCausalLM,
+    PhiConfig,
+    PhiForCausalLM,
+    PreTrainedTokenizerFast,
+    Qwen2Config,
+    Qwen2ForCausalLM,
+    Qwen3Config,
+    Qwen3ForCausalLM,
+)
 
 from prm.backbones import Backbone, load_backbone
 from prm.encoding import PROBLEM_TOKEN, STEP_TOKEN
 from prm.traces import Trace
 from tests.unit.prm.small_world import make_traces
 
-FAMILIES = {"llama": (LlamaConfig, LlamaForCausalLM), "qwen2": (Qwen2Config, Qwen2ForCausalLM)}
+WINDOW = 24  # shorter than any solution here, so that a window which is not kept shows
+FAMILIES = {
+    "llama": (LlamaConfig, LlamaForCausalLM, {"tie_word_embeddings": False}),
+    "qwen2": (Qwen2Config, Qwen2ForCausalLM, {"tie_word_embeddings": True}),
+    "qwen2-sliding": (
+        Qwen2Config,
+        Qwen2ForCausalLM,
+        {"use_sliding_window": True, "sliding_window": WINDOW, "max_window_layers": 1},
+    ),
+    "qwen3": (Qwen3Config, Qwen3ForCausalLM, {"head_dim": 16}),
+    "mistral": (MistralConfig, MistralForCausalLM, {"sliding_window": WINDOW}),
+    "gemma": (GemmaConfig, GemmaForCausalLM, {"head_dim": 16}),
+    "gemma2": (
+        Gemma2Config,
+        Gemma2ForCausalLM,
+        {
+            "head_dim": 16,
+            "query_pre_attn_scalar": 8,
+            "sliding_window": WINDOW,
+            "attn_logit_softcapping": 2.0,
+            "final_logit_softcapping": 3.0,
+        },
+    ),
+    "gemma3": (
+        Gemma3TextConfig,
+        Gemma3ForCausalLM,
+        {
+            "head_dim": 16,
+            "sliding_window": WINDOW,
+            "layer_types": ["sliding_attention", "full_attention", "sliding_attention"],
+        },
+    ),
+    "phi": (PhiConfig, PhiForCausalLM, {"resid_pdrop": 0.1, "attention_dropout": 0.1}),
+    "phi3": (Phi3Config, Phi3ForCausalLM, {"sliding_window": WINDOW, "resid_pdrop": 0.1}),
+    "gpt2": (GPT2Config, GPT2LMHeadModel, {}),
+}
+SEPARATED = {"llama"}  # families whose vocabulary has our separators
+
+
+class Folders(dict[str, Path]):
+    """A folder for each family, made when first asked for."""
+
+    def __init__(self, factory: pytest.TempPathFactory) -> None:
+        super().__init__()
+        self.factory = factory
+
+    def __missing__(self, family: str) -> Path:
+        self[family] = _make(family, self.factory.mktemp(family))
+        return self[family]
 
 
 @pytest.fixture(autouse=True, scope="session")
@@ -21,16 +91,13 @@ def one_thread() -> None:
 
 
 @pytest.fixture(scope="session")
-def backbone_folders(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
-    """A folder for each family; Llama's vocabulary has our separators, Qwen2's has none."""
-    return {
-        "llama": _make("llama", tmp_path_factory.mktemp("llama"), [PROBLEM_TOKEN, STEP_TOKEN]),
-        "qwen2": _make("qwen2", tmp_path_factory.mktemp("qwen2"), []),
-    }
+def backbone_folders(tmp_path_factory: pytest.TempPathFactory) -> Folders:
+    """A folder for each family; Llama's vocabulary has our separators, no other has."""
+    return Folders(tmp_path_factory)
 
 
 @pytest.fixture(params=["llama", "qwen2"])
-def backbone(request: pytest.FixtureRequest, backbone_folders: dict[str, Path]) -> Backbone:
+def backbone(request: pytest.FixtureRequest, backbone_folders: Folders) -> Backbone:
     return load_backbone(str(backbone_folders[request.param]), device="cpu")
 
 
@@ -39,7 +106,8 @@ def traces() -> list[Trace]:
     return make_traces(40, seed=1)
 
 
-def _make(family: str, folder: Path, separators: list[str]) -> Path:
+def _make(family: str, folder: Path) -> Path:
+    separators = [PROBLEM_TOKEN, STEP_TOKEN] if family in SEPARATED else []
     alphabet = pre_tokenizers.ByteLevel.alphabet()
     vocabulary = {token: i for i, token in enumerate(["<bos>", "<eos>", *separators, *sorted(alphabet)])}
     tokenizer = Tokenizer(models.BPE(vocab=vocabulary, merges=[]))
@@ -49,7 +117,7 @@ def _make(family: str, folder: Path, separators: list[str]) -> Path:
         tokenizer_object=tokenizer, bos_token="<bos>", eos_token="<eos>", additional_special_tokens=separators
     )
     wrapped.save_pretrained(folder)
-    config_class, model_class = FAMILIES[family]
+    config_class, model_class, choices = FAMILIES[family]
     torch.manual_seed(0)
     config = config_class(
         vocab_size=len(vocabulary),
@@ -62,7 +130,7 @@ def _make(family: str, folder: Path, separators: list[str]) -> Path:
         bos_token_id=0,
         eos_token_id=1,
         pad_token_id=1,
-        tie_word_embeddings=family == "qwen2",
+        **choices,
     )
     model_class(config).save_pretrained(folder)
     return folder

@@ -1,7 +1,7 @@
 """Encoding: separators, truncation, and text that spells a special token."""
 
 from prm.backbones import Backbone
-from prm.encoding import Layout, encode, fill_batches
+from prm.encoding import Layout, encode
 from prm.traces import Step, Trace
 
 
@@ -43,10 +43,3 @@ def test_steps_past_the_context_are_left_out(backbone: Backbone) -> None:
     assert (cut.spans, cut.n_steps, len(cut.ids)) == (whole.spans[:3], 5, end)
     [none] = encode([Trace("b", "p" * 600, [Step("x")])], backbone.tokenizer, backbone.layout, 512)
     assert (none.spans, none.ids) == ((), ())
-
-
-def test_batches_keep_to_the_budget_and_lose_nothing() -> None:
-    lengths = [5, 0, 90, 7, 7, 30, 200]
-    batches = fill_batches(lengths, 100)
-    assert sorted(i for batch in batches for i in batch) == [0, 2, 3, 4, 5, 6]
-    assert all(len(batch) * max(lengths[i] for i in batch) <= 100 or len(batch) == 1 for batch in batches)

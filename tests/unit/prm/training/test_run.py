@@ -39,7 +39,7 @@ def data(tmp_path: Path) -> Path:
 
 @pytest.mark.parametrize("lane", ["heads", "full", "lora"])
 def test_a_resumed_run_equals_an_uninterrupted_one(lane, data: Path, tmp_path: Path, backbone_folders) -> None:
-    config = small(backbone_folders["llama"], lane=lane, batch_tokens=1500)
+    config = small(backbone_folders["llama"], lane=lane, batch_tokens=700)
     run(data, tmp_path / "straight", config)
     calls = 0
 

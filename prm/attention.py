@@ -1,0 +1,170 @@
+"""Attention over a packed row: documents lie end to end, and each sees itself alone, causally.
+
+On CUDA in half precision one variable-length kernel does it; elsewhere one scaled dot product for each run of
+documents of equal length, which on a CPU costs a fraction of a block mask over the whole row. Sliding windows and
+soft-capped scores are applied as the families define them, so that packed states are those of the document alone.
+"""
+
+from dataclasses import dataclass
+from itertools import groupby
+from typing import Any
+
+import torch
+from torch import Tensor
+from torch.nn.functional import scaled_dot_product_attention
+
+ATTENTION = "stepmark"
+PACKED_FAMILIES = frozenset(
+    {"gemma", "gemma2", "gemma3_text", "llama", "mistral", "phi", "phi3", "qwen2", "qwen3"}
+)  # each tested: attention is all that carries anything from one token to another
+VARLEN_SIZES = 256  # the largest head that the variable-length kernel takes
+
+
+@dataclass(frozen=True)
+class Documents:
+    """Where the documents of a packed row end: `bounds` is int32 [documents + 1] on the row's device."""
+
+    lengths: tuple[int, ...]
+    bounds: Tensor
+    longest: int
+
+    @classmethod
+    def of(cls, lengths: list[int], device: torch.device) -> "Documents":
+        bounds = torch.tensor([0, *lengths]).cumsum(0).to(device, torch.int32)
+        return cls(tuple(lengths), bounds, max(lengths))
+
+
+def route_attention(model: Any) -> bool:
+    """Send the model's attention through `attend`, which leaves whatever is not packed as it was.
+
+    False, and nothing done, where the family is not known to pack exactly.
+    """
+    if model.get_decoder().config.model_type not in PACKED_FAMILIES:
+        return False
+    from transformers import AttentionInterface, AttentionMaskInterface
+    from transformers.masking_utils import sdpa_mask
+
+    AttentionInterface.register(ATTENTION, attend)
+    AttentionMaskInterface.register(ATTENTION, sdpa_mask)
+    model.set_attn_implementation(ATTENTION)
+    return True
+
+
+def attend(
+    module: Any,
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    attention_mask: Tensor | None,
+    *,
+    scaling: float | None = None,
+    sliding_window: int | None = None,
+    softcap: float | None = None,
+    documents: Documents | None = None,
+    **others: Any,
+) -> tuple[Tensor, None]:
+    """The attention function of `transformers`: query [rows, heads, tokens, size] to [rows, tokens, heads, size].
+
+    Packed where `documents` are given, and then the mask plays no part; else under the mask. There is no dropout,
+    for a backbone is read as it is served.
+    """
+    query, key = query.to(value.dtype), key.to(value.dtype)  # under autocast, rotary embeddings widen them
+    if documents is not None:
+        found = _attend_packed(query, key, value, documents, scaling, sliding_window, softcap)
+        return found, None
+    if softcap is not None:
+        return _soft_capped(query, key, value, attention_mask, scaling, softcap).transpose(1, 2), None
+    from transformers.integrations.sdpa_attention import sdpa_attention_forward
+
+    others.pop("dropout", None)
+    return sdpa_attention_forward(module, query, key, value, attention_mask, scaling=scaling, **others)
+
+
+def _attend_packed(
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    documents: Documents,
+    scaling: float | None,
+    window: int | None,
+    softcap: float | None,
+) -> Tensor:
+    query, key, value = (states.squeeze(0).transpose(0, 1) for states in (query, key, value))  # [tokens, heads, size]
+    if softcap is None and _has_varlen(value):
+        from torch.nn.attention.varlen import varlen_attn
+
+        found: Any = varlen_attn(
+            query,
+            key,
+            value,
+            documents.bounds,
+            documents.bounds,
+            documents.longest,
+            documents.longest,
+            scale=scaling,
+            window_size=(-1 if window is None else window - 1, 0),
+            enable_gqa=query.shape[1] != key.shape[1],
+        )
+        return found.unsqueeze(0)
+    return _by_document(query, key, value, documents.lengths, scaling, window, softcap).unsqueeze(0)
+
+
+def _has_varlen(value: Tensor) -> bool:
+    return (
+        value.is_cuda
+        and value.dtype in (torch.bfloat16, torch.float16)
+        and value.shape[-1] <= VARLEN_SIZES
+        and value.shape[-1] % 8 == 0
+        and torch.cuda.get_device_capability(value.device) >= (8, 0)
+    )
+
+
+@torch.compiler.disable  # type: ignore[untyped-decorator]  # it ships no types
+def _by_document(
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    lengths: tuple[int, ...],
+    scaling: float | None,
+    window: int | None,
+    softcap: float | None,
+) -> Tensor:
+    """[tokens, heads, size] to the same, neighbours of one length together."""
+    runs = [(length, len(list(same))) for length, same in groupby(lengths)]
+    parts = [states.split([length * count for length, count in runs]) for states in (query, key, value)]
+    found = []
+    for (length, count), *states in zip(runs, *parts, strict=True):
+        # [documents, heads, length, size]
+        q, k, v = (part.unflatten(0, (count, length)).transpose(1, 2) for part in states)
+        banded = _band(length, window, q.device) if window is not None and length > window else None
+        if softcap is not None:
+            mixed = _soft_capped(q, k, v, banded, scaling, softcap)
+        else:
+            mixed = scaled_dot_product_attention(
+                q, k, v, banded, is_causal=banded is None, scale=scaling, enable_gqa=q.shape[1] != k.shape[1]
+            )
+        found.append(mixed.transpose(1, 2).flatten(0, 1))
+    return torch.cat(found)
+
+
+def _soft_capped(
+    query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None, scaling: float | None, softcap: float
+) -> Tensor:
+    """Attention whose scores s become softcap tanh(s / softcap) (Gemma 2, section 2), [rows, heads, tokens, size].
+
+    `mask` is boolean or additive; without one a query sees what is not later than itself.
+    """
+    groups = query.shape[1] // key.shape[1]
+    key, value = key.repeat_interleave(groups, dim=1), value.repeat_interleave(groups, dim=1)
+    scores = query @ key.transpose(2, 3) * (query.shape[-1] ** -0.5 if scaling is None else scaling)
+    scores = torch.tanh(scores / softcap) * softcap
+    if mask is None:
+        mask = torch.ones(scores.shape[2:], dtype=torch.bool, device=scores.device)
+        mask = mask.tril(scores.shape[3] - scores.shape[2])
+    scores = scores.masked_fill(~mask, torch.finfo(scores.dtype).min) if mask.dtype == torch.bool else scores + mask
+    return scores.softmax(-1, dtype=torch.float32).to(value.dtype) @ value
+
+
+def _band(length: int, window: int, device: torch.device) -> Tensor:
+    """[length, length]: a query sees itself and the `window` - 1 tokens before it."""
+    return torch.ones(length, length, dtype=torch.bool, device=device).tril().triu(1 - window)
