@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from prm.calibration import fit_temperature, fit_threshold
-from prm.heads import Heads, bootstrap_weights
+from prm.heads import Heads, bootstrap_weights, good_logit
 from prm.labels import BAD, GOOD, first_error, step_labels, step_target
 from prm.losses import class_log_probabilities, soft_cross_entropy
 from prm.traces import Step, StepLabel, Trace
@@ -64,6 +64,22 @@ def test_temperature_finds_how_overconfident_logits_are() -> None:
     logits = rng.normal(0, 2, 20_000)
     truth = (rng.random(20_000) < 1 / (1 + np.exp(-logits))).astype(float)
     assert fit_temperature(3 * logits[None], truth, np.ones(20_000)) == pytest.approx(3, rel=0.1)
+
+
+@pytest.mark.parametrize("neutral", ["positive", "negative", "drop"])
+def test_temperature_calibrates_what_is_read_off_three_classes(neutral) -> None:
+    rng = np.random.default_rng(0)
+    logits = torch.from_numpy(rng.normal(0, 2, (20_000, 3)))
+    truth = torch.distributions.Categorical(logits=logits).sample()
+    label = [StepLabel(*row) for row in np.eye(3)]
+    targets = [step_target(label[k], neutral) for k in truth.tolist()]
+    good, weight = (np.array(values) for values in zip(*targets, strict=True))
+    read = good_logit(logits[None], neutral).numpy()
+    assert fit_temperature(read, good, weight) == pytest.approx(1, rel=0.05)
+    assert fit_temperature(3 * read, good, weight) == pytest.approx(3, rel=0.05)
+    if neutral == "drop":  # two of the three logits: as overconfident as they are
+        over = good_logit(3 * logits[None], neutral).numpy()
+        assert fit_temperature(over, good, weight) == pytest.approx(3, rel=0.05)
 
 
 def test_threshold_separates_and_falls_back() -> None:

@@ -14,6 +14,7 @@ from prm.labels import BAD, GOOD
 from prm.losses import class_log_probabilities, preference_loss, soft_cross_entropy
 from prm.traces import Alternative, Step, StepLabel, Trace
 from prm.training.dataset import as_documents, documents
+from prm.training.lanes import CachedLane
 from prm.training.objective import Objective, class_weights
 from prm.training.supervision import Supervision
 
@@ -244,3 +245,27 @@ def test_rows_of_one_source_group_are_drawn_together() -> None:
     traces = [Trace(f"t{i}", "the same", STEPS[:1], problem_id=f"p{i}", labels=[BAD]) for i in range(4)]
     draws = bootstrap_weights(supervised(traces, TrainConfig()).groups, 8, seed=0)
     assert (draws == 1).all()  # one text is one group, however many ids it came with
+
+
+def test_a_head_learns_nothing_from_groups_it_did_not_draw() -> None:
+    trace = Trace("t", "p", STEPS[:2], labels=[GOOD, BAD], alternatives=PATH.alternatives, final_answer_correct=False)
+    made, rows = objective([trace], pairwise_weight=1.0, outcome_weight=1.0)
+    made.draws[0] = 0
+    loss_of(made, rows).backward()
+    for part in (made.readout.heads, made.readout.outcome):
+        assert not part.enter.grad[0].any()
+        assert part.enter.grad[1:].any()
+
+
+def test_what_stands_at_one_position_comes_side_by_side_in_every_epoch() -> None:
+    config = TrainConfig(batch_steps=1)
+    known = supervised([PATH, PATH, PATH], config)
+    lane = CachedLane(
+        torch.zeros(15, 1), torch.zeros(0, 1), known.used(config), known.place, config, torch.device("cpu")
+    )
+    orders = [[row for batch in lane.batches(epoch) for row in batch] for epoch in range(20)]
+    assert len({tuple(order) for order in orders}) > 10
+    for order in orders:
+        assert sorted(order) == known.used(config).nonzero().squeeze(1).tolist()
+        places = known.place[order].tolist()
+        assert all(places[k] == places[k + 1] for k in range(0, len(places), 2))
