@@ -12,7 +12,8 @@ from torch import Tensor
 
 from prm.backbones import Backbone
 from prm.config import Feature
-from prm.encoding import Encoded, fill_batches
+from prm.encoding import Encoded
+from prm.packing import fill_batches
 from prm.scoring.keeping import keep, read_on
 
 ShareChoice = Literal["auto", "always", "never"]
@@ -57,14 +58,14 @@ def shared_features(
     token_budget: int,
 ) -> Iterator[tuple[int, Tensor]]:
     """Index and step features [steps, width] of every member, batch by batch."""
-    for group in fill_batches([family.length for family in families], token_budget):
+    for group in fill_batches([family.length for family in families], token_budget, packed=False):
         chosen = [families[index] for index in group]
         beginnings = [_beginning(encoded[family.members[0]], family) for family in chosen]
         kept, shared = keep(backbone, beginnings, features)
         readers = [(row, index) for row, family in enumerate(chosen) for index in family.members]
         rests = [_rest(encoded[index], chosen[row]) for row, index in readers]
         cached = kept.mask.shape[1] // CACHED_WEIGHT
-        for batch in fill_batches([len(rest.ids) + cached for rest in rests], token_budget):
+        for batch in fill_batches([len(rest.ids) + cached for rest in rests], token_budget, packed=False):
             rows = [readers[i][0] for i in batch]
             _, own = read_on(backbone, kept.rows(rows), [rests[i] for i in batch], features)
             for i, row, part in zip(batch, rows, own, strict=True):
