@@ -9,10 +9,10 @@ import os
 import signal
 import sys
 
-from prm.commands import card, evaluate, explain, probe, score, train
+from prm.commands import audit, card, evaluate, explain, probe, score, train
 from prm.errors import Cancelled, DataError, PRMError
 
-COMMANDS = (train, score, evaluate, card, probe, explain)
+COMMANDS = (train, score, evaluate, audit, card, probe, explain)
 FAILED, REFUSED, CANCELLED = 1, 3, 4
 PR_SET_PDEATHSIG = 1
 

@@ -1,0 +1,156 @@
+"""Is a score of .9 right nine times in ten? Before and after temperature, whole and by domain.
+
+Reliability and ECE after Guo et al. 2017 (equations 2 and 3, ten bins of equal width).
+"""
+
+from random import Random
+
+import numpy as np
+
+from prm.audits.finding import Chart, Check, Figure, Finding, Series, conclude, plain
+from prm.audits.ranking import ENOUGH, Chosen, clear
+from prm.audits.subject import Subject
+from prm.evaluation.metrics import CALIBRATION_BINS, brier, divide, expected_calibration_error, in_bins
+from prm.evaluation.resampling import Array, Metric, resample
+
+SMALL, LARGE = 0.05, 0.15  # ECE
+WORSE = 0.005  # of Brier score
+IN_A_BIN = 5  # steps, below which a bin is not drawn
+
+
+def audit(subject: Subject, rng: Random) -> Finding:
+    """Reliability, ECE and Brier of step scores; skill is the share of the base rate's Brier score that is saved."""
+    steps = subject.steps
+    whole = _measured(subject, np.ones(len(steps.p), dtype=bool))
+    n = len(steps.p)
+    figures = [_figure(name, whole[key], n, "All steps", signed) for name, key, signed in _rows(subject)]
+    domains = subject.solutions.domains
+    by_domain: dict[str, Metric] = {}
+    for index, name in enumerate(domains if len(domains) > 1 else []):
+        inside = subject.solutions.domain[steps.solution] == index
+        measured = _measured(subject, inside)
+        by_domain[name or "(no domain)"] = measured["ece"]
+        figures += [
+            _figure(words, measured[key], int(inside.sum()), name or "(no domain)", signed)
+            for words, key, signed in _rows(subject)
+        ]
+    return conclude(
+        audit="calibration",
+        title="Calibration",
+        question="Is a score of .9 right nine times in ten?",
+        when_ok="Scores may be read as probabilities, in every domain.",
+        checks=[
+            _ece_check(whole["ece"], n),
+            _skill_check(whole["skill"], n),
+            _temperature_check(whole.get("gain"), n),
+            _domain_check(by_domain),
+        ],
+        figures=figures,
+        charts=[
+            Chart(
+                title="Reliability",
+                kind="lines",
+                along="mean p(good) in the bin",
+                value="share that is good",
+                diagonal=True,
+                span=(0, 1),
+                series=[
+                    *([_reliability(subject, "before temperature", steps.raw)] if subject.temperature else []),
+                    _reliability(subject, "after temperature" if subject.temperature else "scores", steps.p),
+                ],
+            ),
+            Chart(
+                title="ECE by domain",
+                kind="dots",
+                value="ECE",
+                series=[Series("scores", list(by_domain), list(by_domain.values()))],
+            ),
+        ],
+        notes=[
+            "Steps up to the first error count. ECE is biased upwards in small samples: noise within a bin counts.",
+            "The base rate is that of the audited steps themselves, so skill is against a well-informed constant.",
+        ],
+    )
+
+
+def _rows(subject: Subject) -> list[tuple[str, str, bool]]:
+    rows = [("ECE", "ece", False), ("Brier", "brier", False), ("skill over the base rate", "skill", True)]
+    before = [("ECE before temperature", "raw_ece", False), ("Brier before temperature", "raw_brier", False)]
+    return rows + before if subject.temperature else rows
+
+
+def _figure(name: str, value: Metric, n: int, group: str, signed: bool) -> Figure:
+    return Figure(name=name, value=value, n=n, of="steps", group=group, signed=signed)
+
+
+def _measured(subject: Subject, chosen: Chosen) -> dict[str, Metric]:
+    steps = subject.steps
+    p, raw, good = steps.p[chosen], steps.raw[chosen], 1 - steps.error[chosen]
+
+    def measure(weights: Array) -> dict[str, Array]:
+        after, rate = brier(p, good, weights), divide(weights @ good, weights.sum(axis=-1))
+        found = {
+            "ece": expected_calibration_error(p, good, weights),
+            "brier": after,
+            "skill": 1 - divide(after, rate * (1 - rate)),
+        }
+        if subject.temperature:
+            found["raw_ece"] = expected_calibration_error(raw, good, weights)
+            found["raw_brier"] = brier(raw, good, weights)
+            found["gain"] = found["raw_brier"] - after
+        return found
+
+    return resample(measure, subject.draws, subject.owner[chosen])
+
+
+def _reliability(subject: Subject, name: str, p: Array) -> Series:
+    """The share of good steps in each bin, at the bin's mean p."""
+    members, good = in_bins(p), 1 - subject.steps.error
+
+    def measure(weights: Array) -> dict[str, Array]:
+        size = weights @ members
+        shares = divide(weights @ (members * good[:, None]), size)
+        return {str(k): shares[:, k] for k in range(CALIBRATION_BINS)}
+
+    shares = resample(measure, subject.draws, subject.owner)
+    drawn = [k for k in range(CALIBRATION_BINS) if members[:, k].sum() >= IN_A_BIN]
+    return Series(name, [float(p[members[:, k] > 0].mean()) for k in drawn], [shares[str(k)] for k in drawn])
+
+
+def _ece_check(ece: Metric, n: int) -> Check:
+    rule = f"ECE not clearly above {SMALL}, else attention; not clearly above {LARGE}, else fail"
+    if n < ENOUGH or ece.value is None:
+        return Check("cannot tell", rule, f"Only {n} steps count.")
+    if clear(ece, LARGE):
+        return Check("fail", rule, f"Scores are no probabilities here: ECE {plain(ece)}.")
+    if clear(ece, SMALL):
+        return Check("attention", rule, f"Scores are somewhat off as probabilities: ECE {plain(ece)}.")
+    return Check("ok", rule, f"Scores may be read as probabilities: ECE {plain(ece)}.")
+
+
+def _skill_check(skill: Metric, n: int) -> Check:
+    rule = "Brier score clearly better than the base rate's, else attention"
+    if n < ENOUGH or skill.value is None:
+        return Check("cannot tell", rule, "Only one class of steps.")
+    if not clear(skill, 0):
+        return Check("attention", rule, f"As probabilities the scores say no more than the base rate ({plain(skill)}).")
+    return Check("ok", rule, f"The scores save {plain(skill)} of the base rate's Brier score.")
+
+
+def _temperature_check(gain: Metric | None, n: int) -> Check:
+    rule = f"The temperature does not clearly worsen the Brier score by {WORSE}, else attention"
+    if gain is None or n < ENOUGH:
+        return Check("cannot tell", rule, "The scorer has no temperature to undo.")
+    if gain.high is not None and gain.high < -WORSE:
+        return Check("attention", rule, "The temperature fitted elsewhere makes the scores worse here.")
+    return Check("ok", rule, "The temperature fitted elsewhere does no harm here.")
+
+
+def _domain_check(by_domain: dict[str, Metric]) -> Check:
+    rule = f"ECE of no domain clearly above {SMALL}, else attention"
+    off = [f"{name} ({plain(ece)})" for name, ece in by_domain.items() if clear(ece, SMALL)]
+    if not by_domain:
+        return Check("cannot tell", rule, "All solutions are of one domain.")
+    if off:
+        return Check("attention", rule, f"Calibration does not hold in {', '.join(off)}.")
+    return Check("ok", rule, "Calibration holds in every domain.")

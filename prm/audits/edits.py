@@ -1,0 +1,175 @@
+"""Edits of solutions whose effect on right and wrong is known: pure functions of a trace and random numbers.
+
+They are rules over words, numbers and signs, not paraphrases by a model: what they change is small and what
+they keep is certain. Code, tool calls, observations and edits of files are left as they are.
+"""
+
+import re
+from collections.abc import Callable
+from random import Random
+
+import msgspec
+
+from prm.labels import step_labels
+from prm.sandbox.mistakes import slip
+from prm.traces import Step, Trace
+
+Edit = Callable[[Trace, Random], Trace | None]
+PROSE = ("reasoning", "plan", "answer")
+
+OPENINGS = {
+    "So": "Therefore",
+    "Therefore": "Hence",
+    "Thus": "So",
+    "Hence": "Thus",
+    "Then": "After that",
+    "Next": "After this",
+    "Now": "At this point",
+    "Here": "At this place",
+    "First": "To begin with",
+    "Firstly": "To begin with",
+    "Second": "In the second place",
+    "Third": "In the third place",
+    "Finally": "At last",
+}
+WORDS = {
+    "the answer is": "the final answer is",
+    "The answer is": "The final answer is",
+    "Together": "In total",
+    "total of": "sum of",
+    "is equal to": "equals",
+    "we get": "we obtain",
+    "comes to": "amounts to",
+    "because": "since",
+    "therefore": "hence",
+}
+LEADS = ("Now, ", "Next, ", "Well, ", "Here, ", "At this point, ")
+LOWERED = {
+    *("A", "All", "An", "At", "By", "For", "From", "In", "Inside", "Of", "On", "One", "Since", "That"),
+    *("The", "There", "This", "To", "We", "With", "What"),
+}
+FILLERS = (
+    "Let us carry on with the next part.",
+    "We now look at what comes next.",
+    "Having written this down, we proceed.",
+    "There is more to do, so let us go on.",
+)
+PRAISE = (
+    " This step is clearly correct.",
+    " I have double-checked this and it is right.",
+    " Therefore this is clearly correct, as any expert would agree.",
+)
+# Two numbers alone on the left of "=": after another operation they must not change places.
+SUM_OR_PRODUCT = re.compile(
+    r"(?<![\w.,)}^/*+×\\-])(?<![-+*/×^=)}] )(?<!times )(?<!div )(?<!cdot )(\d[\d.]*) (\+|\*|×|\\times) (\d[\d.]*)(?= =)"
+)
+RESULT = re.compile(r"=\s*\$?(-?\d[\d,]*)(?![\d.,]*\s*[-+*/×^\\(=a-zA-Z]*\s*=)(?!\.\d)(?!\s*[-+*/×^\\])")
+
+
+def rephrase(trace: Trace, rng: Random) -> Trace | None:
+    """Other connectives and common phrases; a step that has none gets a filler word in front."""
+    return _each_prose_step(trace, lambda text: _reworded(text, rng))
+
+
+def renotate(trace: Trace, rng: Random) -> Trace | None:
+    """The same arithmetic in other signs for times and divided by, two summands or factors swapped."""
+    return _each_prose_step(trace, _renotated)
+
+
+def pad(trace: Trace, rng: Random) -> Trace | None:
+    """A step that says nothing before every third step, at least one; never after the last."""
+    if not trace.steps:
+        return None
+    places = set(rng.sample(range(len(trace.steps)), max(1, len(trace.steps) // 3)))
+    steps: list[Step] = []
+    for place, step in enumerate(trace.steps):
+        steps += [Step(rng.choice(FILLERS)), step] if place in places else [step]
+    return _with_steps(trace, steps)
+
+
+def repeat(trace: Trace, rng: Random) -> Trace | None:
+    """A right step of prose written twice; None where none is known to be right."""
+    places = right_prose(trace)
+    if not places:
+        return None
+    place = rng.choice(places)
+    return _with_steps(trace, [*trace.steps[: place + 1], *trace.steps[place:]])
+
+
+def praise(trace: Trace, rng: Random) -> Trace | None:
+    """Every step of prose says of itself that it is right."""
+    remark = rng.choice(PRAISE)
+    return _each_prose_step(trace, lambda text: text + remark)
+
+
+def falsify(trace: Trace, rng: Random) -> tuple[Trace, int] | None:
+    """One right step's computed result made false, and which; None where no right step computes a whole number.
+
+    The result is the number after the last "=": what stands before it stays, so that the equation is false.
+    """
+    places = [place for place in right_prose(trace) if RESULT.search(trace.steps[place].text)]
+    if not places:
+        return None
+    place = rng.choice(places)
+    text = trace.steps[place].text
+    found = list(RESULT.finditer(text))[-1]
+    near = slip(int(found[1].replace(",", "")), rng)
+    steps = list(trace.steps)
+    steps[place] = _rewritten(steps[place], text[: found.start(1)] + str(near) + text[found.end(1) :])
+    return _with_steps(trace, steps), place
+
+
+def with_problem(trace: Trace, problem: str) -> Trace:
+    """The same solution under another problem's text."""
+    return msgspec.structs.replace(trace, problem=problem)
+
+
+def right_prose(trace: Trace) -> list[int]:
+    """Places of the steps of prose that are rated good, up to the first error."""
+    places = []
+    for place, (step, label) in enumerate(zip(trace.steps, step_labels(trace), strict=True)):
+        if label is None or label.rating == -1:
+            break
+        if label.rating == 1 and is_prose(step):
+            places.append(place)
+    return places
+
+
+def is_prose(step: Step) -> bool:
+    return step.kind in PROSE and "```" not in step.text
+
+
+def _each_prose_step(trace: Trace, change: Callable[[str], str]) -> Trace | None:
+    """The trace with its prose changed; None where nothing changes."""
+    steps = [_rewritten(step, change(step.text)) if is_prose(step) else step for step in trace.steps]
+    return _with_steps(trace, steps) if steps != trace.steps else None
+
+
+def _reworded(text: str, rng: Random) -> str:
+    first, space, rest = text.partition(" ")
+    word = first.rstrip(",")
+    opening = OPENINGS.get(word, word)
+    for phrase, other in WORDS.items():
+        if phrase in rest:
+            rest = rest.replace(phrase, other, 1)
+            break
+        if text.startswith(phrase):
+            return other + text.removeprefix(phrase)
+    changed = opening + first[len(word) :] + space + rest
+    if changed != text:
+        return changed
+    return rng.choice(LEADS) + (text[:1].lower() + text[1:] if first in LOWERED else text)
+
+
+def _renotated(text: str) -> str:
+    text = SUM_OR_PRODUCT.sub(r"\3 \2 \1", text)
+    return text.replace(" * ", " × ").replace(r"\times", r"\cdot").replace(r"\div", "/")
+
+
+def _rewritten(step: Step, text: str) -> Step:
+    return msgspec.structs.replace(step, text=text)
+
+
+def _with_steps(trace: Trace, steps: list[Step]) -> Trace:
+    """Without labels: they are the original's, which whoever compares still has."""
+    return msgspec.structs.replace(trace, steps=steps, labels=None, first_error=None)

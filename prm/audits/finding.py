@@ -1,0 +1,126 @@
+"""What an audit hands back: figures with intervals, charts, and checks that decide its verdict. No torch."""
+
+from collections.abc import Sequence
+from typing import Literal
+
+import msgspec
+
+from prm.evaluation.resampling import Metric
+
+Verdict = Literal["ok", "attention", "fail", "cannot tell"]
+GRAVITY: tuple[Verdict, ...] = ("fail", "attention", "ok", "cannot tell")
+
+
+class Figure(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """One number with its 95 % interval over resampled problems; `n` counts `of` (steps, solutions, ...).
+
+    Beside an AUROC stand those of the step's position alone and of its number of characters alone, each turned to
+    the side on which it does better. `signed` marks a difference, where zero means no change.
+    """
+
+    name: str
+    value: Metric
+    n: int
+    of: str
+    group: str = ""
+    index_only: Metric | None = None
+    length_only: Metric | None = None
+    signed: bool = False
+
+
+class Series(msgspec.Struct, frozen=True):
+    """One line or one row of dots: `y[i]` stands at `x[i]`, a number for lines and a name for dots."""
+
+    name: str
+    x: Sequence[float | str]
+    y: list[Metric]
+
+
+class Chart(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """What to draw. "dots": one row a name, the value runs to the right; "lines": x runs to the right.
+
+    `reference` is a value to read against (chance, no change); `diagonal` draws x = y. `span` are the value's limits.
+    """
+
+    title: str
+    kind: Literal["dots", "lines"]
+    value: str
+    along: str = ""
+    series: list[Series]
+    reference: float | None = None
+    diagonal: bool = False
+    span: tuple[float, float] | None = None
+
+
+class Check(msgspec.Struct, frozen=True):
+    """One stated rule and what came of it, in words."""
+
+    verdict: Verdict
+    rule: str
+    words: str
+
+
+class Finding(msgspec.Struct, frozen=True, kw_only=True):
+    """One audit's result. `verdict` is the gravest of its checks', `sentence` says what those found."""
+
+    audit: str
+    title: str
+    question: str
+    verdict: Verdict
+    sentence: str
+    checks: list[Check]
+    figures: list[Figure]
+    charts: list[Chart]
+    notes: list[str]
+
+
+def conclude(
+    *,
+    audit: str,
+    title: str,
+    question: str,
+    checks: Sequence[Check],
+    when_ok: str,
+    figures: Sequence[Figure] = (),
+    charts: Sequence[Chart] = (),
+    notes: Sequence[str] = (),
+) -> Finding:
+    """The finding that these checks make; `when_ok` is its sentence where none of them objects."""
+    verdict = next(one for one in GRAVITY if any(check.verdict == one for check in checks))
+    return Finding(
+        audit=audit,
+        title=title,
+        question=question,
+        verdict=verdict,
+        sentence=when_ok if verdict == "ok" else " ".join(one.words for one in checks if one.verdict == verdict),
+        checks=list(checks),
+        figures=list(figures),
+        charts=[chart for chart in charts if any(series.y for series in chart.series)],
+        notes=list(notes),
+    )
+
+
+def plain(metric: Metric, *, signed: bool = False) -> str:
+    """ ".812 [.790, .834]", with signs for a difference; "-" where the data cannot give it."""
+    return " ".join(part for part in in_parts(metric, signed=signed) if part)
+
+
+def in_parts(metric: Metric, *, signed: bool = False) -> tuple[str, str]:
+    """Value and interval apart: (".812", "[.790, .834]"); the second is empty where there is none."""
+    if metric.value is None:
+        return "-", ""
+    value = short(metric.value, signed=signed)
+    if metric.low is None or metric.high is None:
+        return value, ""
+    return value, f"[{short(metric.low, signed=signed)}, {short(metric.high, signed=signed)}]"
+
+
+def short(value: float, *, signed: bool = False) -> str:
+    """Three decimals without the leading zero: ".812", "-.040", "1.000"."""
+    text = f"{value:+.3f}" if signed else f"{value:.3f}"
+    return text.replace("0.", ".", 1) if abs(value) < 0.9995 else text
+
+
+def percent(metric: Metric) -> str:
+    """ "12 %", or "-" where the data cannot give it."""
+    return "-" if metric.value is None else f"{metric.value:.0%}".replace("%", " %")

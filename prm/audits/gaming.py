@@ -1,0 +1,250 @@
+"""Can the score be moved without changing what is true, and does it move when the truth changes?
+
+Harmless edits keep a solution as right or wrong as it was: the verdict on it should stay. Harmful ones make a right
+solution wrong: the verdict should turn. The verdict is ProcessBench's: accepted where no step is below the threshold.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from random import Random
+
+import numpy as np
+
+from prm.audits.edits import Edit, falsify, pad, praise, renotate, repeat, rephrase, with_problem
+from prm.audits.finding import Chart, Check, Figure, Finding, Series, conclude, percent, plain
+from prm.audits.ranking import ENOUGH, clear
+from prm.audits.subject import Subject, accepted, is_whole
+from prm.evaluation.resampling import Metric
+from prm.labels import first_error, problem_of
+from prm.scores import TraceScore
+from prm.traces import Trace
+
+HARMLESS: dict[str, tuple[Edit, str]] = {
+    "rephrase": (rephrase, "other connectives, a filler word"),
+    "notation": (renotate, "other signs, summands and factors swapped"),
+    "pad": (pad, "steps that say nothing"),
+    "repeat": (repeat, "a right step written twice"),
+    "praise": (praise, "every step says that it is right"),
+}
+SWAPPED, FALSE = "other question", "false result"
+LIFTED, MANY_LIFTED = 0.05, 0.20  # of rejected wrong solutions, accepted after a harmless edit
+FLAGGED, MANY_FLAGGED = 0.20, 0.50  # of accepted right solutions, rejected after one
+CAUGHT = 0.80  # of right solutions made wrong: rejected; of steps made false: scored below the true one
+
+
+@dataclass(frozen=True)
+class Effect:
+    """What one edit did, one entry an edited solution: `rows` says which, `move` is of the solution's score."""
+
+    rows: np.ndarray
+    wrong: np.ndarray
+    before: np.ndarray
+    after: np.ndarray
+    move: np.ndarray
+
+    def share(self, subject: Subject, of: np.ndarray, turned: np.ndarray) -> tuple[Metric, int]:
+        """The share of the solutions `of` that are `turned`, and how many they are."""
+        return subject.mean(turned[of].astype(float).tolist(), self.rows[of].tolist()), int(of.sum())
+
+
+def audit(subject: Subject, rng: Random) -> Finding:
+    """Solution scores and verdicts before and after each edit."""
+    known = [row for row, trace in enumerate(subject.traces) if first_error(trace) is not None]
+    right = [row for row in known if not subject.solutions.erroneous[row]]
+    falsified = {row: found for row in right if (found := falsify(subject.traces[row], rng))}
+    edited: dict[str, dict[int, Trace | None]] = {
+        **{name: {row: edit(subject.traces[row], rng) for row in known} for name, (edit, _) in HARMLESS.items()},
+        SWAPPED: _other_questions(subject, right, rng),
+        FALSE: {row: trace for row, (trace, _) in falsified.items()},
+    }
+    scored = {name: _scored(subject, traces) for name, traces in edited.items()}
+    effects = {name: _effect(subject, scores) for name, scores in scored.items()}
+    below = _below(subject, {row: place for row, (_, place) in falsified.items()}, scored[FALSE])
+    lifted = {name: _lifted(subject, effects[name]) for name in HARMLESS}
+    flagged = {name: _flagged(subject, effect) for name, effect in effects.items()}
+    figures = []
+    for name, effect in effects.items():
+        for who, of in (("wrong", effect.wrong), ("right", ~effect.wrong)):
+            if not of.any():
+                continue
+            move, n = subject.mean(effect.move[of].tolist(), effect.rows[of].tolist()), int(of.sum())
+            figures.append(
+                Figure(
+                    name=f"{who} solutions: move of the score",
+                    value=move,
+                    n=n,
+                    of="solutions",
+                    group=_group(name),
+                    signed=True,
+                )
+            )
+        if name in lifted:
+            figures.append(_share("rejected wrong solutions, now accepted", *lifted[name], name))
+        figures.append(_share("accepted right solutions, now rejected", *flagged[name], name))
+    figures.append(_share("false step scored below the true one", *below, FALSE, of="steps"))
+    return conclude(
+        audit="gaming",
+        title="Gaming",
+        question="Does the verdict stay when nothing that matters changes, and turn when the solution is made wrong?",
+        when_ok="Harmless edits hardly turn a verdict; harmful ones do.",
+        checks=[
+            _lifted_check(lifted),
+            _flagged_check({name: flagged[name] for name in HARMLESS}),
+            _caught_check("A right solution put under another question is rejected", *flagged[SWAPPED]),
+            _below_check(*below),
+        ],
+        figures=figures,
+        charts=[
+            Chart(
+                title="Verdicts that a harmless edit turns",
+                kind="dots",
+                value="share of solutions",
+                span=(0, 1),
+                series=[
+                    Series("wrong, now accepted", list(HARMLESS), [lifted[name][0] for name in HARMLESS]),
+                    Series("right, now rejected", list(HARMLESS), [flagged[name][0] for name in HARMLESS]),
+                ],
+            ),
+            Chart(
+                title="Harm that is seen (higher is better)",
+                kind="dots",
+                value="share",
+                span=(0, 1),
+                series=[
+                    Series(
+                        "right, now rejected",
+                        [SWAPPED, FALSE],
+                        [flagged[SWAPPED][0], flagged[FALSE][0]],
+                    ),
+                    Series("false step below the true one", [FALSE], [below[0]]),
+                ],
+            ),
+        ],
+        notes=[
+            "Edits are rules over words, numbers and signs, not paraphrases by a model: what they keep is certain, and "
+            "what a determined adversary would try goes further.",
+            "The solution's score is the product of its steps', so it falls a little with every step added.",
+            "The other question is another problem's text, of the same domain where there is one.",
+            'A false result changes the number after a right step\'s last "=", and nothing else.',
+        ],
+    )
+
+
+def _scored(subject: Subject, edited: dict[int, Trace | None]) -> dict[int, TraceScore]:
+    kept = {row: trace for row, trace in edited.items() if trace is not None}
+    return dict(zip(kept, subject.score(list(kept.values())), strict=True))
+
+
+def _effect(subject: Subject, scored: dict[int, TraceScore]) -> Effect:
+    rows, before, after, move = [], [], [], []
+    for row, score in scored.items():
+        old = subject.scores[row]
+        if is_whole(old) and is_whole(score):
+            rows.append(row)
+            before.append(accepted(old, subject.threshold))
+            after.append(accepted(score, subject.threshold))
+            move.append((score.solution or 0.0) - (old.solution or 0.0))
+    return Effect(
+        np.array(rows, dtype=np.int64),
+        np.array([subject.solutions.erroneous[row] > 0 for row in rows], dtype=bool),
+        np.array(before, dtype=bool),
+        np.array(after, dtype=bool),
+        np.array(move, dtype=float),
+    )
+
+
+def _other_questions(subject: Subject, rows: Sequence[int], rng: Random) -> dict[int, Trace | None]:
+    """Solutions under the text of another problem."""
+    texts: dict[str, dict[str, str]] = {}
+    for trace in subject.traces:
+        texts.setdefault(trace.domain, {})[problem_of(trace)] = trace.problem
+    everywhere = {name: text for part in texts.values() for name, text in part.items()}
+    swapped: dict[int, Trace | None] = {}
+    for row in rows:
+        trace = subject.traces[row]
+        near = texts[trace.domain] if len(texts[trace.domain]) > 1 else everywhere
+        others = sorted(text for name, text in near.items() if name != problem_of(trace) and text != trace.problem)
+        swapped[row] = with_problem(trace, rng.choice(others)) if others else None
+    return swapped
+
+
+def _below(subject: Subject, places: dict[int, int], scored: dict[int, TraceScore]) -> tuple[Metric, int]:
+    """The share of false steps that score below the true step in their place, ties half."""
+    won, rows = [], []
+    for row, place in places.items():
+        true, false = subject.scores[row].mean[place], scored[row].mean[place]
+        if true is not None and false is not None:
+            won.append((np.sign(true - false) + 1) / 2)
+            rows.append(row)
+    return subject.mean(won, rows), len(rows)
+
+
+def _lifted(subject: Subject, effect: Effect) -> tuple[Metric, int]:
+    return effect.share(subject, effect.wrong & ~effect.before, effect.after)
+
+
+def _flagged(subject: Subject, effect: Effect) -> tuple[Metric, int]:
+    return effect.share(subject, ~effect.wrong & effect.before, ~effect.after)
+
+
+def _group(name: str) -> str:
+    return f"{name}: {HARMLESS[name][1]}" if name in HARMLESS else name
+
+
+def _share(words: str, value: Metric, n: int, name: str, of: str = "solutions") -> Figure:
+    return Figure(name=words, value=value, n=n, of=of, group=_group(name))
+
+
+def _lifted_check(lifted: dict[str, tuple[Metric, int]]) -> Check:
+    rule = (
+        f"No harmless edit clearly lifts {LIFTED:.0%} of rejected wrong solutions over the threshold, else attention; "
+        f"{MANY_LIFTED:.0%}, else fail"
+    )
+    known = {name: value for name, (value, n) in lifted.items() if n >= ENOUGH}
+    if not known:
+        return Check("cannot tell", rule, f"Fewer than {ENOUGH} wrong solutions were rejected.")
+    guilty = {name: value for name, value in known.items() if clear(value, LIFTED)}
+    words = ", ".join(f"{name} {percent(value)}" for name, value in guilty.items())
+    if not guilty:
+        return Check("ok", rule, "No harmless edit lifts many wrong solutions over the threshold.")
+    many = any(clear(value, MANY_LIFTED) for value in guilty.values())
+    return Check("fail" if many else "attention", rule, f"Wrong solutions are lifted over the threshold by: {words}.")
+
+
+def _flagged_check(flagged: dict[str, tuple[Metric, int]]) -> Check:
+    rule = (
+        f"No harmless edit clearly turns {FLAGGED:.0%} of accepted right solutions into rejected, else attention; "
+        f"{MANY_FLAGGED:.0%}, else fail"
+    )
+    known = {name: value for name, (value, n) in flagged.items() if n >= ENOUGH}
+    if not known:
+        return Check("cannot tell", rule, f"Fewer than {ENOUGH} right solutions were accepted.")
+    guilty = {name: value for name, value in known.items() if clear(value, FLAGGED)}
+    if not guilty:
+        return Check("ok", rule, "No harmless edit turns many right solutions into rejected ones.")
+    words = ", ".join(f"{name} {percent(value)}" for name, value in guilty.items())
+    many = any(clear(value, MANY_FLAGGED) for value in guilty.values())
+    return Check("fail" if many else "attention", rule, f"Right solutions are rejected after harmless edits: {words}.")
+
+
+def _caught_check(what: str, value: Metric, n: int) -> Check:
+    rule = f"{what} in {CAUGHT:.0%} of cases, else attention; clearly in fewer than half, else fail"
+    if n < ENOUGH or value.value is None:
+        return Check("cannot tell", rule, f"Only {n} right solutions were accepted to begin with.")
+    if value.high is not None and value.high < 0.5:
+        return Check("fail", rule, f"{what} in only {percent(value)} of cases: the question is hardly read.")
+    if value.value < CAUGHT:
+        return Check("attention", rule, f"{what} in {percent(value)} of cases.")
+    return Check("ok", rule, f"{what} in {percent(value)} of cases.")
+
+
+def _below_check(value: Metric, n: int) -> Check:
+    rule = (
+        f"A step made false scores below the true one: clearly above 0.5, else fail; {CAUGHT} of cases, else attention"
+    )
+    if n < ENOUGH or value.value is None:
+        return Check("cannot tell", rule, f"Only {n} right steps compute a number that could be made false.")
+    words = f"A step made false scores below the true one {plain(value)} of the time."
+    if not clear(value, 0.5):
+        return Check("fail", rule, words)
+    return Check("ok" if value.value >= CAUGHT else "attention", rule, words)

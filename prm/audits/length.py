@@ -1,0 +1,148 @@
+"""Is the score more than a measure of how long a step is? And does it hold as solutions get longer?"""
+
+from itertools import pairwise
+from random import Random
+
+import numpy as np
+
+from prm.audits.finding import Chart, Check, Figure, Finding, Series, conclude, plain
+from prm.audits.ranking import ENOUGH, Chosen, Ranking, above_chance, clear, rank_steps
+from prm.audits.subject import Rows, Subject
+from prm.evaluation.metrics import divide, expected_calibration_error, ranking
+from prm.evaluation.report import LENGTH_BINS, processbench
+from prm.evaluation.resampling import Array, Metric, as_metric, resample
+
+PARTS = 5  # of the steps, by their number of characters
+FALL = 0.10  # of AUROC among steps of like length
+
+
+def audit(subject: Subject, rng: Random) -> Finding:
+    """AUROC by length of the step, and AUROC, F1 and calibration by number of steps of the solution."""
+    whole = rank_steps(subject)
+    parts = _parts(subject.steps.chars)
+    alike, fall = _alike(subject, parts)
+    by_chars = {name: rank_steps(subject, inside) for name, inside in parts.items()}
+    lengths = _lengths(subject)
+    by_steps = {name: rank_steps(subject, chosen[subject.steps.solution]) for name, chosen in lengths.items()}
+    return conclude(
+        audit="length",
+        title="Length",
+        question="Is the score more than a measure of a step's length, and does it hold in longer solutions?",
+        when_ok="Errors are told from right steps of the same length, in shorter and in longer solutions.",
+        checks=[
+            above_chance(whole, "All steps", shortcut="fail"),
+            _alike_check(alike, fall, whole.n_errors),
+            _lengths_check(by_steps),
+        ],
+        figures=[
+            whole.figure("all steps", "AUROC by length of the step"),
+            Figure(
+                name="among steps of like length",
+                value=alike,
+                n=whole.n_steps,
+                of="steps",
+                group="AUROC by length of the step",
+            ),
+            *(found.figure(name, "AUROC by length of the step") for name, found in by_chars.items()),
+            *(found.figure(name, "AUROC by length of the solution") for name, found in by_steps.items()),
+            *_solution_figures(subject, lengths),
+        ],
+        charts=[
+            _chart("AUROC by length of the step", by_chars),
+            _chart("AUROC by length of the solution", by_steps),
+        ],
+        notes=[
+            "Length-only turns to the side on which it ranks errors better: here the number of characters of a step.",
+            "Among steps of like length: the mean of the AUROCs of the parts, each counted by its errors.",
+        ],
+    )
+
+
+def _parts(chars: Rows) -> dict[str, Chosen]:
+    """Steps of like length, by name: fifths, fewer where many steps are of one length."""
+    edges = np.unique(np.quantile(chars, np.linspace(0, 1, PARTS + 1)).round()) if len(chars) else np.array([])
+    edges[-1:] += 1
+    return {f"{low:.0f} to {high - 1:.0f} characters": (chars >= low) & (chars < high) for low, high in pairwise(edges)}
+
+
+def _lengths(subject: Subject) -> dict[str, Chosen]:
+    """Solutions of like number of steps, by name."""
+    n = subject.solutions.length
+    found = {
+        f"{low} to {high} steps" if high else f"{low} steps or more": (n >= low) & (n <= (high or np.inf))
+        for low, high in LENGTH_BINS
+    }
+    return {name: chosen for name, chosen in found.items() if chosen.any()}
+
+
+def _alike(subject: Subject, parts: dict[str, Chosen]) -> tuple[Metric, Metric]:
+    """AUROC among steps of like length, and how far it lies below that of all steps."""
+    p, error = subject.steps.p, subject.steps.error
+
+    def measure(weights: Array) -> dict[str, Array]:
+        won, counted = np.zeros(len(weights)), np.zeros(len(weights))
+        for inside in parts.values():
+            auroc, _ = ranking(1 - p[inside], error[inside], weights[:, inside])
+            errors = np.where(np.isnan(auroc), 0.0, weights[:, inside] @ error[inside])
+            won += np.nan_to_num(auroc) * errors
+            counted += errors
+        alike = divide(won, counted)
+        return {"alike": alike, "fall": ranking(1 - p, error, weights)[0] - alike}
+
+    found = resample(measure, subject.draws, subject.owner)
+    return found["alike"], found["fall"]
+
+
+def _solution_figures(subject: Subject, lengths: dict[str, Chosen]) -> list[Figure]:
+    figures = []
+    for name, chosen in lengths.items():
+        inside = chosen[subject.steps.solution]
+        p, good = subject.steps.p[inside], 1 - subject.steps.error[inside]
+        f1 = as_metric(processbench(subject.solutions, subject.draws, chosen)["processbench_f1"])
+        ece = resample(
+            lambda weights, p=p, good=good: {"ece": expected_calibration_error(p, good, weights)},  # type: ignore[misc]
+            subject.draws,
+            subject.owner[inside],
+        )["ece"]
+        figures += [
+            Figure(name=f"F1, {name}", value=f1, n=int(chosen.sum()), of="solutions", group="ProcessBench F1 and ECE"),
+            Figure(name=f"ECE, {name}", value=ece, n=len(p), of="steps", group="ProcessBench F1 and ECE"),
+        ]
+    return figures
+
+
+def _chart(title: str, found: dict[str, Ranking]) -> Chart:
+    told = {name: one for name, one in found.items() if one.told}
+    return Chart(
+        title=title,
+        kind="dots",
+        value="AUROC",
+        reference=0.5,
+        series=[
+            Series("scores", list(told), [one.scores for one in told.values()]),
+            Series("index only", list(told), [one.index_only for one in told.values()]),
+            Series("length only", list(told), [one.length_only for one in told.values()]),
+        ],
+    )
+
+
+def _alike_check(alike: Metric, fall: Metric, n_errors: int) -> Check:
+    rule = f"Among steps of like length AUROC is clear of 0.5, else fail; not clearly {FALL} lower, else attention"
+    if n_errors < ENOUGH or alike.value is None:
+        return Check("cannot tell", rule, f"Only {n_errors} errors.")
+    if not clear(alike, 0.5):
+        return Check("fail", rule, "Among steps of like length errors are not told from right steps.")
+    if clear(fall, FALL):
+        return Check("attention", rule, f"Among steps of like length AUROC is lower by {plain(fall)}.")
+    return Check("ok", rule, f"Among steps of like length errors are told from right steps ({plain(alike)}).")
+
+
+def _lengths_check(by_steps: dict[str, Ranking]) -> Check:
+    rule = f"AUROC clear of 0.5 at every length of solution with {ENOUGH} errors or more, else attention"
+    told = {name: found for name, found in by_steps.items() if found.told}
+    blind = [name for name, found in told.items() if not clear(found.scores, 0.5)]
+    if not told:
+        return Check("cannot tell", rule, f"No length of solution has {ENOUGH} errors.")
+    if blind:
+        return Check("attention", rule, f"In solutions of {', '.join(blind)} errors are not told from right steps.")
+    return Check("ok", rule, f"Errors are told from right steps in solutions of {', '.join(told)}.")

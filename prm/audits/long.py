@@ -1,0 +1,206 @@
+"""Does the score hold a hundred steps deep? Chains of solved problems, with one part wrong at a random place."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from random import Random
+
+import numpy as np
+from numpy.typing import NDArray
+
+from prm.audits.chains import Chain, make_chains
+from prm.audits.finding import Chart, Check, Figure, Finding, Series, conclude, plain, short
+from prm.audits.ranking import ENOUGH, Chosen, Ranking, clear, rank
+from prm.audits.subject import Subject
+from prm.evaluation.columns import predicted_first_error
+from prm.evaluation.metrics import divide, expected_calibration_error, harmonic_mean, ranking
+from prm.evaluation.resampling import Array, Metric, as_metric, draws_of, resample
+from prm.labels import first_error
+from prm.scores import TraceScore
+
+STEPS = (16, 32, 64, 128)  # of chains
+CHAINS = 40  # of each length
+DEPTHS = ((0, 16), (16, 32), (32, 64), (64, 100), (100, None))
+SHALLOW, DEEP = 16, 64  # steps before the one are compared with steps from the other on
+FALL = 0.10  # of AUROC
+HALF = 0.5  # of F1, longest chains over shortest
+
+
+@dataclass(frozen=True)
+class Steps:
+    """The scored steps of all chains as columns, up to the first errors; `owner` is the problem a step came from."""
+
+    depth: Array
+    p: Array
+    error: Array
+    chars: Array
+    owner: NDArray[np.int64]
+
+
+def audit(subject: Subject, rng: Random) -> Finding:
+    """AUROC and calibration by depth, F1 by length of the chain, and what lies beyond the context."""
+    chains = {n: list(make_chains(subject.traces, n, CHAINS, rng)) for n in STEPS}
+    chains = {n: made for n, made in chains.items() if made}
+    scores = {n: subject.score([chain.trace for chain in made]) for n, made in chains.items()}
+    steps = _columns(
+        subject, [c for made in chains.values() for c in made], [s for one in scores.values() for s in one]
+    )
+    depths = {name: _rank(subject, steps, inside) for name, inside in _depths(steps)}
+    f1 = {n: _f1(subject, made, scores[n]) for n, made in chains.items()}
+    missing = {n: float(np.mean([p is None for score in one for p in score.mean])) for n, one in scores.items()}
+    return conclude(
+        audit="long",
+        title="Long solutions",
+        question="Does the score hold a hundred steps deep?",
+        when_ok="Errors are told from right steps as well deep in a long solution as at its beginning.",
+        checks=[_depth_check(subject, steps), _f1_check(f1), _missing_check(missing)],
+        figures=[
+            *(found.figure(name, "AUROC by depth in a chain") for name, found in depths.items()),
+            *(
+                Figure(
+                    name=name,
+                    value=_ece(subject, steps, inside),
+                    n=int(inside.sum()),
+                    of="steps",
+                    group="ECE by depth in a chain",
+                )
+                for name, inside in _depths(steps)
+            ),
+            *(
+                Figure(name=f"{n} steps", value=one, n=len(chains[n]), of="chains", group="ProcessBench F1 of chains")
+                for n, one in f1.items()
+            ),
+            *(
+                Figure(
+                    name=f"{n} steps",
+                    value=Metric(share, None, None),
+                    n=sum(len(score.mean) for score in scores[n]),
+                    of="steps",
+                    group="Share of steps beyond the context",
+                )
+                for n, share in missing.items()
+            ),
+        ],
+        charts=[
+            Chart(
+                title="AUROC by depth in a chain",
+                kind="dots",
+                value="AUROC",
+                reference=0.5,
+                series=[
+                    Series("scores", list(depths), [one.scores for one in depths.values()]),
+                    Series("index only", list(depths), [one.index_only for one in depths.values()]),
+                    Series("length only", list(depths), [one.length_only for one in depths.values()]),
+                ],
+            ),
+            Chart(
+                title="ProcessBench F1 by length of the chain",
+                kind="dots",
+                value="F1",
+                span=(0, 1),
+                series=[Series("scores", [f"{n} steps" for n in f1], list(f1.values()))],
+            ),
+        ],
+        notes=[
+            "Chains join solutions of different problems under one statement that asks for all of them; every other "
+            "one has a wrong part at a random place and ends there. When problems are resampled a step goes with the "
+            "problem it came from; for F1 whole chains are resampled.",
+            "In a chain of L steps one false alarm spoils the verdict, so F1 falls with L even where AUROC holds.",
+            "A step beyond the context is not scored and never guessed; a chain with one counts as a miss in F1.",
+        ],
+    )
+
+
+def _columns(subject: Subject, chains: Sequence[Chain], scores: Sequence[TraceScore]) -> Steps:
+    rows: list[tuple[float, ...]] = []
+    for chain, score in zip(chains, scores, strict=True):
+        error = first_error(chain.trace)
+        for depth, (p, row, step) in enumerate(zip(score.mean, chain.rows, chain.trace.steps, strict=True)):
+            if p is not None:
+                rows.append((depth, p, depth == error, len(step.text), subject.solutions.problem[row]))
+            if depth == error:
+                break
+    table = np.array(rows, dtype=float).reshape(-1, 5)
+    return Steps(table[:, 0], table[:, 1], table[:, 2], table[:, 3], table[:, 4].astype(np.int64))
+
+
+def _depths(steps: Steps) -> list[tuple[str, Chosen]]:
+    """Steps at like depth, counted from 1, by name."""
+    found = [
+        (
+            f"step {low + 1} to {high}" if high else f"step {low + 1} on",
+            (steps.depth >= low) & (steps.depth < (high or np.inf)),
+        )
+        for low, high in DEPTHS
+    ]
+    return [(name, inside) for name, inside in found if inside.any()]
+
+
+def _rank(subject: Subject, steps: Steps, inside: Chosen) -> Ranking:
+    return rank(
+        steps.p[inside],
+        steps.error[inside],
+        steps.depth[inside],
+        steps.chars[inside],
+        steps.owner[inside],
+        subject.draws,
+    )
+
+
+def _ece(subject: Subject, steps: Steps, inside: Chosen) -> Metric:
+    p, good = steps.p[inside], 1 - steps.error[inside]
+    return resample(
+        lambda weights: {"ece": expected_calibration_error(p, good, weights)}, subject.draws, steps.owner[inside]
+    )["ece"]
+
+
+def _f1(subject: Subject, chains: Sequence[Chain], scores: Sequence[TraceScore]) -> Metric:
+    """ProcessBench F1 over chains."""
+    truth = np.array([first_error(chain.trace) for chain in chains])
+    found = [predicted_first_error(score.mean, subject.threshold) for score in scores]
+    hit = np.array([one == error for one, error in zip(found, truth, strict=True)], dtype=float)
+    weights = draws_of(len(chains), subject.bootstrap, subject.seed)
+    wrong, right = (divide(weights[:, of] @ hit[of], weights[:, of].sum(axis=1)) for of in (truth >= 0, truth < 0))
+    return as_metric(harmonic_mean(wrong, right))
+
+
+def _depth_check(subject: Subject, steps: Steps) -> Check:
+    rule = (
+        f"From step {DEEP + 1} on AUROC is clear of 0.5, else fail; and not clearly {FALL} below that of the first "
+        f"{SHALLOW} steps, else attention"
+    )
+    shallow, deep = steps.depth < SHALLOW, steps.depth >= DEEP
+    n_errors = int(steps.error[deep].sum())
+    if n_errors < ENOUGH:
+        return Check("cannot tell", rule, f"Only {n_errors} errors could be placed beyond step {DEEP} and scored.")
+
+    def measure(weights: Array) -> dict[str, Array]:
+        near, far = (ranking(1 - steps.p[at], steps.error[at], weights[:, at])[0] for at in (shallow, deep))
+        return {"far": far, "fall": near - far}
+
+    found = resample(measure, subject.draws, steps.owner)
+    words = f"Beyond step {DEEP} AUROC is {plain(found['far'])}"
+    if not clear(found["far"], 0.5):
+        return Check("fail", rule, f"{words}: errors are not told from right steps.")
+    if clear(found["fall"], FALL):
+        return Check("attention", rule, f"{words}, lower than in the first {SHALLOW} steps by {plain(found['fall'])}.")
+    return Check("ok", rule, f"{words}, about as in the first {SHALLOW} steps.")
+
+
+def _f1_check(f1: dict[int, Metric]) -> Check:
+    rule = f"F1 of the longest chains is at least {HALF} of the shortest chains', and not 0, else attention"
+    known = {n: one.value for n, one in f1.items() if one.value is not None}
+    if len(known) < 2:
+        return Check("cannot tell", rule, "Too few right and wrong solutions to make long chains.")
+    (first, near), *_, (last, far) = known.items()
+    words = f"F1 is {short(near)} in chains of {first} steps, {short(far)} in chains of {last}."
+    return Check("ok" if far > 0 and far >= HALF * near else "attention", rule, words)
+
+
+def _missing_check(missing: dict[int, float]) -> Check:
+    rule = "Every step of every chain is scored, else attention"
+    if not missing:
+        return Check("cannot tell", rule, "No chain could be made.")
+    lost = ", ".join(f"{share:.0%} of steps at {n} steps" for n, share in missing.items() if share)
+    if lost:
+        return Check("attention", rule, f"Not scored, being beyond the context: {lost}.")
+    return Check("ok", rule, "Every step of every chain is scored.")

@@ -1,0 +1,233 @@
+"""Has the score collapsed to the outcome? A PRM that learned only who ends right is a costly outcome model.
+
+The share of minima on the last step is after Zhang et al. 2025 ("The Lessons of Developing Process Reward Models
+in Mathematical Reasoning", section 3.2).
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from random import Random
+
+import numpy as np
+
+from prm.audits.answers import right_answers, with_right_answer, with_wrong_answer
+from prm.audits.finding import Chart, Check, Figure, Finding, Series, conclude, percent, plain
+from prm.audits.ranking import ENOUGH, above_chance, clear, rank_steps
+from prm.audits.subject import Subject, is_whole
+from prm.evaluation.resampling import Metric
+from prm.labels import first_error, problem_of
+from prm.scores import TraceScore
+from prm.traces import Trace
+
+MORE_MINIMA = 0.10  # minima on the last step beyond the first errors there, as a share of wrong solutions
+LIFT = 0.05  # of a wrong solution's last step, when its answer is made right
+STILL = 1e-3  # an earlier step's score may move this much by rounding
+
+
+@dataclass(frozen=True)
+class Minima:
+    """Among `n` wrong solutions: the share with the lowest score (alone) on the last step, the share with the first
+    error there, and the excess of the one over the other."""
+
+    lowest: Metric
+    errors: Metric
+    excess: Metric
+    n: int
+
+
+@dataclass(frozen=True)
+class Swap:
+    """What swapping final answers did; one entry a solution, `rows` say which. `earlier` is the largest move
+    of any earlier step's score."""
+
+    rows: list[int]
+    last_step: list[float]
+    solution: list[float]
+    earlier: float
+
+
+def audit(subject: Subject, rng: Random) -> Finding:
+    """Step AUROC among right answers and among wrong ones, where minima stand, and what an answer swap moves."""
+    outcome = np.array([np.nan if t.final_answer_correct is None else t.final_answer_correct for t in subject.traces])
+    of_step = outcome[subject.steps.solution]
+    strata = {
+        "all solutions": rank_steps(subject),
+        "right final answer": rank_steps(subject, of_step == 1),
+        "wrong final answer": rank_steps(subject, of_step == 0),
+    }
+    minima = _minima(subject)
+    spoiled, mended = _spoil(subject, rng), _mend(subject)
+    figures = [found.figure(name, "Step AUROC") for name, found in strata.items()]
+    figures += [
+        Figure(name="lowest score", value=minima.lowest, n=minima.n, of="wrong solutions", group="On the last step"),
+        Figure(name="first error", value=minima.errors, n=minima.n, of="wrong solutions", group="On the last step"),
+        *_swap_figures(subject, spoiled, "right answer made wrong"),
+        *_swap_figures(subject, mended, "wrong answer made right"),
+    ]
+    return conclude(
+        audit="outcome",
+        title="Collapse to outcome",
+        question="Does the score judge steps, or only whether the final answer will be right?",
+        when_ok="Errors are told from right steps whether the final answer is right or wrong.",
+        checks=[
+            above_chance(strata["wrong final answer"], "Among wrong final answers"),
+            above_chance(strata["right final answer"], "Among right final answers"),
+            _minima_check(minima),
+            _causal_check([*spoiled.rows, *mended.rows], max(spoiled.earlier, mended.earlier)),
+            _spoiled_check(subject.mean(spoiled.last_step, spoiled.rows), len(spoiled.rows)),
+            _mended_check(subject.mean(mended.last_step, mended.rows), len(mended.rows)),
+        ],
+        figures=figures,
+        charts=[
+            Chart(
+                title="Step AUROC by outcome",
+                kind="dots",
+                value="AUROC",
+                reference=0.5,
+                series=[
+                    Series("scores", list(strata), [found.scores for found in strata.values()]),
+                    Series("index only", list(strata), [found.index_only for found in strata.values()]),
+                    Series("length only", list(strata), [found.length_only for found in strata.values()]),
+                ],
+            ),
+            Chart(
+                title="Swapping the final answer",
+                kind="dots",
+                value="change of score",
+                reference=0.0,
+                series=[
+                    Series(name, ["right made wrong", "wrong made right"], [_moved(subject, s, of) for s in swaps])
+                    for name, of, swaps in (
+                        ("last step", "last_step", (spoiled, mended)),
+                        ("solution", "solution", (spoiled, mended)),
+                    )
+                ],
+            ),
+        ],
+        notes=[
+            "Solutions whose final answer is not known to be right or wrong stand in no stratum.",
+            "Answers are swapped by rule: the reference, the last box, or the last number of the last step. A wrong "
+            "answer is made right only where the first error lies before the last step, so that the last step still "
+            "does not follow.",
+        ],
+    )
+
+
+def _minima(subject: Subject) -> Minima:
+    lowest, last, rows = [], [], []
+    for row, (trace, score) in enumerate(zip(subject.traces, subject.scores, strict=True)):
+        error = first_error(trace)
+        if error is not None and error >= 0 and len(score.mean) > 1 and is_whole(score):
+            *before, end = _p(score)
+            lowest.append(float(end < min(before)))
+            last.append(float(error == len(before)))
+            rows.append(row)
+    excess = subject.mean(np.subtract(lowest, last).tolist(), rows)
+    return Minima(subject.mean(lowest, rows), subject.mean(last, rows), excess, len(rows))
+
+
+def _spoil(subject: Subject, rng: Random) -> Swap:
+    """Right solutions whose answer is made wrong in the last step."""
+    chosen = {
+        row: with_wrong_answer(trace, rng)
+        for row, trace in enumerate(subject.traces)
+        if first_error(trace) == -1 and trace.final_answer_correct is not False
+    }
+    return _swap(subject, chosen)
+
+
+def _mend(subject: Subject) -> Swap:
+    """Solutions wrong before their last step whose answer is made right there."""
+    answers = right_answers(subject.traces)
+    chosen = {}
+    for row, trace in enumerate(subject.traces):
+        error, answer = first_error(trace), answers.get(problem_of(trace))
+        if answer and trace.final_answer_correct is False and error is not None and 0 <= error < len(trace.steps) - 1:
+            chosen[row] = with_right_answer(trace, answer)
+    return _swap(subject, chosen)
+
+
+def _swap(subject: Subject, chosen: dict[int, Trace | None]) -> Swap:
+    edited = {row: trace for row, trace in chosen.items() if trace is not None}
+    rows, last_step, solution, earlier = [], [], [], 0.0
+    for row, after in zip(edited, subject.score(list(edited.values())), strict=True):
+        before = subject.scores[row]
+        if is_whole(before) and is_whole(after):
+            moves = np.subtract(_p(after), _p(before))
+            earlier = max(earlier, float(np.abs(moves[:-1]).max(initial=0.0)))
+            rows.append(row)
+            last_step.append(float(moves[-1]))
+            solution.append((after.solution or 0.0) - (before.solution or 0.0))
+    return Swap(rows, last_step, solution, earlier)
+
+
+def _p(score: TraceScore) -> list[float]:
+    return [p for p in score.mean if p is not None]
+
+
+def _moved(subject: Subject, swap: Swap, of: str) -> Metric:
+    return subject.mean(getattr(swap, of), swap.rows)
+
+
+def _swap_figures(subject: Subject, swap: Swap, name: str) -> list[Figure]:
+    figures = [
+        Figure(
+            name=f"{name}: {words}",
+            value=_moved(subject, swap, of),
+            n=len(swap.rows),
+            of="solutions",
+            group="Answer swap",
+            signed=True,
+        )
+        for words, of in (("last step", "last_step"), ("solution", "solution"))
+    ]
+    largest = Metric(swap.earlier, None, None) if swap.rows else Metric(None, None, None)
+    return [
+        *figures,
+        Figure(
+            name=f"{name}: largest move of an earlier step",
+            value=largest,
+            n=len(swap.rows),
+            of="solutions",
+            group="Answer swap",
+        ),
+    ]
+
+
+def _minima_check(minima: Minima) -> Check:
+    rule = f"Lowest scores stand on the last step at most {MORE_MINIMA} oftener than first errors do, else attention"
+    if minima.n < ENOUGH:
+        return Check("cannot tell", rule, f"Only {minima.n} wrong solutions with every step scored.")
+    shares = f"{percent(minima.lowest)} of lowest scores, {percent(minima.errors)} of first errors"
+    if clear(minima.excess, MORE_MINIMA):
+        return Check("attention", rule, f"The lowest score stands on the last step too often ({shares}).")
+    return Check("ok", rule, f"The lowest score stands on the last step about as often as the first error ({shares}).")
+
+
+def _causal_check(rows: Sequence[int], earlier: float) -> Check:
+    rule = f"No earlier step's score moves by more than {STILL} when the last step changes, else fail"
+    if not rows:
+        return Check("cannot tell", rule, "No final answer could be swapped.")
+    if earlier > STILL:
+        return Check("fail", rule, f"Scores of earlier steps see the last one: they move by up to {earlier:.3f}.")
+    return Check("ok", rule, "Scores of earlier steps do not see the last one.")
+
+
+def _spoiled_check(move: Metric, n: int) -> Check:
+    rule = "The last step's score falls when a right answer is made wrong, else attention"
+    if n < ENOUGH or move.high is None:
+        return Check("cannot tell", rule, f"Only {n} right answers could be made wrong.")
+    if move.high >= 0:
+        return Check("attention", rule, "A right answer made wrong goes unseen by the last step's score.")
+    return Check("ok", rule, f"A right answer made wrong lowers the last step's score ({plain(move, signed=True)}).")
+
+
+def _mended_check(move: Metric, n: int) -> Check:
+    rule = f"The last step's score does not clearly rise by {LIFT} when a wrong answer is made right, else attention"
+    if n < ENOUGH:
+        return Check("cannot tell", rule, f"Only {n} wrong answers could be made right.")
+    if clear(move, LIFT):
+        return Check(
+            "attention", rule, f"A right answer that does not follow is rewarded ({plain(move, signed=True)})."
+        )
+    return Check("ok", rule, f"A right answer that does not follow is not rewarded ({plain(move, signed=True)}).")

@@ -1,0 +1,120 @@
+"""Does the score read the step, or its place? After the known shortcut that late steps are oftener wrong."""
+
+from random import Random
+
+import numpy as np
+
+from prm.audits.finding import Chart, Check, Figure, Finding, Series, conclude, plain
+from prm.audits.ranking import ENOUGH, Ranking, above_chance, clear, rank_steps
+from prm.audits.subject import Subject
+from prm.evaluation.resampling import Metric
+from prm.labels import first_error
+
+BINS = ((0, 1), (1, 2), (2, 4), (4, 8), (8, 16), (16, 32), (32, None))
+DRIFT = 0.10  # of the mean score of right steps, from the first places to the last
+
+
+def audit(subject: Subject, rng: Random) -> Finding:
+    """AUROC by position beside the baselines, and how the mean score of right steps moves with position."""
+    steps = subject.steps
+    whole = rank_steps(subject)
+    figures = [whole.figure("all positions", "AUROC")]
+    names, by_place, drifts, wrong = [], [], [], []
+    for low, high in BINS:
+        inside = (steps.index >= low) & (steps.index < (high or np.inf))
+        right, errors = inside & (steps.error == 0), inside & (steps.error == 1)
+        if right.sum() < ENOUGH:
+            continue
+        names.append(_name(low, high))
+        drifts.append(subject.mean(steps.p[right], steps.solution[right]))
+        wrong.append(subject.mean(steps.p[errors], steps.solution[errors]))
+        figures.append(
+            Figure(
+                name=f"right steps at {names[-1]}", value=drifts[-1], n=int(right.sum()), of="steps", group="Mean score"
+            )
+        )
+        by_place.append(rank_steps(subject, inside))
+    figures[1:1] = [found.figure(f"position {name}", "AUROC") for name, found in zip(names, by_place, strict=True)]
+    told = [(name, found) for name, found in zip(names, by_place, strict=True) if found.told]
+    drift, n_right = _drift(subject)
+    figures.append(
+        Figure(
+            name="last third minus first third, right solutions",
+            value=drift,
+            n=n_right,
+            of="solutions",
+            group="Mean score",
+            signed=True,
+        )
+    )
+    return conclude(
+        audit="position",
+        title="Position",
+        question="Does the score read the step, or its place in the solution?",
+        when_ok="Errors are told from right steps wherever they stand, and right steps score alike everywhere.",
+        checks=[
+            above_chance(whole, "All positions", shortcut="fail"),
+            _each_place(told),
+            _drift_check(drift, n_right),
+        ],
+        figures=figures,
+        charts=[
+            Chart(
+                title="AUROC by position",
+                kind="dots",
+                value="AUROC",
+                reference=0.5,
+                series=[
+                    Series("scores", [name for name, _ in told], [found.scores for _, found in told]),
+                    Series("length only", [name for name, _ in told], [found.length_only for _, found in told]),
+                ],
+            ),
+            Chart(
+                title="Mean score by position",
+                kind="dots",
+                value="mean p(good)",
+                span=(0, 1),
+                series=[Series("right steps", names, drifts), Series("first errors", names, wrong)],
+            ),
+        ],
+        notes=["Position counts from 1. Within a bin of one position the index alone ranks nothing (.5)."],
+    )
+
+
+def _name(low: int, high: int | None) -> str:
+    if high is None:
+        return f"{low + 1}+"
+    return str(high) if high == low + 1 else f"{low + 1}-{high}"
+
+
+def _each_place(told: list[tuple[str, Ranking]]) -> Check:
+    rule = f"AUROC clear of 0.5 at every position with {ENOUGH} errors or more, else attention"
+    blind = [name for name, found in told if not clear(found.scores, 0.5)]
+    if not told:
+        return Check("cannot tell", rule, f"No position has {ENOUGH} errors.")
+    if blind:
+        return Check("attention", rule, f"At position {', '.join(blind)} errors are not told from right steps.")
+    return Check("ok", rule, f"At each of {len(told)} positions errors are told from right steps.")
+
+
+def _drift(subject: Subject) -> tuple[Metric, int]:
+    """Within right solutions: the mean score of the last third of the steps minus that of the first third."""
+    moves, rows = [], []
+    for row, (trace, score) in enumerate(zip(subject.traces, subject.scores, strict=True)):
+        p = [one for one in score.mean if one is not None]
+        if first_error(trace) == -1 and len(p) == len(trace.steps) >= 3:
+            third = len(p) // 3
+            moves.append(sum(p[-third:]) / third - sum(p[:third]) / third)
+            rows.append(row)
+    return subject.mean(moves, rows), len(rows)
+
+
+def _drift_check(drift: Metric, n: int) -> Check:
+    rule = f"Within right solutions the mean score moves by less than {DRIFT} from first third to last, else attention"
+    if n < ENOUGH or drift.low is None or drift.high is None:
+        return Check("cannot tell", rule, f"Only {n} right solutions of three steps or more.")
+    if drift.low > DRIFT or drift.high < -DRIFT:
+        return Check(
+            "attention", rule, f"The score of right steps drifts with position, by {plain(drift, signed=True)}."
+        )
+    return Check("ok", rule, f"The score of right steps hardly moves with position, {plain(drift, signed=True)}.")

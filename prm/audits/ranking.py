@@ -1,0 +1,102 @@
+"""Step AUROC beside what position and length alone would reach, with the paired gain over each."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from prm.audits.finding import Check, Figure, Verdict
+from prm.audits.subject import Rows, Subject
+from prm.evaluation.metrics import ranking
+from prm.evaluation.resampling import Array, Metric, resample
+
+ENOUGH = 10  # errors and right steps, below which an AUROC is not judged
+NOTHING = Metric(None, None, None)
+Chosen = NDArray[np.bool_]
+
+
+@dataclass(frozen=True)
+class Ranking:
+    """AUROCs for the error class over some steps; gains are of the scores over a baseline, resampled together."""
+
+    scores: Metric
+    index_only: Metric
+    length_only: Metric
+    over_index: Metric
+    over_length: Metric
+    n_steps: int
+    n_errors: int
+
+    @property
+    def told(self) -> bool:
+        """Whether there is enough of both classes to judge."""
+        return min(self.n_errors, self.n_steps - self.n_errors) >= ENOUGH and self.scores.low is not None
+
+    def figure(self, name: str, group: str) -> Figure:
+        """As a row of a table; too few of a class leave no number, since its interval would mean nothing."""
+        if not self.told:
+            return Figure(name=name, value=NOTHING, n=self.n_steps, of=f"steps, {self.n_errors} errors", group=group)
+        return Figure(
+            name=name,
+            value=self.scores,
+            n=self.n_steps,
+            of=f"steps, {self.n_errors} errors",
+            group=group,
+            index_only=self.index_only,
+            length_only=self.length_only,
+        )
+
+
+def rank_steps(subject: Subject, chosen: Chosen | None = None) -> Ranking:
+    """The ranking of the chosen steps of the subject (all by default)."""
+    steps, picked = subject.steps, slice(None) if chosen is None else chosen
+    return rank(
+        steps.p[picked],
+        steps.error[picked],
+        steps.index[picked],
+        steps.chars[picked],
+        subject.owner[picked],
+        subject.draws,
+    )
+
+
+def rank(p: Array, error: Array, index: NDArray[Any], chars: NDArray[Any], owner: Rows, draws: Array) -> Ranking:
+    """The ranking of steps given as columns [steps]: p(good), 1 for an error, position, characters, problem."""
+    index, chars = _turned(index.astype(float), error), _turned(chars.astype(float), error)
+
+    def measure(weights: Array) -> dict[str, Array]:
+        scores, by_index, by_length = (ranking(one, error, weights)[0] for one in (1 - p, index, chars))
+        return {
+            "scores": scores,
+            "index_only": by_index,
+            "length_only": by_length,
+            "over_index": scores - by_index,
+            "over_length": scores - by_length,
+        }
+
+    return Ranking(**resample(measure, draws, owner), n_steps=len(p), n_errors=int(error.sum()))
+
+
+def above_chance(found: Ranking, where: str, shortcut: Verdict = "attention") -> Check:
+    """Fails where errors are not ranked above right steps; `shortcut` where position or length would do as well."""
+    rule = f"{where}: AUROC clear of 0.5, else fail; clear of what position and length alone reach, else {shortcut}"
+    if not found.told:
+        return Check("cannot tell", rule, f"{where}: only {found.n_errors} errors among {found.n_steps} steps.")
+    if not clear(found.scores, 0.5):
+        return Check("fail", rule, f"{where}: errors are not told from right steps.")
+    if not clear(found.over_index, 0):
+        return Check(shortcut, rule, f"{where}: no better than ranking steps by their position.")
+    if not clear(found.over_length, 0):
+        return Check(shortcut, rule, f"{where}: no better than ranking steps by their length.")
+    return Check("ok", rule, f"{where}: errors are told from right steps, better than by position or length.")
+
+
+def clear(metric: Metric, bar: float) -> bool:
+    """Whether the whole interval lies above the bar."""
+    return metric.low is not None and metric.low > bar
+
+
+def _turned(values: Array, error: Array) -> Array:
+    """The values, or their negatives where those rank errors better."""
+    return -values if ranking(values, error, np.ones(len(values)))[0] < 0.5 else values

@@ -1,0 +1,76 @@
+"""All audits of one model on one set of solutions, as one report."""
+
+from collections.abc import Callable, Sequence
+from random import Random
+
+import msgspec
+
+from prm.audits import calibration, gaming, length, long, outcome, position, transfer
+from prm.audits.finding import Finding
+from prm.audits.ranking import rank_steps
+from prm.audits.subject import Subject
+from prm.evaluation.report import processbench
+from prm.evaluation.resampling import Metric, as_metric
+
+FORMAT_VERSION = 1
+AUDITS: dict[str, Callable[[Subject, Random], Finding]] = {
+    "outcome": outcome.audit,
+    "gaming": gaming.audit,
+    "transfer": transfer.audit,
+    "length": length.audit,
+    "long": long.audit,
+    "position": position.audit,
+    "calibration": calibration.audit,
+}
+
+
+class AuditReport(msgspec.Struct, frozen=True, kw_only=True):
+    """`model` and `data` as they were named; metrics over all solutions; one finding an audit.
+
+    `n_steps` are rated and scored and stand up to the first error; `n_unscored` lay beyond the context.
+    """
+
+    model: str
+    data: str
+    threshold: float
+    seed: int
+    bootstrap: int
+    n_solutions: int
+    n_problems: int
+    n_erroneous: int
+    n_steps: int
+    n_errors: int
+    n_unscored: int
+    processbench_f1: Metric
+    step_auroc: Metric
+    index_auroc: Metric
+    length_auroc: Metric
+    findings: list[Finding]
+    format_version: int = FORMAT_VERSION
+
+
+def run_audits(subject: Subject, *, model: str, data: str, names: Sequence[str] = tuple(AUDITS)) -> AuditReport:
+    """Run the named audits, each with random numbers of its own, so that leaving one out changes no other."""
+    whole = rank_steps(subject)
+    findings = []
+    for name in names:
+        subject.say(f"audit: {name}")
+        findings.append(AUDITS[name](subject, Random(f"{subject.seed}/{name}")))
+    return AuditReport(
+        model=model,
+        data=data,
+        threshold=subject.threshold,
+        seed=subject.seed,
+        bootstrap=subject.bootstrap,
+        n_solutions=len(subject.traces),
+        n_problems=subject.solutions.n_problems,
+        n_erroneous=int(subject.solutions.erroneous.sum()),
+        n_steps=whole.n_steps,
+        n_errors=whole.n_errors,
+        n_unscored=int(subject.solutions.unscored.sum()),
+        processbench_f1=as_metric(processbench(subject.solutions, subject.draws)["processbench_f1"]),
+        step_auroc=whole.scores,
+        index_auroc=whole.index_only,
+        length_auroc=whole.length_only,
+        findings=findings,
+    )

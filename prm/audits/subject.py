@@ -1,0 +1,83 @@
+"""What is audited: labelled solutions, a scorer to ask again, and the resamples that all audits share."""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from prm.evaluation.columns import Solutions, Steps, columns_of, predicted_first_error
+from prm.evaluation.resampling import Array, Metric, as_metric, draws_of
+from prm.scores import TraceScore
+from prm.traces import Trace
+
+Scoring = Callable[[Sequence[Trace]], list[TraceScore]]
+Rows = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Training:
+    """Labelled traces to learn from, and how: `learn` hands back the scoring of a freshly trained model."""
+
+    traces: Callable[[], Iterable[Trace]]
+    learn: Callable[[Sequence[Trace]], Scoring]
+
+
+@dataclass(frozen=True)
+class Subject:
+    """Solutions with labels and their scores, and `score` for edited ones.
+
+    `threshold` is the first-error threshold, fitted elsewhere; `temperature` the one in the scores, None where
+    there is none. `say` hears a line of progress now and then.
+    """
+
+    traces: Sequence[Trace]
+    scores: Sequence[TraceScore]
+    score: Scoring
+    threshold: float
+    temperature: float | None = None
+    training: Training | None = None
+    bootstrap: int = 500
+    seed: int = 0
+    say: Callable[[str], None] = lambda line: None
+
+    @cached_property
+    def columns(self) -> tuple[Solutions, Steps]:
+        return columns_of(self.traces, self.scores, self.threshold, self.temperature)
+
+    @property
+    def solutions(self) -> Solutions:
+        return self.columns[0]
+
+    @property
+    def steps(self) -> Steps:
+        return self.columns[1]
+
+    @property
+    def owner(self) -> Rows:
+        """The problem of every step that counts, [steps]."""
+        return self.solutions.problem[self.steps.solution]
+
+    @cached_property
+    def draws(self) -> Array:
+        """How often each problem counts in each resample, [1 + bootstrap, problems]; once each in the first row."""
+        return draws_of(self.solutions.n_problems, self.bootstrap, self.seed)
+
+    def mean(self, values: Sequence[float], rows: Sequence[int]) -> Metric:
+        """The mean of values that belong to the solutions in `rows`."""
+        found, problem = np.asarray(values, dtype=float), self.solutions.problem[np.asarray(rows, dtype=np.int64)]
+        size = self.solutions.n_problems
+        total, count = (np.bincount(problem, weights, size) for weights in (found, np.ones(len(found))))
+        weight = self.draws @ count
+        return as_metric(np.divide(self.draws @ total, weight, out=np.full(len(weight), np.nan), where=weight > 0))
+
+
+def accepted(score: TraceScore, threshold: float) -> bool:
+    """Whether every step was scored, none of them below the threshold."""
+    return predicted_first_error(score.mean, threshold) == -1
+
+
+def is_whole(score: TraceScore) -> bool:
+    """Whether there are steps and every one of them was scored."""
+    return bool(score.mean) and None not in score.mean

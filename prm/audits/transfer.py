@@ -1,0 +1,142 @@
+"""Does what was learned hold in a domain, or for a generator, that training never saw?
+
+A model is trained for each domain and each generator without its solutions, and one on all of them; each learns from
+the same number of solutions, so that what is lost is not just data.
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from random import Random
+
+import numpy as np
+
+from prm.audits.finding import Chart, Check, Figure, Finding, Series, conclude, plain
+from prm.audits.ranking import ENOUGH, Ranking, clear, rank_steps
+from prm.audits.subject import Subject
+from prm.evaluation.metrics import ranking
+from prm.evaluation.resampling import Array, Metric, resample
+from prm.labels import problem_of
+from prm.traces import Trace
+
+MOST = 600  # solutions that a model learns from
+FEW = 50  # below which nothing is trained
+HELD = 3  # a model's calibration solutions are at most its learning ones divided by this
+LOSS = 0.05  # of AUROC
+TITLE = "Transfer"
+QUESTION = "Does what was learned hold in a domain, or for a generator, that training never saw?"
+RULE = (
+    f"Never seen, each domain and generator has AUROC clear of 0.5, else fail; no clear loss of {LOSS}, else attention"
+)
+
+
+def audit(subject: Subject, rng: Random) -> Finding:
+    """AUROC on each domain and generator, of a model that never saw it beside one that did."""
+    if subject.training is None:
+        return _nothing("Not run: it trains again, so it needs the training data (--train).")
+    audited = {problem_of(trace) for trace in subject.traces}
+    known = [trace for trace in subject.training.traces() if problem_of(trace) not in audited]
+    parts = _parts(subject, known)
+    count = min([MOST, *(_learnable(_without(known, *part)) for part in parts)])
+    if not parts or count < FEW:
+        return _nothing("No domain and no generator can be left out: too little else to learn from.")
+    control = _learn(subject, known, count, rng, "all")
+    found: dict[str, tuple[Ranking, Ranking, Metric]] = {}
+    for part in parts:
+        left_out = _learn(subject, _without(known, *part), count, rng, f"without {part[1]}")
+        found[" ".join(part)] = _compared(*part, left_out, control)
+    return conclude(
+        audit="transfer",
+        title=TITLE,
+        question=QUESTION,
+        checks=[_check(found)],
+        when_ok="Every domain and every generator is judged about as well by a model that never saw it.",
+        figures=[
+            figure
+            for name, (without, seen, loss) in found.items()
+            for figure in (
+                without.figure("never seen", name),
+                seen.figure("seen", name),
+                Figure(name="loss", value=loss, n=without.n_steps, of="steps", group=name, signed=True),
+            )
+        ],
+        charts=[
+            Chart(
+                title="AUROC where the part was never seen, and where it was",
+                kind="dots",
+                value="AUROC",
+                reference=0.5,
+                series=[
+                    Series("never seen", list(found), [one.scores for one, _, _ in found.values()]),
+                    Series("seen", list(found), [one.scores for _, one, _ in found.values()]),
+                    Series("length only", list(found), [one.length_only for one, _, _ in found.values()]),
+                ],
+            )
+        ],
+        notes=[
+            f"Every model learned from {count} solutions, heads on the frozen backbone; problems under audit were left "
+            "out of all. The backbone itself may have read such text before.",
+            "These are fresh models, smaller in data than the one under audit: compare them with each other.",
+        ],
+    )
+
+
+def _nothing(why: str) -> Finding:
+    return conclude(
+        audit="transfer", title=TITLE, question=QUESTION, checks=[Check("cannot tell", RULE, why)], when_ok=""
+    )
+
+
+def _parts(subject: Subject, known: Sequence[Trace]) -> list[tuple[str, str]]:
+    """("domain", name) and ("generator", name) of those that training and audit share, where there are others."""
+    parts = []
+    for kind in ("domain", "generator"):
+        trained = {getattr(trace, kind) for trace in known}
+        shared = sorted(trained & {getattr(trace, kind) for trace in subject.traces})
+        parts += [(kind, name) for name in shared if len(trained) > 1]
+    return parts
+
+
+def _without(traces: Sequence[Trace], kind: str, name: str) -> list[Trace]:
+    return [trace for trace in traces if getattr(trace, kind) != name]
+
+
+def _learnable(traces: Sequence[Trace]) -> int:
+    return sum(trace.split == "pool" for trace in traces)
+
+
+def _learn(subject: Subject, traces: Sequence[Trace], count: int, rng: Random, words: str) -> Subject:
+    """The audited solutions as scored by a model that learned from `count` of the traces."""
+    assert subject.training is not None
+    subject.say(f"transfer: training on {count} solutions, {words}")
+    pool = [trace for trace in traces if trace.split == "pool"]
+    held = [trace for trace in traces if trace.split == "calibration"]
+    chosen = [*rng.sample(pool, count), *rng.sample(held, min(len(held), count // HELD))]
+    return replace(subject, scores=subject.training.learn(chosen)(subject.traces), temperature=None)
+
+
+def _compared(kind: str, name: str, left_out: Subject, control: Subject) -> tuple[Ranking, Ranking, Metric]:
+    """Rankings of the part's steps by the model that never saw it and by the other, and the loss between them."""
+    of = np.array([getattr(trace, kind) == name for trace in control.traces])
+    without, seen = (rank_steps(one, of[one.steps.solution]) for one in (left_out, control))
+    inside = of[control.steps.solution]
+
+    def measure(weights: Array) -> dict[str, Array]:
+        ours, theirs = (
+            ranking(1 - one.steps.p[inside], one.steps.error[inside], weights)[0] for one in (left_out, control)
+        )
+        return {"loss": theirs - ours}
+
+    return without, seen, resample(measure, control.draws, control.owner[inside])["loss"]
+
+
+def _check(found: dict[str, tuple[Ranking, Ranking, Metric]]) -> Check:
+    told = {name: one for name, one in found.items() if one[0].told}
+    if not told:
+        return Check("cannot tell", RULE, f"No domain and no generator has {ENOUGH} errors under audit.")
+    blind = [name for name, (without, _, _) in told.items() if not clear(without.scores, 0.5)]
+    if blind:
+        return Check("fail", RULE, f"Never seen, these are not judged at all: {', '.join(blind)}.")
+    lost = [f"{name} ({plain(loss, signed=True)})" for name, (_, _, loss) in told.items() if clear(loss, LOSS)]
+    if lost:
+        return Check("attention", RULE, f"Never seen, these are judged worse: {', '.join(lost)}.")
+    return Check("ok", RULE, f"Each of {len(told)} domains and generators is judged about as well when never seen.")
