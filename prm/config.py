@@ -76,6 +76,9 @@ class TrainConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_on
     label_smoothing: float = 0.0
     robustness: float = 0.0
     anchor: float = 0.0
+    part_tokens: int | None = None
+    processes: int | Literal["auto"] = "auto"
+    shard: bool = False
 
     def __post_init__(self) -> None:
         positive = ("heads", "hidden", "epochs", "patience", "batch_steps", "batch_tokens", "token_budget", "lora_rank")
@@ -99,10 +102,20 @@ class TrainConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_on
             raise ValueError("label_smoothing must lie in [0, 1)")
         if not 0 <= self.robustness <= 1:
             raise ValueError("robustness must lie in [0, 1]")
+        for name in ("part_tokens", "processes"):
+            value = getattr(self, name)
+            if isinstance(value, int) and value < 1:
+                raise ValueError(f"{name} must be at least 1")
+        if self.shard and self.lane != "full":
+            raise ValueError("shard is for the full lane")
 
 
 class Progress(msgspec.Struct, omit_defaults=True):
-    """One report of a running job: `step` of `of` within `stage`; `loss` per labelled step in nats."""
+    """One report of a running job: `step` of `of` within `stage`; `loss` per labelled step in nats.
+
+    `tokens_per_second` counts tokens of text, not padding; `utilisation` is the model's arithmetic as a share
+    of the device's peak. Both are means over the stage, of all processes.
+    """
 
     stage: Stage
     step: int
@@ -110,6 +123,8 @@ class Progress(msgspec.Struct, omit_defaults=True):
     seconds: float
     loss: float | None = None
     message: str = ""
+    tokens_per_second: float | None = None
+    utilisation: float | None = None
 
 
 def read_config(path: Path) -> TrainConfig:

@@ -1,6 +1,8 @@
 """What a model folder says about itself, and the check that it is whole. No torch."""
 
 import hashlib
+from functools import lru_cache
+from importlib.metadata import version
 from pathlib import Path
 
 import msgspec
@@ -8,6 +10,7 @@ import msgspec
 from prm.config import TrainConfig
 from prm.errors import ModelFileError
 from prm.provenance import Provenance
+from prm.traces import Trace, read_traces
 
 FORMAT = "stepmark-prm"
 FORMAT_VERSION = 1
@@ -51,9 +54,39 @@ class Counts(msgspec.Struct):
     provenance: Provenance | None = None
 
 
+class StageCost(msgspec.Struct, omit_defaults=True):
+    """One stage: `tokens` of text that went through the backbone, the share of its places that was padding, and
+    the model's arithmetic as a share of the device's peak. None where the backbone did not run."""
+
+    seconds: float
+    tokens: int | None = None
+    tokens_per_second: float | None = None
+    padded_share: float | None = None
+    utilisation: float | None = None
+
+
+class Costs(msgspec.Struct):
+    """What the training cost, from the last start of it on; tokens and energy of all processes together.
+
+    `peak_flops` (FLOP/s of one device) is what utilisation is measured against, `peak_source` where it comes from;
+    `energy_joules` None where no counter can be read.
+    """
+
+    device: str
+    processes: int
+    peak_flops: float
+    peak_source: str
+    peak_memory_bytes: int
+    memory_kind: str
+    energy_joules: float | None
+    energy_source: str
+    stages: dict[str, StageCost]
+
+
 class Manifest(msgspec.Struct):
     """A trained model. `fitted_on` names the data behind `temperature` and `threshold`:
-    "calibration" (that split), "validation" (source groups of the pool set aside) or "none"."""
+    "calibration" (that split), "validation" (source groups of the pool set aside) or "none". `data_sha256` is of
+    the labelled traces whatever their order, `versions["prm"]` of this library's code, `notes` what happened."""
 
     base: str
     base_sha256: str
@@ -69,6 +102,8 @@ class Manifest(msgspec.Struct):
     versions: dict[str, str]
     checksums: dict[str, str]
     outcome_temperature: float = 1.0
+    costs: Costs | None = None
+    notes: list[str] = []
     format: str = FORMAT
     format_version: int = FORMAT_VERSION
 
@@ -97,6 +132,47 @@ def read_manifest(folder: Path) -> Manifest:
     for name, expected in manifest.checksums.items():
         _check_file(folder, name, expected)
     return manifest
+
+
+def finished_model(folder: Path, config: TrainConfig, data: str) -> Manifest | None:
+    """The manifest of a folder whose model came of this config, these data (their digest) and this code, else None.
+
+    The backbone is known by its name alone here: that its weights are the same is for who loads it to check.
+    """
+    try:
+        manifest = read_manifest(folder)
+    except ModelFileError:
+        return None
+    same = (manifest.config, manifest.data_sha256, manifest.versions) == (config, data, current_versions())
+    return manifest if same else None
+
+
+def current_versions() -> dict[str, str]:
+    """What a training depends on: this library's code, by its digest, and the libraries below it."""
+    return {"prm": library_sha256()[:16]} | {name: version(name) for name in ("torch", "transformers", "safetensors")}
+
+
+@lru_cache(maxsize=1)
+def library_sha256() -> str:
+    """Digest of the library's source files."""
+    root = Path(__file__).parent
+    digest = hashlib.sha256()
+    for path in sorted(root.rglob("*.py")):
+        digest.update(path.relative_to(root).as_posix().encode() + b"\0" + file_sha256(path).encode())
+    return digest.hexdigest()
+
+
+def data_sha256(path: Path) -> str:
+    """Digest of a file's traces, whatever their order; raises DataError naming file, line and field."""
+    digest = hashlib.sha256()
+    for one in sorted(map(trace_sha256, read_traces(path))):
+        digest.update(one)
+    return digest.hexdigest()
+
+
+def trace_sha256(trace: Trace) -> bytes:
+    """Digest of everything that a trace holds."""
+    return hashlib.sha256(msgspec.json.encode(trace, order="sorted")).digest()
 
 
 def file_sha256(path: Path) -> str:

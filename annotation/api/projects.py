@@ -1,5 +1,7 @@
 """Projects: list, create, look at, change."""
 
+from typing import Any
+
 from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
 from rest_framework.request import Request
@@ -12,9 +14,20 @@ from annotation.api.paging import PagedView
 from annotation.membership.access import find_project, visible_projects
 from annotation.membership.projects import change_project, create_project
 from annotation.models import Project
+from annotation.rounds.gateway.training import check_training
 
 
-class ProjectSerializer(serializers.ModelSerializer):
+class PolicyCheck:
+    """The library's word on a policy's training choices, before the domain's on the rest."""
+
+    def validate_policy(self, policy: dict[str, Any]) -> dict[str, Any]:
+        choices = policy.get("training")
+        if isinstance(choices, dict):
+            check_training(choices)
+        return policy
+
+
+class ProjectSerializer(PolicyCheck, serializers.ModelSerializer):
     scheme = JSONObjectField(required=False, help_text="The label scheme; what is left out has its default.")
     policy = JSONObjectField(required=False, help_text="Queue, rounds and training; what is left out has its default.")
 
@@ -25,7 +38,7 @@ class ProjectSerializer(serializers.ModelSerializer):
         extra_kwargs: dict[str, dict[str, list]] = {"slug": {"validators": []}}
 
 
-class ProjectChangeSerializer(serializers.ModelSerializer):
+class ProjectChangeSerializer(PolicyCheck, serializers.ModelSerializer):
     scheme = JSONObjectField(required=False)
     policy = JSONObjectField(required=False)
 

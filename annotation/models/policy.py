@@ -1,6 +1,6 @@
 """What a project decides: its label scheme and its policies, validated when read and when written."""
 
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 import msgspec
 
@@ -38,7 +38,7 @@ class ProjectPolicy(msgspec.Struct, forbid_unknown_fields=True):
     `neutral` maps the neutral rating for training only; snapshots keep all three classes.
     `training_sources` names the kinds of label source that are pooled for training; anything but
     people has to be asked for. The gate measures only where at least `gate_min_holdout` holdout
-    solutions have a known first error.
+    solutions have a known first error. `training` holds further choices of a training run, in the library's words.
     """
 
     annotations_wanted: Positive = 1
@@ -57,6 +57,7 @@ class ProjectPolicy(msgspec.Struct, forbid_unknown_fields=True):
     retrain_every_hours: Count = 0
     gate_tolerance: Annotated[float, msgspec.Meta(ge=0)] = 0.02
     gate_min_holdout: Positive = 20
+    training: dict[str, Any] = {}
 
 
 def parse_scheme(value: dict) -> LabelScheme:

@@ -56,7 +56,8 @@ def train(
 
 def _command(data: Path, out: Path, config: Path) -> list[str]:
     train = [sys.executable, "-m", "prm", "--die-with-parent", "train"]
-    return [*train, "--data", str(data), "--out", str(out), "--config", str(config)]
+    cache = settings.MODEL_ROOT / "cache"
+    return [*train, "--data", str(data), "--out", str(out), "--config", str(config), "--cache", str(cache)]
 
 
 def _watch(

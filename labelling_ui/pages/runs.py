@@ -3,7 +3,7 @@
 from typing import Any
 
 from django import forms
-from django.db.models import QuerySet
+from django.db.models import OuterRef, QuerySet, Subquery
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils import timezone
@@ -12,12 +12,13 @@ from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_POST
 
 from annotation.errors import DomainError
-from annotation.models import Membership, Project, RunPoint, TrainingRun
+from annotation.models import Membership, Project, RunPoint, RunStage, TrainingRun
 from annotation.rounds.runs import cancel_run, check_labels, request_run
 from labelling_ui import words
 from labelling_ui.charts import Chart, Point, Series, gain_chart, line_chart
 from labelling_ui.pages.access import MANAGER, STAFF, attempt, project_page, slug_of
 from labelling_ui.pages.listing import Column, Filters, Listing, respond
+from labelling_ui.selectors.costs import costs_of
 
 LOG_LINES = 200
 LOSS_POINTS = 120
@@ -47,7 +48,10 @@ COLUMNS = [
 
 @project_page(*STAFF)
 def runs(request: HttpRequest, member: Membership) -> HttpResponseBase:
-    rows = member.project.training_runs.select_related("model_version", "requested_by")
+    trained = RunStage.objects.filter(run=OuterRef("pk"), name=RunStage.Name.TRAIN, state=RunStage.State.SKIPPED)
+    rows = member.project.training_runs.select_related("model_version", "requested_by").annotate(
+        untrained=Subquery(trained.values("figure"))
+    )
     listing = Listing(request, rows, COLUMNS, sort="-run", filters=RunFilters(request.GET))
     for run in listing.page.object_list:
         run.took, run.outcome = _seconds(run), _outcome(run)
@@ -101,6 +105,7 @@ def _run_page(request: HttpRequest, member: Membership, run_id: int) -> HttpResp
         "loss": _loss_chart(run),
         "gate": run.model_version.gate if run.model_version else {},
         "gain": _gain_chart(run),
+        "costs": costs_of(run.model_version) if run.model_version else None,
         "log": run.points.order_by("-id")[:LOG_LINES],
     }
     template = "labelling_ui/run_live.html" if request.headers.get("HX-Request") else "labelling_ui/run.html"
@@ -144,7 +149,7 @@ def _seconds(run: TrainingRun) -> float | None:
     return ((run.finished_at or timezone.now()) - run.started_at).total_seconds()
 
 
-def _outcome(run: TrainingRun) -> str:
-    if run.error:
-        return run.error
-    return str(run.model_version.gate.get("sentence", "")) if run.model_version else ""
+def _outcome(run: Any) -> str:
+    """Why it failed, what the gate said, or why nothing was trained (`untrained`)."""
+    said = run.model_version.gate.get("sentence") if run.model_version else run.untrained
+    return str(run.error or said or "")

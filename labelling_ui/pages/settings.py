@@ -14,6 +14,7 @@ from django.views.decorators.http import require_POST
 from annotation.errors import DomainError, Forbidden
 from annotation.membership.projects import change_project
 from annotation.models import Membership, Project
+from annotation.rounds.gateway.training import check_training
 from labelling_ui import words
 from labelling_ui.pages.access import MANAGER, attempt, project_page, signed_in
 
@@ -99,6 +100,16 @@ class SettingsForm(forms.Form):
     )
     gate_min_holdout = forms.IntegerField(label=gettext_lazy("Labelled holdout solutions the gate needs"))
 
+    training = forms.JSONField(
+        required=False,
+        widget=forms.Textarea({"rows": 6, "spellcheck": "false"}),
+        label=gettext_lazy("Choices, as JSON"),
+        help_text=gettext_lazy(
+            'What the training guide (docs/training.md) calls the config: {"lane": "lora", "epochs": 3}. '
+            "What is left out has its default."
+        ),
+    )
+
     general = ("name", "guidelines")
     scheme = ("stop_at_first_error", "rate_alternatives", "ask_own_step", "reference", "error_types")
     queue = (
@@ -120,6 +131,18 @@ class SettingsForm(forms.Form):
         "gate_min_holdout",
     )
 
+    further = ("training",)
+
+    def clean_training(self) -> dict[str, Any]:
+        choices = self.cleaned_data["training"] or {}
+        if not isinstance(choices, dict):
+            raise forms.ValidationError(_("An object of choices is needed: { … }."))
+        try:
+            check_training(choices)
+        except DomainError as error:
+            raise forms.ValidationError(error.message) from None
+        return choices
+
     def parts(self) -> list[dict[str, Any]]:
         """The form's fields under their headings."""
         titles = [
@@ -130,12 +153,16 @@ class SettingsForm(forms.Form):
         ]
         return [{"title": title, "fields": [self[name] for name in names]} for title, names in titles]
 
+    def disclosed(self) -> list[forms.BoundField]:
+        """What few projects need, shown when asked for."""
+        return [self[name] for name in self.further]
+
     def changes(self) -> dict[str, Any]:
         """What `change_project` takes."""
         data = self.cleaned_data
         scheme = {name: data[name] for name in self.scheme}
         scheme["error_types"] = [line.strip() for line in data["error_types"].splitlines() if line.strip()]
-        policy = {name: data[name] for name in (*self.queue, *self.rounds) if name not in MIX}
+        policy = {name: data[name] for name in (*self.queue, *self.rounds, *self.further) if name not in MIX}
         policy["mix"] = {lane: data[lane] for lane in MIX}
         return {"name": data["name"], "guidelines": data["guidelines"], "scheme": scheme, "policy": policy}
 
@@ -155,7 +182,8 @@ def initial_of(project: Project) -> dict[str, Any]:
     values = {name: getattr(scheme, name) for name in SettingsForm.scheme}
     values["error_types"] = "\n".join(scheme.error_types)
     values |= {lane: getattr(policy.mix, lane) for lane in MIX}
-    values |= {name: getattr(policy, name) for name in (*SettingsForm.queue, *SettingsForm.rounds) if name not in MIX}
+    names = (*SettingsForm.queue, *SettingsForm.rounds, *SettingsForm.further)
+    values |= {name: getattr(policy, name) for name in names if name not in MIX}
     return values | {"name": project.name, "guidelines": project.guidelines}
 
 

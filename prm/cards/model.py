@@ -10,7 +10,7 @@ import msgspec
 from prm.cards.tables import evaluation_tables
 from prm.cards.weaknesses import weaknesses
 from prm.evaluation.evaluation import Evaluation
-from prm.manifest import Counts, Manifest
+from prm.manifest import Costs, Counts, Manifest
 from prm.provenance import MACHINES, PEOPLE, Provenance
 
 UNKNOWN = "not recorded"
@@ -73,7 +73,26 @@ def _model(manifest: Manifest) -> list[str]:
         f"- Outcome part: {outcome}.",
         f"- Temperature {manifest.temperature:.3f} and first-error threshold {manifest.threshold:.3f} were fitted on "
         f"{FITTED_ON[manifest.fitted_on]} ({counts.held_solutions} solutions).",
+        *([f"- Training cost: {_costs(manifest.costs)}."] if manifest.costs else []),
+        *(f"- During training: {note}." for note in manifest.notes),
     ]
+
+
+def _costs(costs: Costs) -> str:
+    """Rates are those of the stage that ran the backbone longest."""
+    told = [
+        f"{costs.processes} x {costs.device}",
+        f"{costs.peak_memory_bytes / 1e9:.2f} GB {costs.memory_kind} at most",
+    ]
+    main = max(costs.stages.values(), key=lambda stage: stage.tokens or 0, default=None)
+    if main is not None and main.tokens_per_second is not None:
+        told.append(
+            f"{main.tokens_per_second:,.0f} useful tokens/s, {main.utilisation:.1%} of {costs.peak_flops / 1e12:.2f} "
+            f"TFLOP/s ({costs.peak_source}), {main.padded_share:.1%} padding"
+        )
+    if costs.energy_joules is not None:
+        told.append(f"{costs.energy_joules / 3600:.2f} Wh ({costs.energy_source})")
+    return "; ".join(told)
 
 
 def _data(counts: Counts, provenance: Provenance | None, said: About) -> list[str]:

@@ -18,6 +18,8 @@ def add(commands: Any) -> None:
     parser.add_argument("--data", type=Path, required=True, help="JSONL of labelled traces")
     parser.add_argument("--out", type=Path, required=True, help="folder for the model; a stopped run resumes there")
     parser.add_argument("--config", type=Path, help="JSON of training choices")
+    parser.add_argument("--cache", type=Path, help="folder that keeps token ids and features from run to run")
+    parser.add_argument("--cache-gigabytes", type=float, default=8.0, help="what it may hold (8)")
     parser.set_defaults(run=run)
 
 
@@ -26,8 +28,10 @@ def run(options: argparse.Namespace) -> None:
     cancelled = _cancel_on_sigterm()
     use_half_the_cores()
     from prm.training import train
+    from prm.training.caches import Cache
 
-    train(data=options.data, out=options.out, config=config, report=_report, cancelled=cancelled)
+    cache = Cache(options.cache, int(options.cache_gigabytes * 1e9)) if options.cache else None
+    train(data=options.data, out=options.out, config=config, report=_report, cancelled=cancelled, cache=cache)
 
 
 def _report(progress: Progress) -> None:

@@ -1,10 +1,9 @@
 """The optimisation loop: every batch seeded by its number, so that a resumed run repeats itself."""
 
-import math
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
-from typing import Any
 
 import msgspec
 import torch
@@ -12,25 +11,26 @@ from torch import Tensor, nn
 
 from prm.checkpoint import BACKBONE, load_state, save_state
 from prm.config import TrainConfig
-from prm.errors import Cancelled, TrainingError
+from prm.errors import Cancelled, DataError
+from prm.training.distributed import Team, assemble, lay_out, own_part
 from prm.training.lanes import Lane
+from prm.training.logs import Epoch, Log
+from prm.training.memory import Budget
 from prm.training.objective import Objective
+from prm.training.stepping import Stepper
 
 BEST, OPTIMISER = "best.", "optimiser."
 
 
-class Epoch(msgspec.Struct):
-    """One line of metrics.jsonl; losses in nats per labelled step, `held_loss` None where nothing is held."""
-
-    epoch: int
-    loss: float
-    held_loss: float | None
-
-
 class State(msgspec.Struct):
-    """Where a run stands. `key` identifies config, data and backbone; another key starts afresh."""
+    """Where a run stands. `key` identifies config, data, code and backbone; another key starts afresh.
+
+    `part_tokens` and `token_budget` are what still fits into memory, with and without gradient.
+    """
 
     key: str
+    part_tokens: int
+    token_budget: int
     epoch: int = 0
     batch: int = 0
     step: int = 0
@@ -43,150 +43,158 @@ class State(msgspec.Struct):
 class Fit:
     """The readout of an objective (and what the lane tunes) fitted to it.
 
-    `check` is called before every batch and may raise Cancelled, upon which a checkpoint is left.
+    `held` has how many rows each solution of the held part has; `passes` bounds the tokens read at once without
+    gradient. A wish to stop is looked for before every batch and while the held part is read; it leaves a checkpoint.
     """
 
     def __init__(
         self,
         lane: Lane,
         objective: Objective,
+        held: list[int],
         config: TrainConfig,
         *,
+        team: Team,
+        log: Log,
         checkpoint: Path,
         key: str,
-        report: Callable[[int, int, float, str], None],
-        check: Callable[[], None],
+        passes: Budget,
+        on_part: Callable[[list[int]], None],
     ) -> None:
         self.lane, self.objective, self.readout, self.config = lane, objective, objective.readout, config
-        self.checkpoint, self.report, self.check = checkpoint, report, check
+        self.held, self.team, self.log, self.checkpoint = held, team, log, checkpoint
         self.tuned = lane.tuned()
         self.parameters: dict[str, nn.Parameter] = dict(self.readout.named_parameters())
         self.parameters |= {BACKBONE + n: p for n, p in self.tuned.items()}
-        decay = 0.0 if config.anchor else config.weight_decay
-        groups: list[dict[str, Any]] = [
-            {"params": list(self.readout.parameters()), "lr": config.learning_rate, "weight_decay": decay}
-        ]
-        if self.tuned:
-            groups.append(
-                {"params": list(self.tuned.values()), "lr": config.backbone_learning_rate, "weight_decay": 0.01}
-            )
-        self.optimiser = torch.optim.AdamW(groups)
-        self.peaks = [group["lr"] for group in groups]
+        self.parts = Budget("training", config.part_tokens or config.batch_tokens, partial(log.note, "train"))
+        self.passes = passes
+        self.stepper = Stepper(lane, objective, self.tuned.values(), config, team, self.parts, on_part)
         self.total = config.epochs * len(lane.batches(0))
-        self.state = State(key=key)
+        self.state = State(key, self.parts.tokens, self.passes.tokens)
         self.best = self._snapshot()
         self.saved_at = time.monotonic()
 
     def run(self) -> None:
         """Fit to the end or until held loss stops falling, from the checkpoint where one of this key lies."""
         self._resume()
-        state = self.state
-        while state.epoch < self.config.epochs and not self._stale():
-            batches = self.lane.batches(state.epoch)
-            while state.batch < len(batches):
-                try:
-                    self.check()
-                except Cancelled:
-                    self._save()
-                    raise
-                state.loss_sum += self._step(batches[state.batch])
-                state.batch += 1
-                state.step += 1
-                self.report(state.step, self.total, state.loss_sum / state.batch, "")
-                if time.monotonic() - self.saved_at > self.config.checkpoint_seconds:
-                    self._save()
-            self._end_epoch(len(batches))
+        self.log.resume(self.state.step)
+        try:
+            while self.state.epoch < self.config.epochs and not self._stale():
+                self._epoch()
+        except Cancelled:
+            if not self.stepper.sharded:  # else the others may be elsewhere, and the parts cannot be brought together
+                self._save()
+            raise
         self._restore(self.best)
 
     def held_logits(self) -> tuple[Tensor, Tensor | None]:
         """Logits of "no error" and of "the final answer is right" at the held steps, [heads, steps], on the CPU."""
+        rows = self._held_rows()
         self.readout.eval()
         with torch.no_grad():
-            rows = self.lane.held_features()
             outcome = None if self.readout.outcome is None else self.readout.outcome_logits(rows).cpu()
             return self.readout.step_logits(rows).cpu(), outcome
 
     def tensors(self) -> dict[str, Tensor]:
-        """The fitted weights as they go into a model file."""
-        return self.readout.state_dict() | {BACKBONE + n: p.detach() for n, p in self.tuned.items()}
+        """The fitted weights as they go into a model file; every process must ask."""
+        tuned = {BACKBONE + n: assemble(own_part(p.detach()), p) for n, p in self.tuned.items()}
+        return self.readout.state_dict() | tuned
 
-    def _step(self, batch: list[int]) -> float:
-        torch.manual_seed(self.config.seed * 1_000_003 + self.state.step)
-        self._set_rates()
-        self.readout.train()
-        rows, index = self.lane.features(batch)
-        loss = self.objective.loss(rows, index)
-        if not torch.isfinite(loss):
-            names = self.objective.trace_ids(index)
-            raise TrainingError(
-                f"the loss is {loss.item()} at epoch {self.state.epoch}, batch {self.state.batch} "
-                f"({', '.join(names[:8])}{', ...' if len(names) > 8 else ''})"
-            )
-        self.optimiser.zero_grad(set_to_none=True)
-        loss.backward()
-        nn.utils.clip_grad_norm_(self.parameters.values(), 1.0)
-        self.optimiser.step()
-        return loss.item()
+    def _epoch(self) -> None:
+        state, batches = self.state, self.lane.batches(self.state.epoch)
+        while state.batch < len(batches):
+            self._look_up()
+            place = f"epoch {state.epoch}, batch {state.batch}"
+            loss = self.stepper.step(batches[state.batch], number=state.step, of=self.total, place=place)
+            state.loss_sum += loss
+            state.batch += 1
+            state.step += 1
+            rate = self.stepper.optimiser.param_groups[0]["lr"]
+            self.log.step(state.step, self.total, loss=loss, mean_loss=state.loss_sum / state.batch, rate=rate)
+        self._end_epoch(len(batches))
 
-    def _set_rates(self) -> None:
-        warm_up = max(1, self.total // 20)
-        step = self.state.step
-        share = min(1.0, step / max(1, self.total))
-        factor = min((step + 1) / warm_up, 0.5 * (1 + math.cos(math.pi * share)))
-        for group, peak in zip(self.optimiser.param_groups, self.peaks, strict=True):
-            group["lr"] = peak * factor
+    def _look_up(self) -> None:
+        """Between two batches: stop or save, all processes alike."""
+        due = time.monotonic() - self.saved_at > self.config.checkpoint_seconds
+        stop, save = self.team.total(self.log.cancelled(), due and self.team.leads)
+        if stop or save:
+            self._save()
+        if stop:
+            self.log.stop()
 
     def _end_epoch(self, n_batches: int) -> None:
         state = self.state
         held_loss = self._held_loss()
-        loss = state.loss_sum / max(1, n_batches)
-        state.history.append(Epoch(state.epoch, loss, held_loss))
-        held = "" if held_loss is None else f", held {held_loss:.4f}"
-        self.report(state.step, self.total, loss, f"epoch {state.epoch + 1} of {self.config.epochs}{held}")
+        state.history.append(Epoch(state.epoch, state.loss_sum / max(1, n_batches), held_loss))
+        self.log.epoch(state.step, self.total, self.config.epochs, state.history[-1])
         if held_loss is None or state.best_loss is None or held_loss < state.best_loss:
             state.best_loss, state.best_epoch = held_loss, state.epoch
             self.best = self._snapshot()
         state.epoch, state.batch, state.loss_sum = state.epoch + 1, 0, 0.0
 
     def _held_loss(self) -> float | None:
+        """The leader's, so that all stop at the same epoch."""
         if not self.objective.holds:
             return None
+        rows = self._held_rows()
         self.readout.eval()
         with torch.no_grad():
-            return self.objective.held_loss(self.lane.held_features())
+            return self.team.from_leader(self.objective.held_loss(rows))
+
+    def _held_rows(self) -> Tensor:
+        """Features of the whole held part, each process having read its share of it, or all where layers are shared."""
+        self.log.meter.enter("held")
+        rows = self.passes.attempt(self.lane.held_features)
+        self.log.meter.enter("train")
+        return rows if self.stepper.sharded else self.team.collect(rows, self.held)
 
     def _stale(self) -> bool:
         return self.state.best_loss is not None and self.state.epoch - self.state.best_epoch > self.config.patience
 
     def _snapshot(self) -> dict[str, Tensor]:
-        return {name: p.detach().clone() for name, p in self.parameters.items()}
+        """This process's part of all that learns."""
+        return {name: own_part(p.detach()).clone() for name, p in self.parameters.items()}
 
-    def _restore(self, tensors: dict[str, Tensor]) -> None:
+    def _restore(self, parts: dict[str, Tensor]) -> None:
         with torch.no_grad():
             for name, parameter in self.parameters.items():
-                parameter.copy_(tensors[name])
+                own_part(parameter).copy_(parts[name])
 
     def _save(self) -> None:
-        tensors = dict(self._snapshot())
-        tensors |= {BEST + name: tensor for name, tensor in self.best.items()}
-        for index, entries in self.optimiser.state_dict()["state"].items():
-            tensors |= {f"{OPTIMISER}{index}.{name}": torch.as_tensor(value) for name, value in entries.items()}
-        save_state(self.checkpoint, tensors, self.state)
+        """Write a checkpoint of whole tensors; every process must come here where layers are shared."""
+        self.state.part_tokens, self.state.token_budget = self.parts.tokens, self.passes.tokens
+        tensors = {name: assemble(own_part(p.detach()), p) for name, p in self.parameters.items()}
+        tensors |= {BEST + name: assemble(part, self.parameters[name]) for name, part in self.best.items()}
+        for index, entries in self.stepper.optimiser.state_dict()["state"].items():
+            for name, value in entries.items():
+                tensor = torch.as_tensor(value)
+                tensors[f"{OPTIMISER}{index}.{name}"] = assemble(own_part(tensor), tensor)
+        if self.team.leads:
+            save_state(self.checkpoint, tensors, self.state)
         self.saved_at = time.monotonic()
 
     def _resume(self) -> None:
-        if not self.checkpoint.exists():
+        (found,) = self.team.total(self.checkpoint.exists())
+        if not found:
             return
+        if found < self.team.size:
+            raise DataError(
+                f"{self.checkpoint} is not seen by every process: give --out a folder that all machines share"
+            )
         state, tensors = load_state(self.checkpoint, State)
         if state.key != self.state.key:
             return
         self.state = state
-        self._restore(tensors)
-        self.best = {name: tensors[BEST + name].to(p.device) for name, p in self.parameters.items()}
+        self.parts.tokens, self.passes.tokens = state.part_tokens, state.token_budget
+        self._restore({name: own_part(lay_out(tensors[name], p)) for name, p in self.parameters.items()})
+        self.best = {name: own_part(lay_out(tensors[BEST + name], p)) for name, p in self.parameters.items()}
+        self._resume_optimiser({n.removeprefix(OPTIMISER): t for n, t in tensors.items() if n.startswith(OPTIMISER)})
+
+    def _resume_optimiser(self, tensors: dict[str, Tensor]) -> None:
         entries: dict[int, dict[str, Tensor]] = {}
         for name, tensor in tensors.items():
-            if name.startswith(OPTIMISER):
-                index, entry = name.removeprefix(OPTIMISER).split(".", 1)
-                entries.setdefault(int(index), {})[entry] = tensor
-        groups = self.optimiser.state_dict()["param_groups"]
-        self.optimiser.load_state_dict({"state": entries, "param_groups": groups})
+            index, entry = name.split(".", 1)
+            parameter = self.stepper.parameters[int(index)]
+            entries.setdefault(int(index), {})[entry] = lay_out(tensor, parameter) if tensor.ndim else tensor
+        groups = self.stepper.optimiser.state_dict()["param_groups"]
+        self.stepper.optimiser.load_state_dict({"state": entries, "param_groups": groups})

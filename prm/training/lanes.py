@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import groupby
 from typing import Protocol
 
 import torch
@@ -21,11 +22,20 @@ class Lane(Protocol):
     def batches(self, epoch: int) -> list[list[int]]:
         """The epoch's batches, the same whenever asked."""
 
+    def groups(self, batch: list[int]) -> list[list[int]]:
+        """The batch in the smallest parts that it may be read in."""
+
+    def rows(self, batch: list[int]) -> Tensor:
+        """The batch's rows [steps]."""
+
+    def lengths(self, batch: list[int]) -> list[int]:
+        """Tokens of the batch's documents; none where the backbone is not asked again."""
+
     def features(self, batch: list[int]) -> tuple[Tensor, Tensor]:
         """The batch's features [steps, width] and their rows [steps]."""
 
-    def held_features(self) -> Tensor:
-        """Features of every step of the held part, without gradient."""
+    def held_features(self, token_budget: int) -> Tensor:
+        """Features of every step of the held part, without gradient, at most `token_budget` tokens at a time."""
 
     def tuned(self) -> dict[str, nn.Parameter]:
         """The backbone's parameters under training, by name."""
@@ -51,11 +61,20 @@ class CachedLane:
         order = rows[drawn.argsort(stable=True)]
         return [part.tolist() for part in order.split(self.config.batch_steps)]
 
+    def groups(self, batch: list[int]) -> list[list[int]]:
+        return [list(rows) for _, rows in groupby(batch, lambda row: int(self.place[row]))]
+
+    def rows(self, batch: list[int]) -> Tensor:
+        return torch.tensor(batch)
+
+    def lengths(self, batch: list[int]) -> list[int]:
+        return []
+
     def features(self, batch: list[int]) -> tuple[Tensor, Tensor]:
-        rows = torch.tensor(batch)
+        rows = self.rows(batch)
         return self.fit[rows].to(self.device), rows
 
-    def held_features(self) -> Tensor:
+    def held_features(self, token_budget: int) -> Tensor:
         return self.held.to(self.device)
 
     def tuned(self) -> dict[str, nn.Parameter]:
@@ -87,13 +106,21 @@ class TunedLane:
             packed=self.backbone.packed,
         )
 
+    def groups(self, batch: list[int]) -> list[list[int]]:
+        return [list(documents) for _, documents in groupby(batch, self.owners.__getitem__)]
+
+    def rows(self, batch: list[int]) -> Tensor:
+        return torch.tensor(rows_of(batch, self.offsets))
+
+    def lengths(self, batch: list[int]) -> list[int]:
+        return [len(self.fit[i].ids) for i in batch]
+
     def features(self, batch: list[int]) -> tuple[Tensor, Tensor]:
         found = step_features(self.backbone, [self.fit[i] for i in batch], self.config.features)
-        return found, torch.tensor(rows_of(batch, self.offsets))
+        return found, self.rows(batch)
 
-    def held_features(self) -> Tensor:
-        config = self.config
-        found = compute_features(self.backbone, self.held, config.token_budget, config.features, self.after_batch)
+    def held_features(self, token_budget: int) -> Tensor:
+        found = compute_features(self.backbone, self.held, token_budget, self.config.features, self.after_batch)
         return found.to(self.backbone.device)
 
     def tuned(self) -> dict[str, nn.Parameter]:

@@ -1,5 +1,7 @@
 """Everything between a batch's features and one number to minimise."""
 
+from collections.abc import Callable
+
 import torch
 from torch import Tensor
 
@@ -31,11 +33,12 @@ class Objective:
         self.anchors = [part for module in readout.children() for part in _anchors(module)] if config.anchor else []
         self.held_targets, self.held_weights = _class_targets(held, config.classes)
 
-    def loss(self, rows: Tensor, index: Tensor) -> Tensor:
+    def loss(self, rows: Tensor, index: Tensor, whole: Tensor | None = None) -> Tensor:
         """The loss of a batch: features `rows` [n, width] of the fit part's rows `index` [n] (on the CPU).
 
         Each term is a weighted mean over what the batch holds for it, 0 where it holds nothing; a pair
-        counts where both its rows are in the batch.
+        counts where both its rows are in the batch. Of a batch that is read in parts, `whole` has all the rows:
+        the losses of parts that tear no pair add up to the whole's.
         """
         config, readout = self.config, self.readout
         loss = rows.new_zeros(())
@@ -44,14 +47,17 @@ class Objective:
             logits = readout.heads(rows)
             log_p = class_log_probabilities(logits, self.class_weights.log().to(rows.device))
             targets, weights = (part[index].to(rows.device) for part in (self.targets, self.weights))
-            loss = loss + config.process_weight * soft_cross_entropy(log_p, targets, draws * weights, config.robustness)
+            steps = soft_cross_entropy(log_p, targets, draws * weights, config.robustness)
+            loss = loss + config.process_weight * steps * _share(self._step_weight, index, whole)
             if config.pairwise_weight:
-                loss = loss + config.pairwise_weight * self._preference_loss(logits, index, draws)
+                pairs = self._preference_loss(logits, index, draws)
+                loss = loss + config.pairwise_weight * pairs * _share(self._pair_weight, index, whole)
         if readout.outcome is not None:
             ended = self.fit.ends[index] > 0
             right = self.fit.right[index[ended]].to(rows.device)
-            loss = loss + config.outcome_weight * _outcome_loss(readout, rows[ended], right, draws[:, ended])
-        return loss + self._anchor_loss() if self.anchors else loss
+            answers = _outcome_loss(readout, rows[ended], right, draws[:, ended])
+            loss = loss + config.outcome_weight * answers * _share(self._answer_weight, index, whole)
+        return loss + self._anchor_loss() * _share(len, index, whole) if self.anchors else loss
 
     @property
     def holds(self) -> bool:
@@ -81,6 +87,16 @@ class Objective:
         """Whose rows these are, each once, in order of name."""
         return sorted({self.fit.trace_ids[row] for row in index.tolist()})
 
+    def _step_weight(self, index: Tensor) -> float:
+        return float((self.draws[:, index] * self.weights[index]).sum())
+
+    def _pair_weight(self, index: Tensor) -> float:
+        both = torch.isin(self.fit.pairs, index).all(1)
+        return float((self.draws[:, self.fit.pairs[both, 0]] * self.decided[both]).sum())
+
+    def _answer_weight(self, index: Tensor) -> float:
+        return float((self.draws[:, index] * self.fit.ends[index]).sum())
+
     def _preference_loss(self, logits: Tensor, index: Tensor, draws: Tensor) -> Tensor:
         self.rows_in_batch[index] = torch.arange(len(index))
         pairs = self.rows_in_batch[self.fit.pairs]
@@ -100,6 +116,11 @@ class Objective:
         parts = [((weight - start) ** 2).sum() / variance for weight, start, variance in self.anchors]
         labels = float(self.fit.used(self.config).sum())
         return self.config.anchor * torch.stack(parts).sum() / (2 * self.config.heads * labels)
+
+
+def _share(weight: Callable[[Tensor], float], index: Tensor, whole: Tensor | None) -> float:
+    """Which share of the whole batch's weight a part has; 1 of a batch that is read at once."""
+    return 1.0 if whole is None else weight(index) / max(weight(whole), 1e-9)
 
 
 def class_weights(targets: Tensor, weights: Tensor, config: TrainConfig) -> Tensor:

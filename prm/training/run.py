@@ -2,37 +2,38 @@
 
 import hashlib
 import shutil
-import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from importlib.metadata import version
+from functools import partial
 from pathlib import Path
 
 import msgspec
-import numpy as np
 import torch
-from torch import Tensor
 
 from prm.backbones import Backbone, load_backbone
-from prm.calibration import fit_temperature, fit_threshold, mean_probability
 from prm.cards import model_card
 from prm.checkpoint import save_model, write_atomic
 from prm.config import Progress, Stage, TrainConfig
-from prm.encoding import Encoded, encode
-from prm.errors import Cancelled, DataError
-from prm.features import compute_features, feature_width, row_offsets
+from prm.encoding import Encoded
+from prm.errors import DataError
+from prm.features import feature_width
 from prm.heads import Readout
-from prm.labels import first_error
-from prm.manifest import Manifest, file_sha256
-from prm.traces import Trace
-from prm.training.dataset import as_documents, documents, read_training_data
+from prm.manifest import Manifest, current_versions, data_sha256, finished_model, trace_sha256
+from prm.training.caches import Cache
+from prm.training.calibrating import calibrate, outcome_temperature
+from prm.training.costs import Arithmetic, Meter
+from prm.training.dataset import Document, TrainingData, as_documents, documents, read_training_data
+from prm.training.distributed import ALONE, Team, shard_layers
 from prm.training.fitting import Fit
-from prm.training.lanes import CachedLane, Lane, TunedLane
+from prm.training.inputs import Reader, encode_cached
+from prm.training.lanes import CachedLane, TunedLane
+from prm.training.logs import TENSORBOARD_FOLDER, Log
+from prm.training.memory import Budget
 from prm.training.objective import Objective
 from prm.training.supervision import Supervision, counts
 from prm.tuning import prepare_tuning
 
-ENCODE_CHUNK = 512  # traces tokenised between two looks at `cancelled`
 CHECKPOINT_FOLDER = "checkpoint"
 METRICS_FILE = "metrics.jsonl"
 CARD_FILE = "CARD.md"
@@ -45,152 +46,184 @@ def train(
     config: TrainConfig,
     report: Callable[[Progress], None],
     cancelled: Callable[[], bool] = lambda: False,
+    cache: Cache | None = None,
 ) -> Manifest:
     """Train on the labelled traces of `data` and write a model folder to `out`.
 
     The same `data`, `out` and `config` resume from the folder's checkpoint with the losses of an
-    uninterrupted run (to the bit on a CPU). Raises DataError for data that cannot be used,
-    TrainingError for a loss that is not finite, Cancelled (checkpoint kept) once `cancelled()`.
+    uninterrupted run (to the bit on a CPU), and return a finished model at once. Started by `accelerate launch` or
+    `torchrun`, the processes train one model, and the first of them reports and writes. Raises DataError
+    for data that cannot be used, TrainingError for a loss that is not finite or where memory does not suffice,
+    Cancelled (checkpoint kept) once `cancelled()`.
     """
-    watch = _Watch(report, cancelled)
-    parts = read_training_data(data, config)
-    out.mkdir(parents=True, exist_ok=True)
-    backbone = load_backbone(config.base, context=config.context, packing=config.packing, precision=config.precision)
-    base_sha256, data_sha256 = backbone.sha256, file_sha256(data)
-    key = hashlib.sha256(msgspec.json.encode([config, data_sha256, base_sha256])).hexdigest()
-    taught = documents(parts.fit, config)
-    fit = _encode([document.trace for document in taught], backbone, watch)
-    held = _encode(parts.held, backbone, watch)
-    known = Supervision.of(taught, fit, config.neutral)
-    held_known = Supervision.of(as_documents(parts.held), held, config.neutral)
-    used = known.used(config)
-    if not used.any():
-        raise DataError(f"{data}: no labelled step fits the context of {backbone.context} tokens")
+    team = Team.join()
+    device = team.device or torch.device("cuda" if torch.cuda.is_available() else "cpu")
+    meter = Meter(device, team)
+    curves = out / TENSORBOARD_FOLDER if team.leads else None
+    log = Log(report if team.leads else lambda progress: None, cancelled, meter, curves)
+    try:
+        manifest = Training(out, config, cache, team, log).run(data, device)
+    finally:
+        log.close()
+    team.wait(log.check)
+    return team.from_leader(manifest)
 
-    torch.manual_seed(config.seed)
-    prepare_tuning(backbone, config)
-    readout = Readout(config, feature_width(backbone, config.features))
-    objective = Objective(readout, known, held_known, config)
-    features = _cache(backbone, fit, config, watch)
-    readout.standardise_on(features)
-    readout.to(backbone.device)
-    lane: Lane
-    if config.lane == "heads":
-        held_features = _cache(backbone, held, config, watch)
-        lane = CachedLane(features, held_features, used, known.place, config, backbone.device)
-    else:
-        lane = TunedLane(
-            backbone, fit, held, [document.owner for document in taught], config, lambda done: watch.check()
+
+@dataclass(frozen=True)
+class Lessons:
+    """The data as they are learned from and checked on, step for step."""
+
+    parts: TrainingData
+    taught: list[Document]
+    fit: list[Encoded]
+    held: list[Encoded]
+    known: Supervision
+    held_known: Supervision
+
+
+class Training:
+    """One run of `train` in one of its processes, from data to a model folder."""
+
+    def __init__(self, out: Path, config: TrainConfig, cache: Cache | None, team: Team, log: Log) -> None:
+        self.out, self.config, self.cache, self.team, self.log = out, config, cache, team, log
+        self.passes = Budget("reading", config.token_budget, partial(log.note, "cache"))
+
+    def run(self, data: Path, device: torch.device) -> Manifest | None:
+        """Train unless the folder has this very model; None in a process that has but helped to read."""
+        config = self.config
+        self.log.meter.enter("read")
+        parts = _ordered(read_training_data(data, config))
+        digest = data_sha256(data)
+        finished = finished_model(self.out, config, digest)
+        backbone = load_backbone(
+            config.base,
+            device=str(device),
+            context=config.context,
+            packing=config.packing,
+            precision=config.precision,
         )
-    fitting = Fit(
-        lane,
-        objective,
-        config,
-        checkpoint=out / CHECKPOINT_FOLDER / "state.safetensors",
-        key=key,
-        report=lambda step, of, loss, message: watch.say(
-            "train", step, of, loss=loss, message=message, always=bool(message)
-        ),
-        check=watch.check,
-    )
-    fitting.run()
-    history = fitting.state.history
-    write_atomic(out / METRICS_FILE, b"".join(msgspec.json.encode(epoch) + b"\n" for epoch in history))
+        base_sha256 = backbone.sha256  # of the weights as they are now, before they are tuned
+        if finished is not None and finished.base_sha256 == base_sha256:
+            self.log.say("done", 1, 1, message=f"nothing has changed: this model was finished at {finished.created_at}")
+            return finished
+        self.out.mkdir(parents=True, exist_ok=True)
+        lessons = self._lessons(parts, backbone)
+        if not lessons.known.used(config).any():
+            raise DataError(f"{data}: no labelled step fits the context of {backbone.context} tokens")
+        arithmetic = Arithmetic.of(backbone, predictions="statistics" in config.features)
+        torch.manual_seed(config.seed)
+        prepare_tuning(backbone, config)
+        readout = Readout(config, feature_width(backbone, config.features))
+        objective = Objective(readout, lessons.known, lessons.held_known, config)
+        lane = self._lane(backbone, readout, lessons, arithmetic)
+        if lane is None:
+            return None
+        fitting = Fit(
+            lane,
+            objective,
+            [len(item.spans) for item in lessons.held],
+            config,
+            team=self.team,
+            log=self.log,
+            checkpoint=self.out / CHECKPOINT_FOLDER / "state.safetensors",
+            key=_key(config, digest, backbone),
+            passes=self.passes,
+            on_part=lambda lengths: self.log.meter.add_lesson(lengths, config.lane, backbone, arithmetic),
+        )
+        fitting.run()
+        return self._save(fitting, lessons, backbone, digest)
 
-    watch.say("calibrate", 0, 1, always=True)
-    logits, outcome_logits = fitting.held_logits()
-    temperature, threshold = _calibrate(parts.held, held, held_known, logits)
-    outcome_temperature = 1.0 if outcome_logits is None else _outcome_temperature(held_known, outcome_logits)
-    best = history[fitting.state.best_epoch]
-    manifest = Manifest(
-        base=config.base,
-        base_sha256=base_sha256,
-        config=config,
-        data_sha256=data_sha256,
-        counts=counts(parts, taught, fit, known),
-        temperature=temperature,
-        outcome_temperature=outcome_temperature,
-        threshold=threshold,
-        fitted_on=parts.held_from,
-        metrics={
-            "loss": best.loss,
-            "epochs": len(history),
-            **({} if best.held_loss is None else {"held_loss": best.held_loss}),
-        },
-        created_at=datetime.now(UTC).isoformat(timespec="seconds"),
-        seconds=round(watch.seconds, 3),
-        versions={name: version(name) for name in ("torch", "transformers", "safetensors")},
-        checksums={},
-    )
-    manifest = save_model(out, fitting.tensors(), manifest)
-    write_atomic(out / CARD_FILE, model_card(manifest).encode())
-    shutil.rmtree(out / CHECKPOINT_FOLDER, ignore_errors=True)
-    watch.say("done", 1, 1, always=True, message=f"threshold {threshold:.3f}, fitted on: {parts.held_from}")
-    return manifest
+    def _lessons(self, parts: TrainingData, backbone: Backbone) -> Lessons:
+        taught = documents(parts.fit, self.config)
+        heard = partial(self._heard, "tokenise")
+        fit = encode_cached([document.trace for document in taught], backbone, self.cache, heard)
+        held = encode_cached(parts.held, backbone, self.cache, heard)
+        known = Supervision.of(taught, fit, self.config.neutral)
+        return Lessons(
+            parts, taught, fit, held, known, Supervision.of(as_documents(parts.held), held, self.config.neutral)
+        )
+
+    def _lane(
+        self, backbone: Backbone, readout: Readout, lessons: Lessons, arithmetic: Arithmetic
+    ) -> CachedLane | TunedLane | None:
+        """The lane, and the readout standardised; heads are small enough for the leader alone."""
+        config, team = self.config, self.team
+        reader = Reader(
+            backbone,
+            config.features,
+            self.cache,
+            team,
+            self.passes,
+            lambda lengths: self.log.meter.add_passes(lengths, self.passes.tokens, backbone, arithmetic),
+            partial(self._heard, "cache"),
+        )
+        features = reader.read(lessons.fit)
+        if team.leads:
+            readout.standardise_on(features)
+        readout.to(backbone.device)
+        team.same(readout.buffers())
+        if config.lane == "heads":
+            held_features = reader.read(lessons.held)
+            self.log.meter.absorb()
+            self.team = ALONE
+            used, place = lessons.known.used(config), lessons.known.place
+            return CachedLane(features, held_features, used, place, config, backbone.device) if team.leads else None
+        if config.shard and team.size > 1:
+            shard_layers(backbone.layers, team)
+        held = lessons.held if config.shard else team.deal(lessons.held)
+        owners = [document.owner for document in lessons.taught]
+        return TunedLane(backbone, lessons.fit, held, owners, config, lambda done: self.log.check())
+
+    def _save(self, fitting: Fit, lessons: Lessons, backbone: Backbone, digest: str) -> Manifest:
+        config, log, known = self.config, self.log, lessons.held_known
+        log.say("calibrate", 0, 1)
+        logits, outcome_logits = fitting.held_logits()
+        temperature, threshold = calibrate(lessons.parts.held, lessons.held, known, logits)
+        tensors = fitting.tensors()
+        if self.team.size > 1:
+            log.meter.absorb()
+        history = fitting.state.history
+        best = history[fitting.state.best_epoch]
+        manifest = Manifest(
+            base=config.base,
+            base_sha256=backbone.sha256,
+            config=config,
+            data_sha256=digest,
+            counts=counts(lessons.parts, lessons.taught, lessons.fit, lessons.known),
+            temperature=temperature,
+            outcome_temperature=1.0 if outcome_logits is None else outcome_temperature(known, outcome_logits),
+            threshold=threshold,
+            fitted_on=lessons.parts.held_from,
+            metrics={
+                "loss": best.loss,
+                "epochs": len(history),
+                **({} if best.held_loss is None else {"held_loss": best.held_loss}),
+            },
+            created_at=datetime.now(UTC).isoformat(timespec="seconds"),
+            seconds=round(log.seconds, 3),
+            versions=current_versions(),
+            checksums={},
+            costs=log.meter.costs(),
+            notes=log.notes,
+        )
+        if self.team.leads:
+            write_atomic(self.out / METRICS_FILE, b"".join(msgspec.json.encode(epoch) + b"\n" for epoch in history))
+            manifest = save_model(self.out, tensors, manifest)
+            write_atomic(self.out / CARD_FILE, model_card(manifest).encode())
+            shutil.rmtree(self.out / CHECKPOINT_FOLDER, ignore_errors=True)
+        log.say("done", 1, 1, message=f"threshold {threshold:.3f}, fitted on: {lessons.parts.held_from}")
+        return manifest
+
+    def _heard(self, stage: Stage, done: int, of: int) -> None:
+        self.log.check()
+        self.log.say(stage, done, of)
 
 
-class _Watch:
-    """The run's clock and its two lines to the caller: reports out, a wish to stop in."""
-
-    def __init__(self, report: Callable[[Progress], None], cancelled: Callable[[], bool]) -> None:
-        self.report, self.cancelled = report, cancelled
-        self.started = time.monotonic()
-        self.said: tuple[Stage | None, float] = (None, 0.0)
-
-    @property
-    def seconds(self) -> float:
-        return time.monotonic() - self.started
-
-    def check(self) -> None:
-        if self.cancelled():
-            raise Cancelled("training was cancelled; the same command resumes it")
-
-    def say(
-        self, stage: Stage, step: int, of: int, *, loss: float | None = None, message: str = "", always: bool = False
-    ) -> None:
-        """Report at each new stage, at its end, and at most four times a second between."""
-        if always or stage != self.said[0] or step == of or self.seconds - self.said[1] > 0.25:
-            self.said = (stage, self.seconds)
-            self.report(Progress(stage, step, of, round(self.seconds, 3), loss, message))
+def _ordered(parts: TrainingData) -> TrainingData:
+    """In an order of the traces' own: that of the file is no part of a run."""
+    return replace(parts, fit=sorted(parts.fit, key=trace_sha256), held=sorted(parts.held, key=trace_sha256))
 
 
-def _encode(traces: Sequence[Trace], backbone: Backbone, watch: _Watch) -> list[Encoded]:
-    encoded: list[Encoded] = []
-    for start in range(0, len(traces), ENCODE_CHUNK):
-        watch.check()
-        encoded += encode(traces[start : start + ENCODE_CHUNK], backbone.tokenizer, backbone.layout, backbone.context)
-        watch.say("tokenise", len(encoded), len(traces))
-    return encoded
-
-
-def _cache(backbone: Backbone, encoded: Sequence[Encoded], config: TrainConfig, watch: _Watch) -> Tensor:
-    def after_batch(done: int) -> None:
-        watch.check()
-        watch.say("cache", done, len(encoded))
-
-    return compute_features(backbone, encoded, config.token_budget, config.features, after_batch)
-
-
-def _calibrate(
-    held: Sequence[Trace], encoded: Sequence[Encoded], known: Supervision, logits: Tensor
-) -> tuple[float, float]:
-    """Temperature and threshold; 1 and 0.5 where nothing was held. Solutions cut by the context are left out."""
-    if not len(known.good):
-        return 1.0, 0.5
-    values = logits.double().numpy()
-    temperature = fit_temperature(values, known.good.double().numpy(), known.weight.double().numpy())
-    p = mean_probability(values, temperature)
-    offsets = row_offsets(encoded)
-    scores: list[np.ndarray] = []
-    errors: list[int] = []
-    for index, (trace, item) in enumerate(zip(held, encoded, strict=True)):
-        error = first_error(trace)
-        if error is not None and len(item.spans) == item.n_steps:
-            scores.append(p[offsets[index] : offsets[index + 1]])
-            errors.append(error)
-    return temperature, fit_threshold(scores, errors)
-
-
-def _outcome_temperature(known: Supervision, logits: Tensor) -> float:
-    """The temperature of p(final answer right), fitted at the held solutions' last steps; 1 where none is known."""
-    return fit_temperature(logits.double().numpy(), known.right.double().numpy(), known.ends.double().numpy())
+def _key(config: TrainConfig, data: str, backbone: Backbone) -> str:
+    """What a checkpoint has to be of."""
+    return hashlib.sha256(msgspec.json.encode([config, data, backbone.sha256, current_versions()])).hexdigest()

@@ -144,7 +144,10 @@ def test_a_rejected_challenger_leaves_the_champion_serving_and_ranking(manager, 
     project = labelled_project(manager, labelled=60, unlabelled=40)
     first = do_round(project, manager).model_version
     leased = claim_next(by=manager, project=project, holding=[]).lease
+    project.policy["training"] = {"heads": 5}
+    project.save()
     second = do_round(project, manager)
+    assert second.model_version.manifest["config"]["heads"] == 5
     first.refresh_from_db()
     assert (first.state, second.model_version.state) == (Version.CHAMPION, Version.REJECTED)
     assert "Model 2 is kept back, model 1 goes on serving" in second.model_version.gate["sentence"]
@@ -158,6 +161,31 @@ def test_a_rejected_challenger_leaves_the_champion_serving_and_ranking(manager, 
     assert leased.state == Lease.State.ACTIVE
     assert not second.generation.items.filter(solution=leased.solution_id).exists()
     assert not QueueItem.objects.filter(generation=leased.item.generation, state="ready").exists()
+
+
+def test_a_run_with_nothing_to_learn_says_so_and_makes_no_version(manager, verdicts, client):
+    project = labelled_project(manager, labelled=60, unlabelled=40)
+    first = do_round(project, manager)
+    before = counts()
+    again = do_round(project, manager)
+    told = "nothing to learn: model 1 was trained on these labels, with these choices and this code"
+    assert [(stage.state, stage.figure) for stage in again.stages.all()][1:] == [
+        (RunStage.State.SKIPPED, told),
+        *[(RunStage.State.SKIPPED, "no new model")] * 3,
+        (RunStage.State.SKIPPED, "model 1 has scored the whole pool"),
+        (RunStage.State.SKIPPED, f"generation {first.generation.number} goes on"),
+    ]
+    assert counts() == before
+    assert again.model_version is None
+    client.force_login(manager)
+    for address in (f"/runs/{again.pk}/", f"/p/{project.slug}/runs/"):
+        assert told in client.get(address).content.decode()
+
+    # Solutions that came meanwhile are scored and may be asked for, without a new model.
+    SolutionFactory(project=project, split="pool")
+    third = do_round(project, manager)
+    assert (third.model_version, third.stages.get(name="score").state) == (None, RunStage.State.DONE)
+    assert third.generation.model_version == first.model_version
 
 
 def test_rollback_is_one_call_by_a_manager(manager):

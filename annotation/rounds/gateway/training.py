@@ -9,24 +9,39 @@ from django.conf import settings
 from annotation.errors import DomainError
 from annotation.models import ModelVersion, ProjectPolicy
 
+ELSEWHERE = {"base": "backbone", "neutral": "neutral"}  # choices that have a place of their own in the policy
+
 
 def training_config(policy: ProjectPolicy, *, seed: int) -> dict[str, Any]:
     """What the trainer is told beside its data."""
-    return {"base": policy.backbone, "neutral": policy.neutral, "seed": seed}
+    return {"seed": seed} | policy.training | {name: getattr(policy, place) for name, place in ELSEWHERE.items()}
 
 
-def is_trained(folder: Path, data: Path, config: dict[str, Any]) -> bool:
-    """Whether the folder holds the finished model of exactly these data and choices."""
+def check_training(choices: dict[str, Any]) -> None:
+    """Raises DomainError (`invalid_policy`) naming the choice that the library does not take."""
     from prm.config import TrainConfig
-    from prm.errors import ModelFileError
-    from prm.manifest import file_sha256
-    from prm.manifest import read_manifest as read
 
+    for name, place in ELSEWHERE.items():
+        if name in choices:
+            raise _refused(f"`{name}` is what the policy calls `{place}`; set it there")
     try:
-        manifest = read(folder)
-    except ModelFileError:
-        return False
-    return manifest.data_sha256 == file_sha256(data) and manifest.config == msgspec.convert(config, TrainConfig)
+        msgspec.convert(choices, TrainConfig)
+    except msgspec.ValidationError as error:
+        what, _at, place = str(error).partition(" - at `$.")
+        raise _refused(f"`{place.rstrip('`')}`: {what}" if place else what) from None
+
+
+def _refused(why: str) -> DomainError:
+    return DomainError("invalid_policy", f"The training choices: {why}.", {"field": "training"})
+
+
+def is_unchanged(version: ModelVersion, data: Path, config: dict[str, Any]) -> bool:
+    """Whether the version learned from exactly these labels, by these choices, with the code that is here."""
+    from prm.config import TrainConfig
+    from prm.manifest import data_sha256, finished_model
+
+    choices = msgspec.convert(config, TrainConfig)
+    return finished_model(model_path(version), choices, data_sha256(data)) is not None
 
 
 def read_manifest(folder: Path) -> tuple[dict[str, Any], str]:

@@ -14,6 +14,8 @@ HOLDOUT, CHALLENGER, CHAMPION, BASELINE = "holdout", "challenger", "champion", "
 
 
 def perform(work: StageWork) -> Outcome:
+    if work.run.model_version is None:
+        return Outcome("no new model", skipped=True)
     policy, version = work.project.policies, work.version
     holdout = work.folder / f"{HOLDOUT}.jsonl"
     known = write_holdout_traces(read_snapshot(work.snapshot), holdout)

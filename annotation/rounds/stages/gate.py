@@ -10,6 +10,8 @@ from annotation.rounds.work import Outcome, StageWork
 
 
 def perform(work: StageWork) -> Outcome:
+    if work.run.model_version is None:
+        return Outcome("no new model", skipped=True)
     policy, version = work.project.policies, work.version
     if not version.gate:
         champion, known = version.metrics["champion"], version.metrics["holdout_solutions"]

@@ -6,6 +6,8 @@ from annotation.rounds.work import Outcome, StageWork
 
 
 def perform(work: StageWork) -> Outcome:
+    if work.run.model_version is None:
+        return Outcome("no new model", skipped=True)
     version = work.version
     version.refresh_from_db()
     if not version.gate["promote"]:

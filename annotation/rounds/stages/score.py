@@ -18,6 +18,8 @@ def perform(work: StageWork) -> Outcome:
         .order_by("pk")
     )
     ids = list(unscored.values_list("pk", flat=True))
+    if not ids and work.run.model_version is None:
+        return Outcome(f"model {champion.number} has scored the whole pool", skipped=True)
     cost = costs.cost_model(work.project)
     for start in range(0, len(ids), BATCH):
         solutions = (

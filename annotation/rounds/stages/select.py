@@ -1,11 +1,21 @@
 """Open the next generation, ranked by the champion."""
 
+from annotation.models import Generation, RunStage
 from annotation.rounds import generations, registry
 from annotation.rounds.work import Outcome, StageWork
 
 
 def perform(work: StageWork) -> Outcome:
+    current = work.project.generations.filter(state=Generation.State.OPEN).first()
+    if current is not None and _nothing_new(work):
+        return Outcome(f"generation {current.number} goes on", skipped=True)
     generation = generations.open_generation(
         project=work.project, model=registry.champion_of(work.project), run=work.run, seed=work.run.seed
     )
     return Outcome(f"generation {generation.number} with {generation.items.count()} items")
+
+
+def _nothing_new(work: StageWork) -> bool:
+    """Neither a model nor a solution that was not ranked yet."""
+    skipped = work.run.stages.filter(name__in=[RunStage.Name.TRAIN, RunStage.Name.SCORE], state=RunStage.State.SKIPPED)
+    return skipped.count() == 2

@@ -9,7 +9,7 @@ from django.conf import settings
 from annotation.datasets.snapshots import read_snapshot
 from annotation.rounds import registry, trainer
 from annotation.rounds.gateway.traces import write_training_traces
-from annotation.rounds.gateway.training import is_trained, read_manifest, training_config
+from annotation.rounds.gateway.training import is_unchanged, read_manifest, training_config
 from annotation.rounds.work import Outcome, StageWork
 
 LOG_SECONDS = 1.0
@@ -23,18 +23,22 @@ def perform(work: StageWork) -> Outcome:
     # One training seed a project: two of its models then differ by their labels and not by luck.
     config = training_config(policy, seed=work.project.training_runs.earliest("number").seed)
     write_training_traces(read_snapshot(work.snapshot), data)
-    config_file.write_bytes(msgspec.json.encode(config))
-    # A worker may have died between the end of the training and the registration.
-    if not is_trained(out, data, config):
-        out.mkdir(parents=True, exist_ok=True)
-        trainer.train(
-            data=data,
-            out=out,
-            config=config_file,
-            log=work.folder / "train.log",
-            on_progress=Reporter(work),
-            on_tick=work.beat,
+    champion = registry.champion_of(work.project)
+    if champion is not None and champion != run.model_version and is_unchanged(champion, data, config):
+        return Outcome(
+            f"nothing to learn: model {champion.number} was trained on these labels, with these choices and this code",
+            skipped=True,
         )
+    config_file.write_bytes(msgspec.json.encode(config))
+    out.mkdir(parents=True, exist_ok=True)
+    trainer.train(  # at once, where a worker died between the end of the training and the registration
+        data=data,
+        out=out,
+        config=config_file,
+        log=work.folder / "train.log",
+        on_progress=Reporter(work),
+        on_tick=work.beat,
+    )
     manifest, sha256 = read_manifest(out)
     version = registry.register_version(run=run, path=path, sha256=sha256, manifest=manifest)
     return Outcome(f"model {version.number} from {manifest['counts']['solutions']} labelled solutions")

@@ -1,0 +1,193 @@
+"""What training costs: useful tokens, arithmetic against the device's peak, memory, energy, seconds by stage.
+
+Utilisation counts the arithmetic that the model needs, not what checkpointing does again (PaLM, Chowdhery et al.
+2022, appendix B): 2 N a token for a forward pass over N decoder weights, as much again for the gradients of the
+states, and as much again for those of weights that learn. Causal attention costs 2 T^2 d a layer and pass, and
+its gradients twice that, whatever learns.
+"""
+
+import re
+import resource
+import time
+from collections import defaultdict
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import torch
+
+from prm.backbones import Backbone
+from prm.config import Lane
+from prm.manifest import Costs, StageCost
+from prm.packing import fill_batches, places
+from prm.training.distributed import ALONE, Team
+from prm.training.energy import energy_counter
+
+PEAKS = {  # dense bf16 FLOP/s by a part of the device's name, from NVIDIA's data sheets; sparse figures are twice these
+    "B200": 2250e12,
+    "H200": 989e12,
+    "H100 PCIe": 756e12,
+    "H100 NVL": 835e12,
+    "H100": 989e12,
+    "A100": 312e12,
+    "L40S": 362e12,
+    "L4": 121e12,
+    "A10": 125e12,
+    "RTX 4090": 165e12,
+    "RTX 3090": 71e12,
+}
+DATA_SHEET = "dense bf16, NVIDIA data sheet"
+PROBE_TIMES = 5
+
+
+@dataclass(frozen=True)
+class Arithmetic:
+    """FLOPs of one pass: `weights` a token, and `attention` a token and earlier token."""
+
+    weights: int
+    head: int
+    attention: int
+
+    @classmethod
+    def of(cls, backbone: Backbone, *, predictions: bool) -> "Arithmetic":
+        """`predictions` says whether the vocabulary's logits are computed for the steps' tokens."""
+        decoder, config = backbone.model.get_decoder(), backbone.model.config.get_text_config()
+        outside = {id(backbone.model.get_input_embeddings().weight)}
+        matrices = [p for name, p in decoder.named_parameters() if p.ndim == 2 and "lora_" not in name]
+        weights = sum(p.numel() for p in matrices if id(p) not in outside)
+        head = backbone.model.get_output_embeddings().weight.numel() if predictions else 0
+        per_head = getattr(config, "head_dim", None) or config.hidden_size // config.num_attention_heads
+        return cls(2 * weights, 2 * head, 2 * config.num_hidden_layers * config.num_attention_heads * per_head)
+
+    def forward(self, lengths: Iterable[int]) -> int:
+        """FLOPs of reading documents of these lengths."""
+        return sum((self.weights + self.head) * n + self.attention * n * n for n in lengths)
+
+    def learning(self, lengths: Iterable[int], lane: Lane) -> int:
+        """FLOPs of a forward and backward pass in which all weights learn ("full") or adapters beside them ("lora")."""
+        passes = 3 if lane == "full" else 2
+        return sum((passes * self.weights + self.head) * n + 3 * self.attention * n * n for n in lengths)
+
+
+class Meter:
+    """Counts what each stage of this process does, from its making on."""
+
+    def __init__(self, device: torch.device, team: Team = ALONE) -> None:
+        self.device, self.team = device, team
+        self.seconds: dict[str, float] = defaultdict(float)
+        self.tokens: dict[str, int] = defaultdict(int)
+        self.places: dict[str, int] = defaultdict(int)
+        self.flops: dict[str, int] = defaultdict(int)
+        self.stage, self.since = "", time.monotonic()
+        self.others_joules, self.memory = 0.0, (0, "")
+        self.peak, self.peak_source = device_peak(device)
+        self.energy = energy_counter(device)
+        if device.type == "cuda":
+            torch.cuda.reset_peak_memory_stats(device)
+
+    def enter(self, stage: str) -> None:
+        """What follows belongs to `stage`; a second entry adds to the first."""
+        now = time.monotonic()
+        if self.stage:
+            self.seconds[self.stage] += now - self.since
+        if self.energy:
+            self.energy.spent()
+        self.stage, self.since = stage, now
+
+    def add(self, tokens: int, places: int, flops: int) -> None:
+        """Tokens of text, the places that they took in the batch (padding included), and the arithmetic needed."""
+        self.tokens[self.stage] += tokens
+        self.places[self.stage] += places
+        self.flops[self.stage] += flops
+
+    def add_passes(self, lengths: list[int], budget: int, backbone: Backbone, arithmetic: Arithmetic) -> None:
+        """Documents read without gradient, at most `budget` tokens at a time."""
+        for batch in fill_batches(lengths, budget, packed=backbone.packed):
+            of_batch = [lengths[index] for index in batch]
+            self.add(sum(of_batch), places(of_batch, packed=backbone.packed), arithmetic.forward(of_batch))
+
+    def add_lesson(self, lengths: list[int], lane: Lane, backbone: Backbone, arithmetic: Arithmetic) -> None:
+        """One batch of documents read and learned from."""
+        self.add(sum(lengths), places(lengths, packed=backbone.packed), arithmetic.learning(lengths, lane))
+
+    def rates(self, stage: str) -> StageCost:
+        """What the stage has cost until now, the other processes taken to be like this one."""
+        size = self.team.size
+        return self._cost(stage, self.tokens[stage] * size, self.places[stage] * size, self.flops[stage] * size)
+
+    def absorb(self) -> None:
+        """Add what the other processes did to the leader's counts; every one of them must call."""
+        mine = ([dict(self.tokens), dict(self.places), dict(self.flops)], self._joules(), _peak_memory(self.device))
+        for counts, joules, memory in self.team.gather_to_leader(mine)[1:]:
+            for own, theirs in zip((self.tokens, self.places, self.flops), counts, strict=True):
+                for stage, count in theirs.items():
+                    own[stage] += int(count)
+            self.others_joules += joules or 0.0
+            self.memory = max(self.memory, memory)
+
+    def costs(self) -> Costs:
+        """All of it, for the manifest."""
+        self.enter("")
+        joules = self._joules()
+        memory, kind = max(self.memory, _peak_memory(self.device))
+        return Costs(
+            device=_name(self.device),
+            processes=self.team.size,
+            peak_flops=self.peak,
+            peak_source=self.peak_source,
+            peak_memory_bytes=memory,
+            memory_kind=kind,
+            energy_joules=None if joules is None else round(joules + self.others_joules, 1),
+            energy_source=self.energy.source if self.energy else "",
+            stages={
+                stage: self._cost(stage, self.tokens[stage], self.places[stage], self.flops[stage])
+                for stage in self.seconds
+                if stage
+            },
+        )
+
+    def _joules(self) -> float | None:
+        return self.energy.spent() if self.energy else None
+
+    def _cost(self, stage: str, tokens: int, places: int, flops: int) -> StageCost:
+        seconds = self.seconds[stage] + (time.monotonic() - self.since if stage == self.stage else 0.0)
+        if not tokens or not seconds:
+            return StageCost(seconds=round(seconds, 3))
+        return StageCost(
+            seconds=round(seconds, 3),
+            tokens=tokens,
+            tokens_per_second=round(tokens / seconds, 1),
+            padded_share=round(1 - tokens / places, 4),
+            utilisation=round(flops / seconds / self.peak / self.team.size, 4),
+        )
+
+
+def device_peak(device: torch.device) -> tuple[float, str]:
+    """FLOP/s that a device can do at best, and where the figure comes from."""
+    name = _name(device)
+    for part, peak in PEAKS.items():
+        if device.type == "cuda" and re.search(rf"\b{part}\b", name):
+            return peak, DATA_SHEET
+    dtype, size = (torch.bfloat16, 8192) if device.type == "cuda" else (torch.float32, 768)
+    return _probe(device, dtype, size), f"measured by a {dtype} matmul of {size} here".replace("torch.", "")
+
+
+def _probe(device: torch.device, dtype: torch.dtype, size: int) -> float:
+    matrix = torch.ones(size, size, device=device, dtype=dtype)
+    best = float("inf")
+    for _ in range(PROBE_TIMES):
+        begun = time.perf_counter()
+        (matrix @ matrix)[0, 0].item()
+        best = min(best, time.perf_counter() - begun)
+    return 2 * size**3 / best
+
+
+def _name(device: torch.device) -> str:
+    if device.type == "cuda":
+        return torch.cuda.get_device_name(device)
+    return f"{device.type}, {torch.get_num_threads()} threads"
+
+
+def _peak_memory(device: torch.device) -> tuple[int, str]:
+    if device.type == "cuda":
+        return torch.cuda.max_memory_allocated(device), "allocated on the device"
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024, "resident in the process"

@@ -1,0 +1,187 @@
+"""Several processes that train one model: one a device, alike in everything but the parts of each batch they take.
+
+Every process reads the same data and draws the same batches. A batch is dealt out; each process sums the gradients
+of its parts, then the sums are added up, so that the step is the one that a single process would take.
+"""
+
+import os
+import time
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any, TypeVar
+
+import torch
+import torch.distributed as dist
+from torch import Tensor, nn
+from torch.distributed.tensor import DTensor, distribute_tensor
+
+T = TypeVar("T")
+BUCKET = 64 << 20  # bytes of gradients added up at a time
+POLL_SECONDS = 0.1
+PATIENCE = timedelta(hours=12)  # one process may fit heads for hours while the others wait
+
+
+@dataclass(frozen=True)
+class Team:
+    """This process among its like; alone, every method is a formality."""
+
+    rank: int = 0
+    size: int = 1
+    device: torch.device | None = None
+
+    @classmethod
+    def join(cls) -> "Team":
+        """Join the processes that `accelerate launch` or `torchrun` started with this one, where one of them did."""
+        if int(os.environ.get("WORLD_SIZE", "1")) == 1:
+            return cls()
+        from accelerate import PartialState
+
+        state = PartialState(cpu=not torch.cuda.is_available(), timeout=PATIENCE)
+        return cls(state.process_index, state.num_processes, state.device)
+
+    @property
+    def leads(self) -> bool:
+        """Whether this is the one that reports and writes."""
+        return self.rank == 0
+
+    def deal(self, items: Sequence[T]) -> list[T]:
+        """This process's share."""
+        return list(items[self.rank :: self.size])
+
+    def gather(self, own: T) -> list[T]:
+        """Everyone's, by rank; for plain values and tensors on the CPU."""
+        if self.size == 1:
+            return [own]
+        found: list[Any] = [None] * self.size
+        dist.all_gather_object(found, own)
+        return found
+
+    def add_up(self, tensors: Iterable[Tensor]) -> None:
+        """Replace each tensor by its sum over the processes, in buckets of one kind each."""
+        if self.size == 1:
+            return
+        for bucket in _buckets(tensors):
+            flat = torch.cat([tensor.reshape(-1) for tensor in bucket])
+            dist.all_reduce(flat)
+            for tensor, summed in zip(bucket, flat.split([t.numel() for t in bucket]), strict=True):
+                tensor.copy_(summed.view_as(tensor))
+
+    def same(self, tensors: Iterable[Tensor]) -> None:
+        """Give every process the leader's values."""
+        if self.size > 1:
+            for tensor in tensors:
+                dist.broadcast(tensor, src=0)
+
+    def from_leader(self, own: T | None) -> T:
+        """The leader's, for everyone."""
+        found = [own]
+        if self.size > 1:
+            dist.broadcast_object_list(found)
+        assert found[0] is not None
+        return found[0]
+
+    def gather_to_leader(self, own: T) -> list[T]:
+        """Everyone's, by rank, for the leader; nothing for the others."""
+        if self.size == 1:
+            return [own]
+        found: list[Any] | None = [None] * self.size if self.leads else None
+        dist.gather_object(own, found)
+        return found or []
+
+    def total(self, *values: float) -> list[float]:
+        """The sums of these values over the processes."""
+        if self.size == 1:
+            return list(values)
+        sums = torch.tensor(values, dtype=torch.float64, device=self.device)
+        dist.all_reduce(sums)
+        return sums.tolist()
+
+    def collect(self, own: Tensor, sizes: Sequence[int]) -> Tensor:
+        """Rows of all items in order, from everyone's rows of the items dealt to it; `sizes` are rows an item."""
+        if self.size == 1:
+            return own
+        parts: list[Tensor] = [own[:0]] * len(sizes)
+        for rank, rows in enumerate(self.gather(own.cpu())):
+            parts[rank :: self.size] = rows.to(own.device).split(list(sizes[rank :: self.size]))
+        return torch.cat(parts)
+
+    def wait(self, check: Callable[[], None]) -> None:
+        """Until all are here; `check` is called meanwhile and may raise to stop."""
+        if self.size == 1:
+            return
+        arrival = dist.barrier(async_op=True)
+        while not arrival.is_completed():
+            check()
+            time.sleep(POLL_SECONDS)
+
+
+ALONE = Team()
+
+
+def _buckets(tensors: Iterable[Tensor]) -> list[list[Tensor]]:
+    buckets: dict[torch.dtype, list[list[Tensor]]] = {}
+    for tensor in tensors:
+        of_kind = buckets.setdefault(tensor.dtype, [[]])
+        if sum(t.nbytes for t in of_kind[-1]) > BUCKET:
+            of_kind.append([])
+        of_kind[-1].append(tensor)
+    return [bucket for of_kind in buckets.values() for bucket in of_kind]
+
+
+def shard_layers(layers: Iterable[Any], team: Team) -> None:
+    """Spread the weights of every layer over the processes (FSDP2); what is beside the layers stays whole.
+
+    Gradients come out summed, as `add_up` leaves those of the rest.
+    """
+    from torch.distributed.device_mesh import init_device_mesh
+    from torch.distributed.fsdp import fully_shard
+
+    assert team.device is not None
+    mesh = init_device_mesh(team.device.type, (team.size,))
+    for layer in layers:
+        fully_shard(layer, mesh=mesh)
+        layer.set_gradient_divide_factor(1.0)
+        layer.set_force_sum_reduction_for_comms(True)
+
+
+def is_sharded(tensor: Tensor) -> bool:
+    """Whether this process holds a part of the tensor only."""
+    return isinstance(tensor, DTensor)
+
+
+def own_part(tensor: Tensor) -> Tensor:
+    """What of the tensor lies in this process."""
+    return tensor.to_local() if isinstance(tensor, DTensor) else tensor
+
+
+def assemble(part: Tensor, like: Tensor) -> Tensor:
+    """The whole tensor of which every process has a part, laid out as `like`; every process must ask."""
+    if not isinstance(like, DTensor):
+        return part
+    parts = DTensor.from_local(
+        part.to(like.device), like.device_mesh, like.placements, shape=like.shape, stride=like.stride()
+    )
+    return parts.full_tensor()
+
+
+def lay_out(whole: Tensor, like: Tensor) -> Tensor:
+    """A whole tensor that every process has, on the device of `like` and sharded as it is."""
+    whole = whole.detach().to(like.device)
+    return distribute_tensor(whole, like.device_mesh, like.placements) if isinstance(like, DTensor) else whole
+
+
+def clip(parameters: Sequence[nn.Parameter], most: float) -> None:
+    """Scale gradients, sharded ones among them, to a joint norm of at most `most`."""
+    if not any(map(is_sharded, parameters)):
+        nn.utils.clip_grad_norm_(parameters, most)
+        return
+    gradients = [p.grad for p in parameters if p.grad is not None]
+    squares = {True: torch.zeros(()), False: torch.zeros(())}
+    for gradient in gradients:
+        part = own_part(gradient)
+        squares[is_sharded(gradient)] = squares[is_sharded(gradient)].to(part.device) + part.float().square().sum()
+    dist.all_reduce(squares[True])
+    scale = (most / ((squares[True] + squares[False]).sqrt() + 1e-6)).clamp(max=1.0)
+    for gradient in gradients:
+        own_part(gradient).mul_(scale)

@@ -1,0 +1,133 @@
+"""Traces as ids and as features: read from the cache where they lie there, computed where not."""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+import msgspec
+import numpy as np
+import torch
+from torch import Tensor
+
+from prm.backbones import Backbone
+from prm.config import Feature
+from prm.encoding import Encoded, encode
+from prm.features import compute_features, feature_width
+from prm.rendering import render_step
+from prm.traces import Trace
+from prm.training.caches import Cache, content_key
+from prm.training.distributed import Team
+from prm.training.memory import Budget
+
+ENCODE_CHUNK = 512  # traces tokenised between two looks at whether to go on
+PASSES_A_PART = 16  # as many passes of traces are read, then stored, at a time
+IDS, FEATURES = "ids 1", "features 1"  # what an entry holds, and the version of its format
+Heard = Callable[[int, int], None]  # how many of how many are done; may raise to stop
+
+
+def encode_cached(traces: Sequence[Trace], backbone: Backbone, cache: Cache | None, heard: Heard) -> list[Encoded]:
+    """The traces encoded, in their order."""
+    rules = tokenizer_rules(backbone)
+    encoded: list[Encoded] = []
+    for start in range(0, len(traces), ENCODE_CHUNK):
+        part = traces[start : start + ENCODE_CHUNK]
+        keys = [content_key(IDS, rules, trace.problem, *map(render_step, trace.steps)) for trace in part]
+        found = cache.get(keys) if cache else {}
+        known = {key: msgspec.msgpack.decode(value, type=Encoded) for key, value in found.items()}
+        missing = {key: trace for key, trace in zip(keys, part, strict=True) if key not in known}
+        fresh = encode(list(missing.values()), backbone.tokenizer, backbone.layout, backbone.context)
+        computed = dict(zip(missing, fresh, strict=True))
+        if cache and computed:
+            cache.put({key: msgspec.msgpack.encode(item) for key, item in computed.items()})
+        known |= computed
+        encoded += [known[key] for key in keys]
+        heard(len(encoded), len(traces))
+    return encoded
+
+
+def tokenizer_rules(backbone: Backbone) -> bytes:
+    """What a trace's ids depend on besides its text."""
+    tokenizer = backbone.tokenizer
+    backend = getattr(tokenizer, "backend_tokenizer", None)
+    rules = backend.to_str() if backend is not None else repr(sorted(tokenizer.get_vocab().items()))
+    return content_key(type(tokenizer).__name__, rules, repr(backbone.layout), str(backbone.context))
+
+
+@dataclass
+class Reader:
+    """Reads features with a backbone that does not change, each solution once and from then on from the cache.
+
+    Several processes read a share each. `passes` bounds the tokens read at once; `on_read` gets the lengths of what
+    was just read, in tokens.
+    """
+
+    backbone: Backbone
+    features: tuple[Feature, ...]
+    cache: Cache | None
+    team: Team
+    passes: Budget
+    on_read: Callable[[list[int]], None]
+    heard: Heard
+
+    def read(self, encoded: Sequence[Encoded]) -> Tensor:
+        """Features of every step in trace order, [steps, width], float32 on the CPU; no rows but for the leader.
+
+        What lies in the cache is exactly what was once computed. A fresh value may differ from it by rounding,
+        since it is read in another batch.
+        """
+        items = {self._key(item): item for item in encoded}
+        known = self._from_cache(list(items))
+        missing = sorted(items.keys() - known.keys(), key=lambda key: (len(items[key].ids), key))
+        parts = list(_parts(missing, [len(items[key].ids) for key in missing], PASSES_A_PART * self.passes.tokens))
+        done, mine = len(known), dict[bytes, Tensor]()
+        for part in self.team.deal(parts):
+            rows = self._compute([items[key] for key in part], done, len(items))
+            fresh = dict(zip(part, rows, strict=True))
+            if self.cache:
+                self.cache.put({key: own.numpy().astype("<f4").tobytes() for key, own in fresh.items()})
+            mine |= fresh
+            done += len(part)
+        for theirs in self.team.gather_to_leader(mine):
+            known |= theirs
+        all_rows = [known[self._key(item)] for item in encoded] if self.team.leads else []
+        return torch.cat([torch.zeros(0, self._width), *all_rows])
+
+    @property
+    def _width(self) -> int:
+        return feature_width(self.backbone, self.features)
+
+    def _key(self, item: Encoded) -> bytes:
+        read = msgspec.msgpack.encode((item.ids, item.spans, self.features))
+        return content_key(FEATURES, self.backbone.sha256, str(self.backbone.compute), read)
+
+    def _from_cache(self, keys: list[bytes]) -> dict[bytes, Tensor]:
+        known: dict[bytes, Tensor] = {}
+        if self.cache is None:
+            return known
+        for part in _parts(keys, [1] * len(keys), ENCODE_CHUNK):
+            for key, value in self.cache.get(part).items():
+                known[key] = torch.from_numpy(np.frombuffer(value, dtype="<f4").reshape(-1, self._width).copy())
+            self.heard(len(known), len(keys))
+        return known
+
+    def _compute(self, items: list[Encoded], done: int, of: int) -> tuple[Tensor, ...]:
+        rows = self.passes.attempt(
+            lambda tokens: compute_features(
+                self.backbone, items, tokens, self.features, lambda ready: self.heard(done + ready, of)
+            )
+        )
+        self.on_read([len(item.ids) for item in items])
+        return rows.split([len(item.spans) for item in items])
+
+
+def _parts(keys: list[bytes], sizes: list[int], limit: int) -> Iterator[list[bytes]]:
+    """Consecutive parts, each of at most `limit` together or of one key."""
+    part: list[bytes] = []
+    total = 0
+    for key, size in zip(keys, sizes, strict=True):
+        if part and total + size > limit:
+            yield part
+            part, total = [], 0
+        part.append(key)
+        total += size
+    if part:
+        yield part

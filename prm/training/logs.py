@@ -1,0 +1,122 @@
+"""What a run tells while it goes: progress to its caller, scalars to TensorBoard. And the wish to stop, asked often."""
+
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import NoReturn
+
+import msgspec
+from tensorboardX import SummaryWriter
+
+from prm.config import Progress, Stage
+from prm.errors import Cancelled
+from prm.training.costs import Meter
+
+TENSORBOARD_FOLDER = "tensorboard"
+REPORT_SECONDS = 0.25
+POINTS = 2000  # of a curve in TensorBoard, at most
+
+
+class Epoch(msgspec.Struct):
+    """One line of metrics.jsonl; losses in nats per labelled step, `held_loss` None where nothing is held."""
+
+    epoch: int
+    loss: float
+    held_loss: float | None
+
+
+class Log:
+    """One run's lines to its caller, and its TensorBoard files in `folder` (none for a process that does not lead)."""
+
+    def __init__(
+        self,
+        report: Callable[[Progress], None],
+        cancelled: Callable[[], bool],
+        meter: Meter,
+        folder: Path | None,
+    ) -> None:
+        self.report, self.cancelled, self.meter, self.folder = report, cancelled, meter, folder
+        self.begun = time.monotonic()
+        self.stage: Stage | None = None
+        self.said_at, self.place = 0.0, (0, 0)
+        self.notes: list[str] = []
+        self.writer: SummaryWriter | None = None
+
+    @property
+    def seconds(self) -> float:
+        """Since the run began."""
+        return time.monotonic() - self.begun
+
+    def check(self) -> None:
+        """Stop where someone wants the run to."""
+        if self.cancelled():
+            self.stop()
+
+    def stop(self) -> NoReturn:
+        """Raises Cancelled."""
+        raise Cancelled("training was cancelled; the same command resumes it")
+
+    def say(
+        self, stage: Stage, step: int, of: int, *, loss: float | None = None, message: str = "", always: bool = False
+    ) -> None:
+        """Report each new stage, its end, every message, and at most four times a second between."""
+        if stage != self.stage:
+            self.meter.enter(stage)
+        elif not (always or message or step == of) and self.seconds - self.said_at < REPORT_SECONDS:
+            return
+        self.stage, self.said_at, self.place = stage, self.seconds, (step, of)
+        rates = self.meter.rates(stage)
+        self.report(
+            Progress(
+                stage,
+                step,
+                of,
+                round(self.seconds, 3),
+                loss,
+                message,
+                tokens_per_second=rates.tokens_per_second,
+                utilisation=rates.utilisation,
+            )
+        )
+
+    def note(self, stage: Stage, message: str) -> None:
+        """Say something that also goes into the manifest."""
+        self.notes.append(message)
+        self.say(stage, *(self.place if stage == self.stage else (0, 0)), message=message)
+
+    def step(self, step: int, of: int, *, loss: float, mean_loss: float, rate: float) -> None:
+        """One step of the optimiser: its loss, the epoch's mean loss so far, and the learning rate."""
+        self.say("train", step, of, loss=mean_loss)
+        if step % (of // POINTS + 1) == 0:
+            self._scalars(step, {"loss/step": loss, "learning_rate": rate})
+
+    def epoch(self, step: int, of: int, epochs: int, found: Epoch) -> None:
+        """The end of an epoch."""
+        held = "" if found.held_loss is None else f", held {found.held_loss:.4f}"
+        self.say("train", step, of, loss=found.loss, message=f"epoch {found.epoch + 1} of {epochs}{held}")
+        rates = self.meter.rates("train")
+        self._scalars(
+            step,
+            {
+                "loss/epoch": found.loss,
+                "loss/held": found.held_loss,
+                "cost/tokens_per_second": rates.tokens_per_second,
+                "cost/utilisation": rates.utilisation,
+            },
+        )
+
+    def resume(self, step: int) -> None:
+        """The curves go on from `step`: what was drawn beyond it goes."""
+        if self.folder is not None and self.writer is None:
+            self.writer = SummaryWriter(str(self.folder), purge_step=step or None)
+
+    def close(self) -> None:
+        """Write what is left to write."""
+        if self.writer is not None:
+            self.writer.close()
+
+    def _scalars(self, step: int, values: dict[str, float | None]) -> None:
+        if self.writer is not None:
+            for name, value in values.items():
+                if value is not None:
+                    self.writer.add_scalar(name, value, step)

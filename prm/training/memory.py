@@ -1,0 +1,48 @@
+"""Out of memory: the same work in smaller parts, until parts this small do not fit either."""
+
+from collections.abc import Callable
+from typing import TypeVar
+
+import torch
+
+from prm.errors import TrainingError
+
+FLOOR = 64  # tokens in one pass; what does not fit then will not fit
+CPU_ALLOCATOR = "can't allocate memory"  # torch raises a plain RuntimeError there
+T = TypeVar("T")
+
+
+def ran_out(error: BaseException) -> bool:
+    """Whether an error says that memory ran out, on a GPU or a CPU."""
+    if isinstance(error, torch.OutOfMemoryError | MemoryError):
+        return True
+    return isinstance(error, RuntimeError) and CPU_ALLOCATOR in str(error)
+
+
+class Budget:
+    """The most tokens that go through the backbone in one pass of a kind (`what`), halved whenever they do not fit."""
+
+    def __init__(self, what: str, tokens: int, note: Callable[[str], None]) -> None:
+        self.what, self.tokens, self.note = what, tokens, note
+
+    def attempt(self, work: Callable[[int], T]) -> T:
+        """What `work` gives for as many tokens as fit; raises TrainingError where not even a few do."""
+        while True:
+            try:
+                return work(self.tokens)
+            except (RuntimeError, MemoryError) as error:
+                if not ran_out(error):
+                    raise
+            self.halve()  # here the frames of the failed attempt, and what they held, are gone
+
+    def halve(self) -> None:
+        """Go on with half as many; raises TrainingError at the floor."""
+        if self.tokens // 2 < FLOOR:
+            raise TrainingError(
+                f"out of memory: not even {self.tokens} tokens fit in one pass of {self.what}. "
+                "Take a smaller backbone or context, the lora or heads lane, or shards over more devices."
+            )
+        self.tokens //= 2
+        if torch.cuda.is_available():
+            torch.cuda.empty_cache()
+        self.note(f"out of memory: from here on at most {self.tokens} tokens in one pass of {self.what}")
