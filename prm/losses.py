@@ -8,9 +8,10 @@ from torch.nn.functional import binary_cross_entropy_with_logits, logsigmoid
 def class_log_probabilities(logits: Tensor, log_prior: Tensor) -> Tensor:
     """[heads, steps] or [heads, steps, 3] logits to log-probabilities [heads, steps, classes], good first.
 
-    `log_prior` [classes] is added first. Where classes are weighted, adding the logs of their weights here
-    lets the logits themselves stay those of the data's own class shares (Menon et al. 2021, "Long-tail
-    learning via logit adjustment", eq. 10), so that balancing does not spoil calibration.
+    `log_prior` [classes] is added first. Cross-entropy with weighted classes is least where the softmax is in
+    proportion to weight times share; with the logs of the weights added here, the logits themselves come to be
+    those of the data's own shares, so that balancing does not spoil calibration. (Menon et al. 2021, "Long-tail
+    learning via logit adjustment", shift the same way to the opposite end.)
     """
     if logits.dim() == 3:
         return (logits + log_prior).log_softmax(2)

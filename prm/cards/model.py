@@ -96,13 +96,21 @@ def _costs(costs: Costs) -> str:
 
 
 def _data(counts: Counts, provenance: Provenance | None, said: About) -> list[str]:
-    rated = counts.good + counts.bad
+    errors = f", {counts.bad:.0f} of them errors ({counts.bad / counts.steps:.0%})" if counts.steps else ""
+    beside = f" and {counts.alternatives} alternatives beside their paths" if counts.alternatives else ""
     lines = [
-        f"- Learned from {counts.solutions} solutions of {counts.problems} problems: {counts.steps} labelled steps, "
-        f"{counts.bad:.0f} of them errors ({counts.bad / rated:.0%}); steps without a label teach nothing.",
+        f"- Learned from {counts.solutions} solutions of {counts.problems} problems{beside}: {counts.steps} labelled "
+        f"steps{errors}; steps without a label teach nothing.",
         f"- Policy models that generated the solutions: {_listed(provenance.generators if provenance else {})}.",
         f"- Domains: {_listed(provenance.domains if provenance else {})}.",
     ]
+    if counts.by_position:
+        shares = (
+            f"{name}: {place.bad / place.steps:.0%} of {place.steps}" for name, place in counts.by_position.items()
+        )
+        lines.append(f"- Errors by position in the solution, from 1: {', '.join(shares)}.")
+    if counts.left_out:
+        lines.append(f"- {counts.left_out} solutions were left out: the calibration split has their problems.")
     tools = f" {provenance.with_tools} of {provenance.solutions} solutions hold tool steps." if provenance else ""
     return [*lines, f"- Tool scaffold: {said.tool_scaffold or UNKNOWN}.{tools}"]
 
