@@ -40,13 +40,14 @@ def audit(subject: Subject, rng: Random) -> Finding:
     """AUROC and calibration by depth, F1 by length of the chain, and what lies beyond the context."""
     chains = {n: list(make_chains(subject.traces, n, CHAINS, rng)) for n in STEPS}
     chains = {n: made for n, made in chains.items() if made}
-    scores = {n: subject.score([chain.trace for chain in made]) for n, made in chains.items()}
+    read_once = {n: subject.score([chain.trace for chain in made]) for n, made in chains.items()}
+    scores = {n: _completed(subject, made, read_once[n]) for n, made in chains.items()}
     steps = _columns(
         subject, [c for made in chains.values() for c in made], [s for one in scores.values() for s in one]
     )
     depths = {name: _rank(subject, steps, inside) for name, inside in _depths(steps)}
     f1 = {n: _f1(subject, made, scores[n]) for n, made in chains.items()}
-    missing = {n: float(np.mean([p is None for score in one for p in score.mean])) for n, one in scores.items()}
+    beyond, missing = ({n: _unscored(some) for n, some in by_length.items()} for by_length in (read_once, scores))
     return conclude(
         audit="long",
         title="Long solutions",
@@ -77,7 +78,7 @@ def audit(subject: Subject, rng: Random) -> Finding:
                     of="steps",
                     group="Share of steps beyond the context",
                 )
-                for n, share in missing.items()
+                for n, share in beyond.items()
             ),
         ],
         charts=[
@@ -105,9 +106,23 @@ def audit(subject: Subject, rng: Random) -> Finding:
             "one has a wrong part at a random place and ends there. When problems are resampled a step goes with the "
             "problem it came from; for F1 whole chains are resampled.",
             "In a chain of L steps one false alarm spoils the verdict, so F1 falls with L even where AUROC holds.",
-            "A step beyond the context is not scored and never guessed; a chain with one counts as a miss in F1.",
+            "Steps beyond the context are read in windows where the scorer can; else they are not scored, never "
+            "guessed, and their chain counts as a miss in F1.",
         ],
     )
+
+
+def _completed(subject: Subject, chains: Sequence[Chain], scores: Sequence[TraceScore]) -> list[TraceScore]:
+    """The scores, with those of chains that outgrow the context from windows, where there are windows."""
+    outgrown = [k for k, score in enumerate(scores) if score.unscored]
+    if subject.score_long is None or not outgrown:
+        return list(scores)
+    windowed = dict(zip(outgrown, subject.score_long([chains[k].trace for k in outgrown]), strict=True))
+    return [windowed.get(k, score) for k, score in enumerate(scores)]
+
+
+def _unscored(scores: Sequence[TraceScore]) -> float:
+    return sum(score.unscored for score in scores) / sum(len(score.mean) for score in scores)
 
 
 def _columns(subject: Subject, chains: Sequence[Chain], scores: Sequence[TraceScore]) -> Steps:
@@ -197,7 +212,7 @@ def _f1_check(f1: dict[int, Metric]) -> Check:
 
 
 def _missing_check(missing: dict[int, float]) -> Check:
-    rule = "Every step of every chain is scored, else attention"
+    rule = "Every step of every chain is scored, be it in a window, else attention"
     if not missing:
         return Check("cannot tell", rule, "No chain could be made.")
     lost = ", ".join(f"{share:.0%} of steps at {n} steps" for n, share in missing.items() if share)

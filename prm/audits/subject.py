@@ -26,7 +26,8 @@ class Training:
 
 @dataclass(frozen=True)
 class Subject:
-    """Solutions with labels and their scores, and `score` for edited ones.
+    """Solutions with labels and their scores, and `score` for edited ones; `score_long` reads what lies beyond the
+    context in windows, None where the scorer cannot.
 
     `threshold` is the first-error threshold, fitted elsewhere; `temperature` the one in the scores, None where
     there is none. `say` hears a line of progress now and then.
@@ -36,6 +37,7 @@ class Subject:
     scores: Sequence[TraceScore]
     score: Scoring
     threshold: float
+    score_long: Scoring | None = None
     temperature: float | None = None
     training: Training | None = None
     bootstrap: int = 500

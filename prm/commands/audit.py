@@ -3,7 +3,7 @@
 import argparse
 import sys
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from random import Random
 from tempfile import TemporaryDirectory
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from prm.commands.common import MODEL_HELP, existing_traces, load_scorer, say
+from prm.commands.common import MODEL_HELP, load_scorer, say
 from prm.config import TrainConfig
 from prm.errors import DataError
 from prm.labels import first_error
@@ -19,7 +19,8 @@ from prm.scores import TraceScore
 from prm.traces import Trace, read_traces, write_traces
 
 if TYPE_CHECKING:
-    from prm.audits.subject import Scoring, Training
+    from prm.audits import AuditReport, Subject, Training
+    from prm.audits.subject import Scoring
     from prm.scoring import Scorer
 
 MOST = 400  # solutions
@@ -28,8 +29,13 @@ MOST = 400  # solutions
 def add(commands: Any) -> None:
     parser = commands.add_parser("audit", help="ask what a model's scores lean on besides the steps")
     parser.add_argument("--model", required=True, help=MODEL_HELP)
-    parser.add_argument("--data", type=Path, required=True, help="JSONL of labelled traces")
-    parser.add_argument("--out", type=Path, required=True, help="folder for report.html, report.json and AUDIT.md")
+    parser.add_argument("--data", type=Path, nargs="+", required=True, help="labelled traces or ProcessBench files")
+    parser.add_argument(
+        "--out",
+        type=Path,
+        required=True,
+        help="folder for report.html, report.json and AUDIT.md, which `card` finds in a folder of the model's",
+    )
     parser.add_argument(
         "--train", type=Path, help="JSONL of training traces: trains again, without a domain or generator"
     )
@@ -44,46 +50,61 @@ def add(commands: Any) -> None:
 
 
 def run(options: argparse.Namespace) -> None:
-    from prm.audits import AUDITS, Subject, run_audits
-    from prm.audits.page import report_page
-    from prm.audits.summary import SUMMARY_FILE, audit_summary
+    from prm.audits import AUDITS, run_audits
+    from prm.readers import read_benchmark
 
     unknown = sorted(set(options.only or ()) - set(AUDITS))
     if unknown:
         raise DataError(f"no audit is named {', '.join(unknown)}: one of {', '.join(AUDITS)}")
     if options.train and not options.train.is_file():
         raise DataError(f"{options.train}: no such file")
-    traces = _sample(existing_traces(options.data), options.limit, Random(options.seed))
+    data = ", ".join(path.name for path in options.data)
+    traces = _sample(read_benchmark(options.data).traces, options.limit, Random(options.seed))
     if not any(first_error(trace) is not None for trace in traces):
-        raise DataError(f"{options.data}: no solution's first error is known, so there is nothing to audit against")
+        raise DataError(f"{data}: no solution's first error is known, so there is nothing to audit against")
     clock = _Clock()
+    subject = _subject(options, traces, clock.say)
+    report = run_audits(subject, model=Path(options.model).name, data=data, names=options.only or tuple(AUDITS))
+    clock.say("drawing")
+    _write(options.out, report)
+    clock.say(f"written to {options.out}")
+
+
+def _subject(options: argparse.Namespace, traces: Sequence[Trace], say: Callable[[str], None]) -> "Subject":
+    from prm.audits import Subject
+    from prm.scoring import Scorer
+
     scorer = load_scorer(options.model)
-    clock.say(f"scoring {len(traces)} solutions")
+    far_sighted = Scorer(scorer.reader, scorer.judges, manifest=scorer.manifest, long="window")
 
     def score(some: Sequence[Trace]) -> list[TraceScore]:
         return list(scorer.score(some))
 
-    subject = Subject(
+    say(f"scoring {len(traces)} solutions")
+    return Subject(
         traces=traces,
         scores=score(traces),
         score=score,
+        score_long=lambda some: list(far_sighted.score(some)),
         threshold=scorer.threshold if options.threshold is None else options.threshold,
         temperature=scorer.manifest.temperature if scorer.manifest else None,
         training=_training(scorer, options.train) if options.train else None,
         bootstrap=options.bootstrap,
         seed=options.seed,
-        say=clock.say,
+        say=say,
     )
-    report = run_audits(subject, model=Path(options.model).name, data=options.data.name, names=options.only or tuple(AUDITS))
-    clock.say("drawing")
-    summary = audit_summary(report)
-    options.out.mkdir(parents=True, exist_ok=True)
-    (options.out / "report.json").write_bytes(msgspec.json.format(msgspec.json.encode(report), indent=2))
-    (options.out / "report.html").write_text(report_page(report))
-    (options.out / SUMMARY_FILE).write_text(summary)
-    if scorer.manifest and not options.only:
-        (Path(options.model) / SUMMARY_FILE).write_text(summary)
-    clock.say(f"written to {options.out}")
+
+
+def _write(out: Path, report: "AuditReport") -> None:
+    from prm.audits.page import report_page
+    from prm.audits.summary import audit_summary
+    from prm.cards.folder import AUDIT_FILE
+
+    page, summary = report_page(report), audit_summary(report)
+    out.mkdir(parents=True, exist_ok=True)
+    (out / "report.json").write_bytes(msgspec.json.format(msgspec.json.encode(report), indent=2) + b"\n")
+    (out / "report.html").write_text(page)
+    (out / AUDIT_FILE).write_text(summary)
     say(summary)
 
 
@@ -98,15 +119,11 @@ class _Clock:
         sys.stderr.flush()
 
 
-def _sample(traces: Iterable[Trace], limit: int, rng: Random) -> list[Trace]:
-    """At most `limit` traces, each as likely as any other, in the file's order; 0 for all. Nothing else is held."""
-    kept: list[tuple[int, Trace]] = []
-    for place, trace in enumerate(traces):
-        if not limit or len(kept) < limit:
-            kept.append((place, trace))
-        elif (slot := rng.randrange(place + 1)) < limit:
-            kept[slot] = (place, trace)
-    return [trace for _, trace in sorted(kept, key=lambda one: one[0])]
+def _sample(traces: Sequence[Trace], limit: int, rng: Random) -> list[Trace]:
+    """At most `limit` of the traces at random, in their order; 0 for all."""
+    if not limit or len(traces) <= limit:
+        return list(traces)
+    return [traces[place] for place in sorted(rng.sample(range(len(traces)), limit))]
 
 
 def _training(scorer: "Scorer", data: Path) -> "Training":

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from prm.audits.answers import answer_span, right_answers, with_right_answer, with_wrong_answer
 from prm.audits.chains import make_chains
 from prm.audits.edits import falsify, pad, praise, renotate, repeat, rephrase, with_problem
+from prm.audits.swaps import answer_span, right_answers, with_right_answer, with_wrong_answer
 from prm.labels import first_error
 from prm.sandbox import WorldConfig, generate
 from prm.traces import Step, Trace

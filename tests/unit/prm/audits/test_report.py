@@ -26,7 +26,7 @@ def report() -> AuditReport:
 
 
 @pytest.fixture(scope="module")
-def page(report: AuditReport) -> str:
+def html(report: AuditReport) -> str:
     return report_page(report)
 
 
@@ -49,8 +49,8 @@ class Reader(HTMLParser):
                 self.references.append(value or "")
 
 
-def test_the_page_is_whole_in_itself(report: AuditReport, page: str) -> None:
-    read = Reader(page)
+def test_the_page_is_whole_in_itself(report: AuditReport, html: str) -> None:
+    read = Reader(html)
     assert {"script", "link", "img", "iframe"} & set(read.elements) == set()
     assert read.elements.count("section") == len(AUDITS)
     assert read.elements.count("svg") == sum(len(finding.charts) for finding in report.findings) > 8
@@ -58,12 +58,12 @@ def test_the_page_is_whole_in_itself(report: AuditReport, page: str) -> None:
     assert {reference.removeprefix("#") for reference in read.references} <= set(read.ids)
 
 
-def test_the_page_takes_its_colours_from_the_theme_and_no_names_as_markup(page: str) -> None:
-    pictures = "".join(re.findall(r"<svg.*?</svg>", page, re.DOTALL))
+def test_the_page_takes_its_colours_from_the_theme_and_no_names_as_markup(html: str) -> None:
+    pictures = "".join(re.findall(r"<svg.*?</svg>", html, re.DOTALL))
     assert re.findall(r"#[0-9a-f]{6}\b", pictures) == []
-    assert "prefers-color-scheme: dark" in page
-    assert "a &lt;b&gt;model&lt;/b&gt;" in page
-    assert "<b>model" not in page
+    assert "prefers-color-scheme: dark" in html
+    assert "a &lt;b&gt;model&lt;/b&gt;" in html
+    assert "<b>model" not in html
 
 
 def test_the_same_audit_finds_and_draws_the_same(report: AuditReport) -> None:

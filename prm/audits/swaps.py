@@ -6,6 +6,7 @@ from random import Random
 
 import msgspec
 
+from prm.answers import normalised
 from prm.labels import problem_of
 from prm.sandbox.mistakes import slip
 from prm.traces import Trace
@@ -53,7 +54,11 @@ def with_right_answer(trace: Trace, answer: str) -> Trace | None:
     """The same solution with its last box or number replaced by the right answer; None where neither can hold it."""
     text = trace.steps[-1].text if trace.steps else ""
     span = answer_span(text)
-    if span is None or text[slice(*span)] == answer or not (BOXED.search(text) or NUMBER.fullmatch(answer)):
+    if (
+        span is None
+        or normalised(text[slice(*span)]) == normalised(answer)
+        or not (BOXED.search(text) or NUMBER.fullmatch(answer))
+    ):
         return None
     return with_last_text(trace, text[: span[0]] + answer + text[span[1] :])
 
