@@ -16,8 +16,8 @@ EFFECTIVE_BETA = 0.999  # of class-balanced weights: a class's labels beyond the
 class Objective:
     """The loss of a run: step labels, preferences between alternatives, final answers and anchors.
 
-    Each head learns from its own bootstrap draw of whole source groups. Make it before a checkpoint is
-    loaded: the anchors are the weights that `readout` holds then.
+    Each head learns from its own bootstrap draw of whole source groups. Make it once `readout` lies on its
+    device and before a checkpoint is loaded: the anchors are the weights it holds then.
     """
 
     def __init__(self, readout: Readout, fit: Supervision, held: Supervision, config: TrainConfig) -> None:

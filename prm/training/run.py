@@ -114,10 +114,10 @@ class Training:
         torch.manual_seed(config.seed)
         prepare_tuning(backbone, config)
         readout = Readout(config, feature_width(backbone, config.features))
-        objective = Objective(readout, lessons.known, lessons.held_known, config)
         lane = self._lane(backbone, readout, lessons, arithmetic)
         if lane is None:
             return None
+        objective = Objective(readout, lessons.known, lessons.held_known, config)
         fitting = Fit(
             lane,
             objective,
