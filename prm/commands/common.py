@@ -11,19 +11,21 @@ from prm.traces import Trace, read_traces
 
 if TYPE_CHECKING:
     from prm.scoring import Scorer
+    from prm.scoring.prefixes import ShareChoice
+    from prm.scoring.windows import Long
 
 ZERO_LABEL = "zero:"
 MODEL_HELP = "model folder, or zero:BACKBONE for scores without labels"
 
 
-def load_scorer(model: str) -> "Scorer":
-    """The scorer that `--model` names."""
+def load_scorer(model: str, *, long: "Long" = "null", share_prefix: "ShareChoice" = "auto") -> "Scorer":
+    """The scorer that `--model` names; `long` and `share_prefix` as in `Scorer.load`."""
     use_half_the_cores()
     from prm.scoring import Scorer
 
     if model.startswith(ZERO_LABEL):
-        return Scorer.for_base(model.removeprefix(ZERO_LABEL))
-    return Scorer.load(Path(model))
+        return Scorer.for_base(model.removeprefix(ZERO_LABEL), long=long, share_prefix=share_prefix)
+    return Scorer.load(Path(model), long=long, share_prefix=share_prefix)
 
 
 def existing_traces(path: Path) -> Iterator[Trace]:

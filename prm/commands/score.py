@@ -1,11 +1,14 @@
 """`score`: scores of every step, from JSONL of traces to JSONL of scores."""
 
 import argparse
+import sys
 from pathlib import Path
 from typing import Any
 
 from prm.commands.common import MODEL_HELP, existing_traces, load_scorer, say
-from prm.scores import AGGREGATES, aggregated, write_scores
+from prm.scores import AGGREGATES, Throughput, aggregated, write_scores
+
+PROGRESS_SECONDS = 5.0
 
 
 def add(commands: Any) -> None:
@@ -17,11 +20,35 @@ def add(commands: Any) -> None:
         "--aggregate", choices=AGGREGATES, default="product", help="solutions and blocks from their steps"
     )
     parser.add_argument("--blocks", type=int, metavar="STEPS", help="also score every block of this many steps")
+    parser.add_argument(
+        "--long", choices=("null", "window"), default="null", help="steps beyond the context: no score, or in windows"
+    )
+    parser.add_argument(
+        "--share-prefix",
+        choices=("auto", "always", "never"),
+        default="auto",
+        help="read a problem once for its solutions: where it pays, or not",
+    )
     parser.set_defaults(run=run)
 
 
 def run(options: argparse.Namespace) -> None:
-    scores = load_scorer(options.model).score(existing_traces(options.data))
-    asked = (aggregated(score, by=options.aggregate, blocks=options.blocks) for score in scores)
-    count = write_scores(options.out, asked)
-    say(f"{count} solutions scored")
+    scorer = load_scorer(options.model, long=options.long, share_prefix=options.share_prefix)
+    progress = _Progress()
+    scores = scorer.score(existing_traces(options.data), on_progress=progress)
+    write_scores(options.out, (aggregated(score, by=options.aggregate, blocks=options.blocks) for score in scores))
+    say(str(progress.total))
+
+
+class _Progress:
+    """A line on stderr every few seconds; keeps the last totals."""
+
+    def __init__(self) -> None:
+        self.total, self.said = Throughput(), 0.0
+
+    def __call__(self, total: Throughput) -> None:
+        self.total = total
+        if total.seconds - self.said > PROGRESS_SECONDS:
+            self.said = total.seconds
+            sys.stderr.write(f"{total}\n")
+            sys.stderr.flush()

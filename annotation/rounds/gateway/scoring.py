@@ -1,7 +1,8 @@
 """Scores of solutions, by a model or with no labels at all."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from functools import lru_cache
+from itertools import tee
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     from prm.scores import TraceScore
     from prm.scoring import Scorer
 
-Beat = Callable[[], None]
+Beat = Callable[[], None]  # called while scoring goes on, however long a single batch takes
 
 
 def _scorer(model: Path | None, backbone: str) -> "Scorer":
@@ -45,7 +46,8 @@ def score_file(model: Path | None, policy: ProjectPolicy, data: Path, out: Path,
     from prm.scores import write_scores
     from prm.traces import read_traces
 
-    write_scores(out, _beating(_scorer(model, policy.backbone).score(read_traces(data)), on_batch))
+    scorer = _scorer(model, policy.backbone)
+    write_scores(out, scorer.score(read_traces(data), on_progress=lambda total: on_batch()))
 
 
 def threshold_of(model: Path | None, policy: ProjectPolicy, *, fitted_on: Path, on_batch: Beat) -> float:
@@ -58,7 +60,7 @@ def threshold_of(model: Path | None, policy: ProjectPolicy, *, fitted_on: Path, 
     if model is not None:
         return scorer.threshold
     known = [trace for trace in read_traces(fitted_on) if first_error(trace) is not None]
-    scores = list(_beating(scorer.score(known), on_batch))
+    scores = scorer.score(known, on_progress=lambda total: on_batch())
     whole = [
         (np.array(score.mean, dtype=float), error)
         for score, error in zip(scores, map(first_error, known), strict=True)
@@ -67,37 +69,39 @@ def threshold_of(model: Path | None, policy: ProjectPolicy, *, fitted_on: Path, 
     return fit_threshold([p for p, _ in whole], [error for _, error in whole])
 
 
-def score_pool(version: ModelVersion, solutions: Sequence[Solution], cost: ReadingCost) -> list[PoolScore]:
-    """Unsaved rows of what ranking needs of each solution; needs `problem` and `steps` at hand."""
+def score_pool(
+    version: ModelVersion,
+    solutions: Iterable[Solution],
+    cost: ReadingCost,
+    *,
+    on_speed: Callable[[float], None],
+) -> Iterator[PoolScore]:
+    """Unsaved rows of what ranking needs of each solution, as they come; needs `problem` and `steps` at hand.
+
+    A few hundred solutions are read ahead; those of one problem are best side by side, for they share its
+    reading. `on_speed` hears the steps scored a second so far, often.
+    """
     from prm.acquisition import expected_cost, first_error_bald
 
     scorer = _scorer(model_path(version), version.manifest["base"])
-    rows = []
-    for solution, score in zip(solutions, scorer.score(map(trace_of, solutions)), strict=True):
+    given, read = tee(solutions)
+    scores = scorer.score(map(trace_of, read), on_progress=lambda total: on_speed(total.steps_per_second))
+    for solution, score in zip(given, scores, strict=True):
         heads = _heads(score)
         chars = [len(step.text) for step in solution.steps.all() if step.alternative == 0]
-        rows.append(
-            PoolScore(
-                model_version=version,
-                solution=solution,
-                mean=score.mean,
-                spread=score.spread,
-                score=score.solution,
-                heads=heads.astype("<f2").tobytes(),
-                gain=first_error_bald(heads) if len(heads) else None,
-                expected_seconds=expected_cost(heads, chars, library_cost(cost)),
-                unscored_steps=len(score.mean) - len(heads),
-            )
+        yield PoolScore(
+            model_version=version,
+            solution=solution,
+            mean=score.mean,
+            spread=score.spread,
+            score=score.solution,
+            heads=heads.astype("<f2").tobytes(),
+            gain=first_error_bald(heads) if len(heads) else None,
+            expected_seconds=expected_cost(heads, chars, library_cost(cost)),
+            unscored_steps=score.unscored,
         )
-    return rows
 
 
 def _heads(score: "TraceScore") -> np.ndarray:
     """Probabilities [scored steps, heads]; steps beyond the context are left out."""
     return np.array([row for row in score.heads if row is not None], dtype=np.float64)
-
-
-def _beating(scores: "Iterable[TraceScore]", on_batch: Beat) -> "Iterator[TraceScore]":
-    for score in scores:
-        on_batch()
-        yield score
