@@ -20,6 +20,7 @@ def add(commands: Any) -> None:
     _add_sample(probes)
     _add_best_of_n(probes)
     _add_faithfulness(probes)
+    _add_cost(probes)
 
 
 def _add_sample(probes: Any) -> None:
@@ -52,6 +53,18 @@ def _add_faithfulness(probes: Any) -> None:
     parser.add_argument("--temperature", type=float, default=1.0)
     _add_report(parser)
     parser.set_defaults(run=run_faithfulness)
+
+
+def _add_cost(probes: Any) -> None:
+    parser = probes.add_parser("cost", help="what step scores cost and buy beside one score of the answer")
+    parser.add_argument("--model", required=True, help=MODEL_HELP)
+    parser.add_argument("--outcome-model", type=Path, help="model folder trained with an outcome weight above 0")
+    parser.add_argument("--data", type=Path, required=True, help="JSONL of several graded solutions a problem")
+    parser.add_argument("--solutions", type=int, default=200, help="how many of them are timed")
+    parser.add_argument("--json", type=Path, help="where the figures go")
+    parser.add_argument("--bootstrap", type=int, default=1000, help="resamples of problems behind the intervals")
+    parser.add_argument("--seed", type=int, default=1)
+    parser.set_defaults(run=run_cost)
 
 
 def _add_report(parser: argparse.ArgumentParser) -> None:
@@ -106,6 +119,35 @@ def run_faithfulness(options: argparse.Namespace) -> None:
 
         draw_faithfulness(report, options.picture)
     say(faithfulness_table(report))
+
+
+def run_cost(options: argparse.Namespace) -> None:
+    from prm.probes.cost import Cost, choices, training_of, ways_to_score
+    from prm.probes.words import cost_table
+
+    process = load_scorer(options.model)
+    outcome = load_scorer(str(options.outcome_model)) if options.outcome_model else None
+    traces = list(existing_traces(options.data))
+    timed = traces[: options.solutions]
+    models = [("process", process)] + ([("outcome", outcome)] if outcome else [])
+    report = Cost(
+        n_solutions=len(timed),
+        n_steps=sum(len(trace.steps) for trace in timed),
+        device=str(process.backbone.device),
+        ways=ways_to_score(process, timed),
+        training=[training_of(name, scorer) for name, scorer in models if scorer.manifest],
+        choices=choices(
+            traces,
+            list(process.score(traces)),
+            list(outcome.score(traces)),
+            bootstrap=options.bootstrap,
+            seed=options.seed,
+        )
+        if outcome
+        else [],
+    )
+    _save(report, options.json)
+    say(cost_table(report))
 
 
 def _sampled(options: argparse.Namespace, domains: list[str]) -> Iterator[Trace]:

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Sequence
 
 from prm.cards import format_metric
 from prm.evaluation.resampling import Metric
+from prm.probes.cost import Cost
 from prm.probes.explanation import Explanation, StepView
 from prm.probes.faithfulness import Report as Faithfulness
 from prm.probes.overoptimisation import Curve, Overoptimisation
@@ -66,6 +67,37 @@ def faithfulness_table(report: Faithfulness) -> str:
             ),
         ]
     )
+
+
+def cost_table(report: Cost) -> str:
+    """What each way to score costs a solution, what training took, and what each part chooses."""
+    lines = [
+        f"{report.n_solutions} solutions of {report.n_steps / report.n_solutions:.1f} steps on {report.device}",
+        "",
+    ]
+    lines += _table(
+        ["scored", "ms a solution", "tokens", "MFLOPs", "scores"],
+        (
+            [way.name, f"{1e3 * way.seconds:.2f}", f"{way.tokens:.0f}", f"{way.flops / 1e6:.0f}", f"{way.scores:.1f}"]
+            for way in report.ways
+        ),
+    )
+    lines += [
+        "",
+        *_table(
+            ["model", "training s", "labelled steps", "solutions"],
+            ([one.name, f"{one.seconds:.0f}", str(one.step_labels), str(one.solutions)] for one in report.training),
+        ),
+    ]
+    if report.choices:
+        lines += [
+            "",
+            *_table(
+                ["N", "steps choose (product)", "the outcome head chooses", "gain of steps"],
+                ([str(one.n), *map(format_metric, (one.process, one.outcome, one.gain))] for one in report.choices),
+            ),
+        ]
+    return "\n".join(lines)
 
 
 def explanation_text(explanation: Explanation, threshold: float) -> str:

@@ -1,0 +1,162 @@
+"""What the scores of all steps cost beside one score of the answer, and what each buys in best-of-N.
+
+Three ways to score a solution with one backbone: one pass that reads every step off, one pass that reads only the
+end (an outcome model), and a pass over every prefix, as scorers do that know one score a sequence.
+"""
+
+import time
+from collections.abc import Sequence
+
+import msgspec
+import numpy as np
+
+from prm.backbones import Backbone
+from prm.encoding import Encoded, encode
+from prm.errors import DataError
+from prm.evaluation.best_of_n import best_of_n, expected_selected
+from prm.evaluation.resampling import Metric, as_metric, draws_of
+from prm.features import compute_features
+from prm.labels import problem_of
+from prm.scores import TraceScore
+from prm.scoring import Scorer
+from prm.traces import Trace
+
+
+class Way(msgspec.Struct, frozen=True):
+    """One way to score, per solution: wall seconds (the least of the repeats), tokens read, FLOPs, scores given."""
+
+    name: str
+    seconds: float
+    tokens: float
+    flops: float
+    scores: float
+
+
+class Training(msgspec.Struct, frozen=True):
+    """What a model took to train: seconds, and how many labels of which part it learned from."""
+
+    name: str
+    seconds: float
+    step_labels: int
+    solutions: int
+
+
+class Choice(msgspec.Struct, frozen=True):
+    """Share of right answers at N when the product of step scores chooses and when the outcome head does; `gain` is
+    the first less the second, problem by problem."""
+
+    n: int
+    process: Metric
+    outcome: Metric
+    gain: Metric
+
+
+class Cost(msgspec.Struct, frozen=True):
+    """`choices` is empty where no model of outcomes was given."""
+
+    n_solutions: int
+    n_steps: int
+    device: str
+    ways: list[Way]
+    training: list[Training]
+    choices: list[Choice]
+
+
+def ways_to_score(scorer: Scorer, traces: Sequence[Trace], *, repeats: int = 3) -> list[Way]:
+    """Time the three ways on solutions of which all steps fit the context, in batches of the scorer's token budget."""
+    backbone = scorer.backbone
+    whole = encode(traces, backbone.tokenizer, backbone.layout, backbone.context)
+    if any(len(item.spans) < item.n_steps or not item.spans for item in whole):
+        raise DataError("the ways to score are compared on solutions that have steps and fit the context whole")
+    ends = [Encoded(item.ids, item.spans[-1:], 1) for item in whole]
+    prefixes = [Encoded(item.ids[: span[1]], (span,), 1) for item in whole for span in item.spans]
+    predicts = "statistics" in scorer.features
+    ways = {"every step, one pass": whole, "the end only": ends, "every prefix": prefixes}
+    seconds = {name: float("inf") for name in ways}
+    for _ in range(repeats):  # in turns, so that a busy machine is busy for all
+        for name, items in ways.items():
+            seconds[name] = min(seconds[name], _seconds(scorer, items))
+    return [
+        Way(
+            name,
+            seconds[name] / len(traces),
+            sum(len(item.ids) for item in items) / len(traces),
+            forward_flops(backbone, [len(item.ids) for item in items], predicts=predicts) / len(traces),
+            sum(len(item.spans) for item in items) / len(traces),
+        )
+        for name, items in ways.items()
+    ]
+
+
+def forward_flops(backbone: Backbone, lengths: Sequence[int], *, predicts: bool) -> int:
+    """FLOPs of reading documents of these lengths: 2 a weight and token, 2 T^2 d a layer of causal attention; with
+    `predicts`, the vocabulary's logits too (Chowdhery et al. 2022, appendix B).
+    """
+    decoder, config = backbone.model.get_decoder(), backbone.model.config.get_text_config()
+    embeddings = backbone.model.get_input_embeddings().weight
+    weights = sum(p.numel() for p in decoder.parameters() if p.ndim == 2 and p is not embeddings)
+    weights += backbone.model.get_output_embeddings().weight.numel() if predicts else 0
+    attended = sum(length**2 for length in lengths) * config.num_hidden_layers * config.hidden_size
+    return 2 * weights * sum(lengths) + 2 * attended
+
+
+def training_of(name: str, scorer: Scorer) -> Training:
+    """What a trained scorer's manifest says; raises DataError for one that was not trained."""
+    if scorer.manifest is None:
+        raise DataError(f"{name} was not trained")
+    counts = scorer.manifest.counts
+    return Training(name, scorer.manifest.seconds, counts.steps, counts.solutions)
+
+
+def choices(
+    traces: Sequence[Trace],
+    process: Sequence[TraceScore],
+    outcome: Sequence[TraceScore],
+    *,
+    bootstrap: int = 1000,
+    seed: int = 0,
+) -> list[Choice]:
+    """Compare two models' choices on the same pools; intervals resample problems.
+
+    Raises DataError where the second gives no outcome, and as `best_of_n` does.
+    """
+    sizes = [point.n for point in best_of_n(traces, process, bootstrap=0).points]
+    draws = draws_of(len({problem_of(trace) for trace in traces}), bootstrap, seed)
+    first = _expected(traces, {score.id: score.solution or 0.0 for score in process}, sizes)
+    second = _expected(traces, {score.id: _outcome(score) for score in outcome}, sizes)
+
+    def mean(values: np.ndarray) -> Metric:
+        return as_metric(draws @ values / draws.sum(axis=1))
+
+    return [
+        Choice(n, mean(first[:, k]), mean(second[:, k]), mean(first[:, k] - second[:, k])) for k, n in enumerate(sizes)
+    ]
+
+
+def _seconds(scorer: Scorer, items: Sequence[Encoded]) -> float:
+    """The features come back to the CPU, so that what a GPU does is waited for."""
+    began = time.perf_counter()
+    scorer.judges.step(compute_features(scorer.backbone, items, scorer.local.token_budget, scorer.features))
+    return time.perf_counter() - began
+
+
+def _expected(traces: Sequence[Trace], rank: dict[str, float], sizes: Sequence[int]) -> np.ndarray:
+    """The chance of a right choice by problem and size, [problems, sizes]."""
+    pools: dict[str, list[Trace]] = {}
+    for trace in traces:
+        pools.setdefault(problem_of(trace), []).append(trace)
+    return np.array(
+        [
+            [
+                expected_selected([bool(t.final_answer_correct) for t in pool], [rank[t.id] for t in pool], n)
+                for n in sizes
+            ]
+            for pool in pools.values()
+        ]
+    )
+
+
+def _outcome(score: TraceScore) -> float:
+    if score.outcome is None:
+        raise DataError(f"trace {score.id!r} has no outcome score: train with an outcome weight above 0")
+    return score.outcome
