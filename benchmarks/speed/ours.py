@@ -1,0 +1,82 @@
+"""Our side of each measurement, in a process of its own: `python -m benchmarks.speed.ours JOB`, a job as JSON.
+
+train       full fine-tuning by `prm.training.train`; the second of two epochs is timed, validation left out
+score       a pool through a trained model's `Scorer`
+"""
+
+import json
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import torch
+
+from prm.config import Progress, TrainConfig
+from prm.scoring import Scorer
+from prm.traces import read_traces
+from prm.training import train as train_model
+
+Job = dict[str, Any]
+
+
+def train(job: Job) -> dict[str, float]:
+    """Seconds of the second epoch's batches; where the run measured its utilisation, that too."""
+    times: list[tuple[float, str]] = []
+
+    def report(progress: Progress) -> None:
+        if progress.stage == "train":
+            times.append((now(job), progress.message))
+
+    config = msgspec.convert(job["config"], TrainConfig)
+    with tempfile.TemporaryDirectory() as folder:
+        manifest = train_model(data=Path(job["data"]), out=Path(folder), config=config, report=report)
+    first, second = (index for index, (_, message) in enumerate(times) if message.startswith("epoch "))
+    return {
+        "seconds": times[second - 1][0] - times[first][0],
+        "utilisation": manifest.costs.stages["train"].utilisation if job["device"] == "cuda" else 0.0,
+    }
+
+
+def score(job: Job) -> dict[str, float]:
+    """Seconds to score a pool, and the scores themselves as one number that must agree between ways."""
+    scorer = Scorer.load(Path(job["model"]), device=job["device"], **job.get("options", {}))
+    traces = list(read_traces(Path(job["data"])))
+    list(scorer.score(traces[:8]))
+    begun = now(job)
+    scores = list(scorer.score(traces))
+    seconds = now(job) - begun
+    assert all(value is not None for found in scores for value in found.mean), "a step was left without a score"
+    return {"seconds": seconds}
+
+
+def now(job: Job) -> float:
+    """The time, once the device has done what it was given."""
+    if job["device"] == "cuda":
+        torch.cuda.synchronize()
+    return time.perf_counter()
+
+
+def memory(job: Job) -> float:
+    """Peak of the process, or of the device where one is used, in MB."""
+    if job["device"] == "cuda":
+        return torch.cuda.max_memory_allocated() / 1e6
+    with open("/proc/self/status") as status:  # unlike getrusage's, this peak is not inherited from the parent
+        return next(int(line.split()[1]) * 1024 / 1e6 for line in status if line.startswith("VmHWM"))
+
+
+def main() -> None:
+    """Run the job of the command line and print what it measured."""
+    job: Job = json.loads(sys.argv[1])
+    torch.set_num_threads(job["threads"])
+    tasks: dict[str, Callable[[Job], dict[str, float]]] = {"train": train, "score": score}
+    loaded = memory(job)
+    found = tasks[job["task"]](job)
+    print(json.dumps(found | {"peak_mb": memory(job), "own_mb": memory(job) - loaded}))
+
+
+if __name__ == "__main__":
+    main()

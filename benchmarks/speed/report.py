@@ -1,0 +1,125 @@
+"""What was measured, on what: medians over rounds, ratios within rounds, as a table and as JSON."""
+
+import os
+import platform
+import statistics
+from collections.abc import Callable, Sequence
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import torch
+
+from benchmarks.speed.sides import Measured
+
+
+class Way(msgspec.Struct):
+    """One way of doing the work: `amount` of the report's unit in each of `seconds`, one entry a round.
+
+    `beside` names the way that its rate is divided by, round by round.
+    """
+
+    name: str
+    beside: str
+    amount: float
+    seconds: list[float] = []
+    peak_mb: list[float] = []
+    own_mb: list[float] = []
+    utilisation: list[float] = []
+
+    def add(self, found: Measured) -> None:
+        """Take in one round."""
+        self.seconds.append(found["seconds"])
+        self.peak_mb.append(found["peak_mb"])
+        self.own_mb.append(found["own_mb"])
+        if found.get("utilisation"):
+            self.utilisation.append(found["utilisation"])
+
+    @property
+    def rate(self) -> float:
+        """Amount a second, the median round."""
+        return self.amount / statistics.median(self.seconds)
+
+
+class Report(msgspec.Struct):
+    """A part's result."""
+
+    title: str
+    unit: str
+    ways: list[Way]
+    machine: dict[str, Any]
+    load_before: float
+    load_after: float = 0.0
+
+    def table(self) -> str:
+        """Markdown, with the machine above it."""
+        lines = [
+            f"{self.title}",
+            f"on {', '.join(f'{name} {value}' for name, value in self.machine.items())}; "
+            f"load {self.load_before:.1f} before, {self.load_after:.1f} after",
+            "",
+            f"| way | {self.unit}/s | ratio (least to most) | to | peak memory MB | of it for the work |",
+            "|---|---:|---:|---|---:|---:|",
+        ]
+        for way in self.ways:
+            memory = f"{max(way.peak_mb):,.0f} | {max(way.own_mb):,.0f}"
+            used = f", {statistics.median(way.utilisation):.0%} utilisation" if way.utilisation else ""
+            lines.append(f"| {way.name} | {way.rate:,.0f}{used} | {self._ratio(way)} | {way.beside} | {memory} |")
+        return "\n".join(lines)
+
+    def write(self, path: Path) -> None:
+        """All of it as JSON."""
+        write_json(path, self)
+
+    def _ratio(self, way: Way) -> str:
+        base = next(other for other in self.ways if other.name == way.beside)
+        ratios = [
+            (way.amount / mine) / (base.amount / theirs) for mine, theirs in zip(way.seconds, base.seconds, strict=True)
+        ]
+        return f"{statistics.median(ratios):.2f}x ({min(ratios):.2f} to {max(ratios):.2f})"
+
+
+def write_json(path: Path, found: msgspec.Struct) -> None:
+    """A part's result where it was asked for."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(msgspec.json.format(msgspec.json.encode(found), indent=2))
+
+
+def in_turns(report: Report, measurements: Sequence[Callable[[], Measured]], rounds: int) -> Report:
+    """Measure each of the report's ways once a round, so that a busy moment falls on all of them alike."""
+    for number in range(rounds):
+        for way, measure in zip(report.ways, measurements, strict=True):
+            way.add(measure())
+            print(
+                f"round {number + 1} of {rounds}: {way.name}: {way.amount / way.seconds[-1]:,.0f} {report.unit}/s",
+                flush=True,
+            )
+    report.load_after = load()
+    return report
+
+
+def machine(device: str, threads: int) -> dict[str, Any]:
+    """What the figures hold for."""
+    if device == "cuda":
+        return {
+            "device": torch.cuda.get_device_name(),
+            "torch": torch.__version__,
+            "transformers": version("transformers"),
+        }
+    return {
+        "processor": _processor(),
+        "threads": threads,
+        "torch": torch.__version__,
+        "transformers": version("transformers"),
+    }
+
+
+def load() -> float:
+    """How many processes wanted a core in the last minute, our own among them."""
+    return os.getloadavg()[0]
+
+
+def _processor() -> str:
+    names = [line for line in Path("/proc/cpuinfo").read_text().splitlines() if line.startswith("model name")]
+    return names[0].split(":")[1].strip() if names else platform.machine()
