@@ -109,7 +109,7 @@ def test_from_a_file_to_a_dataset(
     page.get_by_role("button", name="Import the file").click()
 
     page.wait_for_url("**/imports/*/")
-    expect(page.get_by_role("link", name="Go on to the overview")).to_be_visible(timeout=60_000)
+    expect(page.get_by_role("link", name="Go on to the overview")).to_be_visible()
     expect(page.locator(".figure", has_text="Accepted").locator(".value")).to_have_text("30")
     expect(page.locator(".figure", has_text="Rejected").locator(".value")).to_have_text("1")
     expect(page.get_by_role("row", name="31 – Object missing required field problem")).to_be_visible()

@@ -17,9 +17,10 @@ from annotation.demo.accounts import publish_passwords
 from annotation.demo.creation import create_demo
 from annotation.membership.projects import create_project
 from annotation.models import Annotation, Generation, Project, QueueItem, TrainingRun
+from tests.waiting import PATIENCE
 
 LABELLED = 10
-ROUND_MS = 180_000
+ROUND_MS = PATIENCE * 1000
 
 
 @pytest.fixture
@@ -43,7 +44,6 @@ def sign_in_by_form(demo: Project) -> Callable[[Page, str], None]:
     return sign_in
 
 
-@pytest.mark.timeout(600)
 def test_a_newcomer_sees_the_loop_turn(
     demo: Project, new_context: Callable[..., Any], sign_in_by_form: Callable[[Page, str], None], tmp_path: Path
 ) -> None:
@@ -121,7 +121,7 @@ def import_file(page: Page, project: Project, path: Path) -> None:
     page.goto(f"/p/{project.slug}/import/")
     page.locator("input[type=file]").set_input_files(path)
     page.get_by_role("button", name="Import the file").click()
-    expect(page.locator("#import")).to_contain_text("done", timeout=30_000, ignore_case=True)
+    expect(page.locator("#import")).to_contain_text("done", ignore_case=True)
 
 
 def labels_in(path: Path) -> list[str]:

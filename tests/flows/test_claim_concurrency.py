@@ -20,12 +20,13 @@ from annotation.models import Annotation, AuditEntry, Draft, Lease, QueueItem
 from annotation.queue.items import Selection, replace_items
 from annotation.queue.leases import expire_leases
 from tests.factories import GenerationFactory, MembershipFactory, QueueItemFactory, SolutionFactory
+from tests.waiting import PATIENCE
 
 PEOPLE = 12
 WITH_TWO_TABS = 4  # so sixteen processes
 SOLUTIONS = 48
 
-pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.timeout(120)]
+pytestmark = pytest.mark.django_db(transaction=True)
 
 
 @pytest.fixture
@@ -101,7 +102,7 @@ def in_processes(target, jobs, meanwhile=lambda: None):
     reports = []
     try:
         for _ in children:
-            reports.append(results.get(timeout=90))
+            reports.append(results.get(timeout=PATIENCE))
             assert not isinstance(reports[-1], str), reports[-1]
     finally:
         for child in children:

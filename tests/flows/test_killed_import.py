@@ -1,7 +1,6 @@
 """An import whose worker is killed goes on where it was and adds nothing twice."""
 
 import json
-import time
 from datetime import timedelta
 
 from django.contrib.auth.models import User
@@ -10,6 +9,7 @@ from django.utils import timezone
 from annotation.intake.imports import start_import, sweep_imports
 from annotation.membership.projects import create_project
 from annotation.models import Annotation, ImportJob, Problem, Solution, Step, StepRating
+from tests.waiting import until
 
 RECORDS = 10_000
 STEPS = 4
@@ -22,13 +22,6 @@ def lines():
         yield json.dumps(line).encode() + b"\n"
 
 
-def wait_for(condition, seconds=150):
-    deadline = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < deadline
-        time.sleep(0.02)
-
-
 def test_killed_import_goes_on_and_adds_nothing_twice(celery_workers):
     by = User.objects.create_user("manager", is_staff=True)
     project = create_project(by=by, name="Project", slug="project")
@@ -38,7 +31,7 @@ def test_killed_import_goes_on_and_adds_nothing_twice(celery_workers):
         job.refresh_from_db()
         return job
 
-    wait_for(lambda: state().done_records > 2000)
+    until(lambda: state().done_records > 2000)
     celery_workers.kill("default")
     assert state().state == "running"
     assert 2000 < job.done_records < RECORDS
@@ -52,7 +45,7 @@ def test_killed_import_goes_on_and_adds_nothing_twice(celery_workers):
         sweep_imports()
         return state().state == "done"
 
-    wait_for(taken_up_and_done)
+    until(taken_up_and_done)
     assert (job.accepted, job.duplicates, job.rejected, job.annotations) == (RECORDS, 0, 0, RECORDS)
     counts = [table.objects.count() for table in (Problem, Solution, Annotation, Step, StepRating)]
     assert counts == [RECORDS] * 3 + [RECORDS * STEPS] * 2

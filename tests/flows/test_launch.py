@@ -5,7 +5,6 @@ import signal
 import socket
 import subprocess
 import sys
-import time
 import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,9 +12,8 @@ from pathlib import Path
 import pytest
 
 from config.env import BASE_DIR
+from tests.waiting import PATIENCE, until
 
-START_SECONDS = 120
-STOP_SECONDS = 40
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="Processes are counted through /proc")
 
 
@@ -59,10 +57,7 @@ class Owner:
         return [line for line in found if line]
 
     def await_end(self) -> None:
-        deadline = time.monotonic() + STOP_SECONDS
-        while left := self.left():
-            assert time.monotonic() < deadline, left
-            time.sleep(0.1)
+        until(lambda: not self.left())
 
 
 @pytest.fixture
@@ -86,13 +81,13 @@ def test_runs_says_where_it_is_and_stops_cleanly(owner: Owner) -> None:
         assert response.read() == b'{"database": "ok", "redis": "ok"}'
 
     with owner.start() as second:
-        refusal, _ = second.communicate(timeout=30)
+        refusal, _ = second.communicate(timeout=PATIENCE)
     assert second.returncode == 1
     assert refusal.startswith("Stepmark is already running from this folder")
     assert len(refusal.splitlines()) == 1
 
     owner.process.send_signal(signal.SIGINT)
-    assert owner.process.wait(STOP_SECONDS) == 0
+    assert owner.process.wait(PATIENCE) == 0
     assert owner.left() == []
 
 

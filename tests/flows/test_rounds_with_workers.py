@@ -1,7 +1,6 @@
 """Rounds by real Celery workers: through all queues, cancelled in the middle, and with the trainer's worker killed."""
 
 import os
-import time
 from datetime import timedelta
 from pathlib import Path
 
@@ -12,9 +11,9 @@ from annotation.models import RunStage, TrainingRun
 from annotation.rounds import pipeline, registry, runs
 from tests.factories import UserFactory
 from tests.rounds_world import labelled_project
+from tests.waiting import until
 
 Run = TrainingRun.State
-LONG = 180
 
 
 @pytest.fixture
@@ -25,15 +24,6 @@ def project(celery_workers):
 @pytest.fixture
 def manager(project):
     return project.memberships.get().user
-
-
-def until(true, seconds=LONG):
-    """Wait until `true()` is; returns what it gave."""
-    deadline = time.monotonic() + seconds
-    while not (found := true()):
-        assert time.monotonic() < deadline, "it did not happen in time"
-        time.sleep(0.1)
-    return found
 
 
 def ended(run):

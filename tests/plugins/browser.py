@@ -16,7 +16,7 @@ from django.contrib.auth.models import AbstractBaseUser
 from django.db import connections
 from django.test import Client
 from django_vite.core.asset_loader import DjangoViteAssetLoader
-from playwright.sync_api import Page
+from playwright.sync_api import Page, expect
 
 from launch import frontend
 from launch.chromium import find_chromium
@@ -34,6 +34,9 @@ QUIET = [
     "--no-first-run",
     "--no-pings",
 ]
+
+WAIT_MS = 60_000  # playwright's own five seconds may pass before a machine with other work has drawn a page
+expect.set_options(timeout=WAIT_MS)
 
 
 def _forget_connections() -> None:

@@ -7,7 +7,6 @@ the test session; each process of a parallel run has its own.
 import itertools
 import os
 import subprocess
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -21,9 +20,7 @@ from psycopg.conninfo import make_conninfo
 from config.env import BASE_DIR, VAR_DIR
 from launch.supervision import worker_commands
 from launch.tether import tethered
-
-READY_SECONDS = 60
-IDLE_SECONDS = 120
+from tests.waiting import PATIENCE, until
 
 
 class Workers:
@@ -46,14 +43,11 @@ class Workers:
                         tethered([*command, "--hostname", self._names[queue]]),
                         cwd=BASE_DIR, env=_environment(), stdout=log, stderr=log,
                     )  # fmt: skip
-        deadline = time.monotonic() + READY_SECONDS
-        while not all(f"{name} ready." in self.log(queue).read_text() for queue, name in self._names.items()):
-            assert time.monotonic() < deadline, f"The workers did not start: see {self._logs}"
-            time.sleep(0.1)
+        until(lambda: all(f"{name} ready." in self.log(queue).read_text() for queue, name in self._names.items()))
 
     def inspect(self) -> Inspect:
         """What the running workers say about themselves (Celery's `inspect`, which then waits for no others)."""
-        return current_app.control.inspect(destination=list(self._names.values()), timeout=10)
+        return current_app.control.inspect(destination=list(self._names.values()), timeout=PATIENCE)
 
     def kill(self, queue: str) -> None:
         """`kill -9` the worker of a queue; `start` brings it back."""
@@ -78,10 +72,7 @@ class Workers:
     def clear(self) -> None:
         """Drop what waits and let finish what runs, so that the next test starts with idle workers."""
         current_app.control.purge()
-        deadline = time.monotonic() + IDLE_SECONDS
-        while any((self.inspect().active() or {}).values()):
-            assert time.monotonic() < deadline, f"A task does not end: see {self._logs}"
-            time.sleep(0.2)
+        until(lambda: not any(self.inspect().active().values()))
 
 
 @pytest.fixture(scope="session")
