@@ -5,7 +5,7 @@ from pathlib import Path
 
 import msgspec
 
-from prm.cards.model import About, model_card
+from prm.cards.model import About, Audit, model_card
 from prm.errors import DataError
 from prm.evaluation.evaluation import Evaluation, read_evaluations
 from prm.manifest import WEIGHTS_FILE, Manifest, read_manifest
@@ -13,17 +13,18 @@ from prm.manifest import WEIGHTS_FILE, Manifest, read_manifest
 CARD_FILE = "CARD.md"
 ABOUT_FILE = "about.json"
 EVALUATIONS_FOLDER = "evaluations"
-AUDIT_FILE = "AUDIT.md"
+AUDIT_FILE, AUDIT_REPORT_FILE = "AUDIT.md", "report.json"
 
 
 def write_card(folder: Path) -> str:
     """Write CARD.md of a model folder from its manifest, `evaluations/*.json`, `about.json`, and each AUDIT.md in it
-    or in a folder of it. Raises ModelFileError or DataError where one cannot be read, or tells of other weights.
+    or in a folder of it, with the report.json beside. Raises ModelFileError or DataError where one cannot be read,
+    or tells of other weights.
     """
     manifest = read_manifest(folder)
     paths = sorted((folder / EVALUATIONS_FOLDER).glob("*.json"))
     evaluations = [one for path in paths for one in _evaluations_of(manifest, path)]
-    audits = [path.read_text() for path in sorted([*folder.glob(AUDIT_FILE), *folder.glob(f"*/{AUDIT_FILE}")])]
+    audits = [_audit_of(path) for path in sorted([*folder.glob(AUDIT_FILE), *folder.glob(f"*/{AUDIT_FILE}")])]
     card = model_card(manifest, evaluations=evaluations, audits=audits, about=read_about(folder))
     partial = folder / (CARD_FILE + ".partial")
     partial.write_text(card)
@@ -52,6 +53,27 @@ def read_about(folder: Path) -> About:
 def write_about(folder: Path, about: About) -> None:
     """Keep what people say of the model beside it."""
     (folder / ABOUT_FILE).write_bytes(msgspec.json.format(msgspec.json.encode(about), indent=2) + b"\n")
+
+
+class _Finding(msgspec.Struct):
+    title: str
+    verdict: str
+    sentence: str
+
+
+class _Findings(msgspec.Struct):
+    findings: list[_Finding]
+
+
+def _audit_of(path: Path) -> Audit:
+    """A summary, with what the report beside it says of failures."""
+    beside = path.with_name(AUDIT_REPORT_FILE)
+    try:
+        findings = msgspec.json.decode(beside.read_bytes(), type=_Findings).findings if beside.exists() else []
+    except msgspec.DecodeError as error:
+        raise DataError(f"{beside}: {error}") from error
+    failures = [f"{one.title}: {one.sentence}" for one in findings if one.verdict == "fail"]
+    return Audit(path.read_text(), failures)
 
 
 def _evaluations_of(manifest: Manifest, path: Path) -> list[Evaluation]:

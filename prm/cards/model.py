@@ -4,6 +4,7 @@ What is not known is said to be not recorded, and never guessed.
 """
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 import msgspec
 
@@ -30,14 +31,22 @@ class About(msgspec.Struct, omit_defaults=True, kw_only=True):
     deployment_monitor: str = ""
 
 
+@dataclass(frozen=True)
+class Audit:
+    """A summary in Markdown, put in as it is, and a sentence for each audit that failed."""
+
+    summary: str
+    failures: Sequence[str] = ()
+
+
 def model_card(
     manifest: Manifest,
     *,
     evaluations: Sequence[Evaluation] = (),
-    audits: Sequence[str] = (),
+    audits: Sequence[Audit] = (),
     about: About | None = None,
 ) -> str:
-    """The card as Markdown; `audits` are summaries in Markdown, put in as they are."""
+    """The card as Markdown."""
     said = about or About()
     provenance = manifest.counts.provenance
     lines = ["# Process reward model", "", *_model(manifest)]
@@ -45,7 +54,7 @@ def model_card(
     lines += ["", "## Who labelled them", "", *_labels(manifest, provenance, said)]
     lines += ["", "## What was tested", "", *_tested(evaluations)]
     for audit in audits:
-        lines += ["", audit.strip()]
+        lines += ["", audit.summary.strip()]
     lines += ["", "## What is still wrong", "", *_remaining(manifest.counts, evaluations, audits)]
     lines += ["", "## In use", "", f"- Deployment monitor: {said.deployment_monitor or UNKNOWN}."]
     return "\n".join(lines) + "\n"
@@ -145,8 +154,9 @@ def _tested(evaluations: Sequence[Evaluation]) -> list[str]:
     return ["\n".join(tables), "Intervals are 95 %, from resamples of whole problems."]
 
 
-def _remaining(counts: Counts, evaluations: Sequence[Evaluation], audits: Sequence[str]) -> list[str]:
+def _remaining(counts: Counts, evaluations: Sequence[Evaluation], audits: Sequence[Audit]) -> list[str]:
     lines = [f"- {one.data}: {sentence}" for one in evaluations for sentence in weaknesses(one)]
+    lines += [f"- Audit: {sentence}" for audit in audits for sentence in audit.failures]
     if counts.not_scored:
         lines.append(f"- {counts.not_scored} steps of the training part lay beyond the context and were not read.")
     if not evaluations:

@@ -8,6 +8,7 @@ import pytest
 
 from prm.__main__ import main
 from prm.cards import About, model_card
+from prm.cards.model import Audit
 from prm.config import TrainConfig
 from prm.evaluation.evaluation import Threshold, measure, write_evaluations
 from prm.manifest import MANIFEST_FILE, WEIGHTS_FILE, Counts, Manifest, file_sha256
@@ -91,11 +92,14 @@ def test_a_process_only_model_says_that_it_learned_no_answers() -> None:
 
 
 def test_what_was_tested_stands_with_file_date_and_weakness() -> None:
-    card = model_card(manifest(), evaluations=[evaluation()], audits=["## Audit\n\nfail: length"])
+    card = model_card(
+        manifest(), evaluations=[evaluation()], audits=[Audit("## Audit\n\nfail: length", ["Length: it leans on it."])]
+    )
     assert "`m` on ProcessBench: gsm8k.json (sha256 ffffffffffff)" in card
     assert "That was fitted on: math.json." in card
     assert "## Audit\n\nfail: length" in card
     assert "- ProcessBench: 1 steps of 1 solutions were not scored, and each is a miss." in card
+    assert "- Audit: Length: it leans on it." in card
     assert "not audited" not in card
 
 
@@ -135,11 +139,19 @@ def test_the_command_gathers_what_lies_in_the_folder(folder: Path, tmp_path_fact
     write_evaluations(out, [evaluation(file_sha256(folder / WEIGHTS_FILE))])
     (folder / "audit").mkdir()
     (folder / "audit" / "AUDIT.md").write_text("## Audit\n\nall is well\n")
+    findings = [{"title": t, "verdict": t, "sentence": f"It did {t}."} for t in ("ok", "fail")]
+    (folder / "audit" / "report.json").write_text(json.dumps({"findings": findings}))
     scaffold = ["--tool-scaffold", "a shell in a container"]
     assert main(["card", "--model", str(folder), "--evaluation", str(out), *scaffold]) == 0
     card = (folder / "CARD.md").read_text()
     assert card in capsys.readouterr().out
-    for said in ("Tool scaffold: a shell in a container.", "all is well", "`m` on ProcessBench"):
+    assert "It did ok." not in card
+    for said in (
+        "Tool scaffold: a shell in a container.",
+        "all is well",
+        "`m` on ProcessBench",
+        "Audit: fail: It did fail.",
+    ):
         assert said in card
     assert main(["card", "--model", str(folder), "--deployment-monitor", "none"]) == 0
     again = (folder / "CARD.md").read_text()
