@@ -119,7 +119,7 @@ def wrap_backbone(
     if packing and not packed:
         family = model.get_decoder().config.model_type
         warnings.warn(f"{name}: batches of the {family} family are padded, not packed", stacklevel=2)
-    own = _own_context(model.config.get_text_config())
+    own = own_context(model.config.get_text_config())
     return Backbone(
         name,
         model.eval(),
@@ -131,7 +131,7 @@ def wrap_backbone(
     )
 
 
-def _own_context(config: Any) -> int:
+def own_context(config: Any) -> int:
     """The most positions whose states do not depend on how long the text is.
 
     Past its original length a "longrope" model turns every position by other angles, the first ones too, so a

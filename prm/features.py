@@ -87,7 +87,7 @@ def decode(backbone: Backbone, features: Sequence[Feature], **inputs: Any) -> tu
 
 
 def describe_steps(
-    backbone: Backbone,
+    backbone: Backbone | None,
     reading: Reading,
     spans: Sequence[tuple[int, int]],
     steps_per_trace: Sequence[int],
@@ -96,7 +96,8 @@ def describe_steps(
 ) -> Tensor:
     """Features of the steps at `spans`, rows of the reading: [steps, width].
 
-    `earlier` has, for each trace, the statistics [steps, len(STATISTICS)] of its steps before these.
+    Only "statistics" need the backbone. `earlier` has, for each trace, the statistics [steps, len(STATISTICS)] of
+    its steps before these.
     """
     positions, inside = _step_positions(spans, reading.ids.device)
 
@@ -110,6 +111,7 @@ def describe_steps(
             case "separator":
                 return reading.last[positions.gather(1, inside.sum(1, keepdim=True) - 1).squeeze(1)].float()
             case "statistics":
+                assert backbone is not None, "statistics are computed by the backbone's output layer"
                 return _statistics(backbone, reading, positions, inside, steps_per_trace, earlier)
 
     return torch.cat([block(feature) for feature in FEATURES if feature in features], dim=1)

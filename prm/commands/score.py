@@ -3,10 +3,13 @@
 import argparse
 import sys
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from prm.commands.common import MODEL_HELP, existing_traces, load_scorer, say
 from prm.scores import AGGREGATES, Throughput, aggregated, write_scores
+
+if TYPE_CHECKING:
+    from prm.scoring import Scorer
 
 PROGRESS_SECONDS = 5.0
 
@@ -29,15 +32,25 @@ def add(commands: Any) -> None:
         default="auto",
         help="read a problem once for its solutions: where it pays, or not",
     )
+    parser.add_argument("--vllm", metavar="URL", help="a vLLM server that runs the model's backbone")
+    parser.add_argument("--vllm-model", metavar="NAME", help="the backbone's name there, where it has several")
     parser.set_defaults(run=run)
 
 
 def run(options: argparse.Namespace) -> None:
-    scorer = load_scorer(options.model, long=options.long, share_prefix=options.share_prefix)
+    scorer = _scorer(options)
     progress = _Progress()
     scores = scorer.score(existing_traces(options.data), on_progress=progress)
     write_scores(options.out, (aggregated(score, by=options.aggregate, blocks=options.blocks) for score in scores))
     say(str(progress.total))
+
+
+def _scorer(options: argparse.Namespace) -> "Scorer":
+    if options.vllm is None:
+        return load_scorer(options.model, long=options.long, share_prefix=options.share_prefix)
+    from prm.scoring.vllm import load_over_vllm
+
+    return load_over_vllm(Path(options.model), options.vllm, served=options.vllm_model, long=options.long)
 
 
 class _Progress:

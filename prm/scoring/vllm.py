@@ -1,0 +1,199 @@
+"""Scoring over a vLLM server: it reads the tokens and gives their last states, our heads judge them here.
+
+The server runs the backbone as a pooling model that gives one vector a token, as it left the last layer:
+
+    vllm serve BACKBONE --runner pooling --convert embed \\
+        --pooler-config '{"task": "token_embed", "use_activation": false}'
+
+Such states are all it gives, so it serves models whose heads learned from them alone: TrainConfig(lane="heads",
+features=("last", "separator")), or one of the two. Steps are sent as token ids, so tokens are ours to the last one.
+"""
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from http.client import HTTPException
+from pathlib import Path
+from typing import Any, TypeVar
+from urllib.error import HTTPError
+from urllib.parse import urlsplit
+from urllib.request import Request, urlopen
+
+import msgspec
+import numpy as np
+import torch
+from torch import Tensor
+from transformers import AutoConfig, AutoTokenizer
+
+from prm.backbones import TINY, own_context
+from prm.checkpoint import load_model
+from prm.config import Feature
+from prm.encoding import Encoded, Layout
+from prm.errors import ModelFileError, ScoringError
+from prm.features import Reading, describe_steps
+from prm.heads import Readout
+from prm.packing import fill_batches
+from prm.scoring.scorer import Scorer
+from prm.scoring.verdicts import fill_readout, trained_judges
+from prm.scoring.windows import Long
+
+SERVED: frozenset[Feature] = frozenset({"last", "separator"})
+NORM_TOLERANCE = 1e-3
+T = TypeVar("T")
+
+
+class _Model(msgspec.Struct):
+    """One of the models in the answer to GET /v1/models."""
+
+    id: str
+    max_model_len: int | None = None
+
+
+class _Models(msgspec.Struct):
+    data: list[_Model]
+
+
+class _Pooled(msgspec.Struct):
+    """One text in the answer to POST /pooling: its states, token by token, as base64 of little-endian float32."""
+
+    index: int
+    data: bytes
+
+
+class _Pooling(msgspec.Struct):
+    data: list[_Pooled]
+
+
+def load_over_vllm(
+    model_dir: Path,
+    url: str,
+    *,
+    served: str | None = None,
+    api_key: str | None = None,
+    timeout: float = 120.0,
+    long: Long = "null",
+) -> Scorer:
+    """A trained model whose backbone runs on the vLLM server at `url`.
+
+    `served` is the backbone's name there, needed where the server has several. Tokenizer and shape of the backbone
+    are read where the model's manifest says; its weights are not, so that they are the server's is for the caller
+    to see to. `timeout` in seconds is for one request. Raises ModelFileError for a model that needs more than last
+    states, and ScoringError where the server does not answer as it should.
+    """
+    manifest, tensors = load_model(model_dir)
+    config = manifest.config
+    if config.lane != "heads" or not SERVED.issuperset(config.features):
+        raise ModelFileError(
+            f"{model_dir} cannot be served by vLLM, which gives the untuned backbone's last states and nothing else "
+            f"(here: lane {config.lane!r}, features {', '.join(config.features)}); train it with lane 'heads' and "
+            'features ["last", "separator"]'
+        )
+    tokenizer, shape = _tokenizer_and_shape(manifest.base)
+    width = shape.hidden_size
+    readout = fill_readout(Readout(config, width * len(config.features)), tensors, model_dir)
+    server = _Server(url.rstrip("/"), timeout, api_key)
+    model = server.find(served)
+    context = min(n for n in (own_context(shape), config.context, model.max_model_len) if n is not None)
+    reader = VllmReader(server, model.id, tokenizer, Layout.of(tokenizer), context, width, config.features)
+    return Scorer(reader, trained_judges(readout, manifest), manifest=manifest, readout=readout, long=long)
+
+
+@dataclass(frozen=True)
+class _Server:
+    url: str
+    timeout: float
+    api_key: str | None
+
+    def find(self, served: str | None) -> _Model:
+        """The model of this name, or the only one."""
+        models = self.ask("/v1/models", None, _Models).data
+        found = [model for model in models if served in (None, model.id)]
+        if len(found) != 1:
+            names = ", ".join(model.id for model in models) or "none"
+            raise ScoringError(f"{self.url} serves {names}: name the backbone among them, not {served!r}")
+        return found[0]
+
+    def ask(self, path: str, question: dict[str, Any] | None, kind: type[T]) -> T:
+        """GET, or POST a question as JSON; raises ScoringError with what the server or the network said."""
+        if urlsplit(self.url).scheme not in ("http", "https"):
+            raise ScoringError(f"{self.url!r} is no address of a server: it begins with http:// or https://")
+        headers = {"Content-Type": "application/json"}
+        if self.api_key is not None:
+            headers["Authorization"] = f"Bearer {self.api_key}"
+        body = None if question is None else json.dumps(question).encode()
+        try:
+            with urlopen(Request(self.url + path, body, headers), timeout=self.timeout) as answer:
+                return msgspec.json.decode(answer.read(), type=kind)
+        except HTTPError as error:
+            said = error.read(2000).decode(errors="replace")
+            raise ScoringError(f"{self.url}{path} answers {error.code}: {said or error.reason}") from error
+        except TimeoutError as error:
+            raise ScoringError(f"{self.url}{path} did not answer within {self.timeout:g} s") from error
+        except (OSError, HTTPException) as error:
+            raise ScoringError(f"{self.url}{path}: {getattr(error, 'reason', error)}") from error
+        except msgspec.DecodeError as error:
+            raise ScoringError(f"{self.url}{path} answers something else than vLLM does: {error}") from error
+
+
+@dataclass(frozen=True)
+class VllmReader:
+    """A backbone on a server; `width` is the size of one of its states. A request holds `token_budget` tokens."""
+
+    server: _Server
+    served: str
+    tokenizer: Any
+    layout: Layout
+    context: int
+    width: int
+    features: Sequence[Feature]
+    token_budget: int = 8192
+
+    def read(self, encoded: Sequence[Encoded]) -> Iterator[tuple[int, Tensor]]:
+        """Index and step features of each item, request by request."""
+        for index, item in enumerate(encoded):
+            if not item.spans:
+                yield index, torch.zeros(0, self.width * len(self.features))
+        for batch in fill_batches([len(item.ids) for item in encoded], self.token_budget, packed=True):
+            for index, states in zip(batch, self._states([encoded[i].ids for i in batch]), strict=True):
+                item = encoded[index]
+                reading = Reading(torch.tensor(item.ids), torch.arange(len(item.ids)) - 1, states, None)
+                yield index, describe_steps(None, reading, item.spans, [len(item.spans)], self.features)
+
+    def _states(self, texts: list[tuple[int, ...]]) -> list[Tensor]:
+        """The last layer's states of each text, [tokens, width]."""
+        question = {
+            "model": self.served,
+            "input": texts,
+            "task": "token_embed",
+            "use_activation": False,  # else every state is scaled to length 1
+            "encoding_format": "base64",
+            "embed_dtype": "float32",
+            "endianness": "little",
+        }
+        answers = sorted(self.server.ask("/pooling", question, _Pooling).data, key=lambda answer: answer.index)
+        if [answer.index for answer in answers] != list(range(len(texts))):
+            raise ScoringError(f"{self.server.url} answers {len(answers)} texts where it was asked {len(texts)}")
+        return [self._decoded(answer.data, len(text)) for answer, text in zip(answers, texts, strict=True)]
+
+    def _decoded(self, data: bytes, tokens: int) -> Tensor:
+        if len(data) != tokens * self.width * 4:
+            raise ScoringError(
+                f"{self.server.url} gives {len(data)} bytes for {tokens} tokens, where float32 states of width "
+                f"{self.width} have {tokens * self.width * 4}: it runs another backbone, or another pooling task"
+            )
+        states = torch.from_numpy(np.frombuffer(data, "<f4").reshape(tokens, self.width).copy())
+        if not states.isfinite().all():
+            raise ScoringError(f"{self.server.url} gives states that are not finite numbers")
+        if tokens and ((states.norm(dim=1) - 1).abs() < NORM_TOLERANCE).all():
+            start = """--pooler-config '{"use_activation": false}'"""
+            raise ScoringError(f"{self.server.url} scales states to length 1; start it with {start}")
+        return states
+
+
+def _tokenizer_and_shape(base: str) -> tuple[Any, Any]:
+    source = str(TINY) if base == "tiny" else base
+    try:
+        shape = AutoConfig.from_pretrained(source, trust_remote_code=False).get_text_config()
+        return AutoTokenizer.from_pretrained(source, trust_remote_code=False), shape
+    except (OSError, ValueError, KeyError) as error:
+        raise ModelFileError(f"backbone {base!r}: {str(error).strip().splitlines()[0]}") from error
