@@ -51,7 +51,9 @@ def _die_with_parent() -> None:
     if sys.platform != "linux":
         return
     parent = os.getppid()
-    ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGTERM)
+    # One of several processes may be waiting for the others where no polite signal reaches it.
+    number = signal.SIGKILL if "RANK" in os.environ else signal.SIGTERM
+    ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, number)
     if os.getppid() != parent:  # it ended before the kernel knew
         raise SystemExit(CANCELLED)
 

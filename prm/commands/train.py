@@ -1,6 +1,7 @@
-"""`train`: from labelled traces to a model folder, with progress as JSON lines."""
+"""`train`: from labelled traces to a model folder, with progress as JSON lines; by one process a device."""
 
 import argparse
+import os
 import signal
 from collections.abc import Callable
 from pathlib import Path
@@ -11,6 +12,10 @@ import msgspec
 from prm.commands.common import say
 from prm.config import Progress, TrainConfig, read_config
 from prm.cores import use_half_the_cores
+from prm.errors import Cancelled, DataError, PRMError, TrainingError
+
+LAUNCHED = "WORLD_SIZE"  # set by accelerate and torchrun for the processes that they start
+REASONS = {3: DataError, 4: Cancelled}  # by the exit codes of the shell
 
 
 def add(commands: Any) -> None:
@@ -25,6 +30,15 @@ def add(commands: Any) -> None:
 
 def run(options: argparse.Namespace) -> None:
     config = read_config(options.config) if options.config else TrainConfig()
+    if LAUNCHED in os.environ:
+        _train_in_team(options, config)
+    elif (processes := _processes(config)) > 1:
+        _launch(options, processes)
+    else:
+        _train(options, config)
+
+
+def _train(options: argparse.Namespace, config: TrainConfig) -> None:
     cancelled = _cancel_on_sigterm()
     use_half_the_cores()
     from prm.training import train
@@ -32,6 +46,51 @@ def run(options: argparse.Namespace) -> None:
 
     cache = Cache(options.cache, int(options.cache_gigabytes * 1e9)) if options.cache else None
     train(data=options.data, out=options.out, config=config, report=_report, cancelled=cancelled, cache=cache)
+
+
+def _train_in_team(options: argparse.Namespace, config: TrainConfig) -> None:
+    """As one of several: what goes wrong is told to the launcher, which passes it on."""
+    from torch.distributed.elastic.multiprocessing.errors import get_error_handler
+
+    try:
+        _train(options, config)
+    except PRMError as error:
+        get_error_handler().record_exception(error)
+        raise
+
+
+def _processes(config: TrainConfig) -> int:
+    """How many to start: one for each GPU that is visible, or as many as the config says."""
+    if config.processes != "auto":
+        return config.processes
+    import torch
+
+    return max(1, torch.cuda.device_count())
+
+
+def _launch(options: argparse.Namespace, processes: int) -> None:
+    """Start the same command that often through accelerate; raises what the first to fail raised."""
+    from accelerate.commands.launch import launch_command, launch_command_parser
+    from torch.distributed.elastic.multiprocessing.api import SignalException
+    from torch.distributed.elastic.multiprocessing.errors import ChildFailedError
+
+    same = ["train", "--data", str(options.data), "--out", str(options.out)]
+    same += ["--config", str(options.config)] if options.config else []
+    same += ["--cache", str(options.cache), "--cache-gigabytes", str(options.cache_gigabytes)] if options.cache else []
+    how = ["--multi_gpu", "--num_processes", str(processes), "--num_machines", "1", "--main_process_port", "0"]
+    how += ["--mixed_precision", "no", "--dynamo_backend", "no", "-m", "prm", "--die-with-parent"]
+    try:
+        launch_command(launch_command_parser().parse_args([*how, *same]))
+    except SignalException as stopped:
+        raise Cancelled("training was cancelled; the same command resumes it") from stopped
+    except ChildFailedError as error:
+        _rank, failure = error.get_first_failure()
+        raise REASONS.get(failure.exitcode, TrainingError)(_reason(failure)) from None
+
+
+def _reason(failure: Any) -> str:
+    message = failure.message["message"] if isinstance(failure.message, dict) else failure.message
+    return str(message).partition("Error: ")[2] or str(message)
 
 
 def _report(progress: Progress) -> None:

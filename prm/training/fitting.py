@@ -78,6 +78,7 @@ class Fit:
         """Fit to the end or until held loss stops falling, from the checkpoint where one of this key lies."""
         self._resume()
         self.log.resume(self.state.step)
+        self.log.meter.enter("train")
         try:
             while self.state.epoch < self.config.epochs and not self._stale():
                 self._epoch()

@@ -134,6 +134,7 @@ class Training:
         return self._save(fitting, lessons, backbone, digest)
 
     def _lessons(self, parts: TrainingData, backbone: Backbone) -> Lessons:
+        self.log.meter.enter("tokenise")
         taught = documents(parts.fit, self.config)
         heard = partial(self._heard, "tokenise")
         fit = encode_cached([document.trace for document in taught], backbone, self.cache, heard)
@@ -148,6 +149,7 @@ class Training:
     ) -> CachedLane | TunedLane | None:
         """The lane, and the readout standardised; heads are small enough for the leader alone."""
         config, team = self.config, self.team
+        self.log.meter.enter("cache")
         reader = Reader(
             backbone,
             config.features,

@@ -1,5 +1,6 @@
 """Small random backbones and a world of arithmetic just large enough to learn from."""
 
+import socket
 from pathlib import Path
 
 import pytest
@@ -134,3 +135,10 @@ def _make(family: str, folder: Path) -> Path:
     )
     model_class(config).save_pretrained(folder)
     return folder
+
+
+@pytest.fixture
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
