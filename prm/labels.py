@@ -76,7 +76,7 @@ def source_groups(traces: Sequence[Trace]) -> list[str]:
 
     def top(key: tuple[str, str]) -> tuple[str, str]:
         while above.setdefault(key, key) != key:
-            key = above[key]
+            above[key] = key = above[above[key]]  # paths halve as they are walked
         return key
 
     keys = [("group", group_of(trace)) for trace in traces]

@@ -1,9 +1,12 @@
 """What is learned from and what thresholds are fitted on are never the same solutions."""
 
+from operator import eq
 from pathlib import Path
 
 import msgspec
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from prm.config import TrainConfig
 from prm.errors import DataError
@@ -55,6 +58,21 @@ def test_groups_merge_by_way_of_others_and_keep_a_group_name() -> None:
         trace("", "4", "w"),
     ]
     assert source_groups(traces) == ["g", "g", "g", "k", "4"]
+
+
+small = st.integers(0, 6)
+
+
+@given(st.lists(st.tuples(small, small, small), max_size=12))
+def test_groups_are_the_connected_parts(keys) -> None:
+    traces = [Trace("t", f"text {c}", [], source_group=f"g{a}", problem_id=f"p{b}") for a, b, c in keys]
+    parts: list[set[int]] = []
+    for i, key in enumerate(keys):
+        met = [part for part in parts if any(any(map(eq, key, keys[j])) for j in part)]
+        parts = [part for part in parts if part not in met] + [set().union({i}, *met)]
+    names = source_groups(traces)
+    assert {frozenset(i for i, name in enumerate(names) if name == one) for one in names} == set(map(frozenset, parts))
+    assert all(name in {f"g{a}" for a, _, _ in keys} for name in names)
 
 
 def test_a_problem_of_the_calibration_split_does_not_teach(tmp_path: Path) -> None:
