@@ -10,14 +10,20 @@ from annotation.rounds.verdict import Measured
 REPORT_BOOTSTRAP, GATE_BOOTSTRAP = 200, 2000
 
 
-def report(data: Path, scores: Path, *, threshold: float, seed: int) -> dict[str, Any]:
-    """The metrics of one set of scores on labelled traces, each with its interval, as JSON."""
+def report(data: Path, scores: Path, *, model: Path | None, threshold: float, seed: int) -> dict[str, Any]:
+    """The metrics of a model's scores (None: of no model) on labelled traces, each with its interval, as JSON."""
     from prm.evaluation import evaluate
+    from prm.manifest import read_manifest
     from prm.scores import read_scores
     from prm.traces import read_traces
 
     found = evaluate(
-        list(read_traces(data)), list(read_scores(scores)), threshold=threshold, bootstrap=REPORT_BOOTSTRAP, seed=seed
+        list(read_traces(data)),
+        read_scores(scores),
+        threshold=threshold,
+        temperature=None if model is None else read_manifest(model).temperature,
+        bootstrap=REPORT_BOOTSTRAP,
+        seed=seed,
     )
     told: dict[str, Any] = msgspec.to_builtins(found)
     return told

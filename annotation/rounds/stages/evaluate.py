@@ -33,8 +33,10 @@ def perform(work: StageWork) -> Outcome:
         thresholds[name] = threshold_of(model, policy, fitted_on=work.folder / "train.jsonl", on_batch=work.beat)
         work.beat((done + 1) / (len(models) + 1))
     reports = {
-        name: report(holdout, work.folder / f"{name}.jsonl", threshold=thresholds[name], seed=work.run.seed)
-        for name in models
+        name: report(
+            holdout, work.folder / f"{name}.jsonl", model=model, threshold=thresholds[name], seed=work.run.seed
+        )
+        for name, model in models.items()
     }
     version.metrics |= {
         "thresholds": thresholds,
