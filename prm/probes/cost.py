@@ -10,7 +10,6 @@ from collections.abc import Sequence
 import msgspec
 import numpy as np
 
-from prm.backbones import Backbone
 from prm.encoding import Encoded, encode
 from prm.errors import DataError
 from prm.evaluation.best_of_n import best_of_n, expected_selected
@@ -20,6 +19,7 @@ from prm.labels import problem_of
 from prm.scores import TraceScore
 from prm.scoring import Scorer
 from prm.traces import Trace
+from prm.training.costs import Arithmetic
 
 
 class Way(msgspec.Struct, frozen=True):
@@ -70,7 +70,7 @@ def ways_to_score(scorer: Scorer, traces: Sequence[Trace], *, repeats: int = 3) 
         raise DataError("the ways to score are compared on solutions that have steps and fit the context whole")
     ends = [Encoded(item.ids, item.spans[-1:], 1) for item in whole]
     prefixes = [Encoded(item.ids[: span[1]], (span,), 1) for item in whole for span in item.spans]
-    predicts = "statistics" in scorer.features
+    arithmetic = Arithmetic.of(backbone, predictions="statistics" in scorer.features)
     ways = {"every step, one pass": whole, "the end only": ends, "every prefix": prefixes}
     seconds = {name: float("inf") for name in ways}
     for _ in range(repeats):  # in turns, so that a busy machine is busy for all
@@ -81,23 +81,11 @@ def ways_to_score(scorer: Scorer, traces: Sequence[Trace], *, repeats: int = 3) 
             name,
             seconds[name] / len(traces),
             sum(len(item.ids) for item in items) / len(traces),
-            forward_flops(backbone, [len(item.ids) for item in items], predicts=predicts) / len(traces),
+            arithmetic.forward(len(item.ids) for item in items) / len(traces),
             sum(len(item.spans) for item in items) / len(traces),
         )
         for name, items in ways.items()
     ]
-
-
-def forward_flops(backbone: Backbone, lengths: Sequence[int], *, predicts: bool) -> int:
-    """FLOPs of reading documents of these lengths: 2 a weight and token, 2 T^2 d a layer of causal attention; with
-    `predicts`, the vocabulary's logits too (Chowdhery et al. 2022, appendix B).
-    """
-    decoder, config = backbone.model.get_decoder(), backbone.model.config.get_text_config()
-    embeddings = backbone.model.get_input_embeddings().weight
-    weights = sum(p.numel() for p in decoder.parameters() if p.ndim == 2 and p is not embeddings)
-    weights += backbone.model.get_output_embeddings().weight.numel() if predicts else 0
-    attended = sum(length**2 for length in lengths) * config.num_hidden_layers * config.hidden_size
-    return 2 * weights * sum(lengths) + 2 * attended
 
 
 def training_of(name: str, scorer: Scorer) -> Training:
