@@ -15,7 +15,7 @@ from torch.nn.functional import scaled_dot_product_attention
 
 ATTENTION = "stepmark"
 PACKED_FAMILIES = frozenset(
-    {"gemma", "gemma2", "gemma3_text", "llama", "mistral", "phi", "phi3", "qwen2", "qwen3"}
+    {"cohere", "gemma", "gemma2", "gemma3_text", "granite", "llama", "mistral", "phi", "phi3", "qwen2", "qwen3"}
 )  # each tested: attention is all that carries anything from one token to another
 VARLEN_SIZES = 256  # the largest head that the variable-length kernel takes
 

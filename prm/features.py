@@ -35,7 +35,7 @@ STATISTICS = (
     "log_length",
 )
 MEAN_AND_MAX = [STATISTICS.index("surprisal_mean"), STATISTICS.index("surprisal_max")]
-LOGIT_ROWS = 4096  # rows of logits held at once: vocabularies reach 150k
+LOGIT_CELLS = 1 << 26  # logits held at once, 256 MB: vocabularies reach 150k
 
 
 def feature_width(backbone: Backbone, features: Sequence[Feature]) -> int:
@@ -177,15 +177,9 @@ def _predictions(
     A token is predicted from the state before it, so all three are known once it is written.
     """
     flat = positions[inside]
-    head = backbone.model.get_output_embeddings()
-    cap = getattr(backbone.model.config.get_text_config(), "final_logit_softcapping", None)
     found: list[Tensor] = []
-    for chunk in flat.split(LOGIT_ROWS):
-        with backbone.autocast():
-            logits = head(reading.last[reading.before[chunk]]).float()
-        if cap:
-            logits = torch.tanh(logits / cap) * cap
-        log_p = logits.log_softmax(1)
+    for chunk in flat.split(max(1, LOGIT_CELLS // backbone.vocabulary)):
+        log_p = backbone.logits(reading.last[reading.before[chunk]]).log_softmax(1)
         own = log_p.gather(1, reading.ids[chunk, None]).squeeze(1)
         found.append(torch.stack([-own, -(log_p.exp() * log_p).sum(1), log_p.amax(1) - own]))
     tokens = reading.last.new_zeros(3, *positions.shape, dtype=torch.float32)

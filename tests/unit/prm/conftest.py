@@ -7,6 +7,8 @@ import pytest
 import torch
 from tokenizers import Tokenizer, decoders, models, pre_tokenizers
 from transformers import (
+    CohereConfig,
+    CohereForCausalLM,
     Gemma2Config,
     Gemma2ForCausalLM,
     Gemma3ForCausalLM,
@@ -15,6 +17,8 @@ from transformers import (
     GemmaForCausalLM,
     GPT2Config,
     GPT2LMHeadModel,
+    GraniteConfig,
+    GraniteForCausalLM,
     LlamaConfig,
     LlamaForCausalLM,
     MistralConfig,
@@ -69,6 +73,8 @@ FAMILIES = {
     ),
     "phi": (PhiConfig, PhiForCausalLM, {"resid_pdrop": 0.1, "attention_dropout": 0.1}),
     "phi3": (Phi3Config, Phi3ForCausalLM, {"sliding_window": WINDOW, "resid_pdrop": 0.1}),
+    "granite": (GraniteConfig, GraniteForCausalLM, {"logits_scaling": 4.0, "attention_multiplier": 0.5}),
+    "cohere": (CohereConfig, CohereForCausalLM, {"logit_scale": 0.25}),
     "gpt2": (GPT2Config, GPT2LMHeadModel, {}),
 }
 SEPARATED = {"llama"}  # families whose vocabulary has our separators

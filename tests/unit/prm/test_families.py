@@ -126,6 +126,15 @@ def test_features_are_those_of_each_document_alone(family: str, packing: bool, b
     torch.testing.assert_close(found, expected, **NEAR)
 
 
+@pytest.mark.parametrize("family", list(FAMILIES))
+def test_predictions_are_those_of_the_model_itself(family: str, backbone_folders: Folders) -> None:
+    backbone, plain = load(backbone_folders, family, packing=False), alone(backbone_folders, family)
+    ids = torch.tensor([documents(backbone)[0].ids])
+    with torch.no_grad():
+        states = backbone.model.get_decoder()(input_ids=ids, use_cache=False).last_hidden_state[0]
+        torch.testing.assert_close(backbone.logits(states), plain.model(input_ids=ids).logits[0], **NEAR)
+
+
 @each_family
 def test_a_leak_between_documents_would_show(family: str, backbone_folders: Folders) -> None:
     backbone = load(backbone_folders, family, packing=True)
