@@ -33,12 +33,12 @@ class Way(msgspec.Struct, frozen=True):
 
 
 class Training(msgspec.Struct, frozen=True):
-    """What a model took to train: seconds, and how many labels of which part it learned from."""
+    """What a model took to train: seconds, and how many labels of steps and of final answers it learned from."""
 
     name: str
     seconds: float
     step_labels: int
-    solutions: int
+    answer_labels: int
 
 
 class Choice(msgspec.Struct, frozen=True):
@@ -92,8 +92,13 @@ def training_of(name: str, scorer: Scorer) -> Training:
     """What a trained scorer's manifest says; raises DataError for one that was not trained."""
     if scorer.manifest is None:
         raise DataError(f"{name} was not trained")
-    counts = scorer.manifest.counts
-    return Training(name, scorer.manifest.seconds, counts.steps, counts.solutions)
+    counts, config = scorer.manifest.counts, scorer.manifest.config
+    return Training(
+        name,
+        scorer.manifest.seconds,
+        step_labels=counts.steps if config.process_weight else 0,
+        answer_labels=counts.right_answers + counts.wrong_answers,
+    )
 
 
 def choices(

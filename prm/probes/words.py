@@ -85,8 +85,8 @@ def cost_table(report: Cost) -> str:
     lines += [
         "",
         *_table(
-            ["model", "training s", "labelled steps", "solutions"],
-            ([one.name, f"{one.seconds:.0f}", str(one.step_labels), str(one.solutions)] for one in report.training),
+            ["model", "training s", "labelled steps", "labelled answers"],
+            ([one.name, f"{one.seconds:.0f}", str(one.step_labels), str(one.answer_labels)] for one in report.training),
         ),
     ]
     if report.choices:
