@@ -34,8 +34,11 @@ def run(options: argparse.Namespace, folder: Path) -> Report:
             write_traces(data, traces)
             steps = sum(len(trace.steps) for trace in traces)
             mean = sum(workload.text_lengths(traces)) / samples - tokens
-            alone = f"{samples} solutions of {mean:.0f} tokens to a problem of {tokens}, each alone"
-            for name, share in ((alone, "never"), ("the same, sharing the problem", "always")):
+            alone = f"{samples} x {mean:.0f} tokens, problem {tokens}: each alone"
+            for name, share in (
+                (alone, "never"),
+                (f"{samples} x {mean:.0f} tokens, problem {tokens}: shared", "always"),
+            ):
                 job = {
                     "task": "score",
                     "device": options.device,

@@ -21,11 +21,12 @@ from prm.traces import read_traces
 from prm.training import train as train_model
 
 Job = dict[str, Any]
+Moment = tuple[float, float]
 
 
 def train(job: Job) -> dict[str, float]:
     """Seconds of the second epoch's batches; where the run measured its utilisation, that too."""
-    times: list[tuple[float, str]] = []
+    times: list[tuple[Moment, str]] = []
 
     def report(progress: Progress) -> None:
         if progress.stage == "train":
@@ -35,29 +36,32 @@ def train(job: Job) -> dict[str, float]:
     with tempfile.TemporaryDirectory() as folder:
         manifest = train_model(data=Path(job["data"]), out=Path(folder), config=config, report=report)
     first, second = (index for index, (_, message) in enumerate(times) if message.startswith("epoch "))
-    return {
-        "seconds": times[second - 1][0] - times[first][0],
-        "utilisation": manifest.costs.stages["train"].utilisation if job["device"] == "cuda" else 0.0,
-    }
+    used = manifest.costs.stages["train"].utilisation if manifest.costs and job["device"] == "cuda" else None
+    return between(times[first][0], times[second - 1][0]) | {"utilisation": used or 0.0}
 
 
 def score(job: Job) -> dict[str, float]:
-    """Seconds to score a pool, and the scores themselves as one number that must agree between ways."""
+    """Seconds to score a pool, every step of it."""
     scorer = Scorer.load(Path(job["model"]), device=job["device"], **job.get("options", {}))
     traces = list(read_traces(Path(job["data"])))
     list(scorer.score(traces[:8]))
     begun = now(job)
     scores = list(scorer.score(traces))
-    seconds = now(job) - begun
+    ended = now(job)
     assert all(value is not None for found in scores for value in found.mean), "a step was left without a score"
-    return {"seconds": seconds}
+    return between(begun, ended)
 
 
-def now(job: Job) -> float:
-    """The time, once the device has done what it was given."""
+def now(job: Job) -> Moment:
+    """Time, and time that this process had a core, once the device has done what it was given."""
     if job["device"] == "cuda":
         torch.cuda.synchronize()
-    return time.perf_counter()
+    return time.perf_counter(), time.process_time()
+
+
+def between(begun: Moment, ended: Moment) -> dict[str, float]:
+    """What passed, as the parent reads it."""
+    return {"seconds": ended[0] - begun[0], "core_seconds": ended[1] - begun[1]}
 
 
 def memory(job: Job) -> float:

@@ -17,13 +17,15 @@ from benchmarks.speed.sides import Measured
 class Way(msgspec.Struct):
     """One way of doing the work: `amount` of the report's unit in each of `seconds`, one entry a round.
 
-    `beside` names the way that its rate is divided by, round by round.
+    `beside` names the way that its rate is divided by, round by round. `core_seconds` are those in which the
+    process had a core: on a machine with other work they tell more than the clock does.
     """
 
     name: str
     beside: str
     amount: float
     seconds: list[float] = []
+    core_seconds: list[float] = []
     peak_mb: list[float] = []
     own_mb: list[float] = []
     utilisation: list[float] = []
@@ -31,6 +33,7 @@ class Way(msgspec.Struct):
     def add(self, found: Measured) -> None:
         """Take in one round."""
         self.seconds.append(found["seconds"])
+        self.core_seconds.append(found["core_seconds"])
         self.peak_mb.append(found["peak_mb"])
         self.own_mb.append(found["own_mb"])
         if found.get("utilisation"):
@@ -55,29 +58,36 @@ class Report(msgspec.Struct):
     def table(self) -> str:
         """Markdown, with the machine above it."""
         lines = [
-            f"{self.title}",
+            self.title,
             f"on {', '.join(f'{name} {value}' for name, value in self.machine.items())}; "
             f"load {self.load_before:.1f} before, {self.load_after:.1f} after",
             "",
-            f"| way | {self.unit}/s | ratio (least to most) | to | peak memory MB | of it for the work |",
-            "|---|---:|---:|---|---:|---:|",
+            f"| way | {self.unit}/s | ratio (least to most) | by core time | peak memory MB | of it for the work |",
+            "|---|---:|---:|---:|---:|---:|",
         ]
         for way in self.ways:
-            memory = f"{max(way.peak_mb):,.0f} | {max(way.own_mb):,.0f}"
             used = f", {statistics.median(way.utilisation):.0%} utilisation" if way.utilisation else ""
-            lines.append(f"| {way.name} | {way.rate:,.0f}{used} | {self._ratio(way)} | {way.beside} | {memory} |")
+            lines.append(
+                f"| {way.name} | {way.rate:,.0f}{used} | {self._ratios(way)} | {max(way.peak_mb):,.0f} "
+                f"| {max(way.own_mb):,.0f} |"
+            )
         return "\n".join(lines)
 
     def write(self, path: Path) -> None:
         """All of it as JSON."""
         write_json(path, self)
 
-    def _ratio(self, way: Way) -> str:
+    def _ratios(self, way: Way) -> str:
+        """By the clock and by core time."""
         base = next(other for other in self.ways if other.name == way.beside)
-        ratios = [
-            (way.amount / mine) / (base.amount / theirs) for mine, theirs in zip(way.seconds, base.seconds, strict=True)
-        ]
-        return f"{statistics.median(ratios):.2f}x ({min(ratios):.2f} to {max(ratios):.2f})"
+        if base is way:
+            return "1 | 1"
+        scale = way.amount / base.amount
+        clock, core = (
+            [scale * theirs / mine for mine, theirs in zip(of_way, of_base, strict=True)]
+            for of_way, of_base in ((way.seconds, base.seconds), (way.core_seconds, base.core_seconds))
+        )
+        return f"{statistics.median(clock):.2f} ({min(clock):.2f} to {max(clock):.2f}) | {statistics.median(core):.2f}"
 
 
 def write_json(path: Path, found: msgspec.Struct) -> None:

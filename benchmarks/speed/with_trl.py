@@ -56,7 +56,7 @@ def train(job):
         callbacks=[clock],
     )
     trainer.train()
-    return {"seconds": clock.times[3] - clock.times[2]}
+    return between(*clock.times[2:])
 
 
 @torch.no_grad()
@@ -107,13 +107,18 @@ def timed(job, warm_up, work):
     warm_up()
     begun = now(job["device"])
     work()
-    return {"seconds": now(job["device"]) - begun}
+    return between(begun, now(job["device"]))
 
 
 def now(device):
+    """Time, and time that this process had a core, once the device has done what it was given."""
     if device == "cuda":
         torch.cuda.synchronize()
-    return time.perf_counter()
+    return time.perf_counter(), time.process_time()
+
+
+def between(begun, ended):
+    return {"seconds": ended[0] - begun[0], "core_seconds": ended[1] - begun[1]}
 
 
 def read(job):

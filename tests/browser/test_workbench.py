@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
 from typing import Any
 
 import pytest
@@ -10,6 +11,7 @@ from playwright.sync_api import BrowserContext, Locator, Page, Request, Route, e
 
 from annotation.models import Annotation, Draft, Lease, Membership, Project, StepRating
 from tests.factories import GenerationFactory, MembershipFactory, ProblemFactory, QueueItemFactory, SolutionFactory
+from tests.waiting import PATIENCE
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -96,6 +98,11 @@ def next_in_hand(page: Page) -> Locator:
     return page.locator("[data-next=in-hand]")
 
 
+def draft_sent(page: Page) -> AbstractContextManager[Any]:
+    """Ends once the server has the draft of what was done within."""
+    return page.expect_response(lambda answer: answer.url.endswith("/draft/") and answer.ok, timeout=PATIENCE * 1000)
+
+
 def ratings(annotation: Annotation) -> list[tuple[str, int | None]]:
     found = StepRating.objects.filter(annotation=annotation).order_by("step__position", "step__alternative")
     return [(rating.state, rating.rating) for rating in found]
@@ -173,9 +180,8 @@ def test_a_draft_survives_a_closed_tab_and_another_browser(
     open_workbench(again, project)
     expect(step(again, 1)).to_have_attribute("data-answer", "good")
     expect(step(again, 2)).to_have_attribute("aria-current", "step")
-    again.keyboard.press("2")
-    expect(again.locator("[data-saved=saving]")).to_be_visible()
-    expect(saved(again)).to_be_visible()
+    with draft_sent(again):
+        again.keyboard.press("2")
     elsewhere = open_for(annotator)
     open_workbench(elsewhere, project)
     expect(step(elsewhere, 2)).to_have_attribute("data-answer", "neutral")
@@ -187,9 +193,8 @@ def test_two_drafts_are_both_kept_until_the_person_chooses(
 ) -> None:
     elsewhere = open_for(annotator)
     open_workbench(elsewhere, project)
-    workbench.keyboard.press("1")
-    expect(workbench.locator("[data-saved=saving]")).to_be_visible()
-    expect(saved(workbench)).to_be_visible()
+    with draft_sent(workbench):
+        workbench.keyboard.press("1")
     elsewhere.keyboard.press("2")
     expect(elsewhere.get_by_text("Which work do you keep?")).to_be_visible()
     elsewhere.get_by_role("button", name="Take the other").click()
