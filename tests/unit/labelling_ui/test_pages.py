@@ -154,6 +154,63 @@ def test_settings_name_the_field_that_is_wrong(manager: Client, project: Project
     assert project.label_scheme.error_types == ["slip", "jump"]
 
 
+def test_training_choices_are_checked_where_they_are_made(manager: Client, project: Project) -> None:
+    form = manager.get("/p/algebra/settings/").context["form"]
+    data = {name: value for name, value in form.initial.items() if value is not False}
+    for choices, reason in {
+        '{"epoch": 3}': "unknown field `epoch`",
+        "[3]": "An object of choices is needed",
+        "{epochs}": "valid JSON",
+    }.items():
+        wrong = manager.post("/p/algebra/settings/", data | {"training": choices})
+        assert reason in wrong.context["form"].errors["training"][0]
+        assert "<details" in wrong.content.decode()
+    assert manager.post("/p/algebra/settings/", data | {"training": '{"lane": "lora"}'}).status_code == 302
+    project.refresh_from_db()
+    assert project.policies.training == {"lane": "lora"}
+    assert "&quot;lora&quot;" in manager.get("/p/algebra/settings/").content.decode()
+    patch = {"policy": {"training": {"lane": "nonsense"}}}
+    refused = manager.patch("/api/v1/projects/algebra/", patch, content_type="application/json")
+    assert (refused.status_code, refused.json()["code"]) == (400, "invalid_policy")
+    assert "`lane`" in refused.json()["message"]
+
+
+COSTS = {
+    "device": "NVIDIA H100 80GB HBM3",
+    "processes": 2,
+    "peak_flops": 989e12,
+    "peak_source": "dense bf16, NVIDIA data sheet",
+    "peak_memory_bytes": 61_000_000_000,
+    "memory_kind": "allocated on the device",
+    "energy_joules": 7200.0,
+    "energy_source": "the GPU's counter (NVML), of this process's device",
+    "stages": {
+        "read": {"seconds": 2.0},
+        "train": {
+            "seconds": 60.0,
+            "tokens": 6_000_000,
+            "tokens_per_second": 100_000.0,
+            "padded_share": 0.01,
+            "utilisation": 0.42,
+        },
+    },
+}
+
+
+def test_a_run_tells_its_cost(manager: Client, project: Project) -> None:
+    version = project.model_versions.first()
+    assert version is not None
+    version.manifest |= {"costs": COSTS}
+    version.save()
+    run = project.training_runs.first()
+    assert run is not None
+    run.model_version = version
+    run.save()
+    page = manager.get(f"/runs/{run.pk}/").content.decode()
+    figures = ("2 × NVIDIA H100", "100,000", "1.0%", "42.0%", "of 989.00 TFLOP/s", "61.00 GB", "2.0 Wh", "train 60.0 s")
+    assert [figure for figure in figures if figure not in page] == []
+
+
 def test_pause_and_resume(manager: Client, project: Project) -> None:
     manager.post("/p/algebra/settings/state/", {"state": "paused"})
     assert "Paused: nobody gets new work" in manager.get("/p/algebra/").content.decode()

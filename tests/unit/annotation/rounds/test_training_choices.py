@@ -1,0 +1,36 @@
+"""What a project may choose for its training runs, and how a wrong choice is told."""
+
+import pytest
+
+from annotation.errors import DomainError
+from annotation.models import parse_policy
+from annotation.rounds.gateway.training import check_training, training_config
+
+
+@pytest.mark.parametrize(
+    ("choices", "reason"),
+    [
+        ({"epoch": 3}, "unknown field `epoch`"),
+        ({"epochs": "many"}, "`epochs`: Expected `int`, got `str`"),
+        ({"epochs": 0}, "epochs must be at least 1"),
+        ({"lane": "all"}, "`lane`: Invalid enum value 'all'"),
+        ({"base": "tiny"}, "`base` is what the policy calls `backbone`"),
+        ({"neutral": "drop"}, "`neutral` is what the policy calls `neutral`"),
+        ({"shard": True}, "shard is for the full lane"),
+    ],
+)
+def test_a_choice_that_the_library_does_not_take_is_named(choices, reason):
+    with pytest.raises(DomainError) as refused:
+        check_training(choices)
+    assert refused.value.code == "invalid_policy"
+    assert refused.value.extra == {"field": "training"}
+    assert refused.value.message.startswith("The training choices: ")
+    assert reason in refused.value.message
+
+
+def test_choices_reach_the_trainer_beside_the_policys_own():
+    check_training({"lane": "lora", "epochs": 3, "processes": "auto"})
+    policy = parse_policy({"backbone": "some/model", "neutral": "drop", "training": {"lane": "lora", "epochs": 3}})
+    found = training_config(policy, seed=5)
+    assert found == {"seed": 5, "lane": "lora", "epochs": 3, "base": "some/model", "neutral": "drop"}
+    assert training_config(parse_policy({"training": {"seed": 8}}), seed=5)["seed"] == 8
