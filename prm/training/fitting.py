@@ -153,8 +153,8 @@ class Fit:
         return self.state.best_loss is not None and self.state.epoch - self.state.best_epoch > self.config.patience
 
     def _snapshot(self) -> dict[str, Tensor]:
-        """This process's part of all that learns."""
-        return {name: own_part(p.detach()).clone() for name, p in self.parameters.items()}
+        """A copy of this process's part of all that learns, off the device."""
+        return {name: own_part(p.detach()).to("cpu", copy=True) for name, p in self.parameters.items()}
 
     def _restore(self, parts: dict[str, Tensor]) -> None:
         with torch.no_grad():
@@ -188,7 +188,7 @@ class Fit:
         self.state = state
         self.parts.tokens, self.passes.tokens = state.part_tokens, state.token_budget
         self._restore({name: own_part(lay_out(tensors[name], p)) for name, p in self.parameters.items()})
-        self.best = {name: own_part(lay_out(tensors[BEST + name], p)) for name, p in self.parameters.items()}
+        self.best = {name: own_part(lay_out(tensors[BEST + name], p)).cpu() for name, p in self.parameters.items()}
         self._resume_optimiser({n.removeprefix(OPTIMISER): t for n, t in tensors.items() if n.startswith(OPTIMISER)})
 
     def _resume_optimiser(self, tensors: dict[str, Tensor]) -> None:
