@@ -122,5 +122,5 @@ def short(value: float, *, signed: bool = False) -> str:
 
 
 def percent(metric: Metric) -> str:
-    """ "12 %", or "-" where the data cannot give it."""
-    return "-" if metric.value is None else f"{metric.value:.0%}".replace("%", " %")
+    """ "12%", or "-" where the data cannot give it."""
+    return "-" if metric.value is None else f"{metric.value:.0%}"

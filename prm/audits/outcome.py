@@ -1,7 +1,7 @@
 """Has the score collapsed to the outcome? A PRM that learned only who ends right is a costly outcome model.
 
 The share of minima on the last step is after Zhang et al. 2025 ("The Lessons of Developing Process Reward Models
-in Mathematical Reasoning", section 3.2).
+in Mathematical Reasoning").
 """
 
 from collections.abc import Sequence
@@ -21,7 +21,7 @@ from prm.traces import Trace
 
 MORE_MINIMA = 0.10  # minima on the last step beyond the first errors there, as a share of wrong solutions
 LIFT = 0.05  # of a wrong solution's last step, when its answer is made right
-STILL = 1e-3  # an earlier step's score may move this much by rounding
+STILL = 0.02  # an earlier step may move this much by rounding, in half precision; in float32 it is 1e-6
 
 
 @dataclass(frozen=True)

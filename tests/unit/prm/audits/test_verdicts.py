@@ -74,7 +74,7 @@ def test_a_verifier_swayed_by_praise_is_told_by_name() -> None:
 
     found = AUDITS["gaming"](sums.subject_of(swayed, world()), Random(0))
     assert found.verdict == "fail"
-    assert "praise 100 %" in found.sentence
+    assert "praise 100%" in found.sentence
     assert "pad" not in found.sentence
 
 
@@ -152,3 +152,12 @@ def test_with_too_little_data_an_audit_says_that_it_cannot_tell(audit: str) -> N
         found = AUDITS[audit](sums.subject_of(sums.perfect, few), Random(0))
         assert found.verdict in ("cannot tell", "ok"), found.sentence
         assert any(check.verdict == "cannot tell" for check in found.checks)
+
+
+def test_solutions_of_one_problem_are_resampled_together() -> None:
+    together = sums.subject_of(sums.perfect, [msgspec.structs.replace(t, problem_id="one") for t in world()[:4]])
+    mean = together.mean([0.0, 0.0, 1.0, 1.0], range(4))
+    assert (mean.value, mean.low, mean.high) == (0.5, 0.5, 0.5)
+    apart = sums.subject_of(sums.perfect, world()[:4])  # of two problems
+    mean = apart.mean([0.0, 0.0, 1.0, 1.0], range(4))
+    assert (mean.value, mean.low, mean.high) == (0.5, 0.0, 1.0)
