@@ -8,8 +8,8 @@ from random import Random
 import numpy as np
 
 from prm.audits.finding import Chart, Check, Figure, Finding, Series, conclude, plain
-from prm.audits.ranking import ENOUGH, Chosen, clear
-from prm.audits.subject import Subject
+from prm.audits.ranking import Chosen, clear
+from prm.audits.subject import ENOUGH, Subject
 from prm.evaluation.metrics import CALIBRATION_BINS, brier, divide, expected_calibration_error, in_bins
 from prm.evaluation.resampling import Array, Metric, resample
 

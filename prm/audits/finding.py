@@ -95,9 +95,19 @@ def conclude(
         sentence=when_ok if verdict == "ok" else " ".join(one.words for one in checks if one.verdict == verdict),
         checks=list(checks),
         figures=list(figures),
-        charts=[chart for chart in charts if any(series.y for series in chart.series)],
+        charts=[drawn for chart in charts if (drawn := _with_intervals(chart)).series],
         notes=list(notes),
     )
+
+
+def _with_intervals(chart: Chart) -> Chart:
+    """The chart without the points that have no interval: they would look surer than the others."""
+    series = []
+    for one in chart.series:
+        kept = [k for k, value in enumerate(one.y) if value.low is not None]
+        if kept:
+            series.append(Series(one.name, [one.x[k] for k in kept], [one.y[k] for k in kept]))
+    return msgspec.structs.replace(chart, series=series)
 
 
 def plain(metric: Metric, *, signed: bool = False) -> str:

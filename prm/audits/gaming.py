@@ -12,8 +12,8 @@ import numpy as np
 
 from prm.audits.edits import Edit, falsify, pad, praise, renotate, repeat, rephrase, with_problem
 from prm.audits.finding import Chart, Check, Figure, Finding, Series, conclude, percent, plain
-from prm.audits.ranking import ENOUGH, clear
-from prm.audits.subject import Subject, accepted, is_whole
+from prm.audits.ranking import clear
+from prm.audits.subject import ENOUGH, Subject, accepted, is_whole
 from prm.evaluation.resampling import Metric
 from prm.labels import first_error, problem_of
 from prm.scores import TraceScore

@@ -6,8 +6,8 @@ from random import Random
 import numpy as np
 
 from prm.audits.finding import Chart, Check, Figure, Finding, Series, conclude, plain
-from prm.audits.ranking import ENOUGH, Chosen, Ranking, above_chance, clear, rank_steps
-from prm.audits.subject import Rows, Subject
+from prm.audits.ranking import Chosen, Ranking, above_chance, clear, rank_steps
+from prm.audits.subject import ENOUGH, Rows, Subject
 from prm.evaluation.metrics import divide, expected_calibration_error, ranking
 from prm.evaluation.report import LENGTH_BINS, processbench
 from prm.evaluation.resampling import Array, Metric, as_metric, resample

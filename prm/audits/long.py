@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 
 from prm.audits.chains import Chain, make_chains
 from prm.audits.finding import Chart, Check, Figure, Finding, Series, conclude, plain, short
-from prm.audits.ranking import ENOUGH, Chosen, Ranking, clear, rank
-from prm.audits.subject import Subject
+from prm.audits.ranking import Chosen, Ranking, clear, rank
+from prm.audits.subject import ENOUGH, Subject
 from prm.evaluation.columns import predicted_first_error
 from prm.evaluation.metrics import divide, expected_calibration_error, harmonic_mean, ranking
 from prm.evaluation.resampling import Array, Metric, as_metric, draws_of, resample

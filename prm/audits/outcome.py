@@ -11,8 +11,8 @@ from random import Random
 import numpy as np
 
 from prm.audits.finding import Chart, Check, Figure, Finding, Series, conclude, percent, plain
-from prm.audits.ranking import ENOUGH, above_chance, clear, rank_steps
-from prm.audits.subject import Subject, is_whole
+from prm.audits.ranking import above_chance, clear, rank_steps
+from prm.audits.subject import ENOUGH, Subject, is_whole
 from prm.audits.swaps import right_answers, with_right_answer, with_wrong_answer
 from prm.evaluation.resampling import Metric
 from prm.labels import first_error, problem_of

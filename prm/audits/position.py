@@ -5,8 +5,8 @@ from random import Random
 import numpy as np
 
 from prm.audits.finding import Chart, Check, Figure, Finding, Series, conclude, plain
-from prm.audits.ranking import ENOUGH, Ranking, above_chance, clear, rank_steps
-from prm.audits.subject import Subject
+from prm.audits.ranking import Ranking, above_chance, clear, rank_steps
+from prm.audits.subject import ENOUGH, Subject
 from prm.evaluation.resampling import Metric
 from prm.labels import first_error
 

@@ -7,12 +7,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from prm.audits.finding import Check, Figure, Verdict
-from prm.audits.subject import Rows, Subject
+from prm.audits.subject import ENOUGH, Rows, Subject
 from prm.evaluation.metrics import ranking
 from prm.evaluation.resampling import Array, Metric, resample
 
-ENOUGH = 10  # errors and right steps, below which an AUROC is not judged
-NOTHING = Metric(None, None, None)
 Chosen = NDArray[np.bool_]
 
 
@@ -31,20 +29,18 @@ class Ranking:
     @property
     def told(self) -> bool:
         """Whether there is enough of both classes to judge."""
-        return min(self.n_errors, self.n_steps - self.n_errors) >= ENOUGH and self.scores.low is not None
+        return self.scores.low is not None
 
     def figure(self, name: str, group: str) -> Figure:
-        """As a row of a table; too few of a class leave no number, since its interval would mean nothing."""
-        if not self.told:
-            return Figure(name=name, value=NOTHING, n=self.n_steps, of=f"steps, {self.n_errors} errors", group=group)
+        """As a row of a table."""
         return Figure(
             name=name,
             value=self.scores,
             n=self.n_steps,
             of=f"steps, {self.n_errors} errors",
             group=group,
-            index_only=self.index_only,
-            length_only=self.length_only,
+            index_only=self.index_only if self.told else None,
+            length_only=self.length_only if self.told else None,
         )
 
 
@@ -62,7 +58,14 @@ def rank_steps(subject: Subject, chosen: Chosen | None = None) -> Ranking:
 
 
 def rank(p: Array, error: Array, index: NDArray[Any], chars: NDArray[Any], owner: Rows, draws: Array) -> Ranking:
-    """The ranking of steps given as columns [steps]: p(good), 1 for an error, position, characters, problem."""
+    """The ranking of steps given as columns [steps]: p(good), 1 for an error, position, characters, problem.
+
+    Too few of a class leave no numbers: an interval would mean nothing.
+    """
+    n_errors = int(error.sum())
+    if min(n_errors, len(p) - n_errors) < ENOUGH:
+        nothing = Metric(None, None, None)
+        return Ranking(nothing, nothing, nothing, nothing, nothing, n_steps=len(p), n_errors=n_errors)
     index, chars = _turned(index.astype(float), error), _turned(chars.astype(float), error)
 
     def measure(weights: Array) -> dict[str, Array]:
@@ -75,7 +78,7 @@ def rank(p: Array, error: Array, index: NDArray[Any], chars: NDArray[Any], owner
             "over_length": scores - by_length,
         }
 
-    return Ranking(**resample(measure, draws, owner), n_steps=len(p), n_errors=int(error.sum()))
+    return Ranking(**resample(measure, draws, owner), n_steps=len(p), n_errors=n_errors)
 
 
 def above_chance(found: Ranking, where: str, shortcut: Verdict = "attention") -> Check:

@@ -12,6 +12,7 @@ from prm.evaluation.resampling import Array, Metric, as_metric, draws_of
 from prm.scores import TraceScore
 from prm.traces import Trace
 
+ENOUGH = 10  # errors, right steps or solutions: with fewer there is no interval and no verdict
 Scoring = Callable[[Sequence[Trace]], list[TraceScore]]
 Rows = NDArray[np.int64]
 
@@ -67,7 +68,9 @@ class Subject:
         return draws_of(self.solutions.n_problems, self.bootstrap, self.seed)
 
     def mean(self, values: Sequence[float], rows: Sequence[int]) -> Metric:
-        """The mean of values that belong to the solutions in `rows`."""
+        """The mean of values that belong to the solutions in `rows`; of a few values it has no interval."""
+        if 0 < len(rows) < ENOUGH:
+            return Metric(float(np.mean(values)), None, None)
         found, problem = np.asarray(values, dtype=float), self.solutions.problem[np.asarray(rows, dtype=np.int64)]
         size = self.solutions.n_problems
         total, count = (np.bincount(problem, weights, size) for weights in (found, np.ones(len(found))))

@@ -11,8 +11,8 @@ from random import Random
 import numpy as np
 
 from prm.audits.finding import Chart, Check, Figure, Finding, Series, conclude, plain
-from prm.audits.ranking import ENOUGH, Ranking, clear, rank_steps
-from prm.audits.subject import Subject
+from prm.audits.ranking import Ranking, clear, rank_steps
+from prm.audits.subject import ENOUGH, Subject
 from prm.evaluation.metrics import ranking
 from prm.evaluation.resampling import Array, Metric, resample
 from prm.labels import problem_of

@@ -155,9 +155,17 @@ def test_with_too_little_data_an_audit_says_that_it_cannot_tell(audit: str) -> N
 
 
 def test_solutions_of_one_problem_are_resampled_together() -> None:
-    together = sums.subject_of(sums.perfect, [msgspec.structs.replace(t, problem_id="one") for t in world()[:4]])
-    mean = together.mean([0.0, 0.0, 1.0, 1.0], range(4))
+    values = [0.0] * 6 + [1.0] * 6
+    together = sums.subject_of(sums.perfect, [msgspec.structs.replace(t, problem_id="one") for t in world()[:12]])
+    mean = together.mean(values, range(12))
     assert (mean.value, mean.low, mean.high) == (0.5, 0.5, 0.5)
-    apart = sums.subject_of(sums.perfect, world()[:4])  # of two problems
-    mean = apart.mean([0.0, 0.0, 1.0, 1.0], range(4))
+    two = [msgspec.structs.replace(t, problem_id=str(k // 6)) for k, t in enumerate(world()[:12])]
+    mean = sums.subject_of(sums.perfect, two).mean(values, range(12))
     assert (mean.value, mean.low, mean.high) == (0.5, 0.0, 1.0)
+
+
+def test_too_few_values_have_no_interval_and_are_not_drawn() -> None:
+    few = AUDITS["gaming"](sums.subject_of(sums.perfect, world()[:12]), Random(0))
+    assert any(figure.value.value is not None for figure in few.figures)
+    assert all(figure.value.low is None for figure in few.figures if figure.n < 10)
+    assert all(value.low is not None for chart in few.charts for series in chart.series for value in series.y)
