@@ -18,7 +18,7 @@ from prm.labels import first_error
 from prm.scores import TraceScore
 
 STEPS = (16, 32, 64, 128)  # of chains
-CHAINS = 40  # of each length
+CHAINS = 48  # of each length
 DEPTHS = ((0, 16), (16, 32), (32, 64), (64, 100), (100, None))
 SHALLOW, DEEP = 16, 64  # steps before the one are compared with steps from the other on
 FALL = 0.10  # of AUROC
