@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 
 import pytest
 import torch
@@ -204,3 +205,18 @@ def test_checkpointing_changes_no_gradient(family: str, lane, backbone_folders: 
     assert torch.equal(loss, same_loss)
     assert_same_gradients(found, expected)
     assert calls == 2, "the layer was not computed again"
+
+
+def test_compiled_and_checkpointed_layers_change_no_gradient(
+    backbone_folders: Folders, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Traced as in earnest, but not translated, which takes a compiler and minutes."""
+    monkeypatch.setattr(torch, "compile", partial(torch.compile, backend="eager"))
+    choices = {"lane": "lora", "lora_rank": 2}
+    traced = tuned(backbone_folders, "qwen2-sliding", TrainConfig(compile=True, gradient_checkpointing=True, **choices))
+    backbone = tuned(backbone_folders, "qwen2-sliding", TrainConfig(**choices))
+    for count in (3, 4):
+        loss, expected = gradients(backbone, [documents(backbone, count)])
+        same_loss, found = gradients(traced, [documents(traced, count)])
+        torch.testing.assert_close(same_loss, loss, **NEAR)
+        assert_same_gradients(found, expected)
