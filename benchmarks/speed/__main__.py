@@ -14,6 +14,8 @@ import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
+import torch
+
 from benchmarks.speed import agreement, best_of_n, scoring, training
 from benchmarks.speed.report import Report
 
@@ -38,6 +40,8 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--json", type=Path, help="where to write all that was measured")
     options = parser.parse_args()
+    if options.device == "cuda" and not torch.cuda.is_available():
+        parser.error("--device cuda: there is no CUDA device here")
     with tempfile.TemporaryDirectory() as folder:
         report = PARTS[options.part](options, Path(folder))
     print(report.table())

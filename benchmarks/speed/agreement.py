@@ -59,7 +59,7 @@ def run(options: argparse.Namespace, folder: Path) -> Agreement:
     """The path that training and scoring take, against one document at a time through the model as it comes."""
     seed = options.seed or secrets.randbelow(1 << 31)
     generator = torch.Generator().manual_seed(seed)
-    folder_of = workload.make_backbone(options.shape, folder)
+    folder_of = workload.make_backbone(options.shape, folder, options.device)
     documents = [_random_document(generator) for _ in range(DOCUMENTS)]
     good = torch.rand(sum(len(document.spans) for document in documents), generator=generator)
 

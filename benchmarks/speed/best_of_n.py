@@ -17,7 +17,7 @@ PROBLEMS = (100, 400, 900)  # useful tokens: a sum in words, a competition's pro
 
 def run(options: argparse.Namespace, folder: Path) -> Report:
     """One problem with 32 and with 64 solutions, its text short, middling and long."""
-    backbone = workload.make_backbone(options.shape, folder)
+    backbone = workload.make_backbone(options.shape, folder, options.device)
     model = make_model(backbone, folder, heads=12, features=FEATURES)
     report = Report(
         title=f"Best-of-N with {options.shape}, 12 heads on all features",

@@ -114,13 +114,13 @@ def machine(device: str, threads: int) -> dict[str, Any]:
     if device == "cuda":
         return {
             "device": torch.cuda.get_device_name(),
-            "torch": torch.__version__,
+            "torch": str(torch.__version__),
             "transformers": version("transformers"),
         }
     return {
         "processor": _processor(),
         "threads": threads,
-        "torch": torch.__version__,
+        "torch": str(torch.__version__),
         "transformers": version("transformers"),
     }
 

@@ -18,7 +18,7 @@ EVERY_PREFIX, PADDED = "TRL's pipeline, every prefix", "padded batches, one pass
 def run(options: argparse.Namespace, folder: Path) -> Report:
     """The same solutions by four ways; ours with one head on the separator, as TRL's, and with the defaults."""
     prepare_trl()
-    backbone = workload.make_backbone(options.shape, folder)
+    backbone = workload.make_backbone(options.shape, folder, options.device)
     traces = workload.solutions(options.solutions, seed=options.seed, processbench=options.processbench)
     lengths, steps = workload.text_lengths(traces), sum(len(trace.steps) for trace in traces)
     data, rows = folder / "pool.jsonl", workload.write_rows(folder / "rows.jsonl", traces)

@@ -19,7 +19,7 @@ def run(options: argparse.Namespace, folder: Path) -> Report:
     TRL batches at random; sorted, its batches hold the least padding that they can, at the price of their order.
     """
     prepare_trl()
-    backbone = workload.make_backbone(options.shape, folder)
+    backbone = workload.make_backbone(options.shape, folder, options.device)
     traces = workload.solutions(options.solutions, seed=options.seed, processbench=options.processbench)
     lengths = workload.text_lengths(traces)
     by_length = sorted(zip(lengths, traces, strict=True), key=lambda pair: pair[0])

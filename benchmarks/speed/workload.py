@@ -49,13 +49,17 @@ SHAPES: dict[str, dict[str, Any]] = {
 }
 
 
-def make_backbone(shape: str, folder: Path, *, dtype: torch.dtype = torch.float32) -> Path:
-    """A Qwen2 of random weights with the tokenizer of `tiny`, or `tiny` itself; returns where it lies."""
+def make_backbone(shape: str, folder: Path, device: str) -> Path:
+    """A Qwen2 of random weights with the tokenizer of `tiny`, or `tiny` itself; returns where it lies.
+
+    Stored in bfloat16 for CUDA, as Qwen2.5's weights are, else in float32.
+    """
     if shape == "tiny":
         return TINY
     logging.disable_progress_bar()
     torch.manual_seed(0)
     config = Qwen2Config(max_position_embeddings=4096, tie_word_embeddings=True, **SHAPES[shape])
+    dtype = torch.bfloat16 if device == "cuda" else torch.float32
     Qwen2ForCausalLM(config).to(dtype).save_pretrained(folder / shape)
     AutoTokenizer.from_pretrained(TINY).save_pretrained(folder / shape)
     return folder / shape
