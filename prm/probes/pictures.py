@@ -76,7 +76,7 @@ def _bars(axes: Any, parts: dict[str, Part], names: Sequence[str], along: str) -
         axes.bar(places, heights, width, yerr=error, color=colour, label=label, error_kw={"linewidth": 0.9})
     axes.set_xticks(range(len(parts)), list(parts))
     axes.set_xlabel(along)
-    axes.legend(fontsize=7, frameon=False)
+    axes.legend(fontsize=7, frameon=False, loc="lower left", bbox_to_anchor=(0, 1))
 
 
 def _line(axes: Any, sizes: Sequence[int], metrics: Sequence[Metric], name: str, colour: str, style: str = "-") -> None:
