@@ -17,7 +17,8 @@ from prm.packing import fill_batches
 from prm.scoring.keeping import keep, read_on
 
 ShareChoice = Literal["auto", "always", "never"]
-WORTH_SHARING = 0.2  # share of the tokens that need not be read, from which "auto" shares
+WORTH_SHARING = 0.3  # share of the tokens that need not be read, from which "auto" shares
+PADDING = 0.1  # share of a batch that may be padding
 CACHED_WEIGHT = 4  # tokens in a cache that weigh as much as one being read, towards the token budget
 
 
@@ -65,11 +66,31 @@ def shared_features(
         readers = [(row, index) for row, family in enumerate(chosen) for index in family.members]
         rests = [_rest(encoded[index], chosen[row]) for row, index in readers]
         cached = kept.mask.shape[1] // CACHED_WEIGHT
-        for batch in fill_batches([len(rest.ids) + cached for rest in rests], token_budget, packed=False):
+        for batch in near_batches([len(rest.ids) for rest in rests], cached, token_budget):
             rows = [readers[i][0] for i in batch]
             _, own = read_on(backbone, kept.rows(rows), [rests[i] for i in batch], features)
             for i, row, part in zip(batch, rows, own, strict=True):
                 yield readers[i][1], torch.cat([shared[row], part])
+
+
+def near_batches(lengths: Sequence[int], cached: int, token_budget: int) -> list[list[int]]:
+    """Indices in batches of near lengths: padding stays small once a batch holds an eighth of the budget.
+
+    A row counts its longest neighbour's tokens and `cached` ones towards the budget.
+    """
+    batches: list[list[int]] = []
+    total = 0
+    for index in sorted(range(len(lengths)), key=lambda i: (lengths[i], i)):
+        rows = len(batches[-1]) + 1 if batches else 1
+        padding = 1 - (total + lengths[index]) / (rows * lengths[index])
+        uneven = padding > PADDING and total >= token_budget // 8
+        if batches and not uneven and rows * (lengths[index] + cached) <= token_budget:
+            batches[-1].append(index)
+            total += lengths[index]
+        else:
+            batches.append([index])
+            total = lengths[index]
+    return batches
 
 
 def _family(members: Sequence[int], encoded: Sequence[Encoded]) -> Family:
