@@ -20,12 +20,14 @@ from prm.training.objective import Objective
 from prm.training.stepping import Stepper
 
 BEST, OPTIMISER = "best.", "optimiser."
+ALL = ""  # the part that every parameter's name starts with
 
 
 class State(msgspec.Struct):
     """Where a run stands. `key` identifies config, data, code and backbone; another key starts afresh.
 
-    `part_tokens` and `token_budget` are what still fits into memory, with and without gradient.
+    `part_tokens` and `token_budget` are what still fits into memory, with and without gradient. Held losses and
+    the epochs they were lowest at are kept for each part of the readout that learns by itself, or for all at once.
     """
 
     key: str
@@ -35,8 +37,8 @@ class State(msgspec.Struct):
     batch: int = 0
     step: int = 0
     loss_sum: float = 0.0
-    best_epoch: int = -1
-    best_loss: float | None = None
+    best_epochs: dict[str, int] = {}
+    best_losses: dict[str, float] = {}
     history: list[Epoch] = []
 
 
@@ -96,6 +98,13 @@ class Fit:
             outcome = None if self.readout.outcome is None else self.readout.outcome_logits(rows).cpu()
             return self.readout.step_logits(rows).cpu(), outcome
 
+    def metrics(self) -> dict[str, float]:
+        """Losses of the weights that were kept: the batches' at the epoch of the (first) part, and the held part's."""
+        state = self.state
+        best = next(iter(state.best_epochs.values()), state.epoch - 1)
+        held = {"held_loss": sum(state.best_losses.values())} if state.best_losses else {}
+        return {"loss": state.history[best].loss, "epochs": len(state.history), **held}
+
     def tensors(self) -> dict[str, Tensor]:
         """The fitted weights as they go into a model file; every process must ask."""
         tuned = {BACKBONE + n: assemble(own_part(p.detach()), p) for n, p in self.tuned.items()}
@@ -125,22 +134,34 @@ class Fit:
 
     def _end_epoch(self, n_batches: int) -> None:
         state = self.state
-        held_loss = self._held_loss()
+        held = self._held_losses()
+        held_loss = sum(held.values()) if held else None
         state.history.append(Epoch(state.epoch, state.loss_sum / max(1, n_batches), held_loss))
         self.log.epoch(state.step, self.total, self.config.epochs, state.history[-1])
-        if held_loss is None or state.best_loss is None or held_loss < state.best_loss:
-            state.best_loss, state.best_epoch = held_loss, state.epoch
-            self.best = self._snapshot()
+        self._keep_best(held if held_loss is None or not self.tuned else {ALL: held_loss})
         state.epoch, state.batch, state.loss_sum = state.epoch + 1, 0, 0.0
 
-    def _held_loss(self) -> float | None:
+    def _keep_best(self, held: dict[str, float]) -> None:
+        """Keep the weights of every part that is better than before, and the latest where nothing held tells.
+
+        On a frozen backbone the parts of the readout learn apart, so each has a best epoch of its own: the outcome
+        sees one label a solution, and would stop the step heads long before they are done.
+        """
+        state, now = self.state, self._snapshot()
+        self.best |= {name: tensor for name, tensor in now.items() if not name.startswith(tuple(held))}
+        for part, loss in held.items():
+            if part not in state.best_losses or loss < state.best_losses[part]:
+                state.best_losses[part], state.best_epochs[part] = loss, state.epoch
+                self.best |= {name: tensor for name, tensor in now.items() if name.startswith(part)}
+
+    def _held_losses(self) -> dict[str, float]:
         """The leader's, so that all stop at the same epoch."""
         if not self.objective.holds:
-            return None
+            return {}
         rows = self._held_rows()
         self.readout.eval()
         with torch.no_grad():
-            return self.team.from_leader(self.objective.held_loss(rows))
+            return self.team.from_leader(self.objective.held_losses(rows))
 
     def _held_rows(self) -> Tensor:
         """Features of the whole held part, each process having read its share of it, or all where layers are shared."""
@@ -150,7 +171,8 @@ class Fit:
         return rows if self.stepper.sharded else self.team.collect(rows, self.held)
 
     def _stale(self) -> bool:
-        return self.state.best_loss is not None and self.state.epoch - self.state.best_epoch > self.config.patience
+        epochs = self.state.best_epochs.values()
+        return bool(epochs) and all(self.state.epoch - best > self.config.patience for best in epochs)
 
     def _snapshot(self) -> dict[str, Tensor]:
         """A copy of this process's part of all that learns, off the device."""

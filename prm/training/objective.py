@@ -65,23 +65,23 @@ class Objective:
         answers = self.readout.outcome is not None and bool(self.held.ends.any())
         return answers or (self.readout.heads is not None and bool(self.held_weights.any()))
 
-    def held_loss(self, rows: Tensor) -> float:
-        """Plain cross-entropy of the held part's features [held rows, width], each part by its weight.
+    def held_losses(self, rows: Tensor) -> dict[str, float]:
+        """Plain cross-entropy of each part of the readout, by its weight, on the held features [held rows, width].
 
         Without balance, smoothing, robustness, pairs or anchors, so that runs which differ in them compare.
         """
-        loss, readout = 0.0, self.readout
-        if readout.heads is not None:
+        losses, readout = {}, self.readout
+        if readout.heads is not None and bool(self.held_weights.any()):
             log_p = class_log_probabilities(readout.heads(rows), rows.new_zeros(self.config.classes))
             weights = self.held_weights.to(rows.device).expand(log_p.shape[:2])
             steps = soft_cross_entropy(log_p, self.held_targets.to(rows.device), weights)
-            loss += self.config.process_weight * float(steps)
-        if readout.outcome is not None:
+            losses["heads"] = self.config.process_weight * float(steps)
+        if readout.outcome is not None and bool(self.held.ends.any()):
             ended = self.held.ends > 0
             right = self.held.right[ended].to(rows.device)
             once = right.new_ones(self.config.heads, len(right))
-            loss += self.config.outcome_weight * float(_outcome_loss(readout, rows[ended], right, once))
-        return loss
+            losses["outcome"] = self.config.outcome_weight * float(_outcome_loss(readout, rows[ended], right, once))
+        return losses
 
     def trace_ids(self, index: Tensor) -> list[str]:
         """Whose rows these are, each once, in order of name."""

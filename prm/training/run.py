@@ -185,7 +185,6 @@ class Training:
         if self.team.size > 1:
             log.meter.absorb()
         history = fitting.state.history
-        best = history[fitting.state.best_epoch]
         manifest = Manifest(
             base=config.base,
             base_sha256=backbone.sha256,
@@ -196,11 +195,7 @@ class Training:
             outcome_temperature=1.0 if outcome_logits is None else outcome_temperature(known, outcome_logits),
             threshold=threshold,
             fitted_on=lessons.parts.held_from,
-            metrics={
-                "loss": best.loss,
-                "epochs": len(history),
-                **({} if best.held_loss is None else {"held_loss": best.held_loss}),
-            },
+            metrics=fitting.metrics(),
             created_at=datetime.now(UTC).isoformat(timespec="seconds"),
             seconds=round(log.seconds, 3),
             versions=current_versions(),

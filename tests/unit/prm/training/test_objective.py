@@ -228,7 +228,7 @@ def test_the_held_loss_is_plain_whatever_the_run_minimises() -> None:
     )
     robust.readout.load_state_dict(plain.readout.state_dict())
     with torch.no_grad():
-        assert robust.held_loss(rows[:3]) == pytest.approx(plain.held_loss(rows[:3]))
+        assert robust.held_losses(rows[:3]) == pytest.approx(plain.held_losses(rows[:3]))
     assert not objective([PATH], [Trace("t", "p", STEPS)])[0].holds
 
 

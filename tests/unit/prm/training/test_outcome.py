@@ -4,10 +4,12 @@ from pathlib import Path
 
 import msgspec
 import pytest
+import torch
 from safetensors.torch import load_file
 
 from prm.config import TrainConfig
 from prm.errors import DataError
+from prm.evaluation import evaluate
 from prm.manifest import WEIGHTS_FILE, Manifest
 from prm.scoring import Scorer
 from prm.traces import Step, Trace, write_traces
@@ -54,6 +56,18 @@ def test_each_model_holds_the_parts_it_learned_and_says_so(models: dict[str, Sco
     assert models["process"].manifest.counts.right_answers == 0
     assert [models[kind].judges.outcome is None for kind in PARTS] == [True, False, False]
     assert models["outcome"].manifest.config.process_weight == 0
+
+
+def test_on_a_frozen_backbone_the_outcome_part_leaves_the_step_heads_as_they_were(models: dict[str, Scorer]) -> None:
+    process, hybrid = (models[kind].readout.heads.state_dict() for kind in ("process", "hybrid"))
+    assert torch.allclose(process["scale"], hybrid["scale"], rtol=0.3)
+    fresh = answered(make_traces(100, seed=5))
+    reports = [
+        evaluate(fresh, list(models[kind].score(fresh)), threshold=models[kind].threshold, bootstrap=5)
+        for kind in ("process", "hybrid")
+    ]
+    alone, together = (report.overall.step_auroc.value for report in reports)
+    assert together > alone - 0.03
 
 
 def test_the_final_answer_is_judged_at_the_last_step_only(models: dict[str, Scorer]) -> None:
