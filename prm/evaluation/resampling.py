@@ -20,8 +20,10 @@ class Metric(msgspec.Struct, frozen=True):
 
 def draws_of(n_problems: int, bootstrap: int, seed: int) -> Array:
     """How often each problem counts: once each in the first row, then as drawn, [1 + bootstrap, problems]."""
+    if not n_problems:
+        return np.ones((1 + bootstrap, 0), dtype=np.float32)
     rng = np.random.default_rng(seed)
-    drawn = rng.multinomial(n_problems, np.full(n_problems, 1 / max(1, n_problems)), size=bootstrap)
+    drawn = rng.multinomial(n_problems, np.full(n_problems, 1 / n_problems), size=bootstrap)
     return np.vstack([np.ones((1, n_problems)), drawn]).astype(np.float32)  # counts: exact in float32
 
 

@@ -111,11 +111,12 @@ def choices(
 ) -> list[Choice]:
     """Compare two models' choices on the same pools; intervals resample problems.
 
-    Raises DataError where the second gives no outcome, and as `best_of_n` does.
+    A solution with a step not scored ranks last by its steps. Raises DataError where the second gives no outcome, and
+    as `best_of_n` does.
     """
     sizes = [point.n for point in best_of_n(traces, process, bootstrap=0).points]
     draws = draws_of(len({problem_of(trace) for trace in traces}), bootstrap, seed)
-    first = _expected(traces, {score.id: score.solution or 0.0 for score in process}, sizes)
+    first = _expected(traces, {score.id: 0.0 if score.unscored else score.solution or 0.0 for score in process}, sizes)
     second = _expected(traces, {score.id: _outcome(score) for score in outcome}, sizes)
 
     def mean(values: np.ndarray) -> Metric:

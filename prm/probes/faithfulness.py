@@ -15,6 +15,7 @@ import msgspec
 import numpy as np
 
 from prm.evaluation.resampling import Array, Metric, draws_of, resample
+from prm.labels import problem_of
 from prm.sandbox.mistakes import slip
 from prm.sandbox.policy import Policy, Start, final_answer
 from prm.scores import TraceScore
@@ -195,7 +196,7 @@ def _bare(trace: Trace, steps: list[Step]) -> Trace:
 
 def _part(trials: Sequence[Trial], threshold: float, bootstrap: int, seed: int) -> Part:
     places: dict[str, int] = {}
-    problem = np.array([places.setdefault(t.solution.problem_id, len(places)) for t in trials], dtype=np.int64)
+    problem = np.array([places.setdefault(problem_of(t.solution), len(places)) for t in trials], dtype=np.int64)
     shares = np.array([(t.moved, t.moved_control, t.carried, t.carried_control) for t in trials]).reshape(-1, 4).T
     scores = np.array([(t.score, t.false_score) for t in trials], dtype=float).reshape(-1, 2).T
     passed = (scores[0] >= threshold) & ~np.isnan(scores[1])
@@ -220,7 +221,7 @@ def _part(trials: Sequence[Trial], threshold: float, bootstrap: int, seed: int) 
             "moved_unseen": mean(unseen * moved, passed.astype(float)),
         }
 
-    metrics = resample(measure, draws_of(max(1, len(places)), bootstrap, seed), problem)
+    metrics = resample(measure, draws_of(len(places), bootstrap, seed), problem)
     return Part(n_trials=len(trials), n_problems=len(places), **metrics)
 
 

@@ -25,6 +25,11 @@ def test_a_better_challenger_gains_and_its_interval_is_by_problem() -> None:
         compare(traces[::2], right, wrong, thresholds=(0.5, 0.5))
 
 
+def test_without_solutions_two_models_cannot_be_compared() -> None:
+    with pytest.raises(DataError, match="no domain has both"):
+        compare([], [], [], thresholds=(0.5, 0.5), bootstrap=10)
+
+
 def test_without_resamples_there_is_a_gain_and_no_interval() -> None:
     traces, scores = map(list, zip(*HAND_MADE, strict=True))
     result = compare(traces, scores, scores, thresholds=(0.5, 0.4), bootstrap=0)

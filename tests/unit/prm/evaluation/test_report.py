@@ -27,6 +27,12 @@ def test_processbench_f1_by_hand() -> None:
     assert "| all | 6 |" in report_table(report)
 
 
+def test_without_solutions_there_is_nothing_to_tell() -> None:
+    report = evaluate([], [], threshold=0.5, bootstrap=10)
+    assert (report.overall.n_solutions, report.overall.processbench_f1.value, report.by_domain) == (0, None, {})
+    assert report_table(report)
+
+
 judged = st.lists(
     st.tuples(
         st.sampled_from(["gsm8k", "math"]),

@@ -57,6 +57,13 @@ def test_choices_are_compared_problem_by_problem():
     assert (two.process.value, two.outcome.value, two.gain.value, two.gain.low) == (1, 0, 1, 1)
 
 
+def test_a_solution_that_was_not_scored_whole_is_not_chosen():
+    traces = pool(1, [True, False])
+    whole, cut = scored(traces[0], 0.5, 0.9), TraceScore(traces[1].id, [[0.9], None], [0.9, None], [None] * 2, 0.9)
+    cut.outcome = 0.1
+    assert choices(traces, [whole, cut], [whole, cut], bootstrap=5)[1].process.value == 1
+
+
 def test_a_model_without_an_outcome_part_chooses_nothing():
     traces = pool(1, [True, False])
     scores = [scored(trace, 0.5) for trace in traces]

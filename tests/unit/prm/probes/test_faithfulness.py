@@ -92,6 +92,11 @@ def test_a_solution_without_an_answer_and_a_step_without_a_number_give_no_trial(
     msgspec.json.encode(report)
 
 
+def test_problems_without_an_id_are_told_apart_by_their_text():
+    nameless = [msgspec.structs.replace(one, problem_id="") for one in SOLUTIONS]
+    assert summarise(trials(IGNORES, nameless), nameless, continuations=2, bootstrap=5).overall.n_problems == 10
+
+
 def test_only_the_last_number_of_a_step_is_falsified():
     step, number = falsify(Step("So 3 * 4 = 12 euros.", "answer"), Random(0))
     assert step.text == f"So 3 * 4 = {number} euros."
