@@ -20,9 +20,9 @@ import numpy as np
 import torch
 
 from prm.calibration import fit_threshold
-from prm.cards import format_metric
 from prm.config import TrainConfig
 from prm.evaluation import Report, evaluate
+from prm.evaluation.words import format_metric
 from prm.labels import first_error, step_labels
 from prm.sandbox import WORLD_VERSION, WorldConfig, generate
 from prm.scores import TraceScore

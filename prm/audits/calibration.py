@@ -7,11 +7,12 @@ from random import Random
 
 import numpy as np
 
-from prm.audits.finding import Chart, Check, Figure, Finding, Series, conclude, plain
+from prm.audits.finding import Chart, Check, Figure, Finding, Series, conclude
 from prm.audits.ranking import Chosen, clear
 from prm.audits.subject import ENOUGH, Subject
 from prm.evaluation.metrics import CALIBRATION_BINS, brier, divide, expected_calibration_error, in_bins
 from prm.evaluation.resampling import Array, Metric, resample
+from prm.evaluation.words import format_metric
 
 SMALL, LARGE = 0.05, 0.15  # ECE
 WORSE = 0.005  # of Brier score
@@ -122,10 +123,10 @@ def _ece_check(ece: Metric, n: int) -> Check:
     if n < ENOUGH or ece.value is None:
         return Check("cannot tell", rule, f"Only {n} steps count.")
     if clear(ece, LARGE):
-        return Check("fail", rule, f"Scores are no probabilities here: ECE {plain(ece)}.")
+        return Check("fail", rule, f"Scores are no probabilities here: ECE {format_metric(ece)}.")
     if clear(ece, SMALL):
-        return Check("attention", rule, f"Scores are somewhat off as probabilities: ECE {plain(ece)}.")
-    return Check("ok", rule, f"Scores may be read as probabilities: ECE {plain(ece)}.")
+        return Check("attention", rule, f"Scores are somewhat off as probabilities: ECE {format_metric(ece)}.")
+    return Check("ok", rule, f"Scores may be read as probabilities: ECE {format_metric(ece)}.")
 
 
 def _skill_check(skill: Metric, n: int) -> Check:
@@ -133,8 +134,9 @@ def _skill_check(skill: Metric, n: int) -> Check:
     if n < ENOUGH or skill.value is None:
         return Check("cannot tell", rule, "Only one class of steps.")
     if not clear(skill, 0):
-        return Check("attention", rule, f"As probabilities the scores say no more than the base rate ({plain(skill)}).")
-    return Check("ok", rule, f"The scores save {plain(skill)} of the base rate's Brier score.")
+        said = "As probabilities the scores say no more than the base rate"
+        return Check("attention", rule, f"{said} ({format_metric(skill)}).")
+    return Check("ok", rule, f"The scores save {format_metric(skill)} of the base rate's Brier score.")
 
 
 def _temperature_check(gain: Metric | None, n: int) -> Check:
@@ -148,7 +150,7 @@ def _temperature_check(gain: Metric | None, n: int) -> Check:
 
 def _domain_check(by_domain: dict[str, Metric]) -> Check:
     rule = f"ECE of no domain clearly above {SMALL}, else attention"
-    off = [f"{name} ({plain(ece)})" for name, ece in by_domain.items() if clear(ece, SMALL)]
+    off = [f"{name} ({format_metric(ece)})" for name, ece in by_domain.items() if clear(ece, SMALL)]
     if not by_domain:
         return Check("cannot tell", rule, "All solutions are of one domain.")
     if off:

@@ -108,29 +108,3 @@ def _with_intervals(chart: Chart) -> Chart:
         if kept:
             series.append(Series(one.name, [one.x[k] for k in kept], [one.y[k] for k in kept]))
     return msgspec.structs.replace(chart, series=series)
-
-
-def plain(metric: Metric, *, signed: bool = False) -> str:
-    """ ".812 [.790, .834]", with signs for a difference; "-" where the data cannot give it."""
-    return " ".join(part for part in in_parts(metric, signed=signed) if part)
-
-
-def in_parts(metric: Metric, *, signed: bool = False) -> tuple[str, str]:
-    """Value and interval apart: (".812", "[.790, .834]"); the second is empty where there is none."""
-    if metric.value is None:
-        return "-", ""
-    value = short(metric.value, signed=signed)
-    if metric.low is None or metric.high is None:
-        return value, ""
-    return value, f"[{short(metric.low, signed=signed)}, {short(metric.high, signed=signed)}]"
-
-
-def short(value: float, *, signed: bool = False) -> str:
-    """Three decimals without the leading zero: ".812", "-.040", "1.000"."""
-    text = f"{value:+.3f}" if signed else f"{value:.3f}"
-    return text.replace("0.", ".", 1) if abs(value) < 0.9995 else text
-
-
-def percent(metric: Metric) -> str:
-    """ "12%", or "-" where the data cannot give it."""
-    return "-" if metric.value is None else f"{metric.value:.0%}"

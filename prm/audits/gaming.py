@@ -11,10 +11,11 @@ from random import Random
 import numpy as np
 
 from prm.audits.edits import Edit, falsify, pad, praise, renotate, repeat, rephrase, with_problem
-from prm.audits.finding import Chart, Check, Figure, Finding, Series, conclude, percent, plain
+from prm.audits.finding import Chart, Check, Figure, Finding, Series, conclude
 from prm.audits.ranking import clear
 from prm.audits.subject import ENOUGH, Subject, accepted, is_whole
 from prm.evaluation.resampling import Metric
+from prm.evaluation.words import format_metric, percent
 from prm.labels import first_error, problem_of
 from prm.scores import TraceScore
 from prm.traces import Trace
@@ -244,7 +245,7 @@ def _below_check(value: Metric, n: int) -> Check:
     )
     if n < ENOUGH or value.value is None:
         return Check("cannot tell", rule, f"Only {n} right steps compute a number that could be made false.")
-    words = f"A step made false scores below the true one {plain(value)} of the time."
+    words = f"A step made false scores below the true one {format_metric(value)} of the time."
     if not clear(value, 0.5):
         return Check("fail", rule, words)
     return Check("ok" if value.value >= CAUGHT else "attention", rule, words)

@@ -5,12 +5,13 @@ from random import Random
 
 import numpy as np
 
-from prm.audits.finding import Chart, Check, Figure, Finding, Series, conclude, plain
+from prm.audits.finding import Chart, Check, Figure, Finding, Series, conclude
 from prm.audits.ranking import Chosen, Ranking, above_chance, clear, rank_steps
 from prm.audits.subject import ENOUGH, Rows, Subject
 from prm.evaluation.metrics import divide, expected_calibration_error, ranking
 from prm.evaluation.report import LENGTH_BINS, processbench
 from prm.evaluation.resampling import Array, Metric, as_metric, resample
+from prm.evaluation.words import format_metric
 
 PARTS = 5  # of the steps, by their number of characters
 FALL = 0.10  # of AUROC among steps of like length
@@ -133,8 +134,8 @@ def _alike_check(alike: Metric, fall: Metric, n_errors: int) -> Check:
     if not clear(alike, 0.5):
         return Check("fail", rule, "Among steps of like length errors are not told from right steps.")
     if clear(fall, FALL):
-        return Check("attention", rule, f"Among steps of like length AUROC is lower by {plain(fall)}.")
-    return Check("ok", rule, f"Among steps of like length errors are told from right steps ({plain(alike)}).")
+        return Check("attention", rule, f"Among steps of like length AUROC is lower by {format_metric(fall)}.")
+    return Check("ok", rule, f"Among steps of like length errors are told from right steps ({format_metric(alike)}).")
 
 
 def _lengths_check(by_steps: dict[str, Ranking]) -> Check:

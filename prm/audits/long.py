@@ -8,12 +8,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from prm.audits.chains import Chain, make_chains
-from prm.audits.finding import Chart, Check, Figure, Finding, Series, conclude, plain, short
+from prm.audits.finding import Chart, Check, Figure, Finding, Series, conclude
 from prm.audits.ranking import Chosen, Ranking, clear, rank
 from prm.audits.subject import ENOUGH, Subject
 from prm.evaluation.columns import predicted_first_error
 from prm.evaluation.metrics import divide, expected_calibration_error, harmonic_mean, ranking
 from prm.evaluation.resampling import Array, Metric, as_metric, draws_of, resample
+from prm.evaluation.words import format_metric, short
 from prm.labels import first_error
 from prm.scores import TraceScore
 
@@ -193,11 +194,12 @@ def _depth_check(subject: Subject, steps: Steps) -> Check:
         return {"far": far, "fall": near - far}
 
     found = resample(measure, subject.draws, steps.owner)
-    words = f"Beyond step {DEEP} AUROC is {plain(found['far'])}"
+    words = f"Beyond step {DEEP} AUROC is {format_metric(found['far'])}"
     if not clear(found["far"], 0.5):
         return Check("fail", rule, f"{words}: errors are not told from right steps.")
     if clear(found["fall"], FALL):
-        return Check("attention", rule, f"{words}, lower than in the first {SHALLOW} steps by {plain(found['fall'])}.")
+        fall = format_metric(found["fall"])
+        return Check("attention", rule, f"{words}, lower than in the first {SHALLOW} steps by {fall}.")
     return Check("ok", rule, f"{words}, about as in the first {SHALLOW} steps.")
 
 

@@ -10,11 +10,12 @@ from random import Random
 
 import numpy as np
 
-from prm.audits.finding import Chart, Check, Figure, Finding, Series, conclude, percent, plain
+from prm.audits.finding import Chart, Check, Figure, Finding, Series, conclude
 from prm.audits.ranking import above_chance, clear, rank_steps
 from prm.audits.subject import ENOUGH, Subject, is_whole
 from prm.audits.swaps import right_answers, with_right_answer, with_wrong_answer
 from prm.evaluation.resampling import Metric
+from prm.evaluation.words import format_metric, percent
 from prm.labels import first_error, problem_of
 from prm.scores import TraceScore
 from prm.traces import Trace
@@ -219,15 +220,15 @@ def _spoiled_check(move: Metric, n: int) -> Check:
         return Check("cannot tell", rule, f"Only {n} right answers could be made wrong.")
     if move.high >= 0:
         return Check("attention", rule, "A right answer made wrong goes unseen by the last step's score.")
-    return Check("ok", rule, f"A right answer made wrong lowers the last step's score ({plain(move, signed=True)}).")
+    fall = format_metric(move, signed=True)
+    return Check("ok", rule, f"A right answer made wrong lowers the last step's score ({fall}).")
 
 
 def _mended_check(move: Metric, n: int) -> Check:
     rule = f"The last step's score does not clearly rise by {LIFT} when a wrong answer is made right, else attention"
     if n < ENOUGH:
         return Check("cannot tell", rule, f"Only {n} wrong answers could be made right.")
+    rise = format_metric(move, signed=True)
     if clear(move, LIFT):
-        return Check(
-            "attention", rule, f"A right answer that does not follow is rewarded ({plain(move, signed=True)})."
-        )
-    return Check("ok", rule, f"A right answer that does not follow is not rewarded ({plain(move, signed=True)}).")
+        return Check("attention", rule, f"A right answer that does not follow is rewarded ({rise}).")
+    return Check("ok", rule, f"A right answer that does not follow is not rewarded ({rise}).")

@@ -6,9 +6,10 @@ from pathlib import Path
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
-from prm.audits.finding import Figure, Finding, in_parts
+from prm.audits.finding import Figure, Finding
 from prm.audits.pictures import draw
 from prm.audits.report import AuditReport
+from prm.evaluation.words import in_parts
 
 TEMPLATE = "report.html.j2"
 

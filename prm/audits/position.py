@@ -4,10 +4,11 @@ from random import Random
 
 import numpy as np
 
-from prm.audits.finding import Chart, Check, Figure, Finding, Series, conclude, plain
+from prm.audits.finding import Chart, Check, Figure, Finding, Series, conclude
 from prm.audits.ranking import Ranking, above_chance, clear, rank_steps
 from prm.audits.subject import ENOUGH, Subject
 from prm.evaluation.resampling import Metric
+from prm.evaluation.words import format_metric
 from prm.labels import first_error
 
 BINS = ((0, 1), (1, 2), (2, 4), (4, 8), (8, 16), (16, 32), (32, None))
@@ -113,8 +114,7 @@ def _drift_check(drift: Metric, n: int) -> Check:
     rule = f"Within right solutions the mean score moves by less than {DRIFT} from first third to last, else attention"
     if n < ENOUGH or drift.low is None or drift.high is None:
         return Check("cannot tell", rule, f"Only {n} right solutions of three steps or more.")
+    words = format_metric(drift, signed=True)
     if drift.low > DRIFT or drift.high < -DRIFT:
-        return Check(
-            "attention", rule, f"The score of right steps drifts with position, by {plain(drift, signed=True)}."
-        )
-    return Check("ok", rule, f"The score of right steps hardly moves with position, {plain(drift, signed=True)}.")
+        return Check("attention", rule, f"The score of right steps drifts with position, by {words}.")
+    return Check("ok", rule, f"The score of right steps hardly moves with position, {words}.")

@@ -10,11 +10,12 @@ from random import Random
 
 import numpy as np
 
-from prm.audits.finding import Chart, Check, Figure, Finding, Series, conclude, plain
+from prm.audits.finding import Chart, Check, Figure, Finding, Series, conclude
 from prm.audits.ranking import Ranking, clear, rank_steps
 from prm.audits.subject import ENOUGH, Subject
 from prm.evaluation.metrics import ranking
 from prm.evaluation.resampling import Array, Metric, resample
+from prm.evaluation.words import format_metric
 from prm.labels import problem_of
 from prm.traces import Trace
 
@@ -136,7 +137,7 @@ def _check(found: dict[str, tuple[Ranking, Ranking, Metric]]) -> Check:
     blind = [name for name, (without, _, _) in told.items() if not clear(without.scores, 0.5)]
     if blind:
         return Check("fail", RULE, f"Never seen, these are not judged at all: {', '.join(blind)}.")
-    lost = [f"{name} ({plain(loss, signed=True)})" for name, (_, _, loss) in told.items() if clear(loss, LOSS)]
+    lost = [f"{name} ({format_metric(loss, signed=True)})" for name, (_, _, loss) in told.items() if clear(loss, LOSS)]
     if lost:
         return Check("attention", RULE, f"Never seen, these are judged worse: {', '.join(lost)}.")
     return Check("ok", RULE, f"Each of {len(told)} domains and generators is judged about as well when never seen.")

@@ -2,13 +2,12 @@
 
 from prm.cards.folder import write_card
 from prm.cards.model import FITTED_ON, About, model_card
-from prm.cards.tables import evaluation_tables, format_metric, markdown_table, report_table
+from prm.cards.tables import evaluation_tables, markdown_table, report_table
 
 __all__ = [
     "FITTED_ON",
     "About",
     "evaluation_tables",
-    "format_metric",
     "markdown_table",
     "model_card",
     "report_table",

@@ -2,10 +2,11 @@
 
 from collections.abc import Iterable, Sequence
 
-from prm.evaluation import Metric, Report, Slice, StepSlice
+from prm.evaluation import Report, Slice, StepSlice
 from prm.evaluation.best_of_n import BestOfN
 from prm.evaluation.evaluation import Evaluation
 from prm.evaluation.prmbench import DIMENSIONS, Category, PRMBenchReport
+from prm.evaluation.words import format_metric, short
 from prm.readers.prmbench import CORRECT
 
 STEP_COLUMNS = ("step AUROC", "index AUROC", "length AUROC", "step AUPRC", "ECE", "Brier")
@@ -79,8 +80,8 @@ def prmbench_table(report: PRMBenchReport) -> str:
         mean = format_metric(report.dimensions[dimension])
         rows.append((f"**{dimension}**", "", "", mean, *[""] * 5))
         rows += [
-            _category(f"{short} {name}", report.categories[name])
-            for name, short in categories.items()
+            _category(f"{abbreviation} {name}", report.categories[name])
+            for name, abbreviation in categories.items()
             if name in report.categories
         ]
     if CORRECT in report.categories:
@@ -100,7 +101,7 @@ def best_of_n_table(report: BestOfN) -> str:
         for point in report.points
     ]
     largest = report.points[-1].n
-    rows.append((f"{largest}, first of ties", "", "", "", *(_short(report.first_of_ties[name]) for name in names)))
+    rows.append((f"{largest}, first of ties", "", "", "", *(short(report.first_of_ties[name]) for name in names)))
     said = (
         f"{report.n_candidates} candidates of {report.n_problems} problems, {report.n_unscored} not scored in full, "
         f"{report.n_without_answer} without an answer."
@@ -122,16 +123,3 @@ def _category(name: str, part: Category) -> tuple[str, ...]:
     metrics = (part.prm_score, part.f1, part.negative_f1, part.right_step_accuracy, part.wrong_step_accuracy)
     cells = map(format_metric, (*metrics, part.first_error_accuracy))
     return (name, str(part.n_solutions), str(part.n_steps), *cells)
-
-
-def format_metric(metric: Metric) -> str:
-    """ ".812 [.790, .834]", or "-" where the data cannot give it."""
-    if metric.value is None:
-        return "-"
-    if metric.low is None or metric.high is None:
-        return _short(metric.value)
-    return f"{_short(metric.value)} [{_short(metric.low)}, {_short(metric.high)}]"
-
-
-def _short(value: float) -> str:
-    return f"{value:.3f}".replace("0.", ".", 1)

@@ -1,9 +1,8 @@
 """Probe reports in words and Markdown tables, for a shell."""
 
-from collections.abc import Iterable, Sequence
-
-from prm.cards import format_metric
+from prm.cards import markdown_table
 from prm.evaluation.resampling import Metric
+from prm.evaluation.words import format_metric
 from prm.probes.cost import Cost
 from prm.probes.explanation import Explanation, StepView
 from prm.probes.faithfulness import Report as Faithfulness
@@ -18,23 +17,19 @@ def overoptimisation_table(report: Overoptimisation) -> str:
     """The curves by rule and N, then where each stops helping."""
     known = any(curve.sound is not None for curve in report.curves.values())
     sound = ["every step true"] if known else []
-    lines = _table(
+    curves = markdown_table(
         ["rule", "N", "KL", "score of the chosen", "answer right", *sound, "fooled", "majority", "oracle"],
         (_row(report, rule, curve, k) for rule, curve in report.curves.items() for k in range(len(report.sizes))),
     )
-    lines += [
-        "",
-        f"random: {format_metric(report.random)}; {report.n_candidates} solutions of {report.n_problems} problems",
-        "",
-    ]
-    lines += _table(
+    ends = markdown_table(
         ["rule", "best N", "enough at N", "given away at the largest N", "alpha", "beta"],
         (
             [rule, str(curve.best_n), str(curve.enough_n), *map(format_metric, (curve.lost, curve.alpha, curve.beta))]
             for rule, curve in report.curves.items()
         ),
     )
-    return "\n".join(lines)
+    pools = f"{report.n_candidates} solutions of {report.n_problems} problems"
+    return "\n".join([curves, "", f"random: {format_metric(report.random)}; {pools}", "", ends])
 
 
 def faithfulness_table(report: Faithfulness) -> str:
@@ -58,7 +53,7 @@ def faithfulness_table(report: Faithfulness) -> str:
             f"{report.n_solutions} solutions with an answer, {report.continuations} continuations of each falsified "
             f"step and of each control; {report.n_plain} steps without a number were left alone",
             "",
-            *_table(
+            markdown_table(
                 ["", "steps", *(name.replace("_", " ") for name in columns)],
                 (
                     [name, str(part.n_trials), *(format_metric(getattr(part, column)) for column in columns)]
@@ -71,33 +66,24 @@ def faithfulness_table(report: Faithfulness) -> str:
 
 def cost_table(report: Cost) -> str:
     """What each way to score costs a solution, what training took, and what each part chooses."""
-    lines = [
-        f"{report.n_solutions} solutions of {report.n_steps / report.n_solutions:.1f} steps on {report.device}",
-        "",
-    ]
-    lines += _table(
+    ways = markdown_table(
         ["scored", "ms a solution", "tokens", "MFLOPs", "scores"],
         (
             [way.name, f"{1e3 * way.seconds:.2f}", f"{way.tokens:.0f}", f"{way.flops / 1e6:.0f}", f"{way.scores:.1f}"]
             for way in report.ways
         ),
     )
-    lines += [
-        "",
-        *_table(
-            ["model", "training s", "labelled steps", "labelled answers"],
-            ([one.name, f"{one.seconds:.0f}", str(one.step_labels), str(one.answer_labels)] for one in report.training),
-        ),
-    ]
-    if report.choices:
-        lines += [
-            "",
-            *_table(
-                ["N", "steps choose (product)", "the outcome head chooses", "gain of steps"],
-                ([str(one.n), *map(format_metric, (one.process, one.outcome, one.gain))] for one in report.choices),
-            ),
-        ]
-    return "\n".join(lines)
+    training = markdown_table(
+        ["model", "training s", "labelled steps", "labelled answers"],
+        ([one.name, f"{one.seconds:.0f}", str(one.step_labels), str(one.answer_labels)] for one in report.training),
+    )
+    choices = markdown_table(
+        ["N", "steps choose (product)", "the outcome head chooses", "gain of steps"],
+        ([str(one.n), *map(format_metric, (one.process, one.outcome, one.gain))] for one in report.choices),
+    )
+    mean = report.n_steps / report.n_solutions
+    said = f"{report.n_solutions} solutions of {mean:.1f} steps on {report.device}"
+    return "\n".join([said, "", ways, "", training, *(["", choices] if report.choices else [])])
 
 
 def explanation_text(explanation: Explanation, threshold: float) -> str:
@@ -133,7 +119,3 @@ def _row(report: Overoptimisation, rule: str, curve: Curve, k: int) -> list[str]
     chosen += [curve.sound[k]] if curve.sound else []
     beside = (*chosen, curve.fooled[k], report.majority[k], report.oracle[k])
     return [rule, str(report.sizes[k]), f"{report.kl[k]:.2f}", *map(format_metric, beside)]
-
-
-def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
-    return ["| " + " | ".join(cells) + " |" for cells in (head, ["---"] * len(head), *rows)]
