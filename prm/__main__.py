@@ -11,6 +11,7 @@ import sys
 
 from prm.commands import audit, card, evaluate, explain, probe, score, train
 from prm.errors import Cancelled, DataError, PRMError
+from prm.launched import is_launched
 
 COMMANDS = (train, score, evaluate, audit, card, probe, explain)
 FAILED, REFUSED, CANCELLED = 1, 3, 4
@@ -52,7 +53,7 @@ def _die_with_parent() -> None:
         return
     parent = os.getppid()
     # One of several processes may be waiting for the others where no polite signal reaches it.
-    number = signal.SIGKILL if "RANK" in os.environ else signal.SIGTERM
+    number = signal.SIGKILL if is_launched() else signal.SIGTERM
     ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, number)
     if os.getppid() != parent:  # it ended before the kernel knew
         raise SystemExit(CANCELLED)

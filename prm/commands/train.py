@@ -1,7 +1,6 @@
 """`train`: from labelled traces to a model folder, with progress as JSON lines; by one process a device."""
 
 import argparse
-import os
 import signal
 from collections.abc import Callable
 from pathlib import Path
@@ -13,8 +12,8 @@ from prm.commands.common import say
 from prm.config import Progress, TrainConfig, read_config
 from prm.cores import use_half_the_cores
 from prm.errors import Cancelled, DataError, PRMError, TrainingError
+from prm.launched import is_launched
 
-LAUNCHED = "WORLD_SIZE"  # set by accelerate and torchrun for the processes that they start
 REASONS = {3: DataError, 4: Cancelled}  # by the exit codes of the shell
 
 
@@ -30,7 +29,7 @@ def add(commands: Any) -> None:
 
 def run(options: argparse.Namespace) -> None:
     config = read_config(options.config) if options.config else TrainConfig()
-    if LAUNCHED in os.environ:
+    if is_launched():
         _train_in_team(options, config)
     elif (processes := _processes(config)) > 1:
         _launch(options, processes)

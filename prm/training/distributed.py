@@ -4,7 +4,6 @@ Every process reads the same data and draws the same batches. A batch is dealt o
 of its parts, then the sums are added up, so that the step is the one that a single process would take.
 """
 
-import os
 import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -15,6 +14,8 @@ import torch
 import torch.distributed as dist
 from torch import Tensor, nn
 from torch.distributed.tensor import DTensor, distribute_tensor
+
+from prm.launched import world_size
 
 T = TypeVar("T")
 BUCKET = 64 << 20  # bytes of gradients added up at a time
@@ -33,7 +34,7 @@ class Team:
     @classmethod
     def join(cls) -> "Team":
         """Join the processes that `accelerate launch` or `torchrun` started with this one, where one of them did."""
-        if int(os.environ.get("WORLD_SIZE", "1")) == 1:
+        if world_size() == 1:
             return cls()
         from accelerate import PartialState
 

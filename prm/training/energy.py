@@ -1,10 +1,11 @@
 """Energy from the driver's own counters, where there are any."""
 
-import os
 from pathlib import Path
 from typing import Protocol
 
 import torch
+
+from prm.launched import local_rank
 
 RAPL = Path("/sys/class/powercap")
 
@@ -21,7 +22,7 @@ def energy_counter(device: torch.device) -> EnergyCounter | None:
     """The counter of the device, of the processors for a CPU; None where nothing tells."""
     if device.type == "cuda":
         return DeviceEnergy.of(device)
-    if os.environ.get("LOCAL_RANK", "0") != "0":  # the machine's energy is for one of its processes to count
+    if local_rank() != 0:  # the machine's energy is for one of its processes to count
         return None
     packages = [package for package in RAPL.glob("intel-rapl:?") if _readable(package / "energy_uj")]
     return PackageEnergy(packages) if packages else None
