@@ -75,7 +75,7 @@ class TrainConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_on
     balance_cap: float = 10.0
     label_smoothing: float = 0.0
     robustness: float = 0.0
-    anchor: float = 0.0
+    anchor: float = 0.01
     part_tokens: int | None = None
     processes: int | Literal["auto"] = "auto"
     shard: bool = False
