@@ -23,6 +23,7 @@ from prm.calibration import fit_threshold
 from prm.config import TrainConfig
 from prm.evaluation import Report, evaluate
 from prm.evaluation.words import format_metric
+from prm.files import write_json
 from prm.labels import first_error, step_labels
 from prm.sandbox import WORLD_VERSION, WorldConfig, generate
 from prm.scores import TraceScore
@@ -81,9 +82,8 @@ def main() -> None:
             seconds = round(time.monotonic() - started, 1)
             scorer = Scorer.load(Path(folder) / "model")
             add("trained PRM", size, seconds, manifest.threshold, list(scorer.score(holdout)))
-    options.json.parent.mkdir(parents=True, exist_ok=True)
     document = {"world_version": WORLD_VERSION, "config": TrainConfig(), "rows": rows}
-    options.json.write_bytes(msgspec.json.format(msgspec.json.encode(document), indent=2))
+    write_json(options.json, document)
 
 
 def _line(row: Row) -> str:

@@ -10,11 +10,10 @@ import signal
 import sys
 
 from prm.commands import audit, card, evaluate, explain, probe, score, train
-from prm.errors import Cancelled, DataError, PRMError
+from prm.errors import Cancelled, PRMError
 from prm.launched import is_launched
 
 COMMANDS = (train, score, evaluate, audit, card, probe, explain)
-FAILED, REFUSED, CANCELLED = 1, 3, 4
 PR_SET_PDEATHSIG = 1
 
 
@@ -25,12 +24,12 @@ def main(arguments: list[str] | None = None) -> int:
         _die_with_parent()
     try:
         options.run(options)
-    except DataError as error:
-        return _fail(error, REFUSED)
-    except Cancelled as error:
-        return _fail(error, CANCELLED)
-    except (PRMError, OSError) as error:
-        return _fail(error, FAILED)
+    except PRMError as error:
+        return _fail(error, error.exit_code)
+    except KeyboardInterrupt:
+        return _fail("stopped", Cancelled.exit_code)
+    except OSError as error:
+        return _fail(error, PRMError.exit_code)
     return 0
 
 
@@ -43,7 +42,7 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
-def _fail(error: Exception, code: int) -> int:
+def _fail(error: object, code: int) -> int:
     sys.stderr.write(" ".join(str(error).split()) + "\n")
     return code
 
@@ -56,7 +55,7 @@ def _die_with_parent() -> None:
     number = signal.SIGKILL if is_launched() else signal.SIGTERM
     ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, number)
     if os.getppid() != parent:  # it ended before the kernel knew
-        raise SystemExit(CANCELLED)
+        raise SystemExit(Cancelled.exit_code)
 
 
 if __name__ == "__main__":

@@ -11,6 +11,7 @@ from safetensors.torch import load_file, save_file
 from torch import Tensor
 
 from prm.errors import ModelFileError
+from prm.files import write_json
 from prm.manifest import MANIFEST_FILE, WEIGHTS_FILE, Manifest, file_sha256, read_manifest
 
 STATE_KEY = "state"
@@ -23,7 +24,7 @@ def save_model(folder: Path, tensors: Mapping[str, Tensor], manifest: Manifest) 
     (folder / MANIFEST_FILE).unlink(missing_ok=True)
     _save(folder / WEIGHTS_FILE, tensors, {})
     manifest = msgspec.structs.replace(manifest, checksums={WEIGHTS_FILE: file_sha256(folder / WEIGHTS_FILE)})
-    write_atomic(folder / MANIFEST_FILE, msgspec.json.format(msgspec.json.encode(manifest), indent=2))
+    write_json(folder / MANIFEST_FILE, manifest)
     return manifest
 
 
@@ -48,16 +49,6 @@ def load_state(path: Path, kind: type[State]) -> tuple[State, dict[str, Tensor]]
         return msgspec.json.decode(header[STATE_KEY], type=kind), tensors
     except (KeyError, msgspec.DecodeError) as error:
         raise ModelFileError(f"{path} is not a training state: {error}") from error
-
-
-def write_atomic(path: Path, content: bytes) -> None:
-    """Replace `path` by `content`, so that a reader sees the old or the new and never a part."""
-    partial = path.with_name(path.name + ".partial")
-    with open(partial, "wb") as out:
-        out.write(content)
-        out.flush()
-        os.fsync(out.fileno())
-    partial.replace(path)
 
 
 def _save(path: Path, tensors: Mapping[str, Tensor], header: dict[str, str]) -> None:

@@ -2,11 +2,15 @@
 
 
 class PRMError(Exception):
-    """Base of every error that the library raises on purpose."""
+    """Base of every error that the library raises on purpose; `exit_code` is what a shell gets."""
+
+    exit_code = 1
 
 
 class DataError(PRMError):
     """Data that cannot be used; the message names file, line and field."""
+
+    exit_code = 3
 
 
 class ModelFileError(PRMError):
@@ -23,3 +27,5 @@ class ScoringError(PRMError):
 
 class Cancelled(PRMError):
     """Work stopped on request; a training run leaves a checkpoint to resume from."""
+
+    exit_code = 4

@@ -13,11 +13,11 @@ from transformers import AutoModelForCausalLM
 
 from benchmarks.speed import workload
 from benchmarks.speed.models import make_model
-from benchmarks.speed.report import write_json
 from prm.backbones import load_backbone
 from prm.config import FEATURES, Feature
 from prm.encoding import Encoded
 from prm.features import feature_width, step_features
+from prm.files import write_json
 from prm.heads import Heads
 from prm.scoring import Scorer
 from prm.tuning import tunable_parameters

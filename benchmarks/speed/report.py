@@ -12,6 +12,7 @@ import msgspec
 import torch
 
 from benchmarks.speed.sides import Measured
+from prm.files import write_json
 
 
 class Way(msgspec.Struct):
@@ -88,12 +89,6 @@ class Report(msgspec.Struct):
             for of_way, of_base in ((way.seconds, base.seconds), (way.core_seconds, base.core_seconds))
         )
         return f"{statistics.median(clock):.2f} ({min(clock):.2f} to {max(clock):.2f}) | {statistics.median(core):.2f}"
-
-
-def write_json(path: Path, found: msgspec.Struct) -> None:
-    """A part's result where it was asked for."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_bytes(msgspec.json.format(msgspec.json.encode(found), indent=2))
 
 
 def in_turns(report: Report, measurements: Sequence[Callable[[], Measured]], rounds: int) -> Report:

@@ -33,7 +33,7 @@ RULE = (
 def audit(subject: Subject, rng: Random) -> Finding:
     """AUROC on each domain and generator, of a model that never saw it beside one that did."""
     if subject.training is None:
-        return _nothing("Not run: it trains again, so it needs the training data (--train).")
+        return _nothing("Not run: it trains again, so it needs the training data (--training).")
     audited = {problem_of(trace) for trace in subject.traces}
     known = [trace for trace in subject.training.traces() if problem_of(trace) not in audited]
     parts = _parts(subject, known)

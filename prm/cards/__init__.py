@@ -1,10 +1,11 @@
 """A trained model and its measurements in words: tables for a shell, a card for people. No torch."""
 
-from prm.cards.folder import write_card
+from prm.cards.folder import CARD_FILE, write_card
 from prm.cards.model import FITTED_ON, About, model_card
 from prm.cards.tables import evaluation_tables, markdown_table, report_table
 
 __all__ = [
+    "CARD_FILE",
     "FITTED_ON",
     "About",
     "evaluation_tables",

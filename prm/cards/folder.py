@@ -8,6 +8,7 @@ import msgspec
 from prm.cards.model import About, Audit, model_card
 from prm.errors import DataError
 from prm.evaluation.evaluation import Evaluation, read_evaluations
+from prm.files import write_atomic, write_json
 from prm.manifest import WEIGHTS_FILE, Manifest, read_manifest
 
 CARD_FILE = "CARD.md"
@@ -26,9 +27,7 @@ def write_card(folder: Path) -> str:
     evaluations = [one for path in paths for one in _evaluations_of(manifest, path)]
     audits = [_audit_of(path) for path in sorted([*folder.glob(AUDIT_FILE), *folder.glob(f"*/{AUDIT_FILE}")])]
     card = model_card(manifest, evaluations=evaluations, audits=audits, about=read_about(folder))
-    partial = folder / (CARD_FILE + ".partial")
-    partial.write_text(card)
-    partial.replace(folder / CARD_FILE)
+    write_atomic(folder / CARD_FILE, card.encode())
     return card
 
 
@@ -52,7 +51,7 @@ def read_about(folder: Path) -> About:
 
 def write_about(folder: Path, about: About) -> None:
     """Keep what people say of the model beside it."""
-    (folder / ABOUT_FILE).write_bytes(msgspec.json.format(msgspec.json.encode(about), indent=2) + b"\n")
+    write_json(folder / ABOUT_FILE, about)
 
 
 class _Finding(msgspec.Struct):

@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from prm.commands.common import MODEL_HELP, load_scorer, say
+from prm.commands.common import MODEL_HELP, at_least, load_scorer, say
 from prm.config import TrainConfig
 from prm.errors import DataError
+from prm.files import write_atomic, write_json
 from prm.labels import first_error
 from prm.scores import TraceScore
 from prm.traces import Trace, read_traces, write_traces
@@ -37,14 +38,14 @@ def add(commands: Any) -> None:
         help="folder for report.html, report.json and AUDIT.md, which `card` finds in a folder of the model's",
     )
     parser.add_argument(
-        "--train", type=Path, help="JSONL of training traces: trains again, without a domain or generator"
+        "--training", type=Path, help="JSONL of training traces: trains again, without a domain or generator"
     )
     parser.add_argument("--only", nargs="+", metavar="AUDIT", help="some of the audits")
     parser.add_argument("--threshold", type=float, help="first-error threshold; default the model's own")
     parser.add_argument(
-        "--limit", type=int, default=MOST, help=f"solutions drawn from the data, {MOST} by default; 0 for all"
+        "--limit", type=at_least(0), default=MOST, help=f"solutions drawn from the data, {MOST} by default; 0 for all"
     )
-    parser.add_argument("--bootstrap", type=int, default=500, help="resamples of problems behind an interval")
+    parser.add_argument("--bootstrap", type=at_least(0), default=500, help="resamples of problems behind an interval")
     parser.add_argument("--seed", type=int, default=0)
     parser.set_defaults(run=run)
 
@@ -56,8 +57,8 @@ def run(options: argparse.Namespace) -> None:
     unknown = sorted(set(options.only or ()) - set(AUDITS))
     if unknown:
         raise DataError(f"no audit is named {', '.join(unknown)}: one of {', '.join(AUDITS)}")
-    if options.train and not options.train.is_file():
-        raise DataError(f"{options.train}: no such file")
+    if options.training and not options.training.is_file():
+        raise DataError(f"{options.training}: no such file")
     data = ", ".join(path.name for path in options.data)
     traces = _sample(read_benchmark(options.data).traces, options.limit, Random(options.seed))
     if not any(first_error(trace) is not None for trace in traces):
@@ -88,7 +89,7 @@ def _subject(options: argparse.Namespace, traces: Sequence[Trace], say: Callable
         score_long=lambda some: list(far_sighted.score(some)),
         threshold=scorer.threshold if options.threshold is None else options.threshold,
         temperature=scorer.manifest.temperature if scorer.manifest else None,
-        training=_training(scorer, options.train) if options.train else None,
+        training=_training(scorer, options.training) if options.training else None,
         bootstrap=options.bootstrap,
         seed=options.seed,
         say=say,
@@ -98,13 +99,12 @@ def _subject(options: argparse.Namespace, traces: Sequence[Trace], say: Callable
 def _write(out: Path, report: "AuditReport") -> None:
     from prm.audits.page import report_page
     from prm.audits.summary import audit_summary
-    from prm.cards.folder import AUDIT_FILE
+    from prm.cards.folder import AUDIT_FILE, AUDIT_REPORT_FILE
 
     page, summary = report_page(report), audit_summary(report)
-    out.mkdir(parents=True, exist_ok=True)
-    (out / "report.json").write_bytes(msgspec.json.format(msgspec.json.encode(report), indent=2) + b"\n")
-    (out / "report.html").write_text(page)
-    (out / AUDIT_FILE).write_text(summary)
+    write_json(out / AUDIT_REPORT_FILE, report)
+    write_atomic(out / "report.html", page.encode())
+    write_atomic(out / AUDIT_FILE, summary.encode())
     say(summary)
 
 
@@ -133,7 +133,7 @@ def _training(scorer: "Scorer", data: Path) -> "Training":
     from prm.training import train
 
     trained = scorer.manifest.config if scorer.manifest else TrainConfig(base=scorer.backbone.name)
-    config = msgspec.structs.replace(trained, lane="heads")
+    config = msgspec.structs.replace(trained, lane="heads", shard=False)
 
     def learn(traces: Sequence[Trace]) -> "Scoring":
         with TemporaryDirectory() as folder:

@@ -1,7 +1,8 @@
-"""What commands share: finding models and traces by what was typed, and reporting."""
+"""What commands share: finding models, traces and numbers by what was typed, and reporting."""
 
+import argparse
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -26,6 +27,28 @@ def load_scorer(model: str, *, long: "Long" = "null", share_prefix: "ShareChoice
     if model.startswith(ZERO_LABEL):
         return Scorer.for_base(model.removeprefix(ZERO_LABEL), long=long, share_prefix=share_prefix)
     return Scorer.load(Path(model), long=long, share_prefix=share_prefix)
+
+
+def at_least(least: int) -> Callable[[str], int]:
+    """The type of an option that is a whole number, not below `least`."""
+
+    def number(text: str) -> int:
+        if not text.removeprefix("-").isdecimal() or int(text) < least:
+            raise argparse.ArgumentTypeError(f"{text!r} is no whole number from {least} on")
+        return int(text)
+
+    return number
+
+
+def above_zero(text: str) -> float:
+    """The type of an option that is a number above zero."""
+    try:
+        value = float(text)
+    except ValueError:
+        value = 0.0
+    if not 0 < value < float("inf"):
+        raise argparse.ArgumentTypeError(f"{text!r} is no number above zero")
+    return value
 
 
 def existing_traces(path: Path) -> Iterator[Trace]:

@@ -7,8 +7,9 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from prm.commands.common import MODEL_HELP, load_scorer, say
+from prm.commands.common import MODEL_HELP, at_least, load_scorer, say
 from prm.errors import DataError
+from prm.files import write_json
 from prm.scores import TraceScore
 from prm.traces import Trace
 
@@ -32,14 +33,16 @@ def add(commands: Any) -> None:
     threshold = parser.add_mutually_exclusive_group()
     threshold.add_argument("--threshold", type=float, help="below it a step counts as an error; default the model's")
     threshold.add_argument("--threshold-from", type=Path, help="fit the threshold on these other labelled data")
-    parser.add_argument("--bootstrap", type=int, default=1000, help="resamples behind each interval (default 1000)")
+    parser.add_argument(
+        "--bootstrap", type=at_least(0), default=1000, help="resamples behind each interval (default 1000)"
+    )
     parser.add_argument("--seed", type=int, default=0)
     parser.set_defaults(run=run)
 
 
 def run(options: argparse.Namespace) -> None:
     from prm.cards import evaluation_tables
-    from prm.evaluation.evaluation import Threshold, measure, threshold_from, write_evaluations
+    from prm.evaluation.evaluation import Threshold, measure, threshold_from
     from prm.readers import read_benchmark
 
     benchmark = read_benchmark(options.data)
@@ -66,7 +69,7 @@ def run(options: argparse.Namespace) -> None:
         )
         say(evaluation_tables(evaluations[-1]))
     if options.json:
-        write_evaluations(options.json, evaluations)
+        write_json(options.json, evaluations)
 
 
 @dataclass(frozen=True)

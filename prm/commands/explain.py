@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from prm.commands.common import existing_traces, load_scorer, say
+from prm.commands.common import at_least, existing_traces, load_scorer, say
 from prm.errors import DataError
 from prm.jsonl import write_records
 from prm.traces import Trace
@@ -25,7 +25,7 @@ def add(commands: Any) -> None:
         type=Path,
         help="JSONL the model was trained on; its places are kept beside the model for the next time",
     )
-    parser.add_argument("--neighbours", type=int, default=3, help="labelled steps shown of each step")
+    parser.add_argument("--neighbours", type=at_least(1), default=3, help="labelled steps shown of each step")
     parser.add_argument("--json", type=Path, help="JSONL of the explanations, one trace a line")
     parser.set_defaults(run=run)
 

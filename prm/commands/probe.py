@@ -5,10 +5,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import msgspec
-
-from prm.commands.common import MODEL_HELP, existing_traces, load_scorer, say
+from prm.commands.common import MODEL_HELP, above_zero, at_least, existing_traces, load_scorer, say
 from prm.errors import DataError
+from prm.files import write_json
 from prm.traces import Trace, write_traces
 
 WORLD = "world"
@@ -27,11 +26,11 @@ def _add_sample(probes: Any) -> None:
     parser = probes.add_parser("sample", help="let a policy solve sandbox problems")
     parser.add_argument("--policy", required=True, help="world (its solvers, step truth known) or a causal LM")
     parser.add_argument("--out", type=Path, required=True, help="JSONL of the solutions")
-    parser.add_argument("--problems", type=int, default=100)
-    parser.add_argument("--samples", type=int, default=64, help="solutions of each problem")
+    parser.add_argument("--problems", type=at_least(1), default=100)
+    parser.add_argument("--samples", type=at_least(1), default=64, help="solutions of each problem")
     parser.add_argument("--domains", default="math,programs,agents", help="separated by commas")
     parser.add_argument("--split", default="holdout", choices=("pool", "calibration", "holdout"))
-    parser.add_argument("--temperature", type=float, default=1.0)
+    parser.add_argument("--temperature", type=above_zero, default=1.0)
     parser.add_argument("--seed", type=int, default=1)
     parser.set_defaults(run=run_sample)
 
@@ -49,8 +48,10 @@ def _add_faithfulness(probes: Any) -> None:
     parser.add_argument("--policy", required=True, help="the causal LM that wrote the solutions")
     parser.add_argument("--data", type=Path, required=True, help="JSONL of its solutions")
     parser.add_argument("--model", help=f"{MODEL_HELP}; without one only the policy is probed")
-    parser.add_argument("--continuations", type=int, default=8, help="of each falsified step, and of each control")
-    parser.add_argument("--temperature", type=float, default=1.0)
+    parser.add_argument(
+        "--continuations", type=at_least(1), default=8, help="of each falsified step, and of each control"
+    )
+    parser.add_argument("--temperature", type=above_zero, default=1.0)
     _add_report(parser)
     parser.set_defaults(run=run_faithfulness)
 
@@ -60,9 +61,11 @@ def _add_cost(probes: Any) -> None:
     parser.add_argument("--model", required=True, help=MODEL_HELP)
     parser.add_argument("--outcome-model", type=Path, help="model folder trained with an outcome weight above 0")
     parser.add_argument("--data", type=Path, required=True, help="JSONL of several graded solutions a problem")
-    parser.add_argument("--solutions", type=int, default=200, help="how many of them are timed")
+    parser.add_argument("--solutions", type=at_least(1), default=200, help="how many of them are timed")
     parser.add_argument("--json", type=Path, help="where the figures go")
-    parser.add_argument("--bootstrap", type=int, default=1000, help="resamples of problems behind the intervals")
+    parser.add_argument(
+        "--bootstrap", type=at_least(0), default=1000, help="resamples of problems behind the intervals"
+    )
     parser.add_argument("--seed", type=int, default=1)
     parser.set_defaults(run=run_cost)
 
@@ -70,7 +73,9 @@ def _add_cost(probes: Any) -> None:
 def _add_report(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", type=Path, help="where the figures go")
     parser.add_argument("--picture", type=Path, help="where the picture goes: .svg or .png")
-    parser.add_argument("--bootstrap", type=int, default=1000, help="resamples of problems behind the intervals")
+    parser.add_argument(
+        "--bootstrap", type=at_least(0), default=1000, help="resamples of problems behind the intervals"
+    )
     parser.add_argument("--seed", type=int, default=1)
 
 
@@ -87,12 +92,13 @@ def run_best_of_n(options: argparse.Namespace) -> None:
     scorer = load_scorer(options.model)
     traces = list(existing_traces(options.data))
     report = overoptimisation(traces, list(scorer.score(traces)), bootstrap=options.bootstrap, seed=options.seed)
-    _save(report, options.json)
+    say(overoptimisation_table(report))
+    if options.json:
+        write_json(options.json, report)
     if options.picture:
         from prm.probes.pictures import draw_overoptimisation
 
         draw_overoptimisation(report, options.picture)
-    say(overoptimisation_table(report))
 
 
 def run_faithfulness(options: argparse.Namespace) -> None:
@@ -113,12 +119,13 @@ def run_faithfulness(options: argparse.Namespace) -> None:
         bootstrap=options.bootstrap,
         seed=options.seed,
     )
-    _save(report, options.json)
+    say(faithfulness_table(report))
+    if options.json:
+        write_json(options.json, report)
     if options.picture:
         from prm.probes.pictures import draw_faithfulness
 
         draw_faithfulness(report, options.picture)
-    say(faithfulness_table(report))
 
 
 def run_cost(options: argparse.Namespace) -> None:
@@ -146,7 +153,8 @@ def run_cost(options: argparse.Namespace) -> None:
         if outcome
         else [],
     )
-    _save(report, options.json)
+    if options.json:
+        write_json(options.json, report)
     say(cost_table(report))
 
 
@@ -173,8 +181,3 @@ def _sampled(options: argparse.Namespace, domains: list[str]) -> Iterator[Trace]
 
     policy = BackbonePolicy(load_backbone(options.policy), temperature=options.temperature)
     return sample_solutions(policy, list(pools), samples=options.samples, seed=options.seed)
-
-
-def _save(report: object, path: Path | None) -> None:
-    if path:
-        path.write_bytes(msgspec.json.format(msgspec.json.encode(report), indent=2))

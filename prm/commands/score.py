@@ -5,7 +5,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from prm.commands.common import MODEL_HELP, existing_traces, load_scorer, say
+from prm.commands.common import MODEL_HELP, at_least, existing_traces, load_scorer, say
 from prm.scores import AGGREGATES, Throughput, aggregated, write_scores
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ def add(commands: Any) -> None:
     parser.add_argument(
         "--aggregate", choices=AGGREGATES, default="product", help="solutions and blocks from their steps"
     )
-    parser.add_argument("--blocks", type=int, metavar="STEPS", help="also score every block of this many steps")
+    parser.add_argument("--blocks", type=at_least(1), metavar="STEPS", help="also score every block of this many steps")
     parser.add_argument(
         "--long", choices=("null", "window"), default="null", help="steps beyond the context: no score, or in windows"
     )

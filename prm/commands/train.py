@@ -8,13 +8,13 @@ from typing import Any
 
 import msgspec
 
-from prm.commands.common import say
+from prm.commands.common import above_zero, say
 from prm.config import Progress, TrainConfig, read_config
 from prm.cores import use_half_the_cores
 from prm.errors import Cancelled, DataError, PRMError, TrainingError
 from prm.launched import is_launched
 
-REASONS = {3: DataError, 4: Cancelled}  # by the exit codes of the shell
+REASONS = {kind.exit_code: kind for kind in (DataError, Cancelled)}
 
 
 def add(commands: Any) -> None:
@@ -23,7 +23,7 @@ def add(commands: Any) -> None:
     parser.add_argument("--out", type=Path, required=True, help="folder for the model; a stopped run resumes there")
     parser.add_argument("--config", type=Path, help="JSON of training choices")
     parser.add_argument("--cache", type=Path, help="folder that keeps token ids and features from run to run")
-    parser.add_argument("--cache-gigabytes", type=float, default=8.0, help="what it may hold (8)")
+    parser.add_argument("--cache-gigabytes", type=above_zero, default=8.0, help="what it may hold (8)")
     parser.set_defaults(run=run)
 
 

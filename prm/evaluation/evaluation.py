@@ -84,18 +84,13 @@ def threshold_from(fitting: Benchmark, scores: Sequence[TraceScore], measured: B
 
 
 def read_evaluations(path: Path) -> list[Evaluation]:
-    """What `write_evaluations` wrote; raises DataError naming file and field."""
+    """What `evaluate` wrote, a JSON array; raises DataError naming file and field."""
     try:
         return msgspec.json.decode(path.read_bytes(), type=list[Evaluation])
     except OSError as error:
         raise DataError(f"{path}: {error.strerror}") from error
     except msgspec.DecodeError as error:
         raise DataError(f"{path}: {error}") from error
-
-
-def write_evaluations(path: Path, evaluations: Sequence[Evaluation]) -> None:
-    """Write them as one JSON array, laid out for people."""
-    path.write_bytes(msgspec.json.format(msgspec.json.encode(evaluations), indent=2) + b"\n")
 
 
 def _is_pool(traces: Sequence[Trace]) -> bool:

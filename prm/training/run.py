@@ -12,12 +12,13 @@ import msgspec
 import torch
 
 from prm.backbones import Backbone, load_backbone
-from prm.cards import model_card
-from prm.checkpoint import save_model, write_atomic
+from prm.cards import CARD_FILE, model_card
+from prm.checkpoint import save_model
 from prm.config import Progress, Stage, TrainConfig
 from prm.encoding import Encoded
 from prm.errors import DataError
 from prm.features import feature_width
+from prm.files import write_atomic
 from prm.heads import Readout
 from prm.manifest import Manifest, current_versions, data_sha256, finished_model, trace_sha256
 from prm.training.caches import Cache
@@ -36,7 +37,6 @@ from prm.tuning import prepare_tuning
 
 CHECKPOINT_FOLDER = "checkpoint"
 METRICS_FILE = "metrics.jsonl"
-CARD_FILE = "CARD.md"
 
 
 def train(

@@ -106,7 +106,7 @@ def test_the_command_writes_all_three(tmp_path: Path, backbone_folders: dict[str
     ("more", "said"),
     [
         (["--only", "colour"], "no audit is named colour"),
-        (["--train", "nowhere.jsonl"], "nowhere.jsonl: no such file"),
+        (["--training", "nowhere.jsonl"], "nowhere.jsonl: no such file"),
         ([], "no solution's first error is known"),
     ],
 )

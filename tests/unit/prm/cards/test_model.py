@@ -10,7 +10,8 @@ from prm.__main__ import main
 from prm.cards import About, model_card
 from prm.cards.model import Audit
 from prm.config import TrainConfig
-from prm.evaluation.evaluation import Threshold, measure, write_evaluations
+from prm.evaluation.evaluation import Threshold, measure
+from prm.files import write_json
 from prm.manifest import MANIFEST_FILE, WEIGHTS_FILE, Counts, Manifest, file_sha256
 from prm.provenance import Provenance
 from prm.readers import Benchmark
@@ -136,7 +137,7 @@ def folder(tmp_path: Path) -> Path:
 
 def test_the_command_gathers_what_lies_in_the_folder(folder: Path, tmp_path_factory, capsys) -> None:
     out = tmp_path_factory.mktemp("out") / "processbench.json"
-    write_evaluations(out, [evaluation(file_sha256(folder / WEIGHTS_FILE))])
+    write_json(out, [evaluation(file_sha256(folder / WEIGHTS_FILE))])
     (folder / "audit").mkdir()
     (folder / "audit" / "AUDIT.md").write_text("## Audit\n\nall is well\n")
     findings = [{"title": t, "verdict": t, "sentence": f"It did {t}."} for t in ("ok", "fail")]
@@ -164,7 +165,7 @@ def test_the_command_gathers_what_lies_in_the_folder(folder: Path, tmp_path_fact
 
 def test_an_evaluation_of_other_weights_is_refused_and_not_kept(folder: Path, tmp_path_factory, capsys) -> None:
     out = tmp_path_factory.mktemp("out") / "other.json"
-    write_evaluations(out, [evaluation("o" * 64)])
+    write_json(out, [evaluation("o" * 64)])
     assert main(["card", "--model", str(folder), "--evaluation", str(out)]) == 3
     assert "is an evaluation of another model, 'm'" in capsys.readouterr().err
     assert not (folder / "evaluations").exists()

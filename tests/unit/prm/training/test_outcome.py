@@ -7,6 +7,7 @@ import pytest
 import torch
 from safetensors.torch import load_file
 
+from prm.cards import CARD_FILE
 from prm.config import TrainConfig
 from prm.errors import DataError
 from prm.evaluation import evaluate
@@ -14,7 +15,6 @@ from prm.manifest import WEIGHTS_FILE, Manifest
 from prm.scoring import Scorer
 from prm.traces import Step, Trace, write_traces
 from prm.training import train
-from prm.training.run import CARD_FILE
 from tests.unit.prm.small_world import make_traces
 
 PARTS = {"process": (1.0, 0.0), "outcome": (0.0, 1.0), "hybrid": (1.0, 1.0)}

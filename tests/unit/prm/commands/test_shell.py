@@ -1,0 +1,47 @@
+"""What every command does alike: numbers are checked, errors and a wish to stop are one line, results are not lost."""
+
+import pytest
+
+from prm.__main__ import main
+from prm.commands import score
+from prm.errors import DataError, ModelFileError
+from prm.files import write_json
+
+ONE_MODEL = ["--model", "zero:tiny", "--data", "traces.jsonl"]
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["evaluate", *ONE_MODEL, "--bootstrap", "-1"],
+        ["audit", *ONE_MODEL, "--out", "audit", "--limit", "-1"],
+        ["score", *ONE_MODEL, "--out", "scores.jsonl", "--blocks", "0"],
+        ["explain", *ONE_MODEL, "--neighbours", "many"],
+        ["probe", "sample", "--policy", "world", "--out", "pool.jsonl", "--samples", "0"],
+        ["probe", "faithfulness", "--policy", "tiny", "--data", "traces.jsonl", "--temperature", "nan"],
+        ["train", "--data", "traces.jsonl", "--out", "model", "--cache-gigabytes", "0"],
+    ],
+)
+def test_a_number_out_of_range_is_wrong_usage(arguments: list[str], capsys) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main(arguments)
+    assert ended.value.code == 2
+    assert f"{arguments[-1]!r} is no " in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("raised", "code"),
+    [(DataError("no\ngood"), 3), (ModelFileError("no good"), 1), (OSError("no good"), 1), (KeyboardInterrupt(), 4)],
+)
+def test_what_goes_wrong_is_one_line_and_an_exit_code(raised: BaseException, code: int, capsys, monkeypatch) -> None:
+    def run(options: object) -> None:
+        raise raised
+
+    monkeypatch.setattr(score, "run", run)
+    assert main(["score", *ONE_MODEL, "--out", "scores.jsonl"]) == code
+    assert capsys.readouterr().err == ("stopped\n" if code == 4 else "no good\n")
+
+
+def test_results_go_into_a_folder_that_is_not_there_yet(tmp_path) -> None:
+    write_json(tmp_path / "new" / "result.json", {"found": 1})
+    assert (tmp_path / "new" / "result.json").read_text() == '{\n  "found": 1\n}\n'
