@@ -24,13 +24,14 @@ import torch
 from numpy.typing import NDArray
 
 from prm.backbones import load_backbone
-from prm.cards import format_metric, markdown_table
+from prm.cards import markdown_table
 from prm.config import FEATURES, TrainConfig
 from prm.encoding import encode
 from prm.evaluation.columns import columns_of
 from prm.evaluation.metrics import expected_calibration_error, ranking
 from prm.evaluation.report import processbench
 from prm.evaluation.resampling import Metric, as_metric, draws_of
+from prm.evaluation.words import format_metric
 from prm.features import compute_features, feature_width, row_offsets
 from prm.labels import BAD, GOOD
 from prm.sandbox import WORLD_VERSION, WorldConfig, generate, generate_pools
@@ -356,9 +357,7 @@ def _table(rows: Sequence[Row]) -> str:
 
 
 def _signed(metric: Metric | None) -> str:
-    if metric is None or metric.value is None or metric.low is None or metric.high is None:
-        return ""
-    return f"{metric.value:+.3f} [{metric.low:+.3f}, {metric.high:+.3f}]"
+    return "" if metric is None else format_metric(metric, signed=True)
 
 
 def _spread_table(spreads: Sequence[Spread]) -> str:
