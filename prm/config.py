@@ -28,9 +28,11 @@ class TrainConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_on
     `precision`, in which the backbone computes, is bfloat16 under "auto" where CUDA has it, else float32.
     `gradient_checkpointing` computes each layer again in the backward pass instead of keeping what is in it;
     `compile` has torch compile the layers, which costs minutes before it pays.
-    `context` in tokens, None for the backbone's own. Learning rates are peaks of a cosine with
-    warm-up. `patience` counts epochs without a better validation loss. `checkpoint_seconds`
-    is the longest work lost in a crash.
+    `context` in tokens, None for the backbone's own. `part_tokens` is the most that one pass with gradient
+    reads, None for a whole batch. `processes` is how many the command starts, "auto" for one a GPU; `shard`
+    spreads the layers over them. `validation_share` of the pool is set aside where calibration solutions are
+    too few. Learning rates are peaks of a cosine with warm-up. `patience` counts epochs without a better
+    validation loss. `checkpoint_seconds` is the longest work lost in a crash.
 
     The objective: `classes` 2 learns "no error" against "error", 3 the whole posterior of good, neutral and
     bad, from which `neutral` then says how p(no error) is read. `process_weight` is the weight of the step
@@ -91,7 +93,14 @@ class TrainConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_on
             raise ValueError("dropout must lie in [0, 1)")
         if not 0 < self.validation_share < 1:
             raise ValueError("validation_share must lie between 0 and 1")
-        for name in ("process_weight", "outcome_weight", "pairwise_weight", "anchor"):
+        for name in (
+            "process_weight",
+            "outcome_weight",
+            "pairwise_weight",
+            "anchor",
+            "weight_decay",
+            "checkpoint_seconds",
+        ):
             if not 0 <= getattr(self, name) < float("inf"):
                 raise ValueError(f"{name} must be 0 or more, and finite")
         if self.process_weight == 0 and (self.outcome_weight == 0 or self.pairwise_weight > 0):
@@ -102,7 +111,10 @@ class TrainConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_on
             raise ValueError("label_smoothing must lie in [0, 1)")
         if not 0 <= self.robustness <= 1:
             raise ValueError("robustness must lie in [0, 1]")
-        for name in ("part_tokens", "processes"):
+        for name in ("learning_rate", "backbone_learning_rate"):
+            if not 0 < getattr(self, name) < float("inf"):
+                raise ValueError(f"{name} must be above 0, and finite")
+        for name in ("context", "part_tokens", "processes"):
             value = getattr(self, name)
             if isinstance(value, int) and value < 1:
                 raise ValueError(f"{name} must be at least 1")
