@@ -28,8 +28,8 @@ class Chain:
 def make_chains(traces: Sequence[Trace], n_steps: int, count: int, rng: Random) -> Iterator[Chain]:
     """Chains of at least `n_steps` steps; every other one has a wrong part at a random place instead, and ends there.
 
-    Parts of one chain are of different problems and, where there are enough, of one domain. None come
-    where the right solutions are too few for the length.
+    The right parts of a chain are of different problems. None come where the right solutions are too few for the
+    length.
     """
     errors = [first_error(trace) for trace in traces]
     right = [row for row, error in enumerate(errors) if error == -1 and traces[row].steps]

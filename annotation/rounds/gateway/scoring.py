@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from prm.scores import TraceScore
     from prm.scoring import Scorer
 
+NO_THRESHOLD = 0.5  # where none can be fitted
 Beat = Callable[[], None]  # called while scoring goes on, however long a single batch takes
 
 
@@ -52,7 +53,8 @@ def score_file(model: Path | None, policy: ProjectPolicy, data: Path, out: Path,
 
 def threshold_of(model: Path | None, policy: ProjectPolicy, *, fitted_on: Path, on_batch: Beat) -> float:
     """Where a score counts as an error: the model's own; for zero labels the best on the training labels."""
-    from prm.calibration import fit_threshold
+    from prm.calibration import fit_threshold_on
+    from prm.errors import DataError
     from prm.labels import first_error
     from prm.traces import read_traces
 
@@ -60,13 +62,10 @@ def threshold_of(model: Path | None, policy: ProjectPolicy, *, fitted_on: Path, 
     if model is not None:
         return scorer.threshold
     known = [trace for trace in read_traces(fitted_on) if first_error(trace) is not None]
-    scores = scorer.score(known, on_progress=lambda total: on_batch())
-    whole = [
-        (np.array(score.mean, dtype=float), error)
-        for score, error in zip(scores, map(first_error, known), strict=True)
-        if error is not None and None not in score.mean
-    ]
-    return fit_threshold([p for p, _ in whole], [error for _, error in whole])
+    try:
+        return fit_threshold_on(known, scorer.score(known, on_progress=lambda total: on_batch()))
+    except DataError:  # of one kind only
+        return NO_THRESHOLD
 
 
 def score_pool(
