@@ -38,7 +38,7 @@ class TrainConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_on
     bad, from which `neutral` then says how p(no error) is read. `process_weight` is the weight of the step
     labels' cross-entropy, `outcome_weight` that of a second ensemble which learns from `final_answer_correct`
     at a solution's last step; a part of weight 0 is not made. `pairwise_weight` is that of the
-    preference between rated completions at one position. `class_balance` weights classes by the
+    process part's preference between rated completions at one position. `class_balance` weights classes by the
     inverse of their counts or of their effective numbers, none more than `balance_cap` times another.
     Against wrong labels: `label_smoothing` spreads that share of each label over the classes, and
     `robustness` in [0, 1] is q of the generalised cross-entropy (0 is plain). `anchor` pulls each head to
@@ -72,7 +72,7 @@ class TrainConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_on
     classes: Literal[2, 3] = 2
     process_weight: float = 1.0
     outcome_weight: float = 0.0
-    pairwise_weight: float = 0.0
+    pairwise_weight: float = 1.0
     class_balance: ClassBalance = "none"
     balance_cap: float = 10.0
     label_smoothing: float = 0.0
@@ -103,8 +103,8 @@ class TrainConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_on
         ):
             if not 0 <= getattr(self, name) < float("inf"):
                 raise ValueError(f"{name} must be 0 or more, and finite")
-        if self.process_weight == 0 and (self.outcome_weight == 0 or self.pairwise_weight > 0):
-            raise ValueError("process_weight may be 0 only where outcome_weight is above 0 and pairwise_weight is 0")
+        if self.process_weight == 0 and self.outcome_weight == 0:
+            raise ValueError("process_weight and outcome_weight are both 0, so there is nothing to learn")
         if not self.balance_cap >= 1:
             raise ValueError("balance_cap must be at least 1")
         if not 0 <= self.label_smoothing < 1:

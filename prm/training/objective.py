@@ -49,7 +49,7 @@ class Objective:
             targets, weights = (part[index].to(rows.device) for part in (self.targets, self.weights))
             steps = soft_cross_entropy(log_p, targets, draws * weights, config.robustness)
             loss = loss + config.process_weight * steps * _share(self._step_weight, index, whole)
-            if config.pairwise_weight:
+            if config.pairwise_weight and len(self.fit.pairs):
                 pairs = self._preference_loss(logits, index, draws)
                 loss = loss + config.pairwise_weight * pairs * _share(self._pair_weight, index, whole)
         if readout.outcome is not None:

@@ -38,7 +38,7 @@ def supervised(traces: list[Trace], config: TrainConfig) -> Supervision:
 def objective(traces: list[Trace], held: list[Trace] | None = None, **choices) -> tuple[Objective, torch.Tensor]:
     """An objective of heads that all see everything, and features for its rows."""
     torch.manual_seed(0)
-    config = TrainConfig(**{"heads": 3, "hidden": 4, "dropout": 0.0, "anchor": 0.0} | choices)
+    config = TrainConfig(**{"heads": 3, "hidden": 4, "dropout": 0.0, "anchor": 0.0, "pairwise_weight": 0.0} | choices)
     known = supervised(traces, config)
     held_known = Supervision.of(as_documents(held or []), fitting(held or []), config.neutral)
     made = Objective(Readout(config, WIDTH), known, held_known, config)
