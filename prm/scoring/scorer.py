@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
 from pathlib import Path
 
+import msgspec
 import torch
 from torch import Tensor
 
@@ -66,7 +67,7 @@ class Scorer:
         )
         if backbone.sha256 != manifest.base_sha256:
             raise ModelFileError(f"{model_dir} was trained on another {manifest.base!r} than the one found here")
-        prepare_tuning(backbone, config)
+        prepare_tuning(backbone, msgspec.structs.replace(config, compile=False, gradient_checkpointing=False))
         _fill(backbone, tensors, model_dir)
         backbone.model.requires_grad_(False)
         readout = Readout(config, feature_width(backbone, config.features))

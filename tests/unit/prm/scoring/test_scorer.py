@@ -1,14 +1,17 @@
 """Scores know only the problem and the steps so far, and nothing past the context."""
 
+import shutil
 from pathlib import Path
 
 import msgspec
 import numpy as np
 import pytest
+import torch
 
 from prm.config import TrainConfig
 from prm.errors import ModelFileError
-from prm.manifest import MANIFEST_FILE, WEIGHTS_FILE
+from prm.files import write_json
+from prm.manifest import MANIFEST_FILE, WEIGHTS_FILE, read_manifest
 from prm.scoring import Scorer
 from prm.traces import Step, Trace, write_traces
 from prm.training import train
@@ -50,6 +53,17 @@ def test_later_text_changes_nothing_before_it(model: Path) -> None:
     [a], [b] = scorer.score([trace]), scorer.score([changed])
     np.testing.assert_allclose(a.heads[:-1], b.heads[:-1], atol=TOLERANCE)
     assert abs(a.mean[-1] - b.mean[-1]) > TOLERANCE
+
+
+def test_how_layers_were_run_in_training_is_no_part_of_scoring(model: Path, tmp_path: Path, monkeypatch) -> None:
+    shutil.copytree(model, tmp_path / "model")
+    manifest = read_manifest(model)
+    config = msgspec.structs.replace(manifest.config, compile=True, gradient_checkpointing=True)
+    write_json(tmp_path / "model" / MANIFEST_FILE, msgspec.structs.replace(manifest, config=config))
+    monkeypatch.setattr(torch, "compile", lambda *_, **__: pytest.fail("compiling costs minutes"))
+    traces = make_traces(3, seed=7)
+    found, expected = (list(Scorer.load(folder).score(traces)) for folder in (tmp_path / "model", model))
+    assert [score.heads for score in found] == [score.heads for score in expected]
 
 
 def test_batch_mates_and_padding_change_nothing_and_order_is_kept(model: Path) -> None:
