@@ -127,7 +127,7 @@ class Fit:
         """Between two batches: stop or save, all processes alike."""
         due = time.monotonic() - self.saved_at > self.config.checkpoint_seconds
         stop, save = self.team.total(self.log.cancelled(), due and self.team.leads)
-        if stop or save:
+        if save or (stop and self.stepper.sharded):  # else `run` saves what was stopped
             self._save()
         if stop:
             self.log.stop()
