@@ -1,6 +1,7 @@
 """What a model folder says about itself, and the check that it is whole. No torch."""
 
 import hashlib
+from collections.abc import Iterable
 from functools import lru_cache
 from importlib.metadata import version
 from pathlib import Path
@@ -163,9 +164,14 @@ def library_sha256() -> str:
 
 
 def data_sha256(path: Path) -> str:
-    """Digest of a file's traces, whatever their order; raises DataError naming file, line and field."""
+    """`traces_sha256` of a file's traces; raises DataError naming file, line and field."""
+    return traces_sha256(read_traces(path))
+
+
+def traces_sha256(traces: Iterable[Trace]) -> str:
+    """Digest of traces, whatever their order."""
     digest = hashlib.sha256()
-    for one in sorted(map(trace_sha256, read_traces(path))):
+    for one in sorted(map(trace_sha256, traces)):
         digest.update(one)
     return digest.hexdigest()
 

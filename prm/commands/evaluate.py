@@ -15,6 +15,7 @@ from prm.traces import Trace
 
 if TYPE_CHECKING:
     from prm.evaluation.evaluation import Threshold
+    from prm.readers import Benchmark
 
 
 def add(commands: Any) -> None:
@@ -48,7 +49,7 @@ def run(options: argparse.Namespace) -> None:
     benchmark = read_benchmark(options.data)
     fitting = read_benchmark([options.threshold_from]) if options.threshold_from else None
     evaluations = []
-    for scored in _models(options):
+    for scored in _models(options, benchmark):
         if fitting is not None:
             threshold = threshold_from(fitting, scored.scores_of(fitting.traces), benchmark)
         elif options.threshold is not None:
@@ -83,25 +84,28 @@ class _Scored:
     scores_of: Callable[[Sequence[Trace]], list[TraceScore]]
 
 
-def _models(options: argparse.Namespace) -> Iterator[_Scored]:
+def _models(options: argparse.Namespace, benchmark: "Benchmark") -> Iterator[_Scored]:
     from prm.evaluation.evaluation import Threshold
     from prm.readers import read_published
 
     if options.model:
-        yield _of_model(options.model)
+        yield _of_model(options.model, benchmark)
         return
     for name, scores in read_published(options.scores).items():
         by_id = {score.id: score for score in scores}
         yield _Scored(name, None, Threshold(0.5, "nothing: one half stands"), None, partial(_found, by_id))
 
 
-def _of_model(name: str) -> _Scored:
+def _of_model(name: str, benchmark: "Benchmark") -> _Scored:
+    """Raises DataError where the model learned from, or was calibrated on, the very data to measure on."""
     from prm.cards import FITTED_ON
     from prm.evaluation.evaluation import Threshold
-    from prm.manifest import WEIGHTS_FILE
+    from prm.manifest import WEIGHTS_FILE, traces_sha256
 
     scorer = load_scorer(name)
     manifest = scorer.manifest
+    if manifest and manifest.data_sha256 == traces_sha256(benchmark.traces):
+        raise DataError(f"{' and '.join(benchmark.files)}: {name} was trained on these very data; measure on others")
     fitted_on = FITTED_ON[manifest.fitted_on] if manifest else "nothing: one half stands"
     return _Scored(
         name=name,

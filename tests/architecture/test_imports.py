@@ -1,8 +1,12 @@
 """The import rules of pyproject.toml hold, and the web application stays free of the model's libraries."""
 
+import ast
+import importlib.util
 import subprocess
 import sys
 from pathlib import Path
+
+import pytest
 
 from config.env import BASE_DIR
 
@@ -26,6 +30,17 @@ def test_web_application_does_not_import_the_model():
     outcome = subprocess.run([sys.executable, "-c", program], cwd=BASE_DIR, capture_output=True, text=True)
     assert outcome.returncode == 0, outcome.stderr
     assert outcome.stdout.strip() == ""
+
+
+@pytest.mark.parametrize("path", sorted((BASE_DIR / "benchmarks").rglob("*.py")), ids=lambda path: path.stem)
+def test_a_benchmark_names_only_what_there_is(path):
+    """They are run seldom, so what they import is looked up here, without running them."""
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.ImportFrom) and node.module and node.module.split(".")[0] in (*PACKAGES, "benchmarks"):
+            module = importlib.import_module(node.module)
+            for name in node.names:
+                found = hasattr(module, name.name) or importlib.util.find_spec(f"{node.module}.{name.name}")
+                assert found, f"{node.module} has no {name.name}"
 
 
 def test_environment_is_read_in_one_place():

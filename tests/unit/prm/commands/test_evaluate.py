@@ -6,9 +6,11 @@ from pathlib import Path
 import pytest
 
 from prm.__main__ import main
+from prm.config import TrainConfig
 from prm.evaluation.evaluation import read_evaluations
 from prm.scores import TraceScore, write_scores
 from prm.traces import Trace, write_traces
+from prm.training import train
 from tests.unit.prm.evaluation.hand_made import HAND_MADE
 from tests.unit.prm.small_world import make_traces
 
@@ -33,6 +35,15 @@ def test_a_model_and_a_file_are_enough(tmp_path: Path, backbone_folders: dict[st
     assert "| all | 6 |" in said
     assert "below 0.500. That was fitted on: nothing" in said
     assert [path.name for path in tmp_path.iterdir()] == ["data.jsonl"]
+
+
+def test_a_model_is_not_measured_on_what_it_was_trained_on(tmp_path: Path, backbone_folders, capsys) -> None:
+    data, model = tmp_path / "data.jsonl", tmp_path / "model"
+    write_traces(data, make_traces(12, seed=3))
+    config = TrainConfig(base=str(backbone_folders["llama"]), epochs=1, heads=2, hidden=4)
+    train(data=data, out=model, config=config, report=lambda progress: None)
+    assert evaluate("--model", model, "--data", data) == 3
+    assert "was trained on these very data" in capsys.readouterr().err
 
 
 def test_scores_need_no_model_and_the_results_are_written(files, tmp_path: Path, capsys) -> None:
