@@ -771,6 +771,7 @@ export interface components {
             previous?: string | null;
             results: components["schemas"]["Token"][];
         };
+        /** @description The library's word on a policy's training choices, before the domain's on the rest. */
         PatchedProjectChangeRequest: {
             name?: string;
             /** @description Markdown, shown beside the work. */
@@ -812,6 +813,7 @@ export interface components {
             /** Format: double */
             median_seconds: number | null;
         };
+        /** @description The library's word on a policy's training choices, before the domain's on the rest. */
         Project: {
             slug: string;
             name: string;
@@ -829,6 +831,7 @@ export interface components {
             /** Format: date-time */
             readonly created_at: string;
         };
+        /** @description The library's word on a policy's training choices, before the domain's on the rest. */
         ProjectRequest: {
             slug: string;
             name: string;
