@@ -1,11 +1,13 @@
 """The labels that come with a file: a rating for every step, or only the place of the first error."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, Literal
+
+import msgspec
 
 from annotation.formats.path import first_error
 from annotation.formats.reading import Unreadable
-from annotation.formats.record import PathPosition, Rating, RecordAnnotation, SourceKind
+from annotation.formats.record import PathPosition, Rating, Record, RecordAnnotation, SourceKind
 
 NONE = -1
 
@@ -60,6 +62,17 @@ def label_to_write(annotations: Sequence[RecordAnnotation], name: str) -> Record
     """Of the labels whose first error is known, the format's own where there is one, else the last."""
     known = [annotation for annotation in annotations if annotation.first_error is not None]
     return next((annotation for annotation in known if annotation.source_name == name), known[-1] if known else None)
+
+
+def write_labelled(
+    records: Iterable[Record], name: str, native: Callable[[Record, RecordAnnotation], dict[str, Any] | None]
+) -> Iterator[bytes]:
+    """A JSON line for each solution whose label `native` can put in the format's words."""
+    for record in records:
+        label = label_to_write(record.annotations, name)
+        line = label and native(record, label)
+        if line:
+            yield msgspec.json.encode(line) + b"\n"
 
 
 def step_ratings(annotation: RecordAnnotation, count: int) -> list[int | None]:

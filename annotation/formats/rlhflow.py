@@ -10,7 +10,7 @@ from typing import Any, BinaryIO, Literal
 
 import msgspec
 
-from annotation.formats.given import label_to_write, rated_label, step_ratings
+from annotation.formats.given import rated_label, step_ratings, write_labelled
 from annotation.formats.reading import Numbered, Unreadable, read_records
 from annotation.formats.record import Completion, Record, RecordAnnotation, as_given
 
@@ -35,11 +35,7 @@ def read(stream: BinaryIO, *, skip: int = 0) -> Iterator[Numbered]:
 
 def write(records: Iterable[Record]) -> Iterator[bytes]:
     """One line for each solution that has a yes or no for every step."""
-    for record in records:
-        label = label_to_write(record.annotations, SOURCE)
-        line = label and _native(record, label)
-        if line:
-            yield msgspec.json.encode(line) + b"\n"
+    return write_labelled(records, SOURCE, _native)
 
 
 def _record(value: Any) -> Record:

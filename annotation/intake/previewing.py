@@ -28,11 +28,13 @@ class Preview:
 def preview_import(*, head: bytes, whole: bool, filename: str, format: str, decomposition: str) -> Preview:
     """Read the first records of a file from its first bytes; `whole` tells that there are no others.
 
-    Raises DomainError (`unknown_format`, `unknown_decomposition`) as starting the import would.
+    Raises DomainError (`unknown_format`, `unknown_decomposition`, `unreadable_file`) where the import would not start.
     """
     if decomposition not in RULES:
         raise DomainError("unknown_decomposition", f"There is no rule '{decomposition}' to split a text by.")
     content = unpacked_head(head, PREVIEW_BYTES)
+    if head and not content:
+        raise DomainError("unreadable_file", f"{filename} cannot be read: its packing is broken.")
     whole = whole and len(content) < PREVIEW_BYTES
     found = detect(content[:HEAD_BYTES], filename) if format == "auto" else format
     if found not in READERS:

@@ -43,6 +43,12 @@ def test_the_head_of_a_packed_file_is_enough():
     assert len(preview(packed[: len(packed) // 2], whole=False).records) == 3
 
 
+@pytest.mark.parametrize("magic", [b"\x1f\x8b", b"\x28\xb5\x2f\xfd"])
+def test_a_broken_packing_is_told_as_such(magic):
+    with pytest.raises(DomainError, match="its packing is broken"):
+        preview(magic + b"junk" * 50)
+
+
 def test_a_file_of_no_known_format_is_refused_as_it_would_be():
     with pytest.raises(DomainError) as refused:
         preview(b'{"story": "once"}')
