@@ -6,7 +6,7 @@ from annotation.models.audit_entry import AuditEntry
 from annotation.models.generation import Generation
 from annotation.models.import_job import ImportJob, ImportRejection
 from annotation.models.label_source import LabelSource
-from annotation.models.model_version import ModelVersion, PoolScore
+from annotation.models.model_version import DomainChampion, ModelVersion, PoolScore
 from annotation.models.policy import LabelScheme, LaneMix, ProjectPolicy, parse_policy, parse_scheme
 from annotation.models.problem import Problem, Split
 from annotation.models.project import Membership, Project
@@ -20,6 +20,7 @@ __all__ = [
     "ApiToken",
     "AuditEntry",
     "Dispute",
+    "DomainChampion",
     "Draft",
     "FinishReason",
     "Generation",

@@ -10,7 +10,8 @@ class ModelVersion(models.Model):
     """Trained PRM weights with a manifest; the champion is the one being served.
 
     `path` is relative to the folder of models. `gate` is the verdict: gain, interval, tolerance,
-    the counts behind them, and the sentence that explains it.
+    the counts behind them, and the sentence that explains it. `audits` is the last audit report. A pinned
+    champion is not replaced by the gate, and a pinned version never loses its weights to the retention policy.
     """
 
     class State(models.TextChoices):
@@ -18,6 +19,10 @@ class ModelVersion(models.Model):
         CHAMPION = "champion"
         REJECTED = "rejected"
         RETIRED = "retired"
+
+    class Origin(models.TextChoices):
+        TRAINED = "trained"
+        IMPORTED = "imported"
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="model_versions")
     number = models.PositiveIntegerField()
@@ -30,8 +35,13 @@ class ModelVersion(models.Model):
     manifest = models.JSONField(default=dict)
     metrics = models.JSONField(default=dict)
     gate = models.JSONField(default=dict)
+    audits = models.JSONField(default=dict)
+    origin = models.CharField(max_length=8, choices=Origin, default=Origin.TRAINED)
+    imported_from = models.CharField(max_length=300, blank=True)
+    pinned = models.BooleanField(default=False)
     created_at = models.DateTimeField(auto_now_add=True)
     promoted_at = models.DateTimeField(null=True, blank=True)
+    weights_deleted_at = models.DateTimeField(null=True, blank=True)
 
     class Meta:
         ordering = ["-number"]
@@ -44,6 +54,22 @@ class ModelVersion(models.Model):
 
     def __str__(self) -> str:
         return f"model {self.number} of {self.project} ({self.state})"
+
+
+class DomainChampion(models.Model):
+    """A version that a manager chose to serve one domain's problems, in place of the project's champion."""
+
+    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="domain_champions")
+    domain = models.CharField(max_length=100)
+    model_version = models.ForeignKey(ModelVersion, on_delete=models.PROTECT, related_name="domains")
+    chosen_at = models.DateTimeField(auto_now=True)
+
+    class Meta:
+        ordering = ["domain"]
+        constraints = [models.UniqueConstraint(fields=["project", "domain"], name="domain_champion_once")]
+
+    def __str__(self) -> str:
+        return f"model {self.model_version.number} for {self.domain} in {self.project}"
 
 
 class PoolScore(models.Model):

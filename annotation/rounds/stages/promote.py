@@ -15,6 +15,8 @@ def perform(work: StageWork) -> Outcome:
         return Outcome(f"model {champion.number} goes on serving" if champion else "no model serves", skipped=True)
     if version.state == ModelVersion.State.CHALLENGER:
         champion = registry.champion_of(work.project)
+        if champion is not None and champion.pinned:
+            return Outcome(f"model {champion.number} is pinned and goes on serving", skipped=True)
         if champion is not None and champion.number != version.metrics["champion"]:
             # The gate compared it with another model: nothing says that it is better than this one.
             return Outcome(f"model {champion.number}, chosen by hand meanwhile, goes on serving", skipped=True)
