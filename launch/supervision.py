@@ -13,7 +13,7 @@ from pathlib import Path
 from launch.options import BASE_DIR, Options
 from launch.tether import ANY_PARENT, tethered
 
-WEB_WORKERS, WEB_THREADS = 2, 8
+WEB_WORKERS, WEB_THREADS, DATABASE_CONNECTIONS = 2, 32, 8  # most threads wait for scores, without a connection
 STOP_SECONDS = 20  # above Celery's soft shutdown timeout
 SUPERVISOR_STOP_SECONDS = 30
 
@@ -48,7 +48,7 @@ def programs(options: Options) -> list[Program]:
     ]  # fmt: skip
     beat = ["beat", "--schedule", str(options.var / "run" / "beat"), "--pidfile="]
     return [
-        Program("web", web, {"DATABASE_POOL": str(WEB_THREADS), "PROMETHEUS_MULTIPROC_DIR": str(metrics)}),
+        Program("web", web, {"DATABASE_POOL": str(DATABASE_CONNECTIONS), "PROMETHEUS_MULTIPROC_DIR": str(metrics)}),
         *(Program(queue, command) for queue, command in worker_commands().items()),
         Program("beat", _celery(*beat)),
     ]

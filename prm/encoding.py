@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from threading import Lock
 from typing import Any
 
 from prm.rendering import render_step
@@ -10,6 +11,7 @@ from prm.traces import Trace
 PROBLEM_TOKEN = "<problem>"
 STEP_TOKEN = "<step>"
 TEXT_SEPARATOR = "\n\n"
+_TOKENISING = Lock()  # a fast tokenizer refuses a second thread while one of its settings is being written
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +63,9 @@ def tokenise(traces: Sequence[Trace], tokenizer: Any) -> list[Pieces]:
     texts = [text for trace in traces for text in (trace.problem, *map(render_step, trace.steps))]
     if not texts:
         return []
-    pieces = iter(tokenizer(texts, add_special_tokens=False, split_special_tokens=True, verbose=False)["input_ids"])
+    with _TOKENISING:
+        found = tokenizer(texts, add_special_tokens=False, split_special_tokens=True, verbose=False)
+    pieces = iter(found["input_ids"])
     return [[next(pieces) for _ in range(1 + len(trace.steps))] for trace in traces]
 
 

@@ -12,6 +12,7 @@ from prm.config import TrainConfig
 from prm.errors import ModelFileError
 from prm.provenance import Provenance
 from prm.traces import Trace, read_traces
+from prm.trust import Trust
 
 FORMAT = "stepmark-prm"
 FORMAT_VERSION = 1
@@ -87,7 +88,8 @@ class Costs(msgspec.Struct):
 class Manifest(msgspec.Struct):
     """A trained model. `fitted_on` names the data behind `temperature` and `threshold`:
     "calibration" (that split), "validation" (source groups of the pool set aside) or "none". `data_sha256` is of
-    the labelled traces whatever their order, `versions["prm"]` of this library's code, `notes` what happened."""
+    the labelled traces whatever their order, `versions["prm"]` of this library's code, `notes` what happened, `trust`
+    the bars beyond which a score is doubted; None in a manifest written before there were any."""
 
     base: str
     base_sha256: str
@@ -105,6 +107,7 @@ class Manifest(msgspec.Struct):
     outcome_temperature: float = 1.0
     costs: Costs | None = None
     notes: list[str] = []
+    trust: Trust | None = None
     format: str = FORMAT
     format_version: int = FORMAT_VERSION
 

@@ -1,4 +1,4 @@
-"""Who is calling: a browser by its session, a program by `Authorization: Token <secret>`."""
+"""Who is calling: a browser by its session, a program by `Authorization: Token <secret>`, or `Bearer` as others say."""
 
 from django.contrib.auth.models import User
 from drf_spectacular.extensions import OpenApiAuthenticationExtension
@@ -17,12 +17,17 @@ def caller(request: Request) -> User:
     return request.user
 
 
+def token_of(request: Request) -> ApiToken | None:
+    """The token of a program, None for a person in a browser."""
+    return request.auth if isinstance(request.auth, ApiToken) else None
+
+
 class TokenAuthentication(BaseAuthentication):
     """A program with an API token."""
 
     def authenticate(self, request: Request) -> tuple[User, ApiToken] | None:
         words = get_authorization_header(request).split()
-        if not words or words[0].lower() != b"token":
+        if not words or words[0].lower() not in (b"token", b"bearer"):
             return None
         if len(words) != 2:
             raise AuthenticationFailed("The header is `Authorization: Token <secret>`.")
@@ -56,7 +61,7 @@ class TokenScheme(OpenApiAuthenticationExtension):
             "type": "apiKey",
             "in": "header",
             "name": "Authorization",
-            "description": "For programs: `Authorization: Token <secret>`.",
+            "description": "For programs: `Authorization: Token <secret>`; `Bearer <secret>` is taken too.",
         }
 
 

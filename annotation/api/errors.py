@@ -46,7 +46,7 @@ def present_error(error: Exception, context: dict[str, Any]) -> Response | None:
     """DRF's exception handler. An error that is none of the expected ones stays a 500."""
     if isinstance(error, DomainError):
         set_rollback()
-        return _body(error.status, error.code, error.message, error.extra)
+        return _body(error.status, error.code, error.message, error.extra, _retry_after(error))
     if isinstance(error, Http404):
         error = NotFound()
     elif isinstance(error, DjangoPermissionDenied):
@@ -61,9 +61,13 @@ def present_error(error: Exception, context: dict[str, Any]) -> Response | None:
     headers = {}
     if challenge := getattr(error, "auth_header", None):
         headers["WWW-Authenticate"] = challenge
-    if wait := getattr(error, "wait", None):
-        headers["Retry-After"] = str(int(wait))
+    headers |= _retry_after(error)
     return _body(error.status_code, str(error.get_codes()), str(error.detail), {}, headers)
+
+
+def _retry_after(error: Exception) -> dict[str, str]:
+    wait = getattr(error, "wait", None)
+    return {"Retry-After": str(int(wait))} if wait else {}
 
 
 def _invalid(error: ValidationError) -> Response:

@@ -12,6 +12,7 @@ from annotation.api import (
     model_versions,
     projects,
     runs,
+    scores,
     snapshots,
     statistics,
     tokens,
@@ -41,6 +42,8 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("leases/<int:lease_id>/heartbeat/", leases.Heartbeat.as_view()),
     path("leases/<int:lease_id>/release/", leases.Release.as_view()),
     path("leases/<int:lease_id>/draft/", leases.DraftOfLease.as_view()),
+    path("score", scores.Scores.as_view()),
+    path("score/", scores.Scores.as_view(schema=None)),
     path("tokens/", tokens.Tokens.as_view()),
     path("tokens/<int:token_id>/", tokens.TokenDetail.as_view()),
     re_path("", errors.NothingHere.as_view()),  # last

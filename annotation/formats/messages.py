@@ -48,7 +48,7 @@ class _Line(msgspec.Struct):
 
 def read(stream: BinaryIO, *, skip: int = 0) -> Iterator[Numbered]:
     """Stream (line, record or rejection) from behind the first `skip` of them."""
-    return read_records(stream, _record, skip=skip)
+    return read_records(stream, record_of, skip=skip)
 
 
 def write(records: Iterable[Record]) -> Iterator[bytes]:
@@ -58,7 +58,8 @@ def write(records: Iterable[Record]) -> Iterator[bytes]:
             yield msgspec.json.encode(_native(record)) + b"\n"
 
 
-def _record(value: Any) -> Record:
+def record_of(value: Any) -> Record:
+    """The record of one line; raises msgspec.ValidationError or Unreadable naming the place."""
     line = msgspec.convert(value, _Line)
     start = next((k for k, message in enumerate(line.messages) if message.role == "user"), None)
     if start is None:

@@ -11,6 +11,7 @@ from annotation.models.policy import LabelScheme, LaneMix, ProjectPolicy, parse_
 from annotation.models.problem import Problem, Split
 from annotation.models.project import Membership, Project
 from annotation.models.queue import Draft, Lane, Lease, QueueItem
+from annotation.models.served_score import ServedScore
 from annotation.models.snapshot import Snapshot
 from annotation.models.solution import Solution, Step, StepKind
 from annotation.models.training_run import RunPoint, RunStage, TrainingRun
@@ -41,6 +42,7 @@ __all__ = [
     "QueueItem",
     "RunPoint",
     "RunStage",
+    "ServedScore",
     "Snapshot",
     "Solution",
     "Split",

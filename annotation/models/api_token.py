@@ -3,11 +3,20 @@ from django.db import models
 
 
 class ApiToken(models.Model):
-    """A program's key to the API; only the SHA-256 of the secret is kept."""
+    """A program's key to the API; only the SHA-256 of the secret is kept.
+
+    The four limits are on scoring; None is no limit of the token's own.
+    """
+
+    LIMITS = ("requests_per_minute", "requests_per_day", "steps_per_minute", "steps_per_day")
 
     user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="api_tokens")
     name = models.CharField(max_length=100)
     digest = models.CharField(max_length=64, unique=True)
+    requests_per_minute = models.PositiveIntegerField(null=True, blank=True)
+    requests_per_day = models.PositiveIntegerField(null=True, blank=True)
+    steps_per_minute = models.PositiveIntegerField(null=True, blank=True)
+    steps_per_day = models.PositiveIntegerField(null=True, blank=True)
     created_at = models.DateTimeField(auto_now_add=True)
     last_used_at = models.DateTimeField(null=True, blank=True)
     revoked_at = models.DateTimeField(null=True, blank=True)

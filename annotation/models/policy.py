@@ -32,6 +32,20 @@ class LaneMix(msgspec.Struct, forbid_unknown_fields=True):
     overlap: Share = 0.1
 
 
+class ServingPolicy(msgspec.Struct, forbid_unknown_fields=True):
+    """What programs may ask of the model, for each token (0: no limit), and how long the score log is kept.
+
+    `keep_text` keeps the texts that were scored with their scores; their hash is kept always.
+    """
+
+    requests_per_minute: Count = 0
+    requests_per_day: Count = 0
+    steps_per_minute: Count = 0
+    steps_per_day: Count = 0
+    log_days: Positive = 90
+    keep_text: bool = True
+
+
 class ProjectPolicy(msgspec.Struct, forbid_unknown_fields=True):
     """Queue, rounds and training policies of a project.
 
@@ -58,6 +72,7 @@ class ProjectPolicy(msgspec.Struct, forbid_unknown_fields=True):
     gate_tolerance: Annotated[float, msgspec.Meta(ge=0)] = 0.02
     gate_min_holdout: Positive = 20
     training: dict[str, Any] = {}
+    serving: ServingPolicy = msgspec.field(default_factory=ServingPolicy)
 
 
 def parse_scheme(value: dict) -> LabelScheme:

@@ -127,4 +127,15 @@ CELERY_WORKER_ENABLE_SOFT_SHUTDOWN_ON_IDLE = False
 CELERY_WORKER_HIJACK_ROOT_LOGGER = False
 CELERY_TIMEZONE = "UTC"
 
+# Serving: what a worker of the `score` queue takes at once and keeps, and when a request is turned away.
+
+SERVING_BATCH = env.int("SERVING_BATCH", 64)
+SERVING_BATCH_CHARS = env.int("SERVING_BATCH_CHARS", 60_000)
+SERVING_MODELS = env.int("SERVING_MODELS", 4)
+SERVING_SESSION_MB = env.int("SERVING_SESSION_MB", 512)
+SERVING_MOST_WAITING = env.int("SERVING_MOST_WAITING", 256)
+SERVING_LONGEST_WAIT = env.int("SERVING_LONGEST_WAIT", 10)
+SERVING_SEATS = env.int("SERVING_SEATS", 24)  # threads of a web process that may wait for answers
+SERVING_SESSION_SECONDS = env.int("SERVING_SESSION_SECONDS", 3600)
+
 LOGGING = logging_config(json=env.bool("LOG_JSON", False), level=env.str("LOG_LEVEL", "INFO"))

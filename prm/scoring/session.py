@@ -42,6 +42,14 @@ class Session:
         """One entry a step so far, those that could not be scored among them."""
         return list(self._scores)
 
+    @property
+    def kept_bytes(self) -> int:
+        """What its cache holds of memory; a fork's shared part is counted again."""
+        if self._kept is None:
+            return 0
+        layers = self._kept.cache.layers
+        return sum(part.nbytes for layer in layers for part in (layer.keys, layer.values) if part is not None)
+
     def score(self, id: str = "") -> TraceScore:
         """The solution so far, as one record."""
         return TraceScore.of_steps(id, self._scores)

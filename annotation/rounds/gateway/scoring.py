@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import lru_cache
 from itertools import tee
 from pathlib import Path
+from threading import Lock
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -19,15 +20,22 @@ if TYPE_CHECKING:
     from prm.scores import TraceScore
     from prm.scoring import Scorer
 
+_LOADING = Lock()  # or two threads would load the same model side by side
 NO_THRESHOLD = 0.5  # where none can be fitted
 Beat = Callable[[], None]  # called while scoring goes on, however long a single batch takes
+
+
+def loaded_scorer(version: ModelVersion) -> "Scorer":
+    """The scorer of a version, loaded once a process for pool scoring and serving alike."""
+    return _scorer(model_path(version), version.manifest["base"])
 
 
 def _scorer(model: Path | None, backbone: str) -> "Scorer":
     from prm.cores import use_half_the_cores
 
     use_half_the_cores()
-    return _loaded(model, backbone)
+    with _LOADING:
+        return _loaded(model, backbone)
 
 
 @lru_cache(maxsize=3)

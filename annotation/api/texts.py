@@ -1,0 +1,84 @@
+"""Solutions as programs send them for scoring: problem with steps, or an OpenAI-style chat."""
+
+from typing import Any
+
+import msgspec
+from rest_framework import serializers
+
+from annotation.api.fields import JSONObjectField
+from annotation.formats.messages import record_of
+from annotation.formats.reading import Unreadable
+from annotation.intake.decomposition import RULES, decompose
+from annotation.models import StepKind
+from annotation.rounds.gateway.serving import Text
+
+MOST_SOLUTIONS, MOST_STEPS = 64, 512
+LONGEST_TEXT = 100_000
+
+
+class StepSerializer(serializers.Serializer):
+    """One step; its kind tells a tool's answer from reasoning."""
+
+    text = serializers.CharField(max_length=LONGEST_TEXT, trim_whitespace=False)
+    kind = serializers.ChoiceField(StepKind.choices, default=StepKind.REASONING)
+
+
+class StepField(serializers.Field):
+    """A step as plain text, or with its kind."""
+
+    def to_internal_value(self, data: Any) -> tuple[str, str]:
+        given = StepSerializer(data={"text": data} if isinstance(data, str) else data)
+        given.is_valid(raise_exception=True)
+        return given.validated_data["text"], given.validated_data["kind"]
+
+    def to_representation(self, value: tuple[str, str]) -> dict[str, str]:
+        return {"text": value[0], "kind": value[1]}
+
+
+class TextSerializer(serializers.Serializer):
+    """A solution: `problem` with `steps`, `problem` with an undivided `text`, or `messages`."""
+
+    problem = serializers.CharField(required=False, max_length=LONGEST_TEXT, trim_whitespace=False)
+    steps = serializers.ListField(child=StepField(), required=False, min_length=1, max_length=MOST_STEPS)
+    text = serializers.CharField(
+        required=False, max_length=LONGEST_TEXT, help_text="A solution not divided yet; `split_by` divides it."
+    )
+    messages = serializers.ListField(
+        child=JSONObjectField(), required=False, min_length=2, max_length=MOST_STEPS + 1,
+        help_text="An OpenAI chat. The first user's message is the problem. A single answer is divided by `split_by`; "
+        "in a longer run every later message is one step.",
+    )  # fmt: skip
+    split_by = serializers.ChoiceField(sorted(RULES), default="blank_lines")
+
+    def validate(self, given: dict[str, Any]) -> dict[str, Any]:
+        ways = [name for name in ("steps", "text", "messages") if name in given]
+        if len(ways) != 1 or ("problem" in given) == ("messages" in given):
+            raise serializers.ValidationError(
+                "Give `problem` with `steps`, `problem` with `text`, or `messages`: one of the three."
+            )
+        given["as_text"] = Text(given["problem"], tuple(given["steps"])) if "steps" in given else _text(given)
+        steps = given["as_text"].steps
+        if not 1 <= len(steps) <= MOST_STEPS:
+            raise serializers.ValidationError(f"The text has {len(steps)} steps; 1 to {MOST_STEPS} are scored at once.")
+        return given
+
+
+def _text(given: dict[str, Any]) -> Text:
+    rule = given["split_by"]
+    if "text" in given:
+        return Text(given["problem"], _divided(given["text"], rule))
+    try:
+        record = record_of({"messages": given["messages"]})
+    except (msgspec.ValidationError, Unreadable) as error:
+        raise serializers.ValidationError({"messages": [str(error)]}) from None
+    steps = tuple((at[0].text, at[0].kind) for at in record.positions)
+    if any(len(text) > LONGEST_TEXT for text, _ in steps) or len(record.problem) > LONGEST_TEXT:
+        raise serializers.ValidationError({"messages": [f"A message is longer than {LONGEST_TEXT:,} characters."]})
+    answers_once = len(steps) == 1 and given["messages"][-1].get("role") == "assistant"
+    if answers_once and not given["messages"][-1].get("tool_calls"):
+        return Text(record.problem, _divided(steps[0][0], rule))
+    return Text(record.problem, steps)
+
+
+def _divided(text: str, rule: str) -> tuple[tuple[str, str], ...]:
+    return tuple((step, str(StepKind.REASONING)) for step in decompose(text, rule))

@@ -1,0 +1,178 @@
+"""A model that answers questions: scores of whole solutions, of solutions that grow, and plain states."""
+
+from collections import OrderedDict
+from collections.abc import Sequence
+from threading import Lock
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from annotation.errors import DomainError
+from annotation.models import ModelVersion
+from annotation.rounds.gateway.scoring import loaded_scorer
+
+if TYPE_CHECKING:
+    from prm.scores import Aggregate, TraceScore
+    from prm.scoring import Session
+    from prm.traces import Step, Trace
+
+AGGREGATES = ("product", "min", "mean", "last")
+
+
+def prepare_thread() -> None:
+    """Once in each thread that reads with a model."""
+    from prm.cores import use_half_the_cores
+
+    use_half_the_cores()
+
+
+class Text(msgspec.Struct, frozen=True, array_like=True):
+    """A solution as far as it goes: `steps` are (text, kind); the first `known` were scored before."""
+
+    problem: str
+    steps: tuple[tuple[str, str], ...]
+    known: int = 0
+
+
+class Scored(msgspec.Struct):
+    """What is said of one solution; `mean` and `spread` have one entry a step, None where it was not scored.
+
+    `first_suspicious` is the first step below the model's threshold, -1 where there is none, None where a step
+    without a score stands before any. `uncertainty` is the model's own probability that this verdict is wrong.
+    The two flags are None where the model has no bar for them. `tokens` is what was read.
+    """
+
+    mean: list[float | None]
+    spread: list[float | None]
+    score: float | None
+    first_suspicious: int | None
+    uncertainty: float | None
+    out_of_domain: bool | None
+    abstained: bool | None
+    distance: float | None = None
+    windowed: int = 0
+    tokens: int = 0
+
+
+class ServingModel:
+    """One loaded version. Reading is safe from several threads; the kept prefixes of sessions are guarded."""
+
+    def __init__(self, version: ModelVersion, *, kept_bytes: int) -> None:
+        """Load it, or take it from where pool scoring has it; raises DomainError (`model_unusable`)."""
+        self._scorer = loaded_scorer(version)
+        self._prefixes = _Prefixes(kept_bytes)
+        assert self._scorer.manifest is not None, "a registered version has a manifest"
+        self.trust = self._scorer.manifest.trust
+        self.threshold = self._scorer.threshold
+
+    def score(self, texts: Sequence[Text], aggregates: Sequence[str]) -> list[Scored]:
+        """Score whole solutions in packed passes; `aggregates` names the solution score of each."""
+        traces = [_trace(text) for text in texts]
+        lengths = self._tokens(traces)
+        found = self._scorer.score(traces)
+        return [self._judged(score, by, length) for score, by, length in zip(found, aggregates, lengths, strict=True)]
+
+    def append(self, text: Text, aggregate: str) -> Scored:
+        """Score the steps behind the first `known`, on what is kept of these; else all is read again from the text.
+
+        The answer is of all the steps. Kept is what was read of a text, under the text: forks share it.
+        """
+        session = self._prefixes.longest(text)
+        if session is None:
+            session = self._scorer.session(text.problem)
+        for position in range(len(session.scores), len(text.steps)):
+            session.append(_step(text.steps[position]))
+        self._prefixes.keep(text, session)
+        [length] = self._tokens([_trace(text)])
+        return self._judged(session.score(), aggregate, length)
+
+    def states(self, ids: Sequence[Sequence[int]]) -> list[bytes]:
+        """The last layer's states of token ids, as vLLM's `token_embed` gives them: little-endian float32.
+
+        Raises DomainError (`no_plain_states`) where the backbone was tuned, (`beyond_context`), (`unknown_token`).
+        """
+        from prm.scoring.states import last_states
+
+        scorer = self._scorer
+        if scorer.manifest is None or scorer.manifest.config.lane != "heads":
+            raise DomainError("no_plain_states", "This model's backbone is tuned: its states mean nothing elsewhere.")
+        longest, vocabulary = scorer.reader.context, len(scorer.reader.tokenizer)
+        for text in ids:
+            if len(text) > longest:
+                raise DomainError("beyond_context", f"A text has {len(text)} tokens; this model reads {longest}.")
+            if any(token >= vocabulary for token in text):
+                raise DomainError("unknown_token", f"A text has a token id above {vocabulary - 1}.")
+        return last_states(scorer.backbone, ids, scorer.local.token_budget)
+
+    @property
+    def context(self) -> int:
+        """The most tokens it reads."""
+        return self._scorer.reader.context
+
+    def _judged(self, score: "TraceScore", aggregate: str, tokens: int) -> Scored:
+        from prm.scores import aggregate as aggregated
+        from prm.trust import verdict
+
+        by: Aggregate = aggregate  # type: ignore[assignment]
+        first, uncertainty = verdict(score.heads, score.mean, self.threshold)
+        domain = self.trust.domain if self.trust else None
+        bar = self.trust.abstention if self.trust else None
+        distance = None
+        return Scored(
+            mean=score.mean,
+            spread=score.spread,
+            score=aggregated(score.mean, by),
+            first_suspicious=first,
+            uncertainty=uncertainty,
+            out_of_domain=distance > domain.bar if domain and distance is not None else None,
+            abstained=bar.withholds(uncertainty) if bar else None,
+            distance=distance,
+            windowed=score.windowed,
+            tokens=tokens,
+        )
+
+    def _tokens(self, traces: "Sequence[Trace]") -> list[int]:
+        from prm.encoding import tokenise
+
+        return [sum(map(len, pieces)) for pieces in tokenise(traces, self._scorer.reader.tokenizer)]
+
+
+class _Prefixes:
+    """What is kept of growing solutions, under their texts; the least used goes first."""
+
+    def __init__(self, most_bytes: int) -> None:
+        self._most = most_bytes
+        self._kept: OrderedDict[tuple[str, tuple[tuple[str, str], ...]], Session] = OrderedDict()
+        self._lock = Lock()
+
+    def longest(self, text: Text) -> "Session | None":
+        """A session of the longest kept beginning of the text; its own to go on with."""
+        with self._lock:
+            for length in range(len(text.steps) - 1, -1, -1):
+                key = (text.problem, text.steps[:length])
+                if key in self._kept:
+                    self._kept.move_to_end(key)
+                    return self._kept[key].fork()
+        return None
+
+    def keep(self, text: Text, session: "Session") -> None:
+        with self._lock:
+            self._kept[text.problem, text.steps] = session
+            self._kept.move_to_end((text.problem, text.steps))
+            total = sum(each.kept_bytes for each in self._kept.values())
+            while total > self._most and len(self._kept) > 1:
+                _, dropped = self._kept.popitem(last=False)
+                total -= dropped.kept_bytes
+
+
+def _trace(text: Text) -> "Trace":
+    from prm.traces import Trace
+
+    return Trace("", text.problem, [_step(step) for step in text.steps])
+
+
+def _step(step: tuple[str, str]) -> "Step":
+    from prm.traces import Step
+
+    text, kind = step
+    return Step(text, kind)  # type: ignore[arg-type]

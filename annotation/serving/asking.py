@@ -1,0 +1,92 @@
+"""The web side: check, count, put on the line, wait."""
+
+import time
+import uuid
+from collections.abc import Sequence
+from threading import BoundedSemaphore
+
+import redis
+from django.conf import settings
+from django.contrib.auth.models import User
+from django.db import connection
+
+from annotation.errors import DomainError, Missing
+from annotation.models import ApiToken, ModelVersion, Project
+from annotation.rounds.gateway.serving import Text
+from annotation.serving import line, quotas
+from annotation.serving.messages import Answer, Kind, Question, Route
+
+_seats = BoundedSemaphore(settings.SERVING_SEATS)  # threads of this process that may wait for answers
+
+
+class Failed(DomainError):
+    """What the worker says."""
+
+    def __init__(self, status: int, code: str, message: str, extra: dict[str, str | int | float | None]) -> None:
+        super().__init__(code, message, dict(extra))
+        self.status = status
+
+
+def ask(
+    *,
+    by: User,
+    token: ApiToken | None,
+    project: Project,
+    kind: Kind = "score",
+    route: Route = "score",
+    texts: Sequence[Text] = (),
+    ids: Sequence[Sequence[int]] = (),
+    domain: str = "",
+    number: int | None = None,
+    aggregate: str = "product",
+    timeout: float,
+) -> tuple[str, Answer]:
+    """The request's id and what a worker answers; `number` names a model version of the project.
+
+    Raises Missing (`model_not_found`), DomainError (`larger_than_quota`), QuotaMet, Overloaded, NoAnswer, NoWorker,
+    and what the worker could not do.
+    """
+    question = Question(
+        id=str(uuid.uuid4()),
+        kind=kind,
+        route=route,
+        project=project.pk,
+        user=by.pk,
+        token=token.pk if token else None,
+        domain=domain,
+        version=_version(project, number),
+        aggregate=aggregate,
+        texts=list(texts),
+        ids=[list(each) for each in ids],
+        asked_at=time.time(),
+        deadline=time.time() + timeout,
+    )
+    steps = sum(len(text.steps) - text.known for text in texts) or len(ids)
+    try:
+        quotas.spend(token, project, steps=steps)
+    except redis.RedisError as error:
+        raise line.NoWorker("redis_away", f"Redis does not answer ({error}). Try again in a moment.") from error
+    answer = _wait(question)
+    if answer.failure is not None:
+        raise Failed(**{name: getattr(answer.failure, name) for name in answer.failure.__struct_fields__})
+    return question.id, answer
+
+
+def _wait(question: Question) -> Answer:
+    if not _seats.acquire(blocking=False):
+        raise line.Overloaded(settings.SERVING_SEATS, line.SHORTEST_RETRY)
+    try:
+        if not connection.in_atomic_block:
+            connection.close()  # back to the pool: pages need it while this thread waits
+        return line.ask(question)
+    finally:
+        _seats.release()
+
+
+def _version(project: Project, number: int | None) -> int | None:
+    if number is None:
+        return None
+    found = ModelVersion.objects.filter(project=project, number=number).values_list("pk", flat=True).first()
+    if found is None:
+        raise Missing("model_not_found", f"There is no model {number} in {project.name}.", {"field": "model"})
+    return found

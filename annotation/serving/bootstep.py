@@ -1,0 +1,30 @@
+"""Makes the worker of the `score` queue answer questions over HTTP too."""
+
+from typing import Any
+
+from celery import bootsteps
+
+
+class Serving(bootsteps.StartStopStep):
+    """A thread beside the worker's pool, in the process that holds the models."""
+
+    requires = {"celery.worker.components:Pool"}
+
+    def __init__(self, worker: Any, **options: Any) -> None:
+        self.thread: Any = None
+        super().__init__(worker, **options)
+
+    def include_if(self, worker: Any) -> bool:
+        return "score" in worker.app.amqp.queues.consume_from
+
+    def start(self, worker: Any) -> None:
+        from annotation.serving.worker import ScoreThread
+
+        self.thread = ScoreThread()
+        self.thread.start()
+
+    def stop(self, worker: Any) -> None:
+        if self.thread is not None:
+            self.thread.stop()
+
+    terminate = stop

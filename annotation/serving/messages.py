@@ -1,0 +1,68 @@
+"""What travels between the web process and the worker."""
+
+from typing import Literal
+
+import msgspec
+
+from annotation.rounds.gateway.serving import Scored, Text
+
+Kind = Literal["score", "append", "states", "explain"]
+Route = Literal["score", "pooling", "session", "review"]
+
+
+class Question(msgspec.Struct):
+    """One request. `version` is the ModelVersion asked for by name, None for the champion of project and domain.
+
+    `asked_at` and `deadline` are seconds of the epoch: nobody waits for the answer after the deadline. `ids` are the
+    token ids of texts for the kind "states".
+    """
+
+    id: str
+    kind: Kind
+    route: Route
+    project: int
+    user: int
+    asked_at: float
+    deadline: float
+    domain: str = ""
+    version: int | None = None
+    token: int | None = None
+    aggregate: str = "product"
+    texts: list[Text] = []
+    ids: list[list[int]] = []
+
+
+class Served(msgspec.Struct):
+    """Which model answered. `snapshot` is the id of the labels it learned from, None for an outside model."""
+
+    id: int
+    number: int
+    sha256: str
+    snapshot: int | None
+    snapshot_sha256: str | None
+    threshold: float
+
+
+class Failure(msgspec.Struct):
+    """Why there is no answer, as the API says it."""
+
+    status: int
+    code: str
+    message: str
+    extra: dict[str, str | int | float | None] = {}
+
+
+class Answer(msgspec.Struct):
+    """`results` has one entry a text. `states` are a text's states as bytes of little-endian float32."""
+
+    served: Served | None = None
+    results: list[Scored] = []
+    states: list[bytes] = []
+    tokens: int = 0
+    batch: int = 1
+    failure: Failure | None = None
+
+
+encode = msgspec.msgpack.Encoder().encode
+decode_question = msgspec.msgpack.Decoder(Question).decode
+decode_answer = msgspec.msgpack.Decoder(Answer).decode

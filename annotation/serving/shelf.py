@@ -1,0 +1,144 @@
+"""The models at hand in a worker. A new champion is loaded beside the old one, which answers until it is there."""
+
+import logging
+import time
+from collections import OrderedDict
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
+
+from django.db import close_old_connections
+
+from annotation.errors import DomainError
+from annotation.models import ModelVersion, Project
+from annotation.rounds import registry
+from annotation.rounds.gateway.serving import ServingModel
+from annotation.serving.messages import Question, Served
+
+log = logging.getLogger(__name__)
+TRY_AGAIN_SECONDS = 30.0  # a model that could not be loaded is tried again
+
+
+@dataclass(frozen=True)
+class Loaded:
+    model: ServingModel
+    served: Served
+
+
+class Shelf:
+    """At most `most` models, the least used goes first. For one thread; loading goes on in another."""
+
+    def __init__(self, *, most: int, kept_bytes: int) -> None:
+        self._most, self._kept_bytes = most, kept_bytes
+        self._loaded: OrderedDict[int, Loaded] = OrderedDict()
+        self._loading: dict[int, Future[Loaded]] = {}
+        self._failed: dict[int, tuple[DomainError, float]] = {}
+        self._answered: dict[tuple[int, str], int] = {}  # which version last served a project and domain
+        self._loader = ThreadPoolExecutor(1, thread_name_prefix="load-model")
+
+    def find(self, question: Question) -> Loaded | None:
+        """The model that answers; None while it is being loaded and no other may answer instead.
+
+        Raises DomainError where no model serves, or the one asked for cannot be loaded.
+        """
+        self._collect()
+        place = (question.project, question.domain)
+        wanted = _version(question)
+        found = self._take(wanted.pk)
+        if found is None:
+            self._load(wanted)
+            before = self._answered.get(place)
+            found = self._take(before) if before is not None and question.version is None else None
+        if found is not None:
+            if question.version is None:
+                self._answered[place] = found.served.id
+            return found
+        if wanted.pk in self._failed:
+            raise self._failed[wanted.pk][0]
+        return None
+
+    def refresh(self) -> None:
+        """Load new champions of what was served before, while nobody waits for them."""
+        self._collect()
+        for project, domain in list(self._answered):
+            champion = _champion(project, domain)
+            if champion is not None and champion.pk not in self._loaded:
+                self._load(champion)
+
+    def close(self) -> None:
+        self._loader.shutdown(wait=False, cancel_futures=True)
+
+    def _take(self, version: int) -> Loaded | None:
+        if version in self._loaded:
+            self._loaded.move_to_end(version)
+        return self._loaded.get(version)
+
+    def _load(self, version: ModelVersion) -> None:
+        failed = self._failed.get(version.pk)
+        if version.pk in self._loading or (failed and time.monotonic() < failed[1]):
+            return
+        self._loading[version.pk] = self._loader.submit(_load, version, self._kept_bytes)
+
+    def _collect(self) -> None:
+        """Put on the shelf what has been loaded meanwhile."""
+        for pk, future in list(self._loading.items()):
+            if not future.done():
+                continue
+            del self._loading[pk]
+            try:
+                self._loaded[pk] = future.result()
+                self._failed.pop(pk, None)
+            except DomainError as error:
+                self._failed[pk] = error, time.monotonic() + TRY_AGAIN_SECONDS
+                log.error("Model version %s cannot serve: %s", pk, error.message)
+            while len(self._loaded) > self._most:
+                self._loaded.popitem(last=False)
+
+
+def served_of(version: ModelVersion, threshold: float) -> Served:
+    snapshot = version.snapshot
+    return Served(
+        id=version.pk,
+        number=version.number,
+        sha256=version.sha256,
+        snapshot=version.snapshot_id,
+        snapshot_sha256=snapshot.sha256 if snapshot else None,
+        threshold=threshold,
+    )
+
+
+class ModelUnusable(DomainError):
+    status = 503
+
+
+class NoChampion(DomainError):
+    status = 409
+
+
+def _load(version: ModelVersion, kept_bytes: int) -> Loaded:
+    try:
+        model = ServingModel(version, kept_bytes=kept_bytes)
+    except DomainError as error:
+        raise ModelUnusable(error.code, error.message, error.extra) from error
+    except Exception as error:
+        log.exception("Model version %s cannot be loaded", version.pk)
+        raise ModelUnusable("model_unusable", f"Model {version.number} cannot be loaded: {error}") from error
+    finally:
+        close_old_connections()
+    return Loaded(model, served_of(version, model.threshold))
+
+
+def _version(question: Question) -> ModelVersion:
+    if question.version is not None:
+        named = ModelVersion.objects.select_related("snapshot").filter(pk=question.version).first()
+        if named is None:
+            raise DomainError("model_not_found", "The model asked for is gone.")
+        return named
+    champion = _champion(question.project, question.domain)
+    if champion is None:
+        raise NoChampion("no_champion", "No model serves this project yet. Retrain it, or let a model serve.")
+    return champion
+
+
+def _champion(project: int, domain: str) -> ModelVersion | None:
+    found = Project.objects.filter(pk=project).first()
+    return registry.champion_for(found, domain) if found else None
