@@ -10,7 +10,7 @@ from rest_framework.views import APIView
 
 from annotation.api.authentication import caller, token_of
 from annotation.api.fields import IdField
-from annotation.api.texts import MOST_SOLUTIONS, StepField, StepSerializer, TextSerializer
+from annotation.api.texts import MOST_SOLUTIONS, StepField, TextSerializer
 from annotation.membership.access import find_project
 from annotation.rounds.gateway.serving import AGGREGATES, Scored
 from annotation.serving import asking

@@ -5,7 +5,7 @@ from typing import Any
 from celery import bootsteps
 
 
-class Serving(bootsteps.StartStopStep):
+class Serving(bootsteps.StartStopStep):  # type: ignore[misc] # Celery ships no types
     """A thread beside the worker's pool, in the process that holds the models."""
 
     requires = {"celery.worker.components:Pool"}

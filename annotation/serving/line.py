@@ -8,6 +8,7 @@ import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import Any
 
 import redis
 from django.conf import settings
@@ -19,6 +20,7 @@ STREAM, GROUP = "serving:line", "score"
 RATE = "serving:rate"
 ANSWER_SECONDS = 60  # an answer that nobody fetched is forgotten
 ALIVE_SECONDS = 4
+SOCKET_SECONDS = 65  # above the longest wait for an answer
 SHORTEST_RETRY, LONGEST_RETRY = 1, 60
 SPEED_UNKNOWN = 10.0  # questions a second, before anything was measured
 
@@ -70,9 +72,9 @@ class Place:
 
 
 @lru_cache(maxsize=1)
-def server() -> redis.Redis:
+def server() -> Any:
     """A client that threads share; a connection is taken for each call."""
-    return redis.Redis.from_url(settings.REDIS_URL, socket_connect_timeout=3)
+    return redis.Redis.from_url(settings.REDIS_URL, socket_connect_timeout=3, socket_timeout=SOCKET_SECONDS)
 
 
 def ask(question: Question) -> Answer:

@@ -2,7 +2,7 @@
 
 import copy
 from types import TracebackType
-from typing import Self
+from typing import Any, Self
 
 from prm.encoding import Encoded, tokenise
 from prm.errors import ScoringError
@@ -47,8 +47,8 @@ class Session:
         """What its cache holds of memory; a fork's shared part is counted again."""
         if self._kept is None:
             return 0
-        layers = self._kept.cache.layers
-        return sum(part.nbytes for layer in layers for part in (layer.keys, layer.values) if part is not None)
+        layers: list[Any] = self._kept.cache.layers
+        return sum(layer.keys.nbytes + layer.values.nbytes for layer in layers)
 
     def score(self, id: str = "") -> TraceScore:
         """The solution so far, as one record."""

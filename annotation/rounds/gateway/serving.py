@@ -175,4 +175,4 @@ def _step(step: tuple[str, str]) -> "Step":
     from prm.traces import Step
 
     text, kind = step
-    return Step(text, kind)  # type: ignore[arg-type]
+    return Step(text, kind)

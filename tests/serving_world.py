@@ -1,0 +1,74 @@
+"""A trained model that serves a project, cheap enough to have in many tests."""
+
+import shutil
+from functools import lru_cache
+from pathlib import Path
+
+import msgspec
+from django.conf import settings
+from django.contrib.auth.models import User
+from rest_framework.test import APIClient
+
+from annotation.membership.projects import create_project
+from annotation.membership.tokens import issue_token
+from annotation.models import ModelVersion, Project, Snapshot
+from annotation.rounds import registry
+from annotation.rounds.gateway.training import read_manifest
+from config.env import VAR_DIR
+
+CHOICES = {"epochs": 2, "heads": 4, "hidden": 16}
+PROBLEM = "What is 2 plus 2, times 3?"
+STEPS = ["2 + 2 = 4", "4 * 3 = 12", "The answer is 12."]
+
+
+@lru_cache(maxsize=4)
+def trained_folder(seed: int = 0) -> Path:
+    """A small model of the sandbox world, trained once a test run."""
+    from prm.config import TrainConfig
+    from prm.sandbox.world import WorldConfig, generate
+    from prm.traces import write_traces
+    from prm.training import train
+
+    folder = VAR_DIR / "serving-models" / str(seed)
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    data = folder / "train.jsonl"
+    traces = [
+        trace
+        for split, n in (("pool", 120), ("calibration", 60))
+        for trace in generate(WorldConfig(), split=split, n=n, seed=seed)
+    ]
+    write_traces(data, traces)
+    config = msgspec.convert({"seed": seed, **CHOICES}, TrainConfig)
+    train(data=data, out=folder / "model", config=config, report=lambda progress: None)
+    return folder / "model"
+
+
+def served_project(by: User, *, slug: str = "served", versions: int = 1, **policy: object) -> Project:
+    """A project with that many model versions, the first of which is the champion."""
+    project = create_project(by=by, name="Served", slug=slug, policy=policy)
+    for number in range(1, versions + 1):
+        add_version(project, number)
+    registry.crown(by=None, version=project.model_versions.get(number=1), reason="first")
+    return project
+
+
+def add_version(project: Project, number: int, seed: int = 0) -> ModelVersion:
+    """A version of the project with weights of its own on disk."""
+    path = f"project-{project.pk}/run-{number}"
+    folder = settings.MODEL_ROOT / path
+    shutil.rmtree(folder, ignore_errors=True)
+    shutil.copytree(trained_folder(seed), folder)
+    manifest, sha256 = read_manifest(folder)
+    snapshot = Snapshot.objects.create(project=project, sha256=f"{number:064x}", path="none")
+    return ModelVersion.objects.create(
+        project=project, number=number, path=path, sha256=sha256, manifest=manifest, snapshot=snapshot
+    )
+
+
+def program_of(user: User) -> APIClient:
+    """A program of this person's, with a token of its own."""
+    client = APIClient()
+    _, secret = issue_token(by=user, name="program")
+    client.credentials(HTTP_AUTHORIZATION=f"Bearer {secret}")
+    return client
