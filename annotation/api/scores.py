@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from drf_spectacular.utils import extend_schema, extend_schema_field
+from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -10,18 +10,13 @@ from rest_framework.views import APIView
 
 from annotation.api.authentication import caller, token_of
 from annotation.api.fields import IdField
-from annotation.api.texts import MOST_SOLUTIONS, StepField, TextSerializer
+from annotation.api.texts import MOST_SOLUTIONS, TextSerializer
 from annotation.membership.access import find_project
 from annotation.rounds.gateway.serving import AGGREGATES, Scored
 from annotation.serving import asking
 from annotation.serving.messages import Served
 
 TIMEOUT, LONGEST_TIMEOUT = 20.0, 55.0
-
-
-@extend_schema_field({"oneOf": [{"type": "string"}, {"$ref": "#/components/schemas/StepRequest"}]})
-class DescribedStep(StepField):
-    """A step as it is described."""
 
 
 class Asked(serializers.Serializer):

@@ -3,6 +3,7 @@
 from typing import Any
 
 import msgspec
+from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from annotation.api.fields import JSONObjectField
@@ -23,6 +24,21 @@ class StepSerializer(serializers.Serializer):
     kind = serializers.ChoiceField(StepKind.choices, default=StepKind.REASONING)
 
 
+@extend_schema_field(
+    {
+        "oneOf": [
+            {"type": "string", "minLength": 1, "maxLength": LONGEST_TEXT},
+            {
+                "type": "object",
+                "required": ["text"],
+                "properties": {
+                    "text": {"type": "string", "minLength": 1, "maxLength": LONGEST_TEXT},
+                    "kind": {"type": "string", "enum": StepKind.values},
+                },
+            },
+        ]
+    }
+)
 class StepField(serializers.Field):
     """A step as plain text, or with its kind."""
 
@@ -41,14 +57,14 @@ class TextSerializer(serializers.Serializer):
     problem = serializers.CharField(required=False, max_length=LONGEST_TEXT, trim_whitespace=False)
     steps = serializers.ListField(child=StepField(), required=False, min_length=1, max_length=MOST_STEPS)
     text = serializers.CharField(
-        required=False, max_length=LONGEST_TEXT, help_text="A solution not divided yet; `split_by` divides it."
+        required=False, max_length=LONGEST_TEXT, help_text="A solution not divided yet; `decomposition` divides it."
     )
     messages = serializers.ListField(
         child=JSONObjectField(), required=False, min_length=2, max_length=MOST_STEPS + 1,
-        help_text="An OpenAI chat. The first user's message is the problem. A single answer is divided by `split_by`; "
-        "in a longer run every later message is one step.",
+        help_text="An OpenAI chat. The first user's message is the problem. A single answer is divided by the rule of "
+        "`decomposition`; in a longer run every later message is one step.",
     )  # fmt: skip
-    split_by = serializers.ChoiceField(sorted(RULES), default="blank_lines")
+    decomposition = serializers.ChoiceField(list(RULES), default="blank_lines")
 
     def validate(self, given: dict[str, Any]) -> dict[str, Any]:
         ways = [name for name in ("steps", "text", "messages") if name in given]
@@ -64,7 +80,7 @@ class TextSerializer(serializers.Serializer):
 
 
 def _text(given: dict[str, Any]) -> Text:
-    rule = given["split_by"]
+    rule = given["decomposition"]
     if "text" in given:
         return Text(given["problem"], _divided(given["text"], rule))
     try:
