@@ -29,10 +29,25 @@ def final_answer(text: str) -> str | None:
     if boxed is not None:
         return boxed
     marked = MARKED.findall(text)
+    if marked and isinstance(normalised(marked[-1]), Fraction):  # a ratio is one number, not two
+        return marked[-1].rstrip(".")
     numbers = NUMBER.findall(marked[-1] if marked else text)
     if numbers:
         return numbers[0] if marked else numbers[-1]
     return marked[-1].strip(".") if marked else None
+
+
+def agrees(solution: str, reference: str) -> bool | None:
+    """Whether a solution's text gives the reference answer; None where that cannot be told.
+
+    It cannot where the reference is no number, and neither the answer found nor the end of the text is that text.
+    """
+    wanted, given = normalised(reference), final_answer(solution)
+    if given is not None and normalised(given) == wanted:
+        return True
+    if isinstance(wanted, Fraction):
+        return False
+    return True if wanted and str(normalised(solution)).endswith(wanted) else None
 
 
 def normalised(answer: str) -> Answer:

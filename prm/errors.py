@@ -29,3 +29,7 @@ class Cancelled(PRMError):
     """Work stopped on request; a training run leaves a checkpoint to resume from."""
 
     exit_code = 4
+
+
+class PolicyError(PRMError):
+    """A policy's or a verifier's server that cannot be reached, refuses, or answers something else."""

@@ -17,7 +17,7 @@ import numpy as np
 from prm.evaluation.resampling import Array, Metric, draws_of, resample
 from prm.labels import problem_of
 from prm.sandbox.mistakes import slip
-from prm.sandbox.policy import Policy, Start, final_answer
+from prm.sandbox.solving import Policy, Start, final_answer
 from prm.scores import TraceScore
 from prm.traces import Step, Trace
 

@@ -1,12 +1,10 @@
-"""Who solves the sandbox's problems: a causal LM that can go on from any prefix, and the world's own solvers.
+"""A causal LM that solves the sandbox's problems and can go on from any prefix.
 
-The language model is graded by the world's reference answer alone. The world's solvers come with the truth
-of every step, so what a verifier picks from them can be checked step by step.
+It is graded by the world's reference answer alone. The world's own solvers (`prm.sandbox.world`) come with the
+truth of every step, so what a verifier picks from them can be checked step by step.
 """
 
-import re
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple, Protocol
 
 import msgspec
 import torch
@@ -14,34 +12,25 @@ import torch
 from prm.backbones import Backbone
 from prm.encoding import tokenise
 from prm.rendering import parse_step
+from prm.sandbox.solving import Policy, Start, final_answer
 from prm.traces import Step, Trace
 
 ROWS = 256  # continuations written side by side
-LAST_WORDS = re.compile(r"(?:answer is|done:|result:|prints|output is|comes to|we get|result is) \$?(.+?)\$?\.$", re.I)
-
-
-class Start(NamedTuple):
-    """Where a policy goes on: a problem and the steps that already stand."""
-
-    problem: str
-    steps: Sequence[Step] = ()
-
-
-class Policy(Protocol):
-    """Something that solves problems step by step."""
-
-    def continue_from(self, starts: Sequence[Start], *, seed: int) -> list[list[Step]]:
-        """The steps that follow each start, one sample a start; the same seed gives the same samples."""
 
 
 class BackbonePolicy:
     """A causal LM that was trained on solutions in this library's layout, sampled at `temperature`.
 
-    A continuation ends with the end of text, or after `most_tokens`; a step cut short there is left out.
+    A continuation ends with the end of text, or after `most_tokens`; a step cut short there is left out. With
+    `one_step` it also ends with the first step, where the layout ends steps by a token of its own.
     """
 
-    def __init__(self, backbone: Backbone, *, temperature: float = 1.0, most_tokens: int = 256) -> None:
+    def __init__(
+        self, backbone: Backbone, *, temperature: float = 1.0, most_tokens: int = 256, one_step: bool = False
+    ) -> None:
         self.backbone, self.temperature, self.most_tokens = backbone, temperature, most_tokens
+        end, mark = backbone.tokenizer.eos_token_id, backbone.layout.step_end
+        self.ends = [end, *mark] if one_step and len(mark) == 1 else [end]
 
     def continue_from(self, starts: Sequence[Start], *, seed: int) -> list[list[Step]]:
         prompts = self._prompts(starts)
@@ -83,7 +72,7 @@ class BackbonePolicy:
                 top_k=0,
                 top_p=1.0,
                 max_new_tokens=min(self.most_tokens, self.backbone.context - longest),
-                eos_token_id=end,
+                eos_token_id=self.ends,
                 pad_token_id=end,
             )
         return [self._read(row) for row in written[:, longest:].tolist()]
@@ -98,12 +87,6 @@ class BackbonePolicy:
                 steps.append(parse_step(self.backbone.tokenizer.decode(ids[begin:k]).strip()))
                 begin = k + len(mark)
         return steps
-
-
-def final_answer(steps: Sequence[Step]) -> str | None:
-    """The answer that a sandbox solution ends with, None where its last step states none."""
-    stated = LAST_WORDS.search(steps[-1].text) if steps else None
-    return stated[1] if stated else None
 
 
 def sample_solutions(policy: Policy, problems: Sequence[Trace], *, samples: int, seed: int) -> Iterator[Trace]:

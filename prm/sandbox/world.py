@@ -96,6 +96,12 @@ def generate_pools(world: WorldConfig, *, split: Split, problems: int, samples: 
     return _solutions(world, split, seed, repeat(samples, problems))
 
 
+def posed(world: WorldConfig, *, split: Split, seed: int = 0) -> Iterator[tuple[Skill, str, Work]]:
+    """Endless problems of a split, as `generate` draws them: the skill, the seed of the story, the right solution."""
+    for skill, story, clean, _ in _problems(world, split, seed):
+        yield skill, story, clean
+
+
 def corpus(world: WorldConfig, *, n: int, seed: int = 0) -> Iterator[tuple[str, list[Step]]]:
     """Yields n unlabelled solutions as (problem, steps), of source groups that no split has.
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from prm.answers import final_answer, normalised
+from prm.answers import agrees, final_answer, normalised
 
 
 @pytest.mark.parametrize(
@@ -55,3 +55,26 @@ def test_a_ratio_is_read_exactly(value: Fraction) -> None:
 def test_no_text_is_too_odd(text: str) -> None:
     assert isinstance(normalised(text), Fraction | str)
     final_answer(text)
+
+
+def test_a_ratio_after_the_answers_mark_is_one_number() -> None:
+    assert normalised(final_answer("So the answer is 3/4.") or "") == Fraction(3, 4)
+    assert normalised(final_answer(r"The answer is $\frac{3}{4}$.") or "") == Fraction(3, 4)
+
+
+@pytest.mark.parametrize(
+    ("solution", "reference", "agreed"),
+    [
+        ("So the answer is 3/4.", "0.75", True),
+        ("So the answer is 12.", "13", False),
+        ("No number at all.", "13", False),
+        ("The program prints [1, 2].", "[1, 2]", True),
+        ("The program prints [1, 3].", "[1, 2]", None),
+        ("", "13", False),
+        ("", "Athens", None),
+    ],
+)
+def test_a_solution_agrees_with_its_reference_or_not_or_cannot_be_told(
+    solution: str, reference: str, agreed: bool | None
+) -> None:
+    assert agrees(solution, reference) is agreed

@@ -8,7 +8,7 @@ import msgspec
 import pytest
 
 from prm.probes.faithfulness import falsify, run_trials, summarise
-from prm.sandbox.policy import Start
+from prm.sandbox.solving import Start
 from prm.scores import TraceScore
 from prm.traces import Step, Trace
 

@@ -5,7 +5,8 @@ import pytest
 from prm.backbones import load_backbone
 from prm.rendering import parse_step, render_step
 from prm.sandbox import WorldConfig, generate, generate_pools
-from prm.sandbox.policy import BackbonePolicy, Start, final_answer, sample_solutions
+from prm.sandbox.policy import BackbonePolicy, sample_solutions
+from prm.sandbox.solving import Start, final_answer
 from prm.traces import Step
 
 WORLD = WorldConfig()

@@ -1,0 +1,178 @@
+"""`search`: better answers from a policy and a verifier, from JSONL of problems to JSONL of solutions."""
+
+import argparse
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+import numpy as np
+
+from prm.answers import agrees
+from prm.commands.common import MODEL_HELP, above_zero, at_least, load_scorer, say
+from prm.errors import DataError
+from prm.evaluation.resampling import as_metric, draws_of
+from prm.jsonl import read_records, write_records
+from prm.scores import AGGREGATES
+
+if TYPE_CHECKING:
+    from prm.search import Endpoint, Found, Verifier
+
+Searching = Callable[..., "Found"]
+METHODS = ("best-of-n", "beam", "revise")
+BOOTSTRAP = 2000
+
+
+class Problem(msgspec.Struct):
+    """A line of the problems' file; lines of traces do, for their other fields are not read."""
+
+    problem: str
+    problem_id: str = ""
+    id: str = ""
+    reference_answer: str | None = None
+
+
+class Solved(msgspec.Struct):
+    """A line of the result; `correct` is None where the problem has no reference, or one that is no number
+    and cannot be told from the solution's words."""
+
+    problem_id: str
+    problem: str
+    found: "Found"
+    correct: bool | None
+
+
+def add(commands: Any) -> None:
+    parser = commands.add_parser("search", help="search for good answers of a policy, guided by a verifier")
+    parser.add_argument("method", choices=METHODS)
+    policy = parser.add_argument_group("the policy")
+    policy.add_argument(
+        "--endpoint", required=True, metavar="URL", help="an OpenAI-compatible address, its /v1 included"
+    )
+    policy.add_argument("--model", required=True, help="the policy's name there")
+    policy.add_argument("--api", choices=("chat", "completions"), default="chat")
+    policy.add_argument(
+        "--continuation",
+        choices=("prefill", "ask"),
+        default="prefill",
+        help="how chat goes on from given steps: as the beginning of its own message (vLLM, SGLang), or asked in words",
+    )
+    policy.add_argument("--prompt", default="{problem}", help='the user\'s message, with "{problem}" in it')
+    policy.add_argument("--api-key-file", type=Path, help="a file that holds the key, and nothing else")
+    policy.add_argument("--temperature", type=float, default=0.8)
+    policy.add_argument("--max-tokens", type=at_least(1), default=1024, help="the most that one answer may have")
+    policy.add_argument("--timeout", type=above_zero, default=120.0, help="seconds for one request")
+    policy.add_argument("--concurrency", type=at_least(1), default=8, help="requests, and problems, at a time")
+    verifier = parser.add_argument_group("the verifier")
+    verifier.add_argument("--verifier", required=True, help=MODEL_HELP)
+    verifier.add_argument("--aggregate", choices=AGGREGATES, default="product", help="solutions from their steps")
+    parser.add_argument("--weighted", action="store_true", help="choose among answers by the sum of their scores")
+    parser.add_argument("--n", type=at_least(1), default=8, help="best-of-n: solutions a problem")
+    parser.add_argument("--width", type=at_least(1), default=4, help="beam: beams kept")
+    parser.add_argument("--expansions", type=at_least(1), default=4, help="beam: next steps tried for each")
+    parser.add_argument("--most-steps", type=at_least(1), default=40, help="beam: rounds at most")
+    parser.add_argument("--token-budget", type=at_least(1), help="beam: tokens a problem, prompts included")
+    parser.add_argument("--rounds", type=at_least(1), default=3, help="revise: revisions at most")
+    parser.add_argument("--tries", type=at_least(1), default=4, help="revise: ways on tried in each")
+    parser.add_argument("--critique", action="store_true", help="revise: tell the policy which step went wrong")
+    parser.add_argument("--problems", type=Path, required=True, help="JSONL with `problem`, and `reference_answer`")
+    parser.add_argument("--out", type=Path, required=True, help="JSONL of solutions with their scores and cost")
+    parser.add_argument("--seed", type=int, default=0)
+    parser.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace) -> None:
+    problems = _problems(options.problems)
+    search = _search(options, _policy(options), _verifier(options))
+    solved: list[Solved] = []
+
+    def each() -> Iterator[Solved]:
+        with ThreadPoolExecutor(options.concurrency) as pool:
+            for one in pool.map(lambda numbered: _solve(search, *numbered), enumerate(problems)):
+                solved.append(one)
+                yield one
+
+    write_records(options.out, each())
+    for line in _summary(solved):
+        say(line)
+
+
+def _problems(path: Path) -> list[Problem]:
+    """The different problems of the file, in order."""
+    if not path.is_file():
+        raise DataError(f"{path}: no such file")
+    problems = {one.problem: one for one in reversed(list(read_records(path, Problem)))}
+    if not problems:
+        raise DataError(f"{path}: no problems")
+    return list(reversed(problems.values()))
+
+
+def _policy(options: argparse.Namespace) -> "Endpoint":
+    from prm.search import Endpoint, Sampling
+    from prm.search.endpoint import read_key
+
+    return Endpoint(
+        options.endpoint,
+        options.model,
+        api=options.api,
+        continuation=options.continuation,
+        prompt=options.prompt,
+        sampling=Sampling(temperature=options.temperature, max_tokens=options.max_tokens),
+        api_key=read_key(options.api_key_file),
+        timeout=options.timeout,
+        concurrency=options.concurrency,
+    )
+
+
+def _verifier(options: argparse.Namespace) -> "Verifier":
+    from prm.search.verifiers import LocalVerifier
+
+    return LocalVerifier(load_scorer(options.verifier))
+
+
+def _search(options: argparse.Namespace, policy: "Endpoint", verifier: "Verifier") -> Searching:
+    from prm.search import beam_search, best_of_n, revise
+
+    match options.method:
+        case "best-of-n":
+            method: Searching = partial(best_of_n, n=options.n, weighted=options.weighted)
+        case "beam":
+            method = partial(
+                beam_search,
+                width=options.width,
+                expansions=options.expansions,
+                most_steps=options.most_steps,
+                token_budget=options.token_budget,
+                weighted=options.weighted,
+            )
+        case _:
+            method = partial(revise, rounds=options.rounds, tries=options.tries, critique=options.critique)
+    return lambda problem, seed: method(
+        policy, verifier, problem, by=options.aggregate, seed=options.seed * 1_000_003 + seed
+    )
+
+
+def _solve(search: Searching, number: int, problem: Problem) -> Solved:
+    found = search(problem.problem, number)
+    correct = None
+    if problem.reference_answer is not None:
+        correct = agrees(found.steps[-1].text if found.steps else "", problem.reference_answer)
+    return Solved(problem.problem_id or problem.id or str(number + 1), problem.problem, found, correct)
+
+
+def _summary(solved: list[Solved]) -> Iterator[str]:
+    graded = [one.correct for one in solved if one.correct is not None]
+    if graded:
+        shares = draws_of(len(graded), BOOTSTRAP, 0) @ np.array(graded, dtype=np.float32) / len(graded)
+        right = as_metric(shares)
+        yield f"{right.value:.1%} right (95 %: {right.low:.1%} to {right.high:.1%}) of {len(graded)} problems"
+    costs = [one.found.cost for one in solved]
+    per = len(solved)
+    tokens = sum(cost.completion_tokens for cost in costs) / per
+    calls = sum(cost.calls for cost in costs) / per
+    steps = sum(cost.steps_verified for cost in costs) / per
+    yield f"a problem: {tokens:,.0f} tokens written in {calls:.1f} calls, {steps:.1f} steps verified"
+    if unmetered := sum(cost.unmetered for cost in costs):
+        yield f"{unmetered} calls of which the server told no tokens"

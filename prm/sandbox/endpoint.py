@@ -1,0 +1,248 @@
+"""The sandbox's policies behind an OpenAI-compatible address on this machine, to try search and sampling against.
+
+`python -m prm.sandbox.endpoint --port 8765` serves the world's solvers, who know its problems and go on from any
+steps (`sandbox-weak`, `sandbox-medium`, `sandbox-strong`; temperature has no hold on them), and `tiny`, the embedded
+backbone as a language model, which writes on any text and is a poor solver. Answers are text: no label leaves here.
+Tokens are counted as words and marks.
+"""
+
+import argparse
+import json
+import random
+import re
+import threading
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+import msgspec
+
+from prm.cores import use_half_the_cores
+from prm.encoding import TEXT_SEPARATOR
+from prm.rendering import parse_step, render_step
+from prm.sandbox.solvers import SolverPolicy, UnknownProblem
+from prm.sandbox.solving import Policy, Start
+from prm.sandbox.world import GENERATORS
+from prm.traces import Step
+
+TINY = "tiny"
+MODELS = (*GENERATORS, TINY)
+SEEDS = (0, 20261121)  # of `generate` by default, and of the demo project
+MOST_CHOICES, MOST_BYTES = 128, 4 * 2**20
+
+
+class Refused(Exception):
+    """A request that cannot be answered; `status` is HTTP's."""
+
+    def __init__(self, status: int, message: str) -> None:
+        super().__init__(message)
+        self.status = status
+
+
+class Message(msgspec.Struct):
+    role: str
+    content: str = ""
+
+
+class Asked(msgspec.Struct):
+    """What is read of a request; the rest of OpenAI's fields has no meaning here."""
+
+    model: str
+    prompt: str | None = None
+    messages: list[Message] = []
+    n: int = 1
+    max_tokens: int | None = None
+    temperature: float = 1.0
+    stop: str | list[str] | None = None
+    seed: int | None = None
+
+    @property
+    def stops(self) -> list[str]:
+        return [self.stop] if isinstance(self.stop, str) else self.stop or []
+
+
+@dataclass
+class Sandbox:
+    """The policies. One request is answered at a time; `busy` is the share of requests turned away with a 429."""
+
+    busy: float = 0.0
+    seeds: Sequence[int] = SEEDS
+    rng: random.Random = field(default_factory=random.Random)
+    lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def __post_init__(self) -> None:
+        known = SolverPolicy(GENERATORS["sandbox-medium"], seeds=self.seeds)
+        self._solvers = {name: known.with_habits(habits) for name, habits in GENERATORS.items()}
+        self._backbone: Any = None
+
+    def answer(self, asked: Asked, *, chat: bool) -> dict[str, Any]:
+        """The answer to a completion or chat request. Raises Refused."""
+        if asked.model not in MODELS:
+            raise Refused(404, f"there is no model {asked.model!r}; there are {', '.join(MODELS)}")
+        if not 1 <= asked.n <= MOST_CHOICES:
+            raise Refused(400, f"n is {asked.n}; 1 to {MOST_CHOICES} can be asked for at once")
+        with self.lock:
+            start = self._start(asked, chat)
+            seed = self.rng.getrandbits(31) if asked.seed is None else asked.seed
+            try:
+                written = self._policy(asked).continue_from([start] * asked.n, seed=seed)
+            except UnknownProblem as error:
+                raise Refused(400, str(error)) from error
+        choices = [_choice(number, steps, asked, chat) for number, steps in enumerate(written)]
+        completion = sum(_tokens(_text_of(choice)) for choice in choices)
+        prompt = _tokens(start.problem) + sum(_tokens(step.text) for step in start.steps)
+        return {
+            "id": f"sandbox-{self.rng.getrandbits(48):x}",
+            "object": "chat.completion" if chat else "text_completion",
+            "created": int(time.time()),
+            "model": asked.model,
+            "choices": choices,
+            "usage": {
+                "prompt_tokens": prompt,
+                "completion_tokens": completion,
+                "total_tokens": prompt + completion,
+            },
+        }
+
+    def _policy(self, asked: Asked) -> Policy:
+        if asked.model != TINY:
+            return self._solvers[asked.model]
+        from prm.backbones import load_backbone
+        from prm.sandbox.policy import BackbonePolicy
+
+        use_half_the_cores()
+        self._backbone = self._backbone or load_backbone(TINY)
+        return BackbonePolicy(
+            self._backbone,
+            temperature=max(asked.temperature, 1e-3),
+            most_tokens=min(asked.max_tokens or 256, 256),
+            one_step=TEXT_SEPARATOR in asked.stops,
+        )
+
+    def _start(self, asked: Asked, chat: bool) -> Start:
+        """The problem, and the steps that stand: after it in a prompt, or in an assistant's message."""
+        if chat:
+            users = [message.content for message in asked.messages if message.role == "user"]
+            begun = [message.content for message in asked.messages if message.role == "assistant"]
+            if not users:
+                raise Refused(400, "there is no message of a user")
+            return Start(self._problem(users[0], asked.model), _steps("".join(begun)))
+        text = asked.prompt or ""
+        problem = self._problem(text, asked.model) if asked.model != TINY else text.partition(TEXT_SEPARATOR)[0]
+        return Start(problem, _steps(text.partition(problem)[2].partition(TEXT_SEPARATOR)[2]))
+
+    def _problem(self, text: str, model: str) -> str:
+        """The world's problem that the text is, or holds; for the language model whatever it is."""
+        if model == TINY:
+            return text
+        found = self._solvers[model].known_in(text)
+        if found is None:
+            raise Refused(400, f"the sandbox poses no problem that stands in {text[:80]!r}")
+        return found
+
+
+class Handler(BaseHTTPRequestHandler):
+    """GET /v1/models, POST /v1/completions and /v1/chat/completions."""
+
+    protocol_version = "HTTP/1.1"
+    sandbox: Sandbox
+
+    def do_GET(self) -> None:
+        if self.path.rstrip("/") == "/v1/models":
+            self._send(200, {"object": "list", "data": [{"id": name, "object": "model"} for name in MODELS]})
+        else:
+            self._refuse(Refused(404, f"nothing is at {self.path}"))
+
+    def do_POST(self) -> None:
+        length = int(self.headers.get("Content-Length") or 0)
+        body = self.rfile.read(min(length, MOST_BYTES))
+        try:
+            if self.path not in ("/v1/completions", "/v1/chat/completions"):
+                raise Refused(404, f"nothing is at {self.path}")
+            if length > MOST_BYTES:
+                self.close_connection = True
+                raise Refused(413, f"{MOST_BYTES} bytes is the most")
+            if self.sandbox.rng.random() < self.sandbox.busy:
+                raise Refused(429, "busy; ask again")
+            chat = self.path.endswith("/chat/completions")
+            self._send(200, self.sandbox.answer(msgspec.json.decode(body, type=Asked), chat=chat))
+        except msgspec.DecodeError as error:
+            self._refuse(Refused(400, str(error)))
+        except Refused as error:
+            self._refuse(error)
+
+    def log_message(self, format: str, *args: Any) -> None:
+        """Say nothing of each request."""
+
+    def _refuse(self, error: Refused) -> None:
+        kind = "rate_limit_error" if error.status == 429 else "invalid_request_error"
+        self._send(error.status, {"error": {"message": str(error), "type": kind, "code": error.status}})
+
+    def _send(self, status: int, answer: dict[str, Any]) -> None:
+        body = json.dumps(answer).encode()
+        self.send_response(status)
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Length", str(len(body)))
+        if status == 429:
+            self.send_header("Retry-After", "0")
+        self.end_headers()
+        self.wfile.write(body)
+
+
+def serve(*, port: int, busy: float = 0.0, seeds: Sequence[int] = SEEDS) -> ThreadingHTTPServer:
+    """A server on this machine's own address; port 0 takes a free one."""
+    handler = type("SandboxHandler", (Handler,), {"sandbox": Sandbox(busy=busy, seeds=seeds)})
+    return ThreadingHTTPServer(("127.0.0.1", port), handler)
+
+
+def _steps(text: str) -> list[Step]:
+    return [parse_step(part.strip()) for part in text.split(TEXT_SEPARATOR) if part.strip()]
+
+
+def _choice(number: int, steps: Sequence[Step], asked: Asked, chat: bool) -> dict[str, Any]:
+    text = TEXT_SEPARATOR.join(render_step(step) for step in steps)
+    if steps and asked.model == TINY and TEXT_SEPARATOR in asked.stops:
+        text += TEXT_SEPARATOR  # it was stopped behind its first step
+    places = [(text.find(stop), stop) for stop in asked.stops if stop and stop in text]
+    at, stopped = min(places, default=(len(text), None))
+    text, finish = text[:at], "stop"
+    if asked.max_tokens is not None and _tokens(text) > asked.max_tokens:
+        text, finish, stopped = _cut(text, asked.max_tokens), "length", None
+    said: dict[str, Any] = {"message": {"role": "assistant", "content": text}} if chat else {"text": text}
+    return said | {"index": number, "finish_reason": finish, "stop_reason": stopped, "logprobs": None}
+
+
+WORD = re.compile(r"\w+|[^\w\s]")
+
+
+def _tokens(text: str) -> int:
+    return len(WORD.findall(text))
+
+
+def _cut(text: str, tokens: int) -> str:
+    ends = [found.end() for found in WORD.finditer(text)]
+    return text[: ends[tokens - 1]] if tokens else ""
+
+
+def _text_of(choice: dict[str, Any]) -> str:
+    return str(choice["message"]["content"] if "message" in choice else choice["text"])
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(prog="python -m prm.sandbox.endpoint", description="Sandbox policies over HTTP.")
+    parser.add_argument("--port", type=int, default=8765, help="0 takes a free one (8765)")
+    parser.add_argument("--busy", type=float, default=0.0, help="share of requests turned away with a 429 (0)")
+    parser.add_argument("--seeds", type=int, nargs="+", default=list(SEEDS), help="of the world's problems")
+    options = parser.parse_args()
+    server = serve(port=options.port, busy=options.busy, seeds=options.seeds)
+    print(f"http://127.0.0.1:{server.server_address[1]}/v1 serves {', '.join(MODELS)}", flush=True)
+    try:
+        server.serve_forever()
+    except KeyboardInterrupt:
+        server.server_close()
+
+
+if __name__ == "__main__":
+    main()

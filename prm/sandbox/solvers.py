@@ -1,0 +1,165 @@
+"""The world's own solvers as a policy: they solve any of its problems, and go on from any steps that stand.
+
+What stands is read as a person would read it: each step for the value that it puts down, right or wrong, and the
+rest follows from that. So a solver that is given an error goes on consistently with it.
+"""
+
+import copy
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import islice
+from random import Random
+from typing import Any, get_args
+
+from prm.encoding import TEXT_SEPARATOR
+from prm.sandbox.mistakes import Value, simplify
+from prm.sandbox.registry import Skill
+from prm.sandbox.solving import Start
+from prm.sandbox.work import ASIDES, GOOD, JUMPS, REMARKS, UNUSUAL_LEADS, Habits, Work, Wrong
+from prm.sandbox.world import WorldConfig, posed
+from prm.traces import Split, Step, StepLabel
+
+NUMBER = re.compile(r"\\frac\{(-?\d+)\}\{(\d+)\}|(-?\d+)/(\d+)|(-?\d+)")
+BROKEN = (ArithmeticError, IndexError, KeyError, ValueError, TypeError, RecursionError)
+
+
+class UnknownProblem(Exception):
+    """A problem that the world does not pose, or not among the first ones."""
+
+
+@dataclass
+class Resumed(Work):
+    """A sheet on which the first steps stand already, whoever wrote them; `trusted` takes their values as right."""
+
+    standing: Sequence[Step] = ()
+    trusted: bool = False
+
+    def _wander(self) -> None:
+        while self._stands and self._next.text in (*ASIDES, *REMARKS):
+            self._write("", GOOD)
+        if not self._stands:
+            super()._wander()
+
+    def _settle(self, right: Wrong, wrong: Sequence[Wrong], kind: str) -> Any:
+        if self._stands:
+            self._wander()
+        if not self._stands:
+            return super()._settle(right, wrong, kind)
+        value = right.value if self.trusted else value_in(self._next.text, (right, *wrong))
+        if value != right.value:
+            self.errors.append((len(self.steps), "standing"))
+        self._write("", GOOD)
+        self.values.append(value)
+        return value
+
+    def _write(self, text: str, label: StepLabel, kind: str = "reasoning") -> None:
+        if self._stands:
+            text, kind = self._next.text, self._next.kind
+        super()._write(text, label, kind)
+
+    @property
+    def _stands(self) -> bool:
+        return len(self.steps) < len(self.standing)
+
+    @property
+    def _next(self) -> Step:
+        return self.standing[len(self.steps)]
+
+
+class SolverPolicy:
+    """Solves problems of the world with these habits; it knows the first `problems` of each split and seed."""
+
+    def __init__(
+        self, habits: Habits, *, world: WorldConfig | None = None, problems: int = 1000, seeds: Sequence[int] = (0,)
+    ) -> None:
+        self.habits = habits
+        self._known: dict[str, tuple[Skill, str, Work]] = {}
+        self._more = _posed(world or WorldConfig(), problems, seeds)
+
+    def with_habits(self, habits: Habits) -> "SolverPolicy":
+        """Another solver who knows the same problems."""
+        twin = copy.copy(self)
+        twin.habits = habits
+        return twin
+
+    def continue_from(self, starts: Sequence[Start], *, seed: int) -> list[list[Step]]:
+        """The steps that follow each start; raises UnknownProblem."""
+        return [self._continue(start, f"{seed}/{number}") for number, start in enumerate(starts)]
+
+    def known_in(self, text: str) -> str | None:
+        """The problem that is this text or a paragraph of it, else the longest that stands in it; None for none."""
+        wanted = [text, *text.split(TEXT_SEPARATOR)]
+        while not (found := [part for part in wanted if part in self._known]):
+            new = next(self._more, None)
+            if new is None:
+                return max((problem for problem in self._known if problem in text), key=len, default=None)
+            self._known[new[2].problem] = new
+        return found[0]
+
+    def _continue(self, start: Start, seed: str) -> list[Step]:
+        if self.known_in(start.problem) != start.problem:
+            raise UnknownProblem(f"the sandbox poses no such problem: {start.problem[:80]!r}")
+        skill, story, clean = self._known[start.problem]
+        for trusted in (False, True):
+            work = Resumed(
+                Random(story), Random(seed), self.habits, clean.values, standing=start.steps, trusted=trusted
+            )
+            try:
+                skill.solve(work)
+            except BROKEN:
+                continue  # nothing follows from what stands there
+            return work.steps[len(start.steps) :]
+        return []
+
+
+def value_in(text: str, options: Sequence[Wrong]) -> Value:
+    """The value that a step puts down: where one of the ways to write it has its "#", else its last number.
+
+    The first option is the right one; where nothing can be read, its value stands.
+    """
+    right = options[0].value
+    plain = _without_lead(text)
+    for option in options:
+        for phrasing in option.text.split("|"):
+            found = re.fullmatch(re.escape(phrasing).replace(re.escape("#"), "(.+?)"), plain, re.IGNORECASE)
+            if found:
+                return option.value if "#" not in phrasing else _as(found[1], option.value)
+    for phrasing in JUMPS.split("|"):
+        found = re.fullmatch(re.escape(phrasing).replace(re.escape("#"), r"\$?(.+?)\$?"), plain)
+        if found:
+            return _as(found[1], right)
+    return right if isinstance(right, str | bool | list) else _as(text, right)
+
+
+def _without_lead(text: str) -> str:
+    for lead in UNUSUAL_LEADS:
+        if text.startswith(lead):
+            return text.removeprefix(lead).strip()
+    return text
+
+
+def _as(said: str, like: Value) -> Value:
+    """What was said, read as a value of the same type; `like` itself where it cannot be."""
+    if isinstance(like, bool):
+        return {"True": True, "False": False}.get(said, like)
+    if isinstance(like, str):
+        return said
+    numbers = [_number(found) for found in NUMBER.finditer(said)]
+    if isinstance(like, list):
+        return [int(number) for number in numbers]
+    return numbers[-1] if numbers else like
+
+
+def _number(found: re.Match[str]) -> int | Fraction:
+    top, bottom = found[1] or found[3] or found[5], found[2] or found[4] or "1"
+    return simplify(Fraction(int(top), int(bottom))) if int(bottom) else 0
+
+
+def _posed(world: WorldConfig, problems: int, seeds: Sequence[int]) -> Iterator[tuple[Skill, str, Work]]:
+    """Of each split and seed in turn a hundred, so that the first ones of each are found soon."""
+    sources = [posed(world, split=split, seed=seed) for seed in seeds for split in get_args(Split)]
+    for _ in range(0, problems, 100):
+        for source in sources:
+            yield from islice(source, 100)

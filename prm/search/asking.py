@@ -1,0 +1,87 @@
+"""Questions and answers as JSON over HTTP: a busy or failing server is asked again, later each time."""
+
+import random
+import time
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, TypeVar
+
+import httpx2
+import msgspec
+
+from prm.errors import PolicyError
+
+FIRST_WAIT, LONGEST_WAIT = 0.5, 30.0  # seconds between tries, doubled each time
+BUSY = frozenset({408, 409, 425, 429})  # and every 5xx
+EXCERPT = 300
+
+Answer = TypeVar("Answer")
+Item = TypeVar("Item")
+
+
+class Server:
+    """One server: `timeout` in seconds for a try, `retries` after the first, `concurrency` questions at a time."""
+
+    def __init__(
+        self,
+        url: str,
+        *,
+        api_key: str | None = None,
+        timeout: float = 120.0,
+        retries: int = 5,
+        concurrency: int = 8,
+    ) -> None:
+        if not url.startswith(("http://", "https://")):
+            raise PolicyError(f"{url!r} is no address of a server: it begins with http:// or https://")
+        self.url, self.retries, self.concurrency = url.rstrip("/"), retries, concurrency
+        self._client = httpx2.Client(
+            timeout=timeout,
+            headers={} if api_key is None else {"Authorization": f"Bearer {api_key}"},
+            limits=httpx2.Limits(max_connections=concurrency),
+        )
+
+    def post(self, path: str, question: Any, kind: type[Answer]) -> Answer:
+        """The answer to one question; raises PolicyError with what the server or the network said last."""
+        body = msgspec.json.encode(question)
+        headers = {"Content-Type": "application/json"}
+        for tried in range(self.retries + 1):
+            wait = min(LONGEST_WAIT, FIRST_WAIT * 2**tried) * random.uniform(0.5, 1.0)
+            try:
+                response = self._client.post(self.url + path, content=body, headers=headers)
+            except httpx2.TransportError as error:
+                said = f"{self.url}{path}: {str(error) or type(error).__name__}"
+            else:
+                if response.status_code < 400:
+                    return self._decoded(path, response.content, kind)
+                said = f"{self.url}{path} answers {response.status_code}: {response.text[:EXCERPT]}"
+                if response.status_code < 500 and response.status_code not in BUSY:
+                    break
+                wait = _asked_to_wait(response.headers.get("Retry-After"), wait)
+            if tried < self.retries:
+                time.sleep(wait)
+        raise PolicyError(said)
+
+    def each(self, ask: Callable[[Item], Answer], items: Sequence[Item]) -> list[Answer]:
+        """`ask(item)` of every item, in order, several at a time; the first error stops what has not begun."""
+        if len(items) < 2:
+            return [ask(item) for item in items]
+        with ThreadPoolExecutor(self.concurrency) as pool:
+            futures = [pool.submit(ask, item) for item in items]
+            try:
+                return [future.result() for future in futures]
+            except BaseException:
+                pool.shutdown(wait=False, cancel_futures=True)
+                raise
+
+    def _decoded(self, path: str, content: bytes, kind: type[Answer]) -> Answer:
+        try:
+            return msgspec.json.decode(content, type=kind)
+        except (msgspec.DecodeError, UnicodeDecodeError) as error:
+            raise PolicyError(f"{self.url}{path} answers something else than asked for: {error}") from error
+
+
+def _asked_to_wait(seconds: str | None, otherwise: float) -> float:
+    """What Retry-After says in seconds; a date there is not read."""
+    if seconds is None or not seconds.strip().isdecimal():
+        return otherwise
+    return min(LONGEST_WAIT, float(seconds))

@@ -1,0 +1,115 @@
+"""Beam search over steps, guided by a verifier (Snell et al. 2024, "Scaling LLM Test-Time Compute", section 5.1).
+
+Each round every beam gets some next steps, the verifier scores them, and the best become the beams of the next
+round. A beam that has come to its end leaves the frontier and waits for the choice.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from prm.encoding import TEXT_SEPARATOR
+from prm.scores import Aggregate
+from prm.search.best_of_n import judged
+from prm.search.choosing import UNSCORED, AnswerOf, Candidate, Found, choose, found, stated_answer
+from prm.search.endpoint import Answers, Cost, Policy, Prefix, Sampled
+from prm.search.verifiers import State, Verifier
+from prm.traces import Step
+
+ONLY_FALLS: frozenset[Aggregate] = frozenset({"product", "min"})  # a longer solution never scores more
+
+
+@dataclass(frozen=True)
+class Beam:
+    """A solution under way."""
+
+    steps: tuple[Step, ...]
+    state: State
+
+    def candidate(self, complete: bool) -> Candidate:
+        return Candidate(self.steps, tuple(score.mean for score in self.state.scores), complete)
+
+
+@dataclass
+class _Grown:
+    """What one round made of the beams."""
+
+    live: list[Beam]
+    finished: list[Beam]
+
+
+def beam_search(
+    policy: Policy,
+    verifier: Verifier,
+    problem: str,
+    *,
+    width: int = 4,
+    expansions: int = 4,
+    most_steps: int = 40,
+    token_budget: int | None = None,
+    by: Aggregate = "product",
+    weighted: bool = False,
+    seed: int = 0,
+    answer_of: AnswerOf = stated_answer,
+) -> Found:
+    """Search with `width` beams, each given `expansions` next steps a round; the first round samples their product.
+
+    Ends when no beam is under way, when none can beat a finished one any more (by product or min, which only
+    fall), after `most_steps` rounds, or once `token_budget` tokens are spent. What is under way then is written
+    to its end only where nothing has finished.
+    """
+    beams = [Beam((), verifier.begin(problem))]
+    finished: list[Beam] = []
+    cost, rounds = Cost(), 0
+    while beams and rounds < most_steps and (token_budget is None or cost.tokens < token_budget):
+        prefixes = [Prefix(problem, beam.steps) for beam in beams]
+        n = expansions if rounds else width * expansions
+        answers = policy.sample(prefixes, n=n, stop=[TEXT_SEPARATOR], seed=seed * 1009 + rounds)
+        grown, verified = _grow(verifier, beams, answers)
+        cost += answers.cost + verified
+        rounds += 1
+        finished += grown.finished
+        beams = _best(grown.live, finished, width, by)
+    candidates = [beam.candidate(complete=True) for beam in finished]
+    if not candidates:
+        candidates, spent = _written_out(policy, verifier, problem, beams, seed)
+        cost += spent
+    chosen = choose(candidates, by=by, weighted=weighted, answer_of=answer_of)
+    return found(chosen, by=by, answer_of=answer_of, candidates=len(candidates), rounds=rounds, cost=cost)
+
+
+def _grow(verifier: Verifier, beams: Sequence[Beam], answers: Answers) -> tuple[_Grown, Cost]:
+    """Each beam with each of its different next steps; one that got an empty step has come to its end."""
+    grown = _Grown([], [])
+    steps: list[tuple[Beam, Step, bool]] = []
+    for beam, samples in zip(beams, answers.samples, strict=True):
+        for sample in _different(samples):
+            if sample.steps:
+                steps.append((beam, sample.steps[0], sample.ended is True))
+            elif beam.steps and beam not in grown.finished:
+                grown.finished.append(beam)
+    states = verifier.extend([(beam.state, step) for beam, step, _ in steps])
+    for (beam, step, ended), state in zip(steps, states, strict=True):
+        (grown.finished if ended else grown.live).append(Beam((*beam.steps, step), state))
+    return grown, Cost(steps_verified=len(steps))
+
+
+def _different(samples: Sequence[Sampled]) -> list[Sampled]:
+    """The samples without those that say the same; a step that was cut at the most tokens is none."""
+    return list({" ".join(sample.text.split()): sample for sample in samples if not sample.cut}.values())
+
+
+def _best(live: Sequence[Beam], finished: Sequence[Beam], width: int, by: Aggregate) -> list[Beam]:
+    """The beams to go on with, without those that a finished one has beaten for good."""
+    ranked = sorted(((beam.candidate(False).score(by), beam) for beam in live), key=lambda pair: -pair[0])
+    bar = max((beam.candidate(True).score(by) for beam in finished), default=UNSCORED)
+    return [beam for score, beam in ranked[:width] if by not in ONLY_FALLS or bar == UNSCORED or score > bar]
+
+
+def _written_out(
+    policy: Policy, verifier: Verifier, problem: str, beams: Sequence[Beam], seed: int
+) -> tuple[list[Candidate], Cost]:
+    """The best beam, or the problem where there is none, written to its end in one go."""
+    begun = beams[0].steps if beams else ()
+    answers = policy.sample([Prefix(problem, begun)], seed=seed * 1009 + 1008)
+    candidates, verified = judged(verifier, problem, begun, answers.samples[0])
+    return candidates, answers.cost + verified

@@ -1,0 +1,221 @@
+"""A policy behind an OpenAI-compatible address (vLLM, SGLang, llama.cpp, Ollama, hosted ones): solutions from it.
+
+A solution is text, its steps apart by blank lines. To go on from given steps, the completions API is given the
+text so far; the chat API either gets the steps as the beginning of the assistant's own message, where the server
+can continue that ("prefill": vLLM, SGLang), or is asked in words to go on ("ask": any other).
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal, NamedTuple, Protocol
+
+import msgspec
+
+from prm.encoding import TEXT_SEPARATOR
+from prm.errors import PolicyError
+from prm.rendering import parse_step, render_step
+from prm.search.asking import Server
+from prm.traces import Step
+
+Api = Literal["chat", "completions"]
+Continuation = Literal["prefill", "ask"]
+PROBLEM = "{problem}"
+GO_ON = "Go on from here. Write only what follows, one step a paragraph."
+
+
+class Prefix(NamedTuple):
+    """Where a policy goes on: a problem, the steps that stand, and a remark for it about an earlier try."""
+
+    problem: str
+    steps: Sequence[Step] = ()
+    critique: str = ""
+
+
+@dataclass(frozen=True)
+class Sampled:
+    """What was written. `ended` is whether the policy ended it by itself, None where the server does not tell
+    that from a stop sequence; False too where it was cut at the most tokens (`cut`)."""
+
+    text: str
+    ended: bool | None = None
+    cut: bool = False
+
+    @property
+    def steps(self) -> list[Step]:
+        return steps_of(self.text)
+
+
+class Cost(msgspec.Struct, frozen=True):
+    """What sampling and verifying took. `unmetered` counts calls of which the server told no tokens."""
+
+    calls: int = 0
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    unmetered: int = 0
+    steps_verified: int = 0
+
+    def __add__(self, other: "Cost") -> "Cost":
+        return Cost(*(mine + theirs for mine, theirs in zip(_amounts(self), _amounts(other), strict=True)))
+
+    @property
+    def tokens(self) -> int:
+        return self.prompt_tokens + self.completion_tokens
+
+
+class Answers(NamedTuple):
+    """Of each prefix its samples, and what they cost together."""
+
+    samples: list[list[Sampled]]
+    cost: Cost
+
+
+class Policy(Protocol):
+    """Something that goes on from prefixes."""
+
+    def sample(self, prefixes: Sequence[Prefix], *, n: int = 1, stop: Sequence[str] = (), seed: int = 0) -> Answers:
+        """`n` continuations of each prefix, each up to one of the `stop` texts, which is not in it."""
+
+
+@dataclass(frozen=True)
+class Sampling:
+    """How a policy samples; `max_tokens` is the most that one answer may have."""
+
+    temperature: float = 0.8
+    top_p: float = 1.0
+    max_tokens: int = 1024
+
+
+class _Usage(msgspec.Struct):
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+
+
+class _Message(msgspec.Struct):
+    content: str | None = None
+
+
+class _Choice(msgspec.Struct):
+    text: str | None = None
+    message: _Message | None = None
+    finish_reason: str | None = None
+    stop_reason: int | str | msgspec.UnsetType | None = msgspec.UNSET  # vLLM's and SGLang's word
+
+
+class _Completion(msgspec.Struct):
+    choices: list[_Choice]
+    usage: _Usage | None = None
+
+
+class Endpoint:
+    """A policy: `url` as the servers give it, with its `/v1`. `prompt` is the user's message, "{problem}" in it.
+
+    Raises PolicyError where the server does not answer as it should.
+    """
+
+    def __init__(
+        self,
+        url: str,
+        model: str,
+        *,
+        api: Api = "chat",
+        continuation: Continuation = "prefill",
+        prompt: str = PROBLEM,
+        sampling: Sampling = Sampling(),
+        api_key: str | None = None,
+        timeout: float = 120.0,
+        retries: int = 5,
+        concurrency: int = 8,
+    ) -> None:
+        if PROBLEM not in prompt:
+            raise PolicyError(f"the prompt has no {PROBLEM}, so the policy would not see the problem")
+        self.model, self.api, self.continuation, self.prompt, self.sampling = model, api, continuation, prompt, sampling
+        self._server = Server(url, api_key=api_key, timeout=timeout, retries=retries, concurrency=concurrency)
+        self.url = self._server.url
+
+    def sample(self, prefixes: Sequence[Prefix], *, n: int = 1, stop: Sequence[str] = (), seed: int = 0) -> "Answers":
+        """`n` continuations of each prefix, in order; with a server that keeps seeds the same seed gives the same."""
+
+        def ask(number: int) -> tuple[list[Sampled], Cost]:
+            return self._ask(prefixes[number], n, stop, seed * 1_000_003 + number)
+
+        answers = self._server.each(ask, range(len(prefixes)))
+        return Answers([found for found, _ in answers], sum((cost for _, cost in answers), Cost()))
+
+    def _ask(self, prefix: Prefix, n: int, stop: Sequence[str], seed: int) -> tuple[list[Sampled], Cost]:
+        """Asks again for what is missing: some servers give one choice whatever n says."""
+        found: list[Sampled] = []
+        cost = Cost()
+        while len(found) < n:
+            question = self._question(prefix, n - len(found), stop) | {"seed": (seed + len(found) * 7919) % 2**31}
+            path = "/completions" if self.api == "completions" else "/chat/completions"
+            answer = self._server.post(path, question, _Completion)
+            if not answer.choices:
+                raise PolicyError(f"{self.url}{path} answers without a choice")
+            found += [_sampled(choice, bool(stop)) for choice in answer.choices]
+            cost += _cost(answer.usage)
+        return found[:n], cost
+
+    def _question(self, prefix: Prefix, n: int, stop: Sequence[str]) -> dict[str, Any]:
+        asked = self.prompt.replace(PROBLEM, prefix.problem)
+        if prefix.critique:
+            if self.api == "completions":
+                raise PolicyError("a critique is a remark of the user's, which only the chat API has a place for")
+            asked += TEXT_SEPARATOR + prefix.critique
+        begun = "".join(render_step(step) + TEXT_SEPARATOR for step in prefix.steps)
+        question: dict[str, Any] = {
+            "model": self.model,
+            "n": n,
+            "temperature": self.sampling.temperature,
+            "top_p": self.sampling.top_p,
+            "max_tokens": self.sampling.max_tokens,
+        }
+        if stop:
+            question["stop"] = list(stop)
+        if self.api == "completions":
+            return question | {"prompt": asked + TEXT_SEPARATOR + begun}
+        messages = [{"role": "user", "content": asked}]
+        if begun:
+            messages.append({"role": "assistant", "content": begun})
+            if self.continuation == "ask":
+                messages.append({"role": "user", "content": GO_ON})
+            else:
+                question |= {"continue_final_message": True, "add_generation_prompt": False}
+        return question | {"messages": messages}
+
+
+def steps_of(text: str) -> list[Step]:
+    """The steps of a solution's text: its paragraphs, each with the kind that leads it."""
+    return [parse_step(part.strip()) for part in text.split(TEXT_SEPARATOR) if part.strip()]
+
+
+def read_key(path: Path | None) -> str | None:
+    """The API key that a file holds; raises PolicyError where there is none."""
+    if path is None:
+        return None
+    try:
+        key = path.read_text().strip()
+    except OSError as error:
+        raise PolicyError(f"{path}: {error.strerror or error}") from error
+    if not key:
+        raise PolicyError(f"{path}: no key in it")
+    return key
+
+
+def _amounts(cost: Cost) -> tuple[int, ...]:
+    return msgspec.structs.astuple(cost)
+
+
+def _cost(usage: _Usage | None) -> Cost:
+    if usage is None:
+        return Cost(calls=1, unmetered=1)
+    return Cost(calls=1, prompt_tokens=usage.prompt_tokens, completion_tokens=usage.completion_tokens)
+
+
+def _sampled(choice: _Choice, had_stop: bool) -> Sampled:
+    text = choice.text if choice.message is None else choice.message.content
+    stopped = choice.stop_reason
+    ended: bool | None = choice.finish_reason == "stop"
+    if ended and had_stop:
+        ended = None if stopped is msgspec.UNSET else stopped is None
+    return Sampled(text or "", ended, cut=choice.finish_reason == "length")

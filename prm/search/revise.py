@@ -1,0 +1,53 @@
+"""Verify and revise: find the first suspicious step, keep what stands before it, and let the policy go on there."""
+
+from prm.rendering import render_step
+from prm.scores import Aggregate
+from prm.search.best_of_n import judged
+from prm.search.choosing import AnswerOf, Candidate, Found, choose, found, stated_answer
+from prm.search.endpoint import Policy, Prefix
+from prm.search.verifiers import Verifier
+
+CRITIQUE = (
+    "An earlier try went wrong here: “{step}”. What stood before it is kept. Find the mistake and go on another way."
+)
+
+
+def revise(
+    policy: Policy,
+    verifier: Verifier,
+    problem: str,
+    *,
+    rounds: int = 3,
+    tries: int = 4,
+    threshold: float | None = None,
+    critique: bool = False,
+    by: Aggregate = "product",
+    seed: int = 0,
+    answer_of: AnswerOf = stated_answer,
+) -> Found:
+    """One solution, revised at most `rounds` times; a revision stands only where its score is higher.
+
+    Each round cuts before the first step that scores below `threshold` (the verifier's own by default) and samples
+    `tries` ways on, told with `critique` which step went wrong. Ends early where no step is suspicious.
+    """
+    bar = verifier.threshold if threshold is None else threshold
+    answers = policy.sample([Prefix(problem)], seed=seed * 1009)
+    [best], verified = judged(verifier, problem, (), answers.samples[0])
+    cost, sampled, done = answers.cost + verified, 1, 0
+    while done < rounds and (place := first_suspicious(best, bar)) is not None:
+        done += 1
+        kept = best.steps[:place]
+        said = CRITIQUE.format(step=render_step(best.steps[place])) if critique else ""
+        answers = policy.sample([Prefix(problem, kept, said)], n=tries, seed=seed * 1009 + done)
+        candidates, verified = judged(verifier, problem, kept, answers.samples[0])
+        cost, sampled = cost + answers.cost + verified, sampled + tries
+        best = choose([best, *candidates], by=by, weighted=False, answer_of=answer_of)
+    return found(best, by=by, answer_of=answer_of, candidates=sampled, rounds=done, cost=cost)
+
+
+def first_suspicious(candidate: Candidate, threshold: float) -> int | None:
+    """The position of the first step that scores below the threshold; None where there is none."""
+    for place, mean in enumerate(candidate.means):
+        if mean is not None and mean < threshold:
+            return place
+    return None
