@@ -7,7 +7,17 @@ import msgspec
 from annotation.formats.record import SourceKind
 from annotation.formats.trl import Neutral
 
-Acquisition = Literal["random", "entropy", "margin", "step_bald", "first_error_bald"]
+Acquisition = Literal[
+    "random",
+    "entropy",
+    "margin",
+    "step_bald",
+    "joint_bald",
+    "first_error_bald",
+    "convincing_wrong_answer",
+    "actprm",
+    "surprisal",
+]
 Share = Annotated[float, msgspec.Meta(ge=0, le=1)]
 Count = Annotated[int, msgspec.Meta(ge=0)]
 Positive = Annotated[int, msgspec.Meta(ge=1)]

@@ -65,9 +65,13 @@ class SettingsForm(forms.Form):
     acquisition = forms.ChoiceField(
         choices=[
             ("first_error_bald", gettext_lazy("information about the first error, per cost")),
-            ("step_bald", gettext_lazy("information about each step")),
+            ("joint_bald", gettext_lazy("information about all steps together, per cost")),
+            ("step_bald", gettext_lazy("information about each step by itself, per cost")),
             ("entropy", gettext_lazy("entropy")),
             ("margin", gettext_lazy("margin")),
+            ("actprm", gettext_lazy("the ActPRM rule: unsure up to the first predicted error")),
+            ("convincing_wrong_answer", gettext_lazy("convincing wrong answers")),
+            ("surprisal", gettext_lazy("surprise at the least likely step")),
             ("random", gettext_lazy("random")),
         ],
         label=gettext_lazy("What to label next"),

@@ -62,7 +62,9 @@ def rank(
     largest = max(Counter(one.problem_id for one in scored).values(), default=1)
     while True:
         try:
-            chosen = acquisition.rank(name, candidates, budget=wanted, cost=cost_model, rng=rng, cap_per_problem=cap)
+            chosen = acquisition.rank(
+                name, candidates, budget=wanted, cost=cost_model, rng=rng, caps=acquisition.Caps(problem=cap)
+            )
         except PRMError as error:
             raise DomainError("unknown_acquisition", f"{error}. Change the project's policy.") from error
         if len(chosen) >= wanted or cap >= largest:

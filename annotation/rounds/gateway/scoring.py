@@ -103,8 +103,8 @@ def score_pool(
             spread=score.spread,
             score=score.solution,
             heads=heads.astype("<f2").tobytes(),
-            gain=first_error_bald(heads) if len(heads) else None,
-            expected_seconds=expected_cost(heads, chars, library_cost(cost)),
+            gain=float(first_error_bald(heads)) if len(heads) else None,
+            expected_seconds=float(expected_cost(heads, chars, library_cost(cost))),
             unscored_steps=score.unscored,
         )
 

@@ -1,0 +1,28 @@
+"""What to label next: candidates in, a stochastic selection with exact inclusion probabilities out. numpy only."""
+
+from prm.acquisition.candidates import UNKNOWN, Candidate, Pool, Selected
+from prm.acquisition.costs import CostModel, expected_cost, fit_cost
+from prm.acquisition.drawing import draw
+from prm.acquisition.functions import FUNCTIONS, NEEDS_OUTCOME, PER_COST, first_error_bald
+from prm.acquisition.inclusion import Caps, inclusion_probabilities
+from prm.acquisition.ranking import Ranking, rank, rank_pool
+
+__all__ = [
+    "FUNCTIONS",
+    "NEEDS_OUTCOME",
+    "PER_COST",
+    "UNKNOWN",
+    "Candidate",
+    "Caps",
+    "CostModel",
+    "Pool",
+    "Ranking",
+    "Selected",
+    "draw",
+    "expected_cost",
+    "first_error_bald",
+    "fit_cost",
+    "inclusion_probabilities",
+    "rank",
+    "rank_pool",
+]

@@ -1,0 +1,124 @@
+"""What is chosen from, what comes back, and the same as columns of numbers for large pools."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from prm.errors import PRMError
+
+Array = NDArray[np.float64]
+Numbers = NDArray[np.int64]
+CELLS = 1 << 20  # probabilities worked on at once, 8 MB
+UNKNOWN = -1  # an outcome: neither right (1) nor wrong (0)
+
+
+class Candidate(msgspec.Struct):
+    """A solution that may be labelled. `heads[k]` are the heads' p for step k (scored steps only);
+    `step_chars` are the lengths of those steps' texts; `final_answer_correct` is None where nobody graded it."""
+
+    id: str
+    problem_id: str
+    domain: str
+    heads: list[list[float]]
+    step_chars: list[int]
+    final_answer_correct: bool | None = None
+    embedding: list[float] | None = None
+
+
+class Selected(msgspec.Struct):
+    """One drawn candidate: the probability it had of being drawn, its gain (as its function measures it) and
+    expected cost (seconds)."""
+
+    id: str
+    inclusion_probability: float
+    gain: float
+    expected_cost: float
+
+
+@dataclass(frozen=True)
+class Stack:
+    """Solutions with the same number of scored steps, side by side.
+
+    `index` [n] are their places in the pool, `p` [n, steps, heads] the heads' probabilities that each step is good
+    given a good prefix, `chars` [n, steps], `correct` [n] the final answers: 1 right, 0 wrong, UNKNOWN.
+    """
+
+    index: Numbers
+    p: Array
+    chars: Array
+    correct: NDArray[np.int8]
+
+
+@dataclass(frozen=True)
+class Pool:
+    """Candidates as columns: a million solutions of ten steps and eight heads are 160 MB as float16.
+
+    `problem` and `domain` [n] are codes from 0 on; `steps` [n] counts scored steps; `p` [all steps, heads] and `chars`
+    [all steps] hold them solution after solution; `correct` [n] as in `Stack`; `embedding` [n, width], NaN where a
+    solution has none, or None where no solution has one.
+    """
+
+    problem: Numbers
+    domain: Numbers
+    steps: Numbers
+    p: NDArray[Any]
+    chars: NDArray[Any]
+    correct: NDArray[np.int8]
+    embedding: NDArray[Any] | None = None
+
+    def __len__(self) -> int:
+        return len(self.steps)
+
+    @classmethod
+    def of(cls, candidates: Sequence[Candidate]) -> "Pool":
+        """Raises PRMError where candidates have different numbers of heads, or fewer texts than scored steps."""
+        rows = [row for one in candidates for row in one.heads]
+        widths = {len(row) for row in rows}
+        if len(widths) > 1:
+            raise PRMError(f"candidates of one model have one number of heads, not {sorted(widths)}")
+        for one in candidates:
+            if len(one.step_chars) < len(one.heads):
+                raise PRMError(
+                    f"candidate {one.id!r}: {len(one.step_chars)} step lengths, {len(one.heads)} scored steps"
+                )
+        return cls(
+            problem=_codes([f"{one.domain}\0{one.problem_id}" for one in candidates]),
+            domain=_codes([one.domain for one in candidates]),
+            steps=np.array([len(one.heads) for one in candidates], dtype=np.int64),
+            p=np.array(rows, dtype=float).reshape(len(rows), widths.pop() if widths else 1),
+            chars=np.array([n for one in candidates for n in one.step_chars[: len(one.heads)]], dtype=np.int32),
+            correct=np.array(
+                [UNKNOWN if c.final_answer_correct is None else c.final_answer_correct for c in candidates],
+                dtype=np.int8,
+            ),
+            embedding=_embeddings([one.embedding for one in candidates]),
+        )
+
+    def stacks(self) -> Iterator[Stack]:
+        """The solutions that have scored steps, those of one length together, a few megabytes at a time."""
+        begins = np.concatenate([[0], np.cumsum(self.steps)[:-1]])
+        by_length = np.argsort(self.steps, kind="stable")
+        lengths, firsts = np.unique(self.steps[by_length], return_index=True)
+        for length, members in zip(lengths, np.split(by_length, firsts[1:]), strict=True):
+            if length == 0:
+                continue
+            portion = max(1, CELLS // (int(length) * self.p.shape[1]))
+            for start in range(0, len(members), portion):
+                index = members[start : start + portion]
+                rows = begins[index][:, None] + np.arange(length)
+                yield Stack(index, self.p[rows].astype(float), self.chars[rows].astype(float), self.correct[index])
+
+
+def _codes(names: Sequence[str]) -> Numbers:
+    return np.unique(np.array(names, dtype=object).astype(str), return_inverse=True)[1].astype(np.int64)
+
+
+def _embeddings(given: Sequence[list[float] | None]) -> Array | None:
+    width = next((len(one) for one in given if one is not None), None)
+    if width is None:
+        return None
+    return np.array([[np.nan] * width if one is None else one for one in given], dtype=float)

@@ -1,0 +1,91 @@
+"""Drawing with unequal probabilities: exact for every candidate, of fixed size, and spread over the embedding.
+
+Candidates are laid on a line, each as long as its inclusion probability, and one random offset cuts the line at every
+whole number (systematic sampling, Madow 1949). So whatever lies side by side on the line and has length s is drawn
+floor(s) or ceil(s) times: those of a problem stand together, then those of a domain, and within a domain the problems
+stand in the order of a random tree over their embeddings. This is the generalised random tessellation of Stevens
+& Olsen (2004), a spatially balanced sample: no corner of the embedding is drawn much above its share, and the
+inclusion probabilities are what they were.
+"""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from prm.acquisition.candidates import Array, Numbers
+
+GUARD = 9  # digits kept of places on the line: else 1e-16 may spill a capped problem over a whole number
+DEEPEST = 20
+
+
+def draw(
+    included: Array,
+    problem: Numbers,
+    domain: Numbers,
+    rng: np.random.Generator,
+    embedding: NDArray[np.floating] | None = None,
+) -> Numbers:
+    """Indices drawn with exactly the probabilities `included`; of a problem, and of a domain, at most their sum
+    rounded up. `embedding` [n, width] has NaN where a candidate has none."""
+    line = lay_line(included, problem, domain, rng, embedding)
+    ends = np.round(np.cumsum(included[line]), GUARD)
+    begins = np.concatenate([[0.0], ends[:-1]])
+    offset = rng.random()
+    return line[np.floor(ends + offset) > np.floor(begins + offset)]
+
+
+def lay_line(
+    included: Array,
+    problem: Numbers,
+    domain: Numbers,
+    rng: np.random.Generator,
+    embedding: NDArray[np.floating] | None = None,
+) -> Numbers:
+    """An order of the candidates: domains in random order, each with its problems, each with its solutions."""
+    problems = problem.max() + 1
+    place = rng.permutation(problems)
+    if embedding is not None:
+        order = spread_order(*_centres(embedding.astype(float), included, problem), rng)
+        place[order] = np.arange(problems)
+    domain_place = rng.permutation(domain.max() + 1)
+    return np.lexsort([rng.random(len(included)), place[problem], domain_place[domain]])
+
+
+def spread_order(points: Array, mass: Array, rng: np.random.Generator) -> Numbers:
+    """An order of `points` [n, width] in which near ones stand near.
+
+    A k-d tree halves the mass along the widest axis of each cell until a cell holds about one draw; left and right
+    are swapped at random in each cell.
+    """
+    depth = int(np.clip(np.ceil(np.log2(max(mass.sum(), 1.0))) + 1, 1, DEEPEST))
+    cell = np.zeros(len(points), dtype=np.int64)
+    rows = np.arange(len(points))
+    for level in range(depth):
+        axis = _widest(points, cell, 2**level)
+        value = points[rows, axis[cell]]
+        order = np.lexsort([rng.random(len(points)), value, cell])
+        of_cell = np.bincount(cell, mass, 2**level)
+        before = np.concatenate([[0.0], np.cumsum(of_cell)[:-1]])
+        middle = np.empty(len(points))
+        middle[order] = np.cumsum(mass[order]) - mass[order] / 2
+        right = middle - before[cell] > of_cell[cell] / 2
+        cell = 2 * cell + (right ^ (rng.random(2**level) < 0.5)[cell])
+    return np.lexsort([rng.random(len(points)), cell])
+
+
+def _widest(points: Array, cell: Numbers, cells: int) -> Numbers:
+    """The axis of greatest variance in each cell."""
+    size = np.maximum(np.bincount(cell, minlength=cells), 1)
+    variance = np.empty((points.shape[1], cells))
+    for axis, column in enumerate(points.T):
+        mean = np.bincount(cell, column, cells) / size
+        variance[axis] = np.bincount(cell, (column - mean[cell]) ** 2, cells) / size
+    return variance.argmax(axis=0)
+
+
+def _centres(embedding: Array, included: Array, problem: Numbers) -> tuple[Array, Array]:
+    """Each problem's mean embedding, weighted by inclusion, and its mass; one without any stands at the origin."""
+    known = ~np.isnan(embedding).any(axis=1)
+    weight = included * known
+    seen = np.maximum(np.bincount(problem, weight), 1e-300)
+    columns = [np.bincount(problem, weight * np.where(known, column, 0.0)) / seen for column in embedding.T]
+    return np.stack(columns, axis=1), np.bincount(problem, included).astype(float)

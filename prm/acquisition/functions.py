@@ -1,0 +1,105 @@
+"""Acquisition functions: from the heads' probabilities to how much each solution's label would teach.
+
+Every function takes `p` [..., steps, heads] and gives [...]: p[k, m] is head m's probability that step k is good
+given a good prefix, and a head stays one head across the steps of a solution. Information is in nats.
+"""
+
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from prm.acquisition.candidates import UNKNOWN, Array, Stack
+from prm.acquisition.costs import reached
+from prm.acquisition.joint import entropy_of, joint_bald
+
+ACTPRM_STD = 0.01  # both as the authors' published configuration has them
+ACTPRM_CONFIDENCE = 0.9
+LEAST = 1e-12
+
+
+def first_error_bald(p: Array) -> Array:
+    """Information that a reader's first-error verdict gives about the heads.
+
+    BALD (Houlsby et al. 2011, eq. 2) of the verdict q_m(k) = (1 - p_mk) prod_{j<k} p_mj, q_m(none) = prod_j p_mj:
+    gain = H(mean_m q_m) - mean_m H(q_m). At most ln(heads), and at most ln(steps + 1).
+    """
+    reach = reached(p)
+    q = np.concatenate([reach[..., :-1, :] * (1 - p), reach[..., -1:, :]], axis=-2)
+    return _information(q, axis=-2)
+
+
+def step_bald(p: Array) -> Array:
+    """Sum over steps of each step's own BALD (Houlsby et al. 2011, eq. 2), as if every step were rated by itself.
+
+    Counts twice what two steps tell alike; `joint_bald` does not.
+    """
+    return _information(np.stack([p, 1 - p]), axis=0).sum(axis=-1)
+
+
+def entropy(p: Array) -> Array:
+    """Mean over steps of the entropy of the heads' mean: uncertainty sampling (Lewis & Gale 1994)."""
+    mean = p.mean(axis=-1)
+    return entropy_of(np.stack([mean, 1 - mean]), axis=0).mean(axis=-1)
+
+
+def margin(p: Array) -> Array:
+    """How near the most doubtful step's mean lies to one half: 1 at one half, 0 at certainty (Scheffer et al. 2001)."""
+    return np.asarray((1 - np.abs(2 * p.mean(axis=-1) - 1)).max(axis=-1))
+
+
+def surprisal(p: Array) -> Array:
+    """Surprise at the least likely step, -ln min_k mean_m p_mk.
+
+    For scores that a backbone gives with no labels (p = exp(-greatest surprisal of a step's tokens)): the cold
+    start of Yuan et al. 2020, who rank by the language model's own loss before there is a trained model.
+    """
+    return np.asarray(-np.log(np.maximum(p.mean(axis=-1).min(axis=-1), LEAST)))
+
+
+def actprm(p: Array) -> Array:
+    """1 where a model is unsure of a solution, 0 where it is not: the rule of ActPRM (Duan et al. 2025, algorithm 1).
+
+    Unsure is it where, at any step up to and including the first predicted error, the heads' standard deviation
+    is above ACTPRM_STD or the more probable class of their mean has less than ACTPRM_CONFIDENCE.
+    """
+    mean = p.mean(axis=-1)
+    spread = p.std(axis=-1, ddof=1) if p.shape[-1] > 1 else np.zeros_like(mean)
+    unsure = (spread > ACTPRM_STD) | (np.maximum(mean, 1 - mean) < ACTPRM_CONFIDENCE)
+    errors_before = np.cumsum(mean < 0.5, axis=-1) - (mean < 0.5)
+    return np.asarray((unsure & (errors_before == 0)).any(axis=-1).astype(float))
+
+
+def convincing_wrong_answer(p: Array, correct: NDArray[np.int8]) -> Array:
+    """The score of a solution whose final answer is wrong (Lightman et al. 2023, section 2.4); 0 for a right one.
+
+    The score is prod_k mean_m p_mk. Where the outcome is unknown it is discounted by the score's own chance
+    that something is wrong: s (1 - s). `correct` [...] is 1, 0 or UNKNOWN.
+    """
+    score = p.mean(axis=-1).prod(axis=-1)
+    return np.where(correct == UNKNOWN, score * (1 - score), np.where(correct == 0, score, 0.0))
+
+
+def _information(q: Array, axis: int) -> Array:
+    """H(mean_m q_m) - mean_m H(q_m) with outcomes along `axis` and heads along the last one."""
+    mixed = entropy_of(q.mean(axis=-1, keepdims=True), axis)[..., 0]
+    return np.asarray(np.maximum(mixed - entropy_of(q, axis).mean(axis=-1), 0.0))
+
+
+def _of(function: Callable[[Array], Array]) -> Callable[[Stack], Array]:
+    return lambda stack: function(stack.p)
+
+
+FUNCTIONS: dict[str, Callable[[Stack], Array]] = {
+    "random": lambda stack: np.ones(len(stack.p)),
+    "entropy": _of(entropy),
+    "margin": _of(margin),
+    "step_bald": _of(step_bald),
+    "joint_bald": _of(joint_bald),
+    "first_error_bald": _of(first_error_bald),
+    "convincing_wrong_answer": lambda stack: convincing_wrong_answer(stack.p, stack.correct),
+    "actprm": _of(actprm),
+    "surprisal": _of(surprisal),
+}
+PER_COST = frozenset({"step_bald", "joint_bald", "first_error_bald"})
+NEEDS_OUTCOME = frozenset({"convincing_wrong_answer"})
