@@ -219,12 +219,26 @@ class ModelVersionAdmin(ReadOnlyAdmin):
     list_select_related = ("project",)
 
 
-@admin.register(models.PoolScore)
-class PoolScoreAdmin(ReadOnlyAdmin):
-    list_display = ("id", "model_version", "solution", "score", "gain", "expected_seconds", "unscored_steps")
-    search_fields = ("=solution__id", "=model_version__id")
-    list_select_related = ("model_version__project", "solution")
-    exclude = ("heads",)
+@admin.register(models.DomainChampion)
+class DomainChampionAdmin(ReadOnlyAdmin):
+    list_display = ("project", "domain", "model_version", "chosen_at")
+    list_filter = ("project",)
+    search_fields = ("domain", "project__slug")
+    list_select_related = ("project", "model_version__project")
+
+
+@admin.register(models.PoolScoring)
+class PoolScoringAdmin(ReadOnlyAdmin):
+    list_display = ("model_version", "wanted", "cut_at", "beaten_at", "finished_at", "checked_at", "error")
+    search_fields = ("=model_version__id", "error")
+    list_select_related = ("model_version__project",)
+
+
+@admin.register(models.PoolShard)
+class PoolShardAdmin(ReadOnlyAdmin):
+    list_display = ("id", "model_version")
+    search_fields = ("=model_version__id",)
+    list_select_related = ("model_version__project",)
 
 
 class RunStageInline(ReadOnlyInline):

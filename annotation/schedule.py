@@ -4,6 +4,9 @@ BEAT_SCHEDULE = {
     "expire leases": {"task": "queue.expire_leases", "schedule": 30.0, "options": {"expires": 30}},
     "sweep stalled rounds": {"task": "rounds.sweep", "schedule": 30.0, "options": {"expires": 30}},
     "sweep stalled imports": {"task": "intake.sweep", "schedule": 30.0, "options": {"expires": 30}},
+    "sweep pool scoring": {"task": "rounds.sweep_scoring", "schedule": 30.0, "options": {"expires": 30}},
+    "score new solutions": {"task": "rounds.score_news", "schedule": 60.0, "options": {"expires": 60}},
+    "check stored scores": {"task": "rounds.check_scores", "schedule": 24 * 3600.0, "options": {"expires": 3600}},
     "start due rounds": {"task": "rounds.start_due", "schedule": 60.0, "options": {"expires": 60}},
 }
 
@@ -12,5 +15,8 @@ TASK_ROUTES = {
     "queue.*": {"queue": "default"},
     "intake.*": {"queue": "default"},
     "rounds.sweep": {"queue": "default"},
+    "rounds.sweep_scoring": {"queue": "default"},
+    "rounds.score_news": {"queue": "default"},
+    "rounds.check_scores": {"queue": "score"},
     "rounds.start_due": {"queue": "default"},
 }

@@ -24,6 +24,34 @@ def start_due_runs() -> None:
     runs.start_due_runs()
 
 
+@shared_task(name="rounds.score_shard")
+def score_shard(version_id: int, epoch: int) -> None:
+    from annotation.rounds.pool import scoring
+
+    scoring.advance(version_id, epoch)
+
+
+@shared_task(name="rounds.score_news")
+def score_news() -> None:
+    from annotation.rounds.pool import scoring
+
+    scoring.score_news()
+
+
+@shared_task(name="rounds.sweep_scoring")
+def sweep_scoring() -> None:
+    from annotation.rounds.pool import scoring
+
+    scoring.sweep()
+
+
+@shared_task(name="rounds.check_scores")
+def check_scores() -> None:
+    from annotation.rounds.pool import checking
+
+    checking.check_champions()
+
+
 @shared_task(name="queue.expire_leases")
 def expire_leases() -> int:
     from annotation.queue import leases

@@ -1,16 +1,19 @@
 """Projects with labelled sandbox solutions, ready for a round."""
 
 import uuid
+from pathlib import Path
 
 import msgspec
 import numpy as np
+from django.conf import settings
 from django.contrib.auth.models import User
 
 from annotation.formats.record import PathPosition, Rating, Record, RecordAnnotation
 from annotation.intake.records import import_records
 from annotation.membership.projects import create_project
-from annotation.models import Project
+from annotation.models import ModelVersion, Project
 from annotation.rounds.gateway.sandbox import Sandbox
+from annotation.rounds.gateway.training import read_manifest
 
 
 def folders(settings, root):
@@ -39,6 +42,29 @@ def labelled_project(
         record.annotations = [_labels(record, sandbox, profile, rng)]
     import_records(project=project, records=taken, by=by)
     return project
+
+
+def small_model(folder: Path) -> Path:
+    """A real model on the embedded backbone, trained for one epoch on a few solutions: it scores, and badly."""
+    from prm.config import TrainConfig
+    from prm.sandbox import WorldConfig, generate
+    from prm.traces import write_traces
+    from prm.training import train
+
+    data = folder.with_suffix(".jsonl")
+    write_traces(data, generate(WorldConfig(), split="pool", n=24, seed=5))
+    train(data=data, out=folder, config=TrainConfig(epochs=1, heads=3, hidden=8), report=lambda progress: None)
+    return folder
+
+
+def serving_version(project: Project, number: int = 1, **fields) -> ModelVersion:
+    """A small model of a project, registered as its champion."""
+    path = f"project-{project.pk}/small-{number}"
+    manifest, sha256 = read_manifest(small_model(settings.MODEL_ROOT / path))
+    fields = {"state": ModelVersion.State.CHAMPION} | fields
+    return ModelVersion.objects.create(
+        project=project, number=number, path=path, sha256=sha256, manifest=manifest, **fields
+    )
 
 
 def _labels(record: Record, sandbox: Sandbox, profile: str, rng: np.random.Generator) -> RecordAnnotation:

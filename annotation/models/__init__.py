@@ -6,8 +6,9 @@ from annotation.models.audit_entry import AuditEntry
 from annotation.models.generation import Generation
 from annotation.models.import_job import ImportJob, ImportRejection
 from annotation.models.label_source import LabelSource
-from annotation.models.model_version import DomainChampion, ModelVersion, PoolScore
+from annotation.models.model_version import DomainChampion, ModelVersion
 from annotation.models.policy import LabelScheme, LaneMix, ProjectPolicy, parse_policy, parse_scheme
+from annotation.models.pool_score import PoolScore, PoolScoring, PoolShard
 from annotation.models.problem import Problem, Split
 from annotation.models.project import Membership, Project
 from annotation.models.queue import Draft, Lane, Lease, QueueItem
@@ -36,6 +37,8 @@ __all__ = [
     "ModelVersion",
     "PathStep",
     "PoolScore",
+    "PoolScoring",
+    "PoolShard",
     "Problem",
     "Project",
     "ProjectPolicy",

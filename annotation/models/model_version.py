@@ -1,9 +1,7 @@
-from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.db.models import Q
 
 from annotation.models.project import Project
-from annotation.models.solution import Solution
 
 
 class ModelVersion(models.Model):
@@ -70,29 +68,3 @@ class DomainChampion(models.Model):
 
     def __str__(self) -> str:
         return f"model {self.model_version.number} for {self.domain} in {self.project}"
-
-
-class PoolScore(models.Model):
-    """What ranking needs of one solution under one model version.
-
-    `mean` and `spread` have one entry a step: the ensemble's mean probability that the step is good
-    given a good prefix, and its standard deviation; null where the step did not fit the context.
-    `heads` has what the acquisition functions need, the probability of each head for each scored step:
-    little-endian float16, row by row, one row a scored step.
-    """
-
-    model_version = models.ForeignKey(ModelVersion, on_delete=models.CASCADE, related_name="pool_scores")
-    solution = models.ForeignKey(Solution, on_delete=models.CASCADE, related_name="pool_scores")
-    mean = ArrayField(models.FloatField(null=True))
-    spread = ArrayField(models.FloatField(null=True))
-    score = models.FloatField(null=True, help_text="The solution's score; null where nothing was scored.")
-    gain = models.FloatField(null=True, help_text="Expected information about the first error, nats.")
-    expected_seconds = models.FloatField(null=True)
-    heads = models.BinaryField(default=bytes)
-    unscored_steps = models.PositiveIntegerField(default=0)
-
-    class Meta:
-        constraints = [models.UniqueConstraint(fields=["model_version", "solution"], name="pool_score_once")]
-
-    def __str__(self) -> str:
-        return f"score of solution {self.solution_id} by model {self.model_version_id}"

@@ -134,7 +134,7 @@ def perform_next(run: TrainingRun, *, expected: str | None = None) -> bool:
             log.exception("Run %s failed during %s", run.pk, stage.name)
             _fail(run, stage, f"{type(error).__name__}: {error}")
         else:
-            return _finish(run, stage, outcome)
+            return _pause(run, stage, outcome) if outcome.unfinished else _finish(run, stage, outcome)
     return False
 
 
@@ -158,6 +158,14 @@ def _start(run: TrainingRun, stage: RunStage) -> None:
     run.save(update_fields=["state", "heartbeat_at", "started_at"])
     stage.state, stage.started_at, stage.attempts = RunStage.State.RUNNING, stage.started_at or now, stage.attempts + 1
     stage.save(update_fields=["state", "started_at", "attempts"])
+
+
+def _pause(run: TrainingRun, stage: RunStage, outcome: Outcome) -> bool:
+    """Part of the stage is done: it is asked for again, and that is no further attempt."""
+    stage.figure, stage.attempts = outcome.figure[:200], 0
+    stage.save(update_fields=["figure", "attempts"])
+    TrainingRun.objects.filter(pk=run.pk).update(heartbeat_at=timezone.now())
+    return True
 
 
 @transaction.atomic

@@ -19,10 +19,14 @@ class RunCancelled(Exception):
 
 @dataclass(frozen=True)
 class Outcome:
-    """How a stage ended: the one figure that sums it up, and whether there was nothing to do."""
+    """How a stage ended: the one figure that sums it up, and whether there was nothing to do.
+
+    A stage that is `unfinished` lets go of its worker in between and is asked for again.
+    """
 
     figure: str
     skipped: bool = False
+    unfinished: bool = False
 
 
 @dataclass

@@ -8,8 +8,9 @@ from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import render
 from django.utils.translation import gettext_lazy as _
 
-from annotation.models import Annotation, Membership, ModelVersion, PoolScore, Project, QueueItem, Solution
+from annotation.models import Annotation, Membership, PoolScore, Project, QueueItem, Solution
 from annotation.quality.agreement import disagreements
+from annotation.rounds.registry import champion_of
 from labelling_ui import words
 from labelling_ui.pages.access import STAFF, project_page
 from labelling_ui.pages.listing import Column, Filters, Listing, respond
@@ -73,7 +74,7 @@ def solutions(request: HttpRequest, member: Membership) -> HttpResponseBase:
         .annotate(n=Count("pk"))
         .values("n")
     )
-    champion = project.model_versions.filter(state=ModelVersion.State.CHAMPION).first()
+    champion = champion_of(project)
     scores = PoolScore.objects.filter(solution=OuterRef("pk"), model_version=champion)
     rows = project.solutions.select_related("problem").annotate(
         labels=Subquery(labelled), score=Subquery(scores.values("score")), gain=Subquery(scores.values("gain"))
@@ -94,7 +95,7 @@ def solution(request: HttpRequest, member: Membership, solution_id: int) -> Http
         .prefetch_related("ratings")
         .order_by("submitted_at", "pk")
     )
-    score = found.pool_scores.filter(model_version__state=ModelVersion.State.CHAMPION).first()
+    score = PoolScore.objects.filter(solution=found, model_version=champion_of(member.project)).first()
     return render(
         request,
         "labelling_ui/solution.html",

@@ -1,8 +1,7 @@
 """Scores of solutions, by a model or with no labels at all."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Sequence
 from functools import lru_cache
-from itertools import tee
 from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING
@@ -76,37 +75,38 @@ def threshold_of(model: Path | None, policy: ProjectPolicy, *, fitted_on: Path, 
         return NO_THRESHOLD
 
 
-def score_pool(
-    version: ModelVersion,
-    solutions: Iterable[Solution],
-    cost: ReadingCost,
-    *,
-    on_speed: Callable[[float], None],
-) -> Iterator[PoolScore]:
-    """Unsaved rows of what ranking needs of each solution, as they come; needs `problem` and `steps` at hand.
+def score_pool(version: ModelVersion, solutions: Sequence[Solution], cost: ReadingCost) -> list[PoolScore]:
+    """Unsaved rows of what ranking needs of each solution; needs `problem` and `steps` at hand.
 
-    A few hundred solutions are read ahead; those of one problem are best side by side, for they share its
-    reading. `on_speed` hears the steps scored a second so far, often.
+    Those of one problem are best side by side, for they share its reading.
     """
     from prm.acquisition import expected_cost, first_error_bald
 
-    scorer = _scorer(model_path(version), version.manifest["base"])
-    given, read = tee(solutions)
-    scores = scorer.score(map(trace_of, read), on_progress=lambda total: on_speed(total.steps_per_second))
-    for solution, score in zip(given, scores, strict=True):
+    rows = []
+    for solution, score in zip(solutions, loaded_scorer(version).score(map(trace_of, solutions)), strict=True):
         heads = _heads(score)
         chars = [len(step.text) for step in solution.steps.all() if step.alternative == 0]
-        yield PoolScore(
-            model_version=version,
-            solution=solution,
-            mean=score.mean,
-            spread=score.spread,
-            score=score.solution,
-            heads=heads.astype("<f2").tobytes(),
-            gain=float(first_error_bald(heads)) if len(heads) else None,
-            expected_seconds=float(expected_cost(heads, chars, library_cost(cost))),
-            unscored_steps=score.unscored,
+        rows.append(
+            PoolScore(
+                model_version=version,
+                solution=solution,
+                mean=score.mean,
+                spread=score.spread,
+                score=score.solution,
+                heads=heads.astype("<f2").tobytes(),
+                gain=float(first_error_bald(heads)) if len(heads) else None,
+                expected_seconds=float(expected_cost(heads, chars, library_cost(cost))),
+                unscored_steps=score.unscored,
+            )
         )
+    return rows
+
+
+def tolerance(version: ModelVersion) -> float:
+    """How far a score may be from the same one computed again: by rounding to float16, and by how it is computed."""
+    import torch
+
+    return 2e-3 if loaded_scorer(version).backbone.compute == torch.float32 else 5e-2
 
 
 def _heads(score: "TraceScore") -> np.ndarray:

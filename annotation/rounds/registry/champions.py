@@ -4,7 +4,7 @@ from django.contrib.auth.models import User
 from django.db import transaction
 from django.utils import timezone
 
-from annotation import audit
+from annotation import audit, jobs
 from annotation.errors import Conflict, DomainError, Missing
 from annotation.membership.access import require_role
 from annotation.models import DomainChampion, Membership, ModelVersion, Project
@@ -32,7 +32,7 @@ def promote_version(*, by: User, version: ModelVersion) -> ModelVersion:
 
 @transaction.atomic
 def crown(*, by: User | None, version: ModelVersion, reason: str) -> ModelVersion:
-    """Swap the champion in one transaction. Workers load it when they next score.
+    """Swap the champion in one transaction. Workers load it when they next score, and it scores the pool.
 
     Raises Conflict (`already_champion`, `weights_deleted`, `not_measured`).
     """
@@ -54,6 +54,7 @@ def crown(*, by: User | None, version: ModelVersion, reason: str) -> ModelVersio
         before={"champion": before.number if before else None},
         after={"champion": version.number, "reason": reason},
     )
+    jobs.enqueue("rounds.score_news")
     return version
 
 

@@ -1,47 +1,35 @@
-"""Score what the champion has not scored yet of the pool."""
+"""Score what the champion has not scored yet of the pool, a slice at a time, together with the other workers."""
 
-from collections.abc import Iterator, Sequence
-from itertools import islice
-
-from annotation.models import PoolScore, Solution, Split
-from annotation.rounds import costs, registry
-from annotation.rounds.gateway.scoring import score_pool
+from annotation.models import Generation, ModelVersion, PoolScoring
+from annotation.rounds import registry
+from annotation.rounds.pool.scoring import begin_scoring, finish_scoring, wait_for_others
+from annotation.rounds.pool.shards import left_of, score_slice
 from annotation.rounds.work import Outcome, StageWork
-
-BATCH = 64
 
 
 def perform(work: StageWork) -> Outcome:
     champion = registry.champion_of(work.project)
     if champion is None:
         return Outcome("no model serves", skipped=True)
-    unscored = (
-        Solution.objects.filter(project=work.project, split=Split.POOL)
-        .exclude(pool_scores__model_version=champion)
-        .order_by("problem", "pk")
-    )
-    ids = list(unscored.values_list("pk", flat=True))
-    if not ids and work.run.model_version is None:
+    begin_scoring(champion)
+    here = score_slice(champion)
+    if left := left_of(champion):
+        wanted = PoolScoring.objects.get(model_version=champion).wanted
+        work.beat(1 - left / wanted)
+        if not here.found:
+            wait_for_others()
+        return Outcome(f"{wanted - left:,} of {wanted:,} solutions scored by model {champion.number}", unfinished=True)
+    finish_scoring(champion)
+    return _summary(work, champion)
+
+
+def _summary(work: StageWork, champion: ModelVersion) -> Outcome:
+    """What was scored since the open generation was drawn, by this stage or before it."""
+    progress = PoolScoring.objects.get(model_version=champion)
+    current = work.project.generations.filter(state=Generation.State.OPEN).first()
+    new = progress.cut_at is not None and (current is None or progress.cut_at >= current.created_at)
+    if not new and work.run.model_version is None:
         return Outcome(f"model {champion.number} has scored the whole pool", skipped=True)
-    done, speed = 0, 0.0
-
-    def beat(steps_per_second: float) -> None:
-        nonlocal speed
-        speed = steps_per_second
-        work.beat(done / len(ids))
-
-    rows = score_pool(champion, _solutions(ids), costs.cost_model(work.project), on_speed=beat)
-    while batch := list(islice(rows, BATCH)):
-        PoolScore.objects.bulk_create(batch, ignore_conflicts=True)
-        done += len(batch)
-        work.beat(done / len(ids))
-    rate = f", {speed:,.0f} steps a second" if speed else ""
-    return Outcome(f"{len(ids):,} solutions scored by model {champion.number}{rate}")
-
-
-def _solutions(ids: Sequence[int]) -> Iterator[Solution]:
-    """The solutions in this order, with what scoring needs of them."""
-    for start in range(0, len(ids), BATCH):
-        batch = ids[start : start + BATCH]
-        found = Solution.objects.select_related("problem").prefetch_related("steps").in_bulk(batch)
-        yield from (found[pk] for pk in batch if pk in found)
+    speed = progress.steps / progress.seconds if new and progress.seconds else 0.0
+    rate = f", {speed:,.0f} steps a second and worker" if speed else ""
+    return Outcome(f"{progress.wanted if new else 0:,} solutions scored by model {champion.number}{rate}")
