@@ -5,6 +5,7 @@ from django.contrib import admin
 from django.urls import include, path
 from drf_spectacular.views import SpectacularAPIView
 
+from annotation.api.pooling import Pooling, ServedModels
 from config.monitoring import healthz, metrics
 
 # One door: attempts to sign in are limited there.
@@ -17,6 +18,8 @@ urlpatterns = [
     path("accounts/", include("allauth.account.urls")),
     path("api/v1/schema/", SpectacularAPIView.as_view(), name="schema"),
     path("api/v1/", include("annotation.api.urls")),
+    path("pooling", Pooling.as_view()),
+    path("v1/models", ServedModels.as_view()),
     path("", include("labelling_ui.urls")),
 ]
 

@@ -22,14 +22,14 @@ STEPS = ["2 + 2 = 4", "4 * 3 = 12", "The answer is 12."]
 
 
 @lru_cache(maxsize=4)
-def trained_folder(seed: int = 0) -> Path:
+def trained_folder(seed: int = 0, features: tuple[str, ...] = ()) -> Path:
     """A small model of the sandbox world, trained once a test run."""
     from prm.config import TrainConfig
     from prm.sandbox.world import WorldConfig, generate
     from prm.traces import write_traces
     from prm.training import train
 
-    folder = VAR_DIR / "serving-models" / str(seed)
+    folder = VAR_DIR / "serving-models" / "-".join([str(seed), *features])
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
     data = folder / "train.jsonl"
@@ -39,7 +39,8 @@ def trained_folder(seed: int = 0) -> Path:
         for trace in generate(WorldConfig(), split=split, n=n, seed=seed)
     ]
     write_traces(data, traces)
-    config = msgspec.convert({"seed": seed, **CHOICES}, TrainConfig)
+    chosen = {"features": list(features)} if features else {}
+    config = msgspec.convert({"seed": seed, **CHOICES, **chosen}, TrainConfig)
     train(data=data, out=folder / "model", config=config, report=lambda progress: None)
     return folder / "model"
 
@@ -53,12 +54,12 @@ def served_project(by: User, *, slug: str = "served", versions: int = 1, **polic
     return project
 
 
-def add_version(project: Project, number: int, seed: int = 0) -> ModelVersion:
+def add_version(project: Project, number: int, *, seed: int = 0, features: tuple[str, ...] = ()) -> ModelVersion:
     """A version of the project with weights of its own on disk."""
     path = f"project-{project.pk}/run-{number}"
     folder = settings.MODEL_ROOT / path
     shutil.rmtree(folder, ignore_errors=True)
-    shutil.copytree(trained_folder(seed), folder)
+    shutil.copytree(trained_folder(seed, features), folder)
     manifest, sha256 = read_manifest(folder)
     snapshot = Snapshot.objects.create(project=project, sha256=f"{number:064x}", path="none")
     return ModelVersion.objects.create(

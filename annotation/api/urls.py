@@ -13,6 +13,7 @@ from annotation.api import (
     projects,
     runs,
     scores,
+    scoring_sessions,
     snapshots,
     statistics,
     tokens,
@@ -44,6 +45,10 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("leases/<int:lease_id>/draft/", leases.DraftOfLease.as_view()),
     path("score", scores.Scores.as_view()),
     path("score/", scores.Scores.as_view(schema=None)),
+    path("scoring-sessions/", scoring_sessions.ScoringSessions.as_view()),
+    path("scoring-sessions/<uuid:session_id>/", scoring_sessions.ScoringSessionDetail.as_view()),
+    path("scoring-sessions/<uuid:session_id>/steps/", scoring_sessions.AppendSteps.as_view()),
+    path("scoring-sessions/<uuid:session_id>/fork/", scoring_sessions.ForkSession.as_view()),
     path("tokens/", tokens.Tokens.as_view()),
     path("tokens/<int:token_id>/", tokens.TokenDetail.as_view()),
     re_path("", errors.NothingHere.as_view()),  # last

@@ -54,7 +54,7 @@ def ask(
         user=by.pk,
         token=token.pk if token else None,
         domain=domain,
-        version=_version(project, number),
+        version=None if number is None else version_of(project, number),
         aggregate=aggregate,
         texts=list(texts),
         ids=[list(each) for each in ids],
@@ -65,7 +65,7 @@ def ask(
     try:
         quotas.spend(token, project, steps=steps)
     except redis.RedisError as error:
-        raise line.NoWorker("redis_away", f"Redis does not answer ({error}). Try again in a moment.") from error
+        raise line.away(error) from error
     answer = _wait(question)
     if answer.failure is not None:
         raise Failed(**{name: getattr(answer.failure, name) for name in answer.failure.__struct_fields__})
@@ -83,9 +83,8 @@ def _wait(question: Question) -> Answer:
         _seats.release()
 
 
-def _version(project: Project, number: int | None) -> int | None:
-    if number is None:
-        return None
+def version_of(project: Project, number: int) -> int:
+    """The id of the version with this number; raises Missing (`model_not_found`)."""
     found = ModelVersion.objects.filter(project=project, number=number).values_list("pk", flat=True).first()
     if found is None:
         raise Missing("model_not_found", f"There is no model {number} in {project.name}.", {"field": "model"})

@@ -86,8 +86,12 @@ def ask(question: Question) -> Answer:
             server().xdel(STREAM, place)
             raise _silence(question)
     except redis.RedisError as error:
-        raise NoWorker("redis_away", f"Redis does not answer ({error}). Try again in a moment.") from error
+        raise away(error) from error
     return decode_answer(found[1])
+
+
+def away(error: redis.RedisError) -> NoWorker:
+    return NoWorker("redis_away", f"Redis does not answer ({error}). Try again in a moment.")
 
 
 def alive() -> int:

@@ -6,8 +6,8 @@ import msgspec
 
 from annotation.rounds.gateway.serving import Scored, Text
 
-Kind = Literal["score", "append", "states", "explain"]
-Route = Literal["score", "pooling", "session", "review"]
+Kind = Literal["score", "append", "states"]
+Route = Literal["score", "pooling", "session"]
 
 
 class Question(msgspec.Struct):
@@ -53,11 +53,12 @@ class Failure(msgspec.Struct):
 
 
 class Answer(msgspec.Struct):
-    """`results` has one entry a text. `states` are a text's states as bytes of little-endian float32."""
+    """`results` has one entry a text. `states` are a text's states, `width` little-endian float32 a token."""
 
     served: Served | None = None
     results: list[Scored] = []
     states: list[bytes] = []
+    width: int = 1
     tokens: int = 0
     batch: int = 1
     failure: Failure | None = None

@@ -165,7 +165,8 @@ def _alone(loaded: Loaded, question: Question) -> Answer:
             said = loaded.model.append(text, question.aggregate)
             return Answer(results=[said], tokens=said.tokens)
         if question.kind == "states":
-            return Answer(states=loaded.model.states(question.ids), tokens=sum(map(len, question.ids)))
+            states = loaded.model.states(question.ids)
+            return Answer(states=states, width=loaded.model.width, tokens=sum(map(len, question.ids)))
         return _score(loaded, [question])[0]
     except DomainError as error:
         return Answer(failure=_failure(error))

@@ -1,17 +1,21 @@
 """Scores over HTTP by real workers: right, batched, swapped under load, and not lost when a worker dies."""
 
+import base64
 from concurrent.futures import ThreadPoolExecutor
 from threading import Event
 
+import numpy as np
 import pytest
 from django.db import connection
 
+from annotation.membership.tokens import issue_token
 from annotation.models import ServedScore
 from annotation.rounds import registry
 from annotation.rounds.gateway.scoring import loaded_scorer
+from annotation.rounds.gateway.training import model_path
 from annotation.serving import line
 from tests.factories import UserFactory
-from tests.serving_world import PROBLEM, STEPS, program_of, served_project
+from tests.serving_world import PROBLEM, STEPS, add_version, program_of, served_project
 from tests.waiting import until
 
 ASKED = {"project": "served", "problem": PROBLEM, "steps": STEPS, "timeout": 55}
@@ -96,3 +100,73 @@ def test_what_waits_while_a_worker_is_dead_is_answered_together_by_the_next(proj
         assert {each.result().status_code for each in asked} == {200}
     until(lambda: ServedScore.objects.count() == 9)
     assert ServedScore.objects.order_by("pk").last().batch == 8
+
+
+def test_a_session_scores_as_the_finished_solution_does_and_forks(project, manager, celery_workers):
+    program = program_of(manager)
+    whole = score(program).json()["results"][0]
+    begun = program.post("/api/v1/scoring-sessions/", {"project": "served", "problem": PROBLEM}).json()
+    address = f"/api/v1/scoring-sessions/{begun['id']}/"
+
+    def append(to, *steps):
+        return program.post(f"{to}steps/", {"steps": steps, "timeout": 55})
+
+    assert append(address, STEPS[0]).json()["result"]["steps"][0]["mean"] == pytest.approx(
+        whole["steps"][0]["mean"], abs=1e-5
+    )
+    fork = f"/api/v1/scoring-sessions/{program.post(f'{address}fork/').json()['id']}/"
+    assert append(fork, "2 + 2 = 5").json()["step_count"] == 2
+    registry.crown(by=None, version=project.model_versions.get(number=2), reason="meanwhile")
+    # The worker that kept what it had read is gone: the next one reads it again from the text.
+    celery_workers.kill("score")
+    celery_workers.start()
+    grown = append(address, *STEPS[1:]).json()
+    assert grown["model"] == 1
+    assert grown["result"]["score"] == pytest.approx(whole["score"], abs=1e-5)
+    assert [step["mean"] for step in grown["result"]["steps"]] == pytest.approx(
+        [step["mean"] for step in whole["steps"]], abs=1e-5
+    )
+    assert program.get(fork).json()["step_count"] == 2
+    assert program_of(UserFactory()).get(address).status_code == 404
+    assert program.delete(address).status_code == 204
+    assert append(address, "more").status_code == 404
+
+
+def test_clients_of_vllm_work_unchanged(project, manager, live_server):
+    """Our own client of vLLM's token states, and the step pooling that clients of Qwen's PRMs ask for."""
+    from prm.sandbox.world import WorldConfig, generate
+    from prm.scoring.vllm import load_over_vllm
+
+    program = program_of(manager)
+    version = add_version(project, 3, features=("last", "separator"))
+    registry.crown(by=None, version=version, reason="states")
+    _, secret = issue_token(by=manager, name="client")
+    traces = list(generate(WorldConfig(), split="pool", n=3, seed=5))
+    local = list(loaded_scorer(version).score(traces))
+    remote = list(load_over_vllm(model_path(version), live_server.url, served="served", api_key=secret).score(traces))
+    assert [one.mean for one in remote] == [pytest.approx(one.mean, abs=1e-4) for one in local]
+
+    prompt = "".join(
+        [f"<|im_start|>user\n{PROBLEM}<|im_end|>\n<|im_start|>assistant\n", *(f"{s}<extra_0>" for s in STEPS)]
+    )
+    said = program.post("/pooling", {"model": "served", "input": [prompt]}).json()
+    rows = said["data"][0]["data"]
+    means = [step["mean"] for step in score(program).json()["results"][0]["steps"]]
+    assert [row[1] for row in rows] == pytest.approx(means, abs=1e-5)
+    assert [sum(row) for row in rows] == pytest.approx([1, 1, 1])
+    assert (said["object"], said["data"][0]["object"], said["model"]) == ("list", "pooling", "served")
+    assert said["usage"]["prompt_tokens"] > 0
+    encoded = program.post(
+        "/pooling",
+        {
+            "model": "served@3",
+            "messages": [
+                {"role": "user", "content": PROBLEM},
+                {"role": "assistant", "content": "<extra_0>".join([*STEPS, ""])},
+            ],
+            "encoding_format": "base64",
+        },
+    ).json()
+    assert np.frombuffer(base64.b64decode(encoded["data"][0]["data"]), "<f4").reshape(-1, 2) == pytest.approx(
+        np.array(rows), abs=1e-5
+    )

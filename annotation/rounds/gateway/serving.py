@@ -105,9 +105,9 @@ class ServingModel:
         return last_states(scorer.backbone, ids, scorer.local.token_budget)
 
     @property
-    def context(self) -> int:
-        """The most tokens it reads."""
-        return self._scorer.reader.context
+    def width(self) -> int:
+        """The size of one of the backbone's states."""
+        return self._scorer.backbone.width
 
     def _judged(self, score: "TraceScore", aggregate: str, tokens: int) -> Scored:
         from prm.scores import aggregate as aggregated

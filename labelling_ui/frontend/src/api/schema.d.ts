@@ -350,6 +350,92 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/score": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** @description Score one solution or many; results stand in the order of the solutions. For members of the project. */
+        post: operations["score"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/scoring-sessions/": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** @description Begin a session. It is forgotten an hour after it was last used. */
+        post: operations["begin_scoring_session"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/scoring-sessions/{session_id}/": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** @description The scores so far. */
+        get: operations["get_scoring_session"];
+        put?: never;
+        post?: never;
+        /** @description Forget the session. */
+        delete: operations["end_scoring_session"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/scoring-sessions/{session_id}/fork/": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** @description A second session at the same place; what was read so far is shared. */
+        post: operations["fork_scoring_session"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/scoring-sessions/{session_id}/steps/": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** @description Append steps and score them; nothing is appended where this fails. */
+        post: operations["append_steps"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/snapshots/{snapshot_id}/": {
         parameters: {
             query?: never;
@@ -436,10 +522,52 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/pooling": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** @description Class probabilities of every step, as vLLM's step pooling gives them; or a backbone's states of token ids. */
+        post: operations["pooling"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/models": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** @description One for each of the caller's projects that a model serves, and for each domain with its own champion. */
+        get: operations["list_served_models"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
 }
 export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
+        /**
+         * @description * `product` - product
+         *     * `min` - min
+         *     * `mean` - mean
+         *     * `last` - last
+         * @enum {string}
+         */
+        AggregateEnum: "product" | "min" | "mean" | "last";
         /** @description Of pairs of people on the same solution. */
         Agreement: {
             solutions: number;
@@ -454,6 +582,60 @@ export interface components {
              * @description Share with the same or a neighbouring one.
              */
             within_one: number | null;
+        };
+        /** @description The next steps, in order. */
+        AppendStepsRequest: {
+            steps: (string | {
+                text: string;
+                /** @enum {string} */
+                kind?: "reasoning" | "plan" | "tool_call" | "observation" | "edit" | "answer";
+            })[];
+            /**
+             * Format: double
+             * @description Seconds.
+             * @default 20
+             */
+            timeout: number;
+        };
+        /** @description A session so far. */
+        Appended: {
+            /** Format: uuid */
+            id: string;
+            project: string;
+            /** @description Number of the model version that scores all of it. */
+            model: number;
+            aggregate: components["schemas"]["AggregateEnum"];
+            step_count: number;
+            /** @description Scores of all steps so far; null before the first. */
+            result: components["schemas"]["SolutionScore"] | null;
+            /**
+             * Format: uuid
+             * @description Finds these scores in the score log.
+             */
+            request_id: string;
+        };
+        /** @description What a session begins with; every score in it is of the model that is chosen now. */
+        BeginSessionRequest: {
+            /** @description The project whose model scores. */
+            project: string;
+            /**
+             * @description A domain that has a champion of its own is scored by it.
+             * @default
+             */
+            domain: string;
+            /** @description Number of a model version; else the champion. */
+            model?: number;
+            /**
+             * @description How steps make the solution's score.
+             *
+             *     * `product` - product
+             *     * `min` - min
+             *     * `mean` - mean
+             *     * `last` - last
+             * @default product
+             */
+            aggregate: components["schemas"]["AggregateEnum"];
+            problem: string;
         };
         Claim: {
             task: components["schemas"]["Task"] | null;
@@ -481,6 +663,25 @@ export interface components {
                 [key: string]: unknown;
             };
         };
+        /**
+         * @description * `float32` - float32
+         *     * `float16` - float16
+         * @enum {string}
+         */
+        EmbedDtypeEnum: "float32" | "float16";
+        /**
+         * @description * `float` - float
+         *     * `base64` - base64
+         * @enum {string}
+         */
+        EncodingFormatEnum: "float" | "base64";
+        /**
+         * @description * `native` - native
+         *     * `little` - little
+         *     * `big` - big
+         * @enum {string}
+         */
+        EndiannessEnum: "native" | "little" | "big";
         /** @description What happened and what to do. `code` is stable; `extra.field` names the place in the request. */
         Error: {
             code: string;
@@ -803,6 +1004,44 @@ export interface components {
             /** Format: date-time */
             readonly at: string;
         };
+        PoolingData: {
+            index: number;
+            /** @default pooling */
+            object: string;
+            /** @description One row a step tag, [p(error), p(no error)]; one row a token for `token_embed`; or their base64. */
+            data: unknown;
+        };
+        /** @description vLLM's request: `input` or `messages`. Fields of vLLM's that are not named here change nothing. */
+        PoolingRequestRequest: {
+            /** @description A project's slug; `slug@2` for a version. */
+            model?: string;
+            input?: string | string[] | number[] | number[][];
+            messages?: {
+                [key: string]: unknown;
+            }[];
+            /** @default token_classify */
+            task: components["schemas"]["TaskEnum"];
+            /** @default float */
+            encoding_format: components["schemas"]["EncodingFormatEnum"];
+            /** @default float32 */
+            embed_dtype: components["schemas"]["EmbedDtypeEnum"];
+            /** @default native */
+            endianness: components["schemas"]["EndiannessEnum"];
+            /**
+             * @description False gives log-probabilities.
+             * @default true
+             */
+            use_activation: boolean | null;
+        };
+        PoolingResponse: {
+            id: string;
+            /** @default list */
+            object: string;
+            created: number;
+            model: string;
+            data: components["schemas"]["PoolingData"][];
+            usage: components["schemas"]["Usage"];
+        };
         Position: {
             position: number;
             alternatives: components["schemas"]["Step"][];
@@ -939,6 +1178,98 @@ export interface components {
             error_types: string[];
             reference: components["schemas"]["ReferenceEnum"];
         };
+        /** @description One solution at the top, or many in `solutions`. */
+        ScoreRequestRequest: {
+            /** @description The project whose model scores. */
+            project: string;
+            /**
+             * @description A domain that has a champion of its own is scored by it.
+             * @default
+             */
+            domain: string;
+            /** @description Number of a model version; else the champion. */
+            model?: number;
+            /**
+             * @description How steps make the solution's score.
+             *
+             *     * `product` - product
+             *     * `min` - min
+             *     * `mean` - mean
+             *     * `last` - last
+             * @default product
+             */
+            aggregate: components["schemas"]["AggregateEnum"];
+            /**
+             * Format: double
+             * @description Seconds.
+             * @default 20
+             */
+            timeout: number;
+            problem?: string;
+            steps?: (string | {
+                text: string;
+                /** @enum {string} */
+                kind?: "reasoning" | "plan" | "tool_call" | "observation" | "edit" | "answer";
+            })[];
+            /** @description A solution not divided yet; `decomposition` divides it. */
+            text?: string;
+            /** @description An OpenAI chat. The first user's message is the problem. A single answer is divided by the rule of `decomposition`; in a longer run every later message is one step. */
+            messages?: {
+                [key: string]: unknown;
+            }[];
+            /** @default blank_lines */
+            decomposition: components["schemas"]["DecompositionEnum"];
+            solutions?: components["schemas"]["TextRequest"][];
+        };
+        Scores: {
+            /**
+             * Format: uuid
+             * @description Finds these scores in the score log.
+             */
+            request_id: string;
+            model: components["schemas"]["ServedBy"];
+            aggregate: components["schemas"]["AggregateEnum"];
+            results: components["schemas"]["SolutionScore"][];
+        };
+        /** @description A session so far. */
+        ScoringSession: {
+            /** Format: uuid */
+            id: string;
+            project: string;
+            /** @description Number of the model version that scores all of it. */
+            model: number;
+            aggregate: components["schemas"]["AggregateEnum"];
+            step_count: number;
+            /** @description Scores of all steps so far; null before the first. */
+            result: components["schemas"]["SolutionScore"] | null;
+        };
+        /** @description Which model answered. */
+        ServedBy: {
+            /** Format: int64 */
+            id: number;
+            number: number;
+            /** @description Of its weights. */
+            sha256: string;
+            /** @description Id of the labels it learned from. */
+            snapshot: number | null;
+            snapshot_sha256: string | null;
+            /** Format: double */
+            threshold: number;
+        };
+        ServedModel: {
+            id: string;
+            /** @default model */
+            object: string;
+            created: number;
+            owned_by: string;
+            root: string;
+            max_model_len: number | null;
+        };
+        ServedModels: {
+            /** @default list */
+            object: string;
+            data: components["schemas"]["ServedModel"][];
+        };
         /** @description A frozen dataset; `counts` says what is in it. */
         Snapshot: {
             readonly id: number;
@@ -948,6 +1279,27 @@ export interface components {
             readonly counts: unknown;
             /** Format: date-time */
             readonly created_at: string;
+        };
+        /** @description A solution's scores and the verdict on it. */
+        SolutionScore: {
+            /**
+             * Format: double
+             * @description The steps' means by the chosen aggregate.
+             */
+            score: number | null;
+            steps: components["schemas"]["StepScore"][];
+            /** @description The first step below the model's threshold, from 0; -1: none; null: cannot be told. */
+            first_suspicious: number | null;
+            /**
+             * Format: double
+             * @description The model's own probability that `first_suspicious` is wrong.
+             */
+            uncertainty: number | null;
+            /** @description The uncertainty is beyond the calibrated bar; null: the model has none. */
+            abstained: boolean | null;
+            /** @description Unlike what the model learned from; null: the model cannot tell. */
+            out_of_domain: boolean | null;
+            unscored_steps: number;
         };
         Stage: {
             name: components["schemas"]["StageName"];
@@ -1006,6 +1358,19 @@ export interface components {
          * @enum {string}
          */
         StepKind: "reasoning" | "plan" | "tool_call" | "observation" | "edit" | "answer";
+        /** @description A step's score; null throughout where the step did not fit the model's context. */
+        StepScore: {
+            /**
+             * Format: double
+             * @description p(the step is no error | those before are good).
+             */
+            mean: number | null;
+            /**
+             * Format: double
+             * @description Standard deviation over the ensemble.
+             */
+            spread: number | null;
+        };
         StoredDraft: {
             version: number;
             body: {
@@ -1039,6 +1404,12 @@ export interface components {
             scheme: components["schemas"]["Scheme"];
             draft: components["schemas"]["StoredDraft"] | null;
         };
+        /**
+         * @description * `token_classify` - token_classify
+         *     * `token_embed` - token_embed
+         * @enum {string}
+         */
+        TaskEnum: "token_classify" | "token_embed";
         TaskProblem: {
             /** Format: int64 */
             id: number;
@@ -1055,6 +1426,23 @@ export interface components {
             steps: components["schemas"]["Position"][];
             /** @description Not told to annotators: always null. */
             generator: string | null;
+        };
+        /** @description A solution: `problem` with `steps`, `problem` with an undivided `text`, or `messages`. */
+        TextRequest: {
+            problem?: string;
+            steps?: (string | {
+                text: string;
+                /** @enum {string} */
+                kind?: "reasoning" | "plan" | "tool_call" | "observation" | "edit" | "answer";
+            })[];
+            /** @description A solution not divided yet; `decomposition` divides it. */
+            text?: string;
+            /** @description An OpenAI chat. The first user's message is the problem. A single answer is divided by the rule of `decomposition`; in a longer run every later message is one step. */
+            messages?: {
+                [key: string]: unknown;
+            }[];
+            /** @default blank_lines */
+            decomposition: components["schemas"]["DecompositionEnum"];
         };
         Token: {
             readonly id: number;
@@ -1081,6 +1469,11 @@ export interface components {
             format: components["schemas"]["FormatEnum"];
             /** @default blank_lines */
             decomposition: components["schemas"]["DecompositionEnum"];
+        };
+        Usage: {
+            prompt_tokens: number;
+            total_tokens: number;
+            completion_tokens: number;
         };
         WatchedRun: {
             readonly id: number;
@@ -1921,6 +2314,235 @@ export interface operations {
             };
         };
     };
+    score: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ScoreRequestRequest"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Scores"];
+                };
+            };
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    begin_scoring_session: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["BeginSessionRequest"];
+            };
+        };
+        responses: {
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ScoringSession"];
+                };
+            };
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    get_scoring_session: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                session_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ScoringSession"];
+                };
+            };
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    end_scoring_session: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                session_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description No response body */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    fork_scoring_session: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                session_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ScoringSession"];
+                };
+            };
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    append_steps: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                session_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["AppendStepsRequest"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Appended"];
+                };
+            };
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
     get_snapshot: {
         parameters: {
             query?: never;
@@ -2102,6 +2724,72 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content?: never;
+            };
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    pooling: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["PoolingRequestRequest"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PoolingResponse"];
+                };
+            };
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    list_served_models: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ServedModels"];
+                };
             };
             "4XX": {
                 headers: {
