@@ -40,7 +40,8 @@ class TraceScore(msgspec.Struct, omit_defaults=True):
     where no step was scored. `blocks` has one entry a block of steps, where blocks were asked for. `windowed`
     counts the scored steps that were read in a window, because the solution up to them did not fit the
     context. `outcome` is p(the final answer is right), read at the last step by a model that learned it; None by
-    others, and where the last step has no score.
+    others, and where the last step has no score. `embedding` is the solution as 32 numbers of norm 1, where it was
+    asked for and some step was scored: for telling which solutions are alike under the model that scored them.
     """
 
     id: str
@@ -51,6 +52,7 @@ class TraceScore(msgspec.Struct, omit_defaults=True):
     outcome: float | None = None
     blocks: list[float | None] | None = None
     windowed: int = 0
+    embedding: list[float] | None = None
 
     @classmethod
     def of_steps(cls, id: str, steps: Sequence[StepScore]) -> "TraceScore":

@@ -19,6 +19,7 @@ from prm.features import feature_width
 from prm.heads import Readout
 from prm.manifest import Manifest
 from prm.scores import UNSCORED, StepScore, Throughput, TraceScore
+from prm.scoring.embedding import Embedder
 from prm.scoring.prefixes import ShareChoice
 from prm.scoring.readers import LocalReader, Reader
 from prm.scoring.session import Session
@@ -51,6 +52,7 @@ class Scorer:
         self.reader, self.judges, self.long = reader, judges, long
         self.manifest, self.readout = manifest, readout
         self.threshold = 0.5 if manifest is None else manifest.threshold
+        self._embedder = None if readout is None else Embedder(readout)
 
     @classmethod
     def load(
@@ -106,22 +108,27 @@ class Scorer:
         return Session(self.local, self.judges, problem, self.long)
 
     def score(
-        self, traces: Iterable[Trace], *, on_progress: Callable[[Throughput], None] | None = None
+        self,
+        traces: Iterable[Trace],
+        *,
+        on_progress: Callable[[Throughput], None] | None = None,
+        embed: bool = False,
     ) -> Iterator[TraceScore]:
         """Stream scores in the order of `traces`, reading a few hundred ahead.
 
+        `embed` fills each score's `embedding` too; a zero-label scorer, which never saw what is usual, has none.
         `on_progress` hears the totals at most four times a second while scoring goes on, and after every
         few hundred traces; it may raise to stop.
         """
         watch = _Watch(on_progress, self.reader)
         source = iter(traces)
         while chunk := list(islice(source, CHUNK)):
-            for score in self._score(chunk, watch):
+            for score in self._score(chunk, watch, self._embedder if embed else None):
                 watch.total.add(score)
                 yield score
             watch.report()
 
-    def _score(self, chunk: Sequence[Trace], watch: "_Watch") -> Iterator[TraceScore]:
+    def _score(self, chunk: Sequence[Trace], watch: "_Watch", embedder: Embedder | None) -> Iterator[TraceScore]:
         reader = self.reader
         pieces = tokenise(chunk, reader.tokenizer)
         plans = [windows(each, reader.layout, reader.context, self.long) for each in pieces]
@@ -132,8 +139,13 @@ class Scorer:
             watch.read(len(flat[index].encoded.ids), len(rows[index]))
         windowed = [window.start > 0 for window, found in zip(flat, rows, strict=True) for _ in found]
         steps = iter(self.judges.step_scores(torch.cat(rows), windowed) if rows else [])
+        features = iter(rows)
         for trace, plan in zip(chunk, plans, strict=True):
-            yield TraceScore.of_steps(trace.id, _place(plan, steps, len(trace.steps)))
+            score = TraceScore.of_steps(trace.id, _place(plan, steps, len(trace.steps)))
+            if embedder is not None:
+                own = [next(features) for _ in plan]
+                score.embedding = embedder.embed(torch.cat(own)) if own else None
+            yield score
 
 
 class _Watch:

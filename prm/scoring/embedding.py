@@ -1,0 +1,44 @@
+"""A solution as 32 numbers, for diversity and for telling what is unlike the training data."""
+
+import hashlib
+from functools import lru_cache
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from prm.heads import Heads, Readout
+
+EMBEDDING_WIDTH = 32
+SEED = b"stepmark: random projection of step features"
+
+
+class Embedder:
+    """From the features of a solution's scored steps to one direction.
+
+    Their mean is standardised by what the model saw in training and projected by random signs (Achlioptas 2003),
+    which keeps distances; the length is then set to 1. The signs are the same for every model of a width, for ever,
+    but features are not, so only embeddings by one model can be compared.
+    """
+
+    def __init__(self, readout: Readout) -> None:
+        heads = next(part for part in readout.children() if isinstance(part, Heads))
+        self._centre, self._scale = heads.centre.cpu(), heads.scale.cpu()
+        self._signs = random_signs(len(self._centre))
+
+    def embed(self, rows: Tensor) -> list[float] | None:
+        """`rows` [steps, width] to EMBEDDING_WIDTH floats of norm 1; None where there is no step, or no direction."""
+        if not len(rows):
+            return None
+        standard = ((rows.cpu().float() - self._centre) / self._scale).clamp(-8, 8).mean(0)
+        projected = (standard @ self._signs).double()
+        norm = float(projected.norm())
+        return (projected / norm).tolist() if norm > 1e-9 else None
+
+
+@lru_cache(maxsize=8)
+def random_signs(width: int) -> Tensor:
+    """+1 and -1, [width, EMBEDDING_WIDTH], from a hash, so that no library's random numbers can change them."""
+    stream = hashlib.shake_256(SEED).digest(width * EMBEDDING_WIDTH // 8)
+    bits = np.unpackbits(np.frombuffer(stream, dtype=np.uint8)).reshape(width, EMBEDDING_WIDTH)
+    return torch.from_numpy(2.0 * bits.astype(np.float32) - 1.0)
