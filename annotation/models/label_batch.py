@@ -1,0 +1,62 @@
+from django.contrib.auth.models import User
+from django.db import models
+from django.db.models import F, Q
+
+from annotation.models.label_source import LabelSource
+from annotation.models.project import Membership, Project
+
+
+class LabelBatch(models.Model):
+    """The labels of one annotator, or of one source that came with a file, from `since` to `until`.
+
+    A suspected batch waits for a decision and counts meanwhile; one set aside is left out of consensus, training and
+    measuring; one in use was looked at and counts. The labels themselves never change. `evidence` says what
+    was judged: how many labels, how many differed, how many usually would, and against what.
+    """
+
+    class State(models.TextChoices):
+        SUSPECTED = "suspected"
+        SET_ASIDE = "set_aside"
+        IN_USE = "in_use"
+
+    class Judge(models.TextChoices):
+        OVERLAP = "overlap", "other people's labels"
+        MODEL = "model", "the model that serves"
+        PERSON = "person", "a person"
+
+    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="label_batches")
+    annotator = models.ForeignKey(
+        Membership, null=True, blank=True, on_delete=models.PROTECT, related_name="label_batches"
+    )
+    source = models.ForeignKey(
+        LabelSource, null=True, blank=True, on_delete=models.PROTECT, related_name="label_batches"
+    )
+    since = models.DateTimeField()
+    until = models.DateTimeField()
+    state = models.CharField(max_length=10, choices=State, default=State.SUSPECTED)
+    judge = models.CharField(max_length=8, choices=Judge)
+    evidence = models.JSONField(default=dict, blank=True)
+    reason = models.TextField(blank=True)
+    found_at = models.DateTimeField(auto_now_add=True)
+    decided_by = models.ForeignKey(User, null=True, blank=True, on_delete=models.PROTECT, related_name="+")
+    decided_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        ordering = ["-id"]
+        constraints = [
+            models.CheckConstraint(condition=Q(until__gte=F("since")), name="label_batch_ends_after_it_begins"),
+            models.CheckConstraint(
+                condition=Q(annotator__isnull=False, source__isnull=True)
+                | Q(annotator__isnull=True, source__isnull=False),
+                name="label_batch_is_of_one",
+            ),
+            models.CheckConstraint(
+                condition=Q(state__in=["suspected", "set_aside", "in_use"]), name="label_batch_state_known"
+            ),
+        ]
+        indexes = [
+            models.Index(fields=["project"], condition=~Q(state="in_use"), name="label_batch_in_question"),
+        ]
+
+    def __str__(self) -> str:
+        return f"batch {self.pk} ({self.state})"

@@ -1,0 +1,142 @@
+"""A batch of labels that is far from what its giver's labels were, and from what others' are. Pure.
+
+Each label is held against a reference that its giver had no part in, and either differs from it or not. A CUSUM
+(E. S. Page, "Continuous inspection schemes", Biometrika 41, 1954) adds up, label by label, the log likelihood ratio of
+"differs at thrice the usual odds" to "differs as usual", and never falls below zero. The alarm goes off at the
+logarithm of `labels_between_false_alarms`: while a person's labels differ as usual, at least so many judged labels lie
+between two false alarms on average (G. Lorden, Annals of Mathematical Statistics 42, 1971). Where the sum last stood at
+zero, the batch begins.
+
+What is usual is the person's own past and, while there is little of it, what others do; apart for references
+with an error and without, so that somebody who finds no error at all stands out as much as somebody who finds
+false ones.
+"""
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+ODDS = 3.0
+OTHERS_COUNT = 20.0  # judged labels of one's own that weigh as much as what all others do
+RECENT = 40  # one's latest judged labels are not yet one's past
+LEAST, MOST = 0.02, 0.9  # a rate outside would make single labels decide
+
+
+@dataclass(frozen=True)
+class Judged:
+    """A label by `who`. `error` says whether the reference has one, `against` whose word the reference is."""
+
+    label: int
+    who: str
+    at: datetime
+    error: bool
+    differs: bool
+    against: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True)
+class Alarm:
+    """`differed` of `judged` labels between `since` and `until` did, where `expected` were usual.
+
+    `score` is how far the sum rose, `threshold` where the alarm goes off.
+    """
+
+    who: str
+    since: datetime
+    until: datetime
+    labels: tuple[int, ...]
+    judged: int
+    differed: int
+    expected: float
+    score: float
+    threshold: float
+
+
+def find_alarms(
+    judged: Sequence[Judged],
+    *,
+    labels_between_false_alarms: int,
+    cleared_until: Mapping[str, datetime] | None = None,
+) -> list[Alarm]:
+    """The batches that stand out, the worst first.
+
+    The worst is blamed first and the others are judged without its word, so that those who differ from a bad
+    annotator are not blamed for it. Labels up to `cleared_until` were looked at by a person: they are past.
+    """
+    threshold = math.log(labels_between_false_alarms)
+    cleared = cleared_until or {}
+    left, found = list(judged), []
+    while True:
+        alarms = [alarm for who in {one.who for one in left} if (alarm := _watch(who, left, threshold, cleared))]
+        if not alarms:
+            return found
+        worst = max(alarms, key=lambda alarm: (alarm.score, alarm.who))
+        found.append(worst)
+        left = [one for one in left if one.who != worst.who and worst.who not in one.against]
+
+
+def _watch(who: str, judged: Sequence[Judged], threshold: float, cleared: Mapping[str, datetime]) -> Alarm | None:
+    """The person's highest rise, if it passes the threshold."""
+    usual = _usual(one for one in judged if one.who != who and who not in one.against)
+    own = sorted((one for one in judged if one.who == who), key=lambda one: (one.at, one.label))
+    past = {True: _Past(usual[True]), False: _Past(usual[False])}
+    best: Alarm | None = None
+    total, expected, rising = 0.0, 0.0, list[Judged]()
+    for number, one in enumerate(own):
+        if number >= RECENT:
+            past[own[number - RECENT].error].add(own[number - RECENT].differs)
+        rate = past[one.error].rate
+        total = max(total + _log_ratio(rate, one.differs), 0.0)
+        if total == 0.0 or (who in cleared and one.at <= cleared[who]):
+            total, expected, rising = 0.0, 0.0, []
+            continue
+        rising.append(one)
+        expected += rate
+        if total >= threshold and (best is None or total > best.score):
+            best = _alarm(rising, expected, total, threshold)
+    return best
+
+
+class _Past:
+    """How often a person's labels differed before, mixed with how often those of others do."""
+
+    def __init__(self, usual: float) -> None:
+        self._differed, self._judged = OTHERS_COUNT * usual, OTHERS_COUNT
+
+    def add(self, differs: bool) -> None:
+        self._differed += differs
+        self._judged += 1
+
+    @property
+    def rate(self) -> float:
+        return min(max(self._differed / self._judged, LEAST), MOST)
+
+
+def _usual(others: Iterable[Judged]) -> dict[bool, float]:
+    """Share that differs, by whether the reference has an error, with one of each added."""
+    counts = {True: [1, 2], False: [1, 2]}
+    for one in others:
+        counts[one.error][0] += one.differs
+        counts[one.error][1] += 1
+    return {error: differed / judged for error, (differed, judged) in counts.items()}
+
+
+def _log_ratio(rate: float, differs: bool) -> float:
+    odds = ODDS * rate / (1 - rate)
+    raised = odds / (1 + odds)
+    return math.log(raised / rate) if differs else math.log((1 - raised) / (1 - rate))
+
+
+def _alarm(rising: Sequence[Judged], expected: float, score: float, threshold: float) -> Alarm:
+    return Alarm(
+        who=rising[0].who,
+        since=rising[0].at,
+        until=rising[-1].at,
+        labels=tuple(one.label for one in rising),
+        judged=len(rising),
+        differed=sum(one.differs for one in rising),
+        expected=expected,
+        score=score,
+        threshold=threshold,
+    )

@@ -1,0 +1,104 @@
+"""The watch over labels as they come in: suspected batches are written down, for a person to decide on."""
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any
+
+from django.db import transaction
+from django.db.models import Max
+
+from annotation import audit
+from annotation.models import LabelBatch, Project
+from annotation.quality import batches
+from annotation.quality.alarm import Alarm, Judged, find_alarms
+from annotation.quality.judging import judge_by_model, judge_by_overlap, latest_told, name_of
+
+Judge, State = LabelBatch.Judge, LabelBatch.State
+
+
+def watch_projects() -> int:
+    """Look at the labels of every active project; returns how many new batches are suspected."""
+    return sum(len(watch(project)) for project in Project.objects.filter(state=Project.State.ACTIVE))
+
+
+def watch(project: Project) -> list[LabelBatch]:
+    """Write down the batches that stand out and are not known yet, and let known suspicions grow; returns the new ones.
+
+    Other people's labels judge first; the model is asked only about those whom they do not name. Where the policy
+    says so, what people's labels name is set aside at once; the model alone sets nothing aside: what it is
+    surprised by may be what it has to learn.
+    """
+    told = latest_told(project)
+    new = []
+    named: set[str] = set()
+    for judge, judged in ((Judge.OVERLAP, judge_by_overlap(told)), (Judge.MODEL, judge_by_model(project, told))):
+        for alarm in _alarms(project, [one for one in judged if one.who not in named]):
+            named.add(alarm.who)
+            batch = _write_down(project, judge, alarm)
+            if batch is not None:
+                new.append(batch)
+    return new
+
+
+def _alarms(project: Project, judged: list[Judged]) -> list[Alarm]:
+    return find_alarms(
+        judged,
+        labels_between_false_alarms=project.policies.quality.labels_between_false_alarms,
+        cleared_until=_cleared(project),
+    )
+
+
+def _cleared(project: Project) -> Mapping[str, datetime]:
+    """Until when each person's labels were looked at and taken as they are."""
+    rows = (
+        project.label_batches.filter(state=State.IN_USE)
+        .order_by()
+        .values_list("annotator", "source")
+        .annotate(until=Max("until"))
+    )
+    return {name_of(annotator, source): until for annotator, source, until in rows}
+
+
+@transaction.atomic
+def _write_down(project: Project, judge: str, alarm: Alarm) -> LabelBatch | None:
+    """The batch where it is new; None where it is known, and maybe longer now."""
+    Project.objects.select_for_update(no_key=True).get(pk=project.pk)
+    kind, _, pk = alarm.who.partition(" ")
+    owner = {f"{kind}_id": int(pk)}
+    evidence = _evidence(alarm)
+    known = project.label_batches.filter(**owner, state=State.SUSPECTED).first()
+    if known is not None:
+        if known.until < alarm.until:
+            before = {"until": known.until.isoformat(), "evidence": known.evidence}
+            known.until, known.since, known.evidence = alarm.until, min(known.since, alarm.since), evidence
+            known.save(update_fields=["since", "until", "evidence"])
+            _tell(known, before)
+        return None
+    batch = LabelBatch.objects.create(
+        project=project, **owner, since=alarm.since, until=alarm.until, judge=judge, evidence=evidence
+    )
+    _tell(batch, {})
+    if project.policies.quality.set_aside and judge == Judge.OVERLAP:
+        batch = batches.set_aside(by=None, batch=batch, reason="the project's policy")
+    return batch
+
+
+def _tell(batch: LabelBatch, before: dict[str, Any]) -> None:
+    audit.record(
+        by=None,
+        action="labels.suspect",
+        target=batch,
+        project=batch.project,
+        before=before,
+        after={"judge": batch.judge, "until": batch.until.isoformat(), "evidence": batch.evidence},
+    )
+
+
+def _evidence(alarm: Alarm) -> dict[str, Any]:
+    return {
+        "judged": alarm.judged,
+        "differed": alarm.differed,
+        "expected": round(alarm.expected, 1),
+        "score": round(alarm.score, 2),
+        "threshold": round(alarm.threshold, 2),
+    }

@@ -1,0 +1,52 @@
+"""A soak: simulated annotators work through generations while processes are killed; then the books are checked.
+
+    python -m benchmarks.soak --json var/soak.json
+
+Starts the platform as `make run` does, under a folder and on a port of its own. The annotators work over HTTP, the
+policy retrains by itself, and a seeded plan kills workers, Redis, PostgreSQL and the annotators' own programs. Ends
+with a table of invariants and one of champions, and with exit status 1 where something does not hold.
+"""
+
+import argparse
+import os
+import sys
+import tempfile
+from pathlib import Path
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--generations", type=int, default=5)
+    parser.add_argument("--budget", type=int, default=160, help="solutions a generation")
+    parser.add_argument("--solutions", type=int, default=2000, help="in the project")
+    parser.add_argument("--kills", type=int, default=3, help="of workers, a generation")
+    parser.add_argument("--span", type=float, default=75, help="seconds of a generation in which they fall")
+    parser.add_argument("--hurry", type=float, default=60, help="how much faster than people the annotators read")
+    parser.add_argument("--limit", type=float, default=40, help="minutes after which the soak has failed")
+    parser.add_argument("--port", type=int, default=8180)
+    parser.add_argument("--seed", type=int, default=20261121)
+    parser.add_argument("--var", type=Path, help="where to keep everything; a temporary folder without it")
+    parser.add_argument("--json", type=Path, help="where to write all that was found")
+    options = parser.parse_args()
+    var = options.var or Path(tempfile.mkdtemp(prefix="stepmark-soak-"))
+    if (var / "postgres").exists():
+        parser.error(f"{var} was used before: give a fresh folder")
+    os.environ.pop("DATABASE_URL", None)
+    os.environ.pop("REDIS_URL", None)
+    os.environ["VAR_DIR"] = str(var.absolute())
+    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings.local")
+    from benchmarks.soak.platform import platform
+
+    with platform(var.absolute(), options.port) as running:
+        import django
+
+        django.setup()
+        from benchmarks.soak.course import run
+        from benchmarks.soak.report import finish
+
+        course = run(options, running, var.absolute())
+        return finish(options, course, var.absolute())
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,67 @@
+"""The project of a soak: a sandbox world, simulated members with tokens, a policy that retrains by itself."""
+
+from pathlib import Path
+
+import msgspec
+from django.contrib.auth.models import User
+
+from annotation.intake.records import import_records
+from annotation.membership.members import add_member
+from annotation.membership.projects import create_project
+from annotation.membership.tokens import issue_token
+from annotation.models import Project
+from annotation.rounds.gateway.sandbox import Sandbox
+from annotation.rounds.generations import open_first_generation
+from benchmarks.soak.people import Person
+
+SLUG = "soak"
+TOLERANCE = 0.05
+# Seven tabs of six people; two tabs are of one person.
+TABS = ("careful", "careful", "average", "average", "average", "hasty", "lenient")
+SECOND_TAB_OF = {4: 3}
+
+
+def create(*, solutions: int, budget: int, seed: int) -> tuple[Project, User]:
+    """The project before anybody labels; a round is due when nine tenths of a generation are labelled."""
+    manager = User.objects.create_user("soak-manager", is_staff=True)
+    policy = {
+        "training_sources": ["human", "simulated"],
+        "generation_budget": budget,
+        "lease_minutes": 1,
+        "retrain_after_labels": round(0.9 * budget),
+        "mix": {"control": 0.1, "holdout": 0.25, "calibration": 0.1, "overlap": 0.1},
+        "gate_tolerance": TOLERANCE,
+    }
+    project = create_project(by=manager, name="Soak", slug=SLUG, policy=policy)
+    import_records(project=project, records=Sandbox(solutions=solutions, seed=seed).records(), by=manager)
+    open_first_generation(by=manager, project=project, seed=seed)
+    return project, manager
+
+
+def hire(
+    project: Project, manager: User, *, address: str, folder: Path, solutions: int, seed: int, hurry: float
+) -> list[Path]:
+    """Members, tokens, and a file for each tab to start from."""
+    users: list[User] = []
+    files = []
+    for number, profile in enumerate(TABS):
+        if number in SECOND_TAB_OF:
+            users.append(users[SECOND_TAB_OF[number]])
+        else:
+            users.append(User.objects.create_user(f"soak-{number}-{profile}"))
+            add_member(by=manager, project=project, user=users[-1], role="annotator", simulated=True)
+        person = Person(
+            name=f"{number}-{profile}",
+            profile=profile,
+            token=issue_token(by=users[-1], name="soak")[1],
+            address=address,
+            project=project.slug,
+            folder=str(folder),
+            solutions=solutions,
+            world_seed=seed,
+            seed=seed + number,
+            hurry=hurry,
+        )
+        files.append(folder / f"{person.name}.json")
+        files[-1].write_bytes(msgspec.json.encode(person))
+    return files
