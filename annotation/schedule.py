@@ -7,6 +7,7 @@ BEAT_SCHEDULE = {
     "sweep pool scoring": {"task": "rounds.sweep_scoring", "schedule": 30.0, "options": {"expires": 30}},
     "score new solutions": {"task": "rounds.score_news", "schedule": 60.0, "options": {"expires": 60}},
     "check stored scores": {"task": "rounds.check_scores", "schedule": 24 * 3600.0, "options": {"expires": 3600}},
+    "watch labels": {"task": "quality.watch", "schedule": 60.0, "options": {"expires": 60}},
     "start due rounds": {"task": "rounds.start_due", "schedule": 60.0, "options": {"expires": 60}},
 }
 
@@ -14,6 +15,7 @@ BEAT_SCHEDULE = {
 TASK_ROUTES = {
     "queue.*": {"queue": "default"},
     "intake.*": {"queue": "default"},
+    "quality.*": {"queue": "default"},
     "rounds.sweep": {"queue": "default"},
     "rounds.sweep_scoring": {"queue": "default"},
     "rounds.score_news": {"queue": "default"},

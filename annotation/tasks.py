@@ -59,6 +59,13 @@ def expire_leases() -> int:
     return leases.expire_leases()
 
 
+@shared_task(name="quality.watch")
+def watch_labels() -> int:
+    from annotation.quality import watching
+
+    return watching.watch_projects()
+
+
 @shared_task(name="intake.run")
 def run_import(job_id: int) -> None:
     from annotation.intake import importing

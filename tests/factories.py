@@ -17,6 +17,7 @@ from annotation.models import (
     Problem,
     Project,
     QueueItem,
+    Snapshot,
     Solution,
     Split,
     Step,
@@ -117,6 +118,14 @@ class LabelSourceFactory(DjangoModelFactory):
     project = factory.SubFactory(ProjectFactory)
     kind = LabelSource.Kind.HUMAN
     name = ""
+
+
+class SnapshotFactory(DjangoModelFactory):
+    class Meta:
+        model = Snapshot
+
+    project = factory.SubFactory(ProjectFactory)
+    sha256 = factory.Sequence("{:064}".format)
 
 
 class ModelVersionFactory(DjangoModelFactory):

@@ -31,6 +31,7 @@ def dataset_card(snapshot: Snapshot, *, neutral: str = "positive") -> str:
         f"Frozen {snapshot.created_at:%Y-%m-%d %H:%M} UTC.",
         _supervision(counts),
         _people(counts),
+        _reliability(counts),
         _table("Ratings", "rating", "steps", counts["ratings"]),
         _table("Finish reasons", "reason", "annotations", counts["finish_reasons"]),
         _table("Splits", "split", "solutions", counts["splits"])
@@ -74,6 +75,19 @@ def _people(counts: Mapping[str, Any]) -> str:
         parts.append("No solution was settled by two, so agreement is not known.")
     parts.append("People stand under random pseudonyms; their comments and reasons are left out.")
     return "\n\n".join(parts)
+
+
+def _reliability(counts: Mapping[str, Any]) -> str:
+    weighed = counts.get("reliability")
+    if not weighed:
+        return ""
+    rows = {person: f"{informed:.2f}" for person, informed in weighed.items()}
+    said = (
+        "The consensus weighs each word by its giver's reliability, which Dawid and Skene's model learns from the "
+        "steps that several rated: how much more often bad steps are called bad than others are (1 for always right, "
+        "0 for a word that tells nothing)."
+    )
+    return _table("Reliability", "annotator or source", "informedness", rows) + "\n\n" + said
 
 
 def _table(title: str, key: str, value: str, rows: Mapping[str, Any], *, columns: int = 2) -> str:

@@ -17,7 +17,9 @@ class SnapshotFilters(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=
     """An empty list asks for everything. Times are ISO 8601; `submitted_to` itself is left out.
 
     `min_annotations` counts what the other filters leave; 0 takes solutions without labels too.
-    `revisions` is "latest" for each person's last word on a solution, "all" for the earlier ones too.
+    `revisions` is "latest" for each person's last word on a solution, "all" for the earlier ones too. Batches that are
+    set aside are left out unless `set_aside` is "included". `consensus` says how the words on a step are put together:
+    by their "shares", or weighed by each giver's "reliability".
     """
 
     splits: list[Split] = []
@@ -29,6 +31,8 @@ class SnapshotFilters(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=
     submitted_to: datetime | None = None
     min_annotations: Annotated[int, msgspec.Meta(ge=0)] = 1
     revisions: Literal["latest", "all"] = "latest"
+    set_aside: Literal["left_out", "included"] = "left_out"
+    consensus: Literal["shares", "reliability"] = "shares"
 
     def take(self, annotation: RecordAnnotation) -> bool:
         """Whether the label is one of those asked for, its revision apart."""

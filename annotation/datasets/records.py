@@ -5,7 +5,7 @@ from contextlib import contextmanager
 from typing import cast
 
 from django.db import connection, transaction
-from django.db.models import Exists, OuterRef, Prefetch, QuerySet
+from django.db.models import BooleanField, Count, Exists, ExpressionWrapper, OuterRef, Prefetch, Q, QuerySet
 
 from annotation.datasets.filters import SnapshotFilters
 from annotation.formats.record import (
@@ -20,7 +20,9 @@ from annotation.formats.record import (
     StepKind,
 )
 from annotation.models import Annotation, PathStep, Project, Solution, Step, StepRating
-from annotation.quality.consensus import consensus_of
+from annotation.quality.batches import is_set_aside
+from annotation.quality.consensus import consensus_of, reliability_of, with_reliability
+from annotation.quality.reliability import Reliability
 
 AT_ONCE = 200  # solutions held in memory
 
@@ -29,16 +31,32 @@ def stream_records(*, project: Project, filters: SnapshotFilters) -> Iterator[Re
     """The records that the filters ask for, by solution, each with the consensus of the labels it holds.
 
     All of them are of one moment. People stand under their pseudonyms; comments and the reasons they gave
-    are left out.
+    are left out. How reliable each is, where the consensus asks for it, is learned from these labels alone.
     """
     with _one_moment():
+        reliability = _reliability(project, filters) if filters.consensus == "reliability" else None
         for solution in _solutions(project, filters).iterator(chunk_size=AT_ONCE):
             record = _record(solution)
             latest, kept = _labels(solution, filters)
             if len(kept) >= filters.min_annotations:
-                record.annotations = kept
-                record.consensus = consensus_of(latest)
+                record.annotations = [with_reliability(one, reliability) for one in kept] if reliability else kept
+                record.consensus = consensus_of(latest, reliability)
                 yield record
+
+
+def _reliability(project: Project, filters: SnapshotFilters) -> Reliability | None:
+    """From the solutions that several labelled, or that somebody adjudicated."""
+    several = Solution.objects.annotate(words=Count("annotations")).filter(words__gt=1).values("pk")
+    settled = Annotation.objects.filter(project=project, adjudicates=True).values("solution")
+    shared = _solutions(project, filters).filter(Q(pk__in=several) | Q(pk__in=settled))
+
+    def latest() -> Iterator[Record]:
+        for solution in shared.iterator(chunk_size=AT_ONCE):
+            record = _record(solution)
+            record.annotations, _ = _labels(solution, filters)
+            yield record
+
+    return reliability_of(latest())
 
 
 @contextmanager
@@ -55,6 +73,7 @@ def _one_moment() -> Iterator[None]:
 def _solutions(project: Project, filters: SnapshotFilters) -> QuerySet[Solution]:
     labels = (
         Annotation.objects.select_related("source", "annotator", "item__generation")
+        .annotate(set_aside=ExpressionWrapper(is_set_aside(), output_field=BooleanField()))
         .prefetch_related(
             Prefetch("path", PathStep.objects.order_by("position")),
             Prefetch("ratings", StepRating.objects.order_by("ordinal")),
@@ -107,6 +126,8 @@ def _labels(solution: Solution, filters: SnapshotFilters) -> tuple[list[RecordAn
     places = {step.pk: (step.position, step.alternative) for step in solution.steps.all()}
     said = list(solution.annotations.all())
     last = {(label.source_id, label.annotator_id): label.pk for label in sorted(said, key=lambda a: a.revision)}
+    if filters.set_aside == "left_out":
+        said = [label for label in said if not label.set_aside]  # type: ignore[attr-defined]
     taken = [(label, told) for label in said if filters.take(told := _annotation(label, places))]
     latest = [told for label, told in taken if last[label.source_id, label.annotator_id] == label.pk]
     return latest, latest if filters.revisions == "latest" else [told for _, told in taken]

@@ -14,6 +14,7 @@ class Tally:
     def __init__(self) -> None:
         self._problems: set[int | str] = set()
         self._people: dict[str, set[str]] = {}
+        self._reliability: dict[str, float] = {}
         self._count: dict[str, Counter[str]] = {
             name: Counter()
             for name in (
@@ -36,7 +37,10 @@ class Tally:
             yield record
 
     def counts(self) -> dict[str, Any]:
-        """JSON-able; `agreement` compares every two people who settled the first error of one solution."""
+        """JSON-able; `agreement` compares every two people who settled the first error of one solution.
+
+        `reliability` by giver is there where the consensus was weighed by it.
+        """
         return {
             "problems": len(self._problems),
             "solutions": self._solutions,
@@ -44,6 +48,7 @@ class Tally:
             "own_steps": self._own_steps,
             "people": {kind: len(people) for kind, people in sorted(self._people.items())},
             **{name: dict(sorted(counter.items())) for name, counter in self._count.items()},
+            **({"reliability": dict(sorted(self._reliability.items()))} if self._reliability else {}),
         }
 
     def _add(self, record: Record) -> None:
@@ -61,6 +66,8 @@ class Tally:
     def _add_label(self, annotation: RecordAnnotation) -> None:
         self._annotations += 1
         self._people.setdefault(annotation.source_kind, set()).add(_person(annotation))
+        if annotation.reliability is not None:
+            self._reliability[_person(annotation)] = annotation.reliability
         self._count["source_kinds"][annotation.source_kind] += 1
         if annotation.annotator is None and annotation.source_kind != "human":
             self._count["sources"][annotation.source_name] += 1

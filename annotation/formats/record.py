@@ -50,6 +50,8 @@ class RecordAnnotation(msgspec.Struct, omit_defaults=True):
 
     `native` keeps what only the source format can express. Its key "given" holds the fields of the
     record as this labeller's file gave them, where they differ from what is stored of the solution.
+    `reliability` is the giver's informedness (Youden's J of bad steps, see annotation.quality.reliability) where the
+    consensus was weighed by it.
     """
 
     source_kind: SourceKind
@@ -65,6 +67,7 @@ class RecordAnnotation(msgspec.Struct, omit_defaults=True):
     generation: int | None = None
     adjudicates: bool = False
     native: dict[str, Any] = {}
+    reliability: float | None = None
 
 
 class Consensus(msgspec.Struct, omit_defaults=True):

@@ -5,6 +5,7 @@ from annotation.models.api_token import ApiToken
 from annotation.models.audit_entry import AuditEntry
 from annotation.models.generation import Generation
 from annotation.models.import_job import ImportJob, ImportRejection
+from annotation.models.label_batch import LabelBatch
 from annotation.models.label_source import LabelSource
 from annotation.models.model_version import DomainChampion, ModelVersion
 from annotation.models.policy import LabelScheme, LaneMix, ProjectPolicy, parse_policy, parse_scheme
@@ -28,6 +29,7 @@ __all__ = [
     "Generation",
     "ImportJob",
     "ImportRejection",
+    "LabelBatch",
     "LabelScheme",
     "LabelSource",
     "Lane",

@@ -56,6 +56,21 @@ class ServingPolicy(msgspec.Struct, forbid_unknown_fields=True):
     keep_text: bool = True
 
 
+class QualityPolicy(msgspec.Struct, forbid_unknown_fields=True):
+    """How labels are weighed and watched.
+
+    `consensus` of training labels: "reliability" weighs each word by what shared steps tell of its giver, "shares"
+    counts all alike. A batch is suspected where it differs so that, with labels as usual,
+    `labels_between_false_alarms` judged labels would lie between two false alarms. Until somebody decides on it,
+    `hold_rounds` begins no round by itself; `set_aside` takes what other people's labels name out of use unasked.
+    """
+
+    consensus: Literal["reliability", "shares"] = "reliability"
+    labels_between_false_alarms: Annotated[int, msgspec.Meta(ge=10)] = 2000
+    hold_rounds: bool = False
+    set_aside: bool = False
+
+
 class ProjectPolicy(msgspec.Struct, forbid_unknown_fields=True):
     """Queue, rounds and training policies of a project.
 
@@ -81,6 +96,7 @@ class ProjectPolicy(msgspec.Struct, forbid_unknown_fields=True):
     retrain_every_hours: Count = 0
     gate_tolerance: Annotated[float, msgspec.Meta(ge=0)] = 0.02
     gate_min_holdout: Positive = 20
+    quality: QualityPolicy = msgspec.field(default_factory=QualityPolicy)
     training: dict[str, Any] = {}
     serving: ServingPolicy = msgspec.field(default_factory=ServingPolicy)
 

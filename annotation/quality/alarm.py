@@ -66,7 +66,7 @@ def find_alarms(
     """
     threshold = math.log(labels_between_false_alarms)
     cleared = cleared_until or {}
-    left, found = list(judged), []
+    left, found = list(judged), list[Alarm]()
     while True:
         alarms = [alarm for who in {one.who for one in left} if (alarm := _watch(who, left, threshold, cleared))]
         if not alarms:
@@ -84,7 +84,7 @@ def _watch(who: str, judged: Sequence[Judged], threshold: float, cleared: Mappin
     best: Alarm | None = None
     total, expected, rising = 0.0, 0.0, list[Judged]()
     for number, one in enumerate(own):
-        if number >= RECENT:
+        if number >= RECENT and total < threshold:  # what goes on being suspect does not become usual
             past[own[number - RECENT].error].add(own[number - RECENT].differs)
         rate = past[one.error].rate
         total = max(total + _log_ratio(rate, one.differs), 0.0)

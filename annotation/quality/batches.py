@@ -75,7 +75,9 @@ def set_aside_by_hand(
     require_role(by, project, Membership.Role.MANAGER)
     owner = annotator or source
     if owner is None or (annotator and source) or owner.project_id != project.pk or since > until:
-        raise DomainError("invalid_batch", "A batch is of one annotator or one source of this project, from then to then.")
+        raise DomainError(
+            "invalid_batch", "A batch is of one annotator or one source of this project, from then to then."
+        )
     batch = LabelBatch(
         project=project,
         annotator=annotator,

@@ -1,34 +1,78 @@
 """What the annotations of one solution say together about each of its steps."""
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Hashable, Iterable, Iterator, Sequence
+from math import prod
 
-from annotation.formats.record import Consensus, RecordAnnotation
+import msgspec
+
+from annotation.formats.record import Consensus, Record, RecordAnnotation
+from annotation.quality.reliability import RATINGS, Reliability, Vote, estimate
+
+DIGITS = 4  # of a posterior: the same labels give the same file on any machine
 
 
-def consensus_of(annotations: Sequence[RecordAnnotation]) -> list[Consensus]:
-    """Each rated completion's share of votes, by position and alternative; give latest revisions only.
+def consensus_of(annotations: Sequence[RecordAnnotation], reliability: Reliability | None = None) -> list[Consensus]:
+    """The posterior of each rated completion, by position and alternative; give latest revisions only.
 
-    A step that an adjudicating annotation rates has that rating alone; of several the last one decides.
-    An unsure step is no vote.
+    It is the share of each rating among the words, or with `reliability` what these words of these people make
+    probable; the weight is then the chance that one of them tells good from bad. A step that an adjudicating
+    annotation rates has that rating alone; of several the last one decides. An unsure step is no word.
     """
-    votes: dict[tuple[int, int], list[int]] = defaultdict(list)
+    words: dict[tuple[int, int], list[tuple[str, int]]] = defaultdict(list)
     settled: dict[tuple[int, int], int] = {}
     for annotation in annotations:
-        for place in annotation.path:
-            for rating in place.ratings:
-                if rating.rating is None:
-                    continue
-                step = place.position, rating.alternative
-                votes[step].append(rating.rating)
+        for step, rating in _rated(annotation):
+            words[step].append((person_of(annotation), rating))
+            if annotation.adjudicates:
+                settled[step] = rating
+    return [_agreed(step, said, settled.get(step), reliability) for step, said in sorted(words.items())]
+
+
+def reliability_of(records: Iterable[Record]) -> Reliability | None:
+    """What the words on shared steps tell of each person; None where no step is shared. Give latest revisions only."""
+    votes: list[Vote] = []
+    settled: dict[Hashable, int] = {}
+    for number, record in enumerate(records):
+        for annotation in record.annotations:
+            for step, rating in _rated(annotation):
+                votes.append(Vote((number, step), person_of(annotation), rating))
                 if annotation.adjudicates:
-                    settled[step] = rating.rating
-    return [
-        _agreed(step, [settled[step]] if step in settled else ratings, adjudicated=step in settled)
-        for step, ratings in sorted(votes.items())
-    ]
+                    settled[number, step] = rating
+    return estimate(votes, settled=settled)
 
 
-def _agreed(step: tuple[int, int], ratings: list[int], *, adjudicated: bool) -> Consensus:
-    good, neutral, bad = (ratings.count(rating) / len(ratings) for rating in (1, 0, -1))
-    return Consensus(*step, good, neutral, bad, votes=len(ratings), adjudicated=adjudicated)
+def with_reliability(annotation: RecordAnnotation, reliability: Reliability) -> RecordAnnotation:
+    """The annotation, saying how informed its giver is."""
+    informed = round(reliability.informedness(person_of(annotation)), DIGITS)
+    return msgspec.structs.replace(annotation, reliability=informed)
+
+
+def person_of(annotation: RecordAnnotation) -> str:
+    """Who is to be trusted or not: a pseudonym, or the source of a file."""
+    return annotation.annotator or f"{annotation.source_kind} {annotation.source_name}"
+
+
+def _rated(annotation: RecordAnnotation) -> Iterator[tuple[tuple[int, int], int]]:
+    for place in annotation.path:
+        for rating in place.ratings:
+            if rating.rating is not None:
+                yield (place.position, rating.alternative), rating.rating
+
+
+def _agreed(
+    step: tuple[int, int], said: list[tuple[str, int]], settled: int | None, reliability: Reliability | None
+) -> Consensus:
+    if settled is not None:
+        return Consensus(*step, *_shares([settled]), votes=1, adjudicated=True)
+    if reliability is None:
+        return Consensus(*step, *_shares([word for _, word in said]), votes=len(said))
+    good, neutral, _ = (round(float(chance), DIGITS) for chance in reliability.posterior(said))
+    bad = round(max(1 - good - neutral, 0.0), DIGITS)
+    ignorant = prod(1 - max(reliability.informedness(person), 0.0) for person, _ in said)
+    return Consensus(*step, good, neutral, bad, votes=len(said), weight=round(1 - ignorant, DIGITS))
+
+
+def _shares(words: list[int]) -> tuple[float, float, float]:
+    good, neutral, bad = (words.count(rating) / len(words) for rating in RATINGS)
+    return good, neutral, bad

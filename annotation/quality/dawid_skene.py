@@ -62,7 +62,7 @@ def _maximise(
     classes = truth.shape[1]
     counts = np.full((crowd, classes, classes), NEVER)
     for true in range(classes):
-        np.add.at(counts, (people, true, words), truth[items, true])
+        np.add.at(counts[:, true], (people, words), truth[items, true])
     average = _rows(counts.sum(axis=0))
     return truth.mean(axis=0), average, _rows(counts + smoothing * average)
 

@@ -1,10 +1,9 @@
-"""Labels held against what their givers had no part in: other people's labels, or the verdict of the model that serves."""
+"""Labels held against what their givers had no part in: other people's labels, or the verdict of the champion."""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-
 
 from annotation.models import Annotation, ModelVersion, PoolScore, Project
 from annotation.quality.alarm import Judged
@@ -42,6 +41,7 @@ def latest_told(project: Project) -> list[Told]:
     return [
         Told(pk, solution, name_of(annotator, source), kind in MACHINES, word, at, adjudicates)
         for pk, solution, annotator, source, kind, word, at, adjudicates in reversed(rows)
+        if word is not None
     ]
 
 
@@ -78,7 +78,7 @@ def judge_by_model(project: Project, told: Sequence[Told]) -> list[Judged]:
 
 
 def _verdicts(version: ModelVersion, solutions: Iterable[int]) -> dict[int, int]:
-    """The first step that the model takes for an error, -1 for none; solutions that it could not read whole are left out."""
+    """The first step that the model takes for an error, -1 for none; where it could read the whole solution."""
     scores = PoolScore.objects.filter(model_version=version, solution__in=solutions)
     threshold = version.manifest["threshold"]
     found = {}

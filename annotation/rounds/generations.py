@@ -15,6 +15,7 @@ from annotation import audit
 from annotation.errors import Conflict, DomainError
 from annotation.membership.access import require_role
 from annotation.models import (
+    Annotation,
     Generation,
     Lane,
     Lease,
@@ -26,6 +27,7 @@ from annotation.models import (
     Split,
     TrainingRun,
 )
+from annotation.quality.batches import in_use
 from annotation.queue.items import Selection, replace_items
 from annotation.rounds import ranking, registry
 from annotation.rounds.lanes import draw, draw_by_stratum, interleave, share_budget
@@ -109,7 +111,9 @@ def candidates_of(project: Project) -> list[Candidate]:
             given=Count(
                 "annotations",
                 # Every annotation has exactly one first revision.
-                filter=Q(annotations__revision=1, annotations__source__kind__in=policy.training_sources),
+                # Those set aside do not count: somebody else is asked.
+                filter=Q(annotations__revision=1, annotations__source__kind__in=policy.training_sources)
+                & Q(annotations__in=in_use(Annotation.objects.filter(project=project))),
             )
         )
         .filter(given__lt=most)

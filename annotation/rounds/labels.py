@@ -86,6 +86,11 @@ def _labelled(record: Record, posteriors: Posteriors, position: int, alternative
 
 
 def without_machines(record: Record) -> Record:
-    """The record with the word of annotators alone: a project may train on machines' labels, never measure on them."""
+    """The record with the word of annotators alone: a project may train on machines' labels, never measure on them.
+
+    Where machines are left out, the words that remain count alike.
+    """
     kept = [annotation for annotation in record.annotations if annotation.source_kind not in MACHINES]
+    if len(kept) == len(record.annotations):
+        return record
     return msgspec.structs.replace(record, annotations=kept, consensus=consensus_of(kept))

@@ -12,6 +12,8 @@ from annotation import audit
 from annotation.errors import Conflict, DomainError
 from annotation.membership.access import require_role
 from annotation.models import Annotation, FinishReason, Membership, Project, Split, TrainingRun
+from annotation.quality.batches import in_use, waits_for_decision
+from annotation.quality.watching import watch
 from annotation.rounds import pipeline
 from annotation.rounds.generations import new_seed
 
@@ -85,6 +87,10 @@ def start_due_runs() -> int:
         trigger = due_trigger(project)
         if trigger is None:
             continue
+        watch(project)  # the latest labels may not have been looked at yet
+        if waits_for_decision(project):
+            log.info("No round of %s yet: a suspected batch of labels waits for a decision", project.slug)
+            continue
         try:
             request_run(by=None, project=project, trigger=trigger)
             started += 1
@@ -114,11 +120,12 @@ def due_trigger(project: Project) -> str | None:
 
 
 def _training_labels(project: Project) -> QuerySet[Annotation]:
-    return Annotation.objects.filter(
+    labels = Annotation.objects.filter(
         project=project,
         source__kind__in=project.policies.training_sources,
         finish_reason__in=[FinishReason.SOLUTION, FinishReason.FOUND_ERROR],
     )
+    return in_use(labels)
 
 
 def check_labels(project: Project) -> None:

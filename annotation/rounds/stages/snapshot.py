@@ -8,7 +8,8 @@ def perform(work: StageWork) -> Outcome:
     run = work.run
     if run.snapshot is None:
         # Only the kinds of labels that the policy pools, so that the consensus in the file is the one that trains.
-        filters = {"source_kinds": work.project.policies.training_sources}
+        policy = work.project.policies
+        filters = {"source_kinds": policy.training_sources, "consensus": policy.quality.consensus}
         run.snapshot = create_snapshot(by=run.requested_by, project=work.project, filters=filters)
         run.save(update_fields=["snapshot"])
     return Outcome(f"{run.snapshot.counts['solutions']:,} labelled solutions, snapshot {run.snapshot.sha256[:8]}")

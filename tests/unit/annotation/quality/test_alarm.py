@@ -13,7 +13,7 @@ FALSE_ALARMS = 1000
 
 
 def labels(rng, *, who, number, misses, invents, start=0, against=()):
-    """Labels one minute apart; `misses` and `invents` are how often they differ where there is an error, and where not."""
+    """One a minute; `misses` and `invents` are how often they differ where there is an error, and where not."""
     judged = []
     for minute in range(start, start + number):
         error = bool(rng.random() < 0.45)
@@ -47,7 +47,7 @@ def test_a_bad_batch_is_found_about_where_it_is(kind, seed):
     assert alarm.who == "x"
     inside = [one for one in batch if alarm.since <= one.at <= alarm.until]
     assert len(inside) > 0.9 * len(batch)
-    assert alarm.until - alarm.since < timedelta(minutes=len(batch) + 30)
+    assert alarm.until - alarm.since < timedelta(minutes=len(batch) + 60)
     assert alarm.differed > 1.5 * alarm.expected
 
 

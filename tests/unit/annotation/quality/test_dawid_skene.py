@@ -8,7 +8,7 @@ import pytest
 
 from annotation.quality.dawid_skene import fit
 
-# Dawid and Skene (1979), table 1: 45 patients, three readings by the first anaesthetist and one by each of four others.
+# Dawid and Skene (1979), table 1: 45 patients, three readings by the first anaesthetist and one by each other.
 PATIENTS = [
     "1111111", "3334334", "1122122", "2223121", "2223222", "2223322", "1222111", "3333433", "2222223",
     "2322223", "4444444", "2223343", "1111111", "2223212", "1211111", "1112111", "1111111", "1111111",
@@ -36,8 +36,8 @@ def test_the_papers_anaesthetists():
 
 
 def test_it_finds_what_crowd_kit_finds():
-    """`crowd_kit.json` holds words of four people of falling skill on 200 items, and what crowd-kit 1.4.2 makes of them:
-    DawidSkene(n_iter=1000, tol=-1.0).fit_predict_proba, which runs to the end."""
+    """`crowd_kit.json` holds words of four people of falling skill on 200 items, and what crowd-kit 1.4.2 makes of
+    them: DawidSkene(n_iter=1000, tol=-1.0).fit_predict_proba, which runs to the end."""
     told = json.loads((Path(__file__).parent / "crowd_kit.json").read_text())
     said = [(item, who, int(word)) for item, words in enumerate(told["words"]) for who, word in enumerate(words)]
     found = fit(*columns(said), classes=3, known={})
