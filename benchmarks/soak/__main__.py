@@ -17,8 +17,8 @@ from pathlib import Path
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--generations", type=int, default=5)
-    parser.add_argument("--budget", type=int, default=160, help="solutions a generation")
-    parser.add_argument("--solutions", type=int, default=2000, help="in the project")
+    parser.add_argument("--budget", type=int, default=250, help="solutions a generation")
+    parser.add_argument("--solutions", type=int, default=2400, help="in the project")
     parser.add_argument("--kills", type=int, default=3, help="of workers, a generation")
     parser.add_argument("--span", type=float, default=75, help="seconds of a generation in which they fall")
     parser.add_argument("--hurry", type=float, default=60, help="how much faster than people the annotators read")

@@ -16,9 +16,11 @@ from benchmarks.soak.people import Person
 
 SLUG = "soak"
 TOLERANCE = 0.05
-# Seven tabs of six people; two tabs are of one person.
-TABS = ("careful", "careful", "average", "average", "average", "hasty", "lenient")
-SECOND_TAB_OF = {4: 3}
+# Nine tabs of eight people; two tabs are of one person.
+TABS = ("careful", "careful", "careful", "careful", "average", "average", "average", "hasty", "lenient")
+SECOND_TAB_OF = {6: 5}
+# How much slower than the others somebody works, so that those who err most do not give most of the labels.
+SLOWER = {"hasty": 6.0, "lenient": 2.0}
 
 
 def create(*, solutions: int, budget: int, seed: int) -> tuple[Project, User]:
@@ -29,7 +31,7 @@ def create(*, solutions: int, budget: int, seed: int) -> tuple[Project, User]:
         "generation_budget": budget,
         "lease_minutes": 1,
         "retrain_after_labels": round(0.9 * budget),
-        "mix": {"control": 0.1, "holdout": 0.25, "calibration": 0.1, "overlap": 0.1},
+        "mix": {"control": 0.1, "holdout": 0.25, "calibration": 0.1, "overlap": 0.12},
         "gate_tolerance": TOLERANCE,
     }
     project = create_project(by=manager, name="Soak", slug=SLUG, policy=policy)
@@ -60,7 +62,7 @@ def hire(
             solutions=solutions,
             world_seed=seed,
             seed=seed + number,
-            hurry=hurry,
+            hurry=hurry / SLOWER.get(profile, 1.0),
         )
         files.append(folder / f"{person.name}.json")
         files[-1].write_bytes(msgspec.json.encode(person))

@@ -13,6 +13,7 @@ from annotation.quality.judging import judge_by_overlap, latest_told
 from annotation.quality.watching import watch
 from annotation.rounds import runs
 from annotation.rounds.generations import candidates_of
+from annotation.rounds.pool.partitions import make_partition
 from tests.factories import (
     AnnotationFactory,
     LabelSourceFactory,
@@ -133,6 +134,7 @@ def champion_scores(project, people, *, odd):
     champion = ModelVersionFactory(
         project=project, state="champion", manifest={"threshold": 0.5}, snapshot=SnapshotFactory(project=project)
     )
+    make_partition(champion)
     for member in people:
         for _ in range(15):
             solution = SolutionFactory(project=project)
