@@ -19,9 +19,9 @@ def sweep_runs() -> None:
 
 @shared_task(name="rounds.start_due")
 def start_due_runs() -> None:
-    from annotation.rounds import runs
+    from annotation.rounds import automatic
 
-    runs.start_due_runs()
+    automatic.start_due_runs()
 
 
 @shared_task(name="rounds.score_shard")

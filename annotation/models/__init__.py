@@ -13,6 +13,8 @@ from annotation.models.pool_score import PoolScore, PoolScoring, PoolShard
 from annotation.models.problem import Problem, Split
 from annotation.models.project import Membership, Project
 from annotation.models.queue import Draft, Lane, Lease, QueueItem
+from annotation.models.round_clock import RoundClock
+from annotation.models.rounds_policy import RoundsPolicy, Window
 from annotation.models.served_score import ServedScore
 from annotation.models.snapshot import Snapshot
 from annotation.models.solution import Solution, Step, StepKind
@@ -45,6 +47,8 @@ __all__ = [
     "Project",
     "ProjectPolicy",
     "QueueItem",
+    "RoundClock",
+    "RoundsPolicy",
     "RunPoint",
     "RunStage",
     "ServedScore",
@@ -55,6 +59,7 @@ __all__ = [
     "StepKind",
     "StepRating",
     "TrainingRun",
+    "Window",
     "parse_policy",
     "parse_scheme",
 ]

@@ -6,6 +6,7 @@ import msgspec
 
 from annotation.formats.record import SourceKind
 from annotation.formats.trl import Neutral
+from annotation.models.rounds_policy import RoundsPolicy
 
 Acquisition = Literal[
     "random",
@@ -92,8 +93,7 @@ class ProjectPolicy(msgspec.Struct, forbid_unknown_fields=True):
         default_factory=lambda: ["human"]
     )
     backbone: str = "tiny"
-    retrain_after_labels: Count = 0
-    retrain_every_hours: Count = 0
+    rounds: RoundsPolicy = msgspec.field(default_factory=RoundsPolicy)
     gate_tolerance: Annotated[float, msgspec.Meta(ge=0)] = 0.02
     gate_min_holdout: Positive = 20
     quality: QualityPolicy = msgspec.field(default_factory=QualityPolicy)

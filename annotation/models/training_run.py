@@ -8,7 +8,11 @@ from annotation.models.snapshot import Snapshot
 
 
 class TrainingRun(models.Model):
-    """One pass through the stages of a round, from snapshot to the next generation."""
+    """One pass through the stages of a round, from snapshot to the next generation.
+
+    `reason` says in a sentence why it began. `failure` names the kind of failure, see
+    `annotation.rounds.failures`; `error` says it. A pruned run's folder and log are gone.
+    """
 
     class State(models.TextChoices):
         QUEUED = "queued"
@@ -23,12 +27,14 @@ class TrainingRun(models.Model):
         MANUAL = "manual"
         SCHEDULE = "schedule"
         LABELS = "labels"
+        DRIFT = "drift"
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="training_runs")
     number = models.PositiveIntegerField()
     state = models.CharField(max_length=10, choices=State, default=State.QUEUED)
     trigger = models.CharField(max_length=10, choices=Trigger)
     requested_by = models.ForeignKey(User, null=True, blank=True, on_delete=models.PROTECT, related_name="+")
+    reason = models.TextField(blank=True)
     seed = models.BigIntegerField()
     snapshot = models.ForeignKey(
         Snapshot, null=True, blank=True, on_delete=models.PROTECT, related_name="training_runs"
@@ -38,7 +44,10 @@ class TrainingRun(models.Model):
     )
     cancel_requested = models.BooleanField(default=False)
     heartbeat_at = models.DateTimeField(null=True, blank=True)
+    failure = models.CharField(max_length=40, blank=True)
     error = models.TextField(blank=True)
+    retries = models.PositiveSmallIntegerField(default=0)
+    pruned_at = models.DateTimeField(null=True, blank=True)
     created_at = models.DateTimeField(auto_now_add=True)
     started_at = models.DateTimeField(null=True, blank=True)
     finished_at = models.DateTimeField(null=True, blank=True)
@@ -59,7 +68,10 @@ class TrainingRun(models.Model):
 
 
 class RunStage(models.Model):
-    """One stage of a run, with its times, its progress and the one figure that sums it up."""
+    """One stage of a run, with its times, its progress and the one figure that sums it up.
+
+    `attempts` counts how often a worker took it up, `unanswered` how often in succession without a word of its end.
+    """
 
     class Name(models.TextChoices):
         SNAPSHOT = "snapshot"
@@ -76,12 +88,15 @@ class RunStage(models.Model):
         DONE = "done"
         SKIPPED = "skipped"
         FAILED = "failed"
+        CANCELLED = "cancelled"
 
     run = models.ForeignKey(TrainingRun, on_delete=models.CASCADE, related_name="stages")
     name = models.CharField(max_length=10, choices=Name)
     order = models.PositiveSmallIntegerField()
-    state = models.CharField(max_length=8, choices=State, default=State.WAITING)
+    state = models.CharField(max_length=10, choices=State, default=State.WAITING)
     attempts = models.PositiveSmallIntegerField(default=0)
+    unanswered = models.PositiveSmallIntegerField(default=0)
+    seconds = models.FloatField(default=0, help_text="Worked on it, over all attempts.")
     progress = models.FloatField(default=0, help_text="Share done, 0 to 1.")
     figure = models.CharField(max_length=200, blank=True)
     started_at = models.DateTimeField(null=True, blank=True)
@@ -96,13 +111,16 @@ class RunStage(models.Model):
 
 
 class RunPoint(models.Model):
-    """One line of a run's log; `loss` is there while it trains."""
+    """One line of a run's log; losses (nats per labelled step) and rates are there while it trains."""
 
     run = models.ForeignKey(TrainingRun, on_delete=models.CASCADE, related_name="points")
     stage = models.CharField(max_length=10, choices=RunStage.Name)
     step = models.PositiveIntegerField(null=True)
     of = models.PositiveIntegerField(null=True)
     loss = models.FloatField(null=True)
+    held_loss = models.FloatField(null=True)
+    tokens_per_second = models.FloatField(null=True)
+    utilisation = models.FloatField(null=True, help_text="Share of the device's peak arithmetic.")
     message = models.TextField(blank=True)
     at = models.DateTimeField(auto_now_add=True)
 

@@ -1,7 +1,4 @@
-"""Rounds asked for: by a person, by new labels, or by the clock; and called off."""
-
-import logging
-from datetime import timedelta
+"""Rounds asked for, called off, and taken up again where they failed."""
 
 from django.contrib.auth.models import User
 from django.db import IntegrityError, transaction
@@ -12,29 +9,30 @@ from annotation import audit
 from annotation.errors import Conflict, DomainError
 from annotation.membership.access import require_role
 from annotation.models import Annotation, FinishReason, Membership, Project, Split, TrainingRun
-from annotation.quality.batches import in_use, waits_for_decision
-from annotation.quality.watching import watch
-from annotation.rounds import pipeline
+from annotation.quality.batches import in_use
+from annotation.rounds import limits, pipeline
 from annotation.rounds.generations import new_seed
-
-log = logging.getLogger(__name__)
 
 LEAST_SOLUTIONS = 20
 
 
 @transaction.atomic
-def request_run(*, by: User | None, project: Project, trigger: str = TrainingRun.Trigger.MANUAL) -> TrainingRun:
-    """Begin a round; its first stage is enqueued. `by` is None for beat.
+def request_run(
+    *, by: User | None, project: Project, trigger: str = TrainingRun.Trigger.MANUAL, reason: str = ""
+) -> TrainingRun:
+    """Begin a round; its first stage is enqueued. `by` is None for beat, which gives its `reason`.
 
     Raises Forbidden, Conflict (`run_in_progress`), DomainError (`too_few_labels`, `no_errors_labelled`).
     """
-    run = prepare_run(by=by, project=project, trigger=trigger)
+    run = prepare_run(by=by, project=project, trigger=trigger, reason=reason)
     pipeline.enqueue_next(run)
     return run
 
 
 @transaction.atomic
-def prepare_run(*, by: User | None, project: Project, trigger: str, seed: int | None = None) -> TrainingRun:
+def prepare_run(
+    *, by: User | None, project: Project, trigger: str, reason: str = "", seed: int | None = None
+) -> TrainingRun:
     """Write a new run with its stages, without asking a worker. Raises as `request_run` does."""
     if by is not None:
         require_role(by, project, Membership.Role.MANAGER)
@@ -48,6 +46,7 @@ def prepare_run(*, by: User | None, project: Project, trigger: str, seed: int | 
                 number=last + 1,
                 trigger=trigger,
                 requested_by=by,
+                reason=reason or _asked_for(by, project),
                 seed=new_seed() if seed is None else seed,
             )
     except IntegrityError:
@@ -59,9 +58,19 @@ def prepare_run(*, by: User | None, project: Project, trigger: str, seed: int | 
         ) from None
     pipeline.create_stages(run)
     audit.record(
-        by=by, action="run.request", target=run, project=project, after={"number": run.number, "trigger": trigger}
+        by=by,
+        action="run.request",
+        target=run,
+        project=project,
+        after={"number": run.number, "trigger": trigger, "reason": run.reason},
     )
     return run
+
+
+def _asked_for(by: User | None, project: Project) -> str:
+    """Why a person's round began, with what would have held back one that begins by itself."""
+    held = [hold.sentence for hold in limits.holds(project, timezone.now())]
+    return " ".join([f"Asked for by {by.username}." if by else "Asked for.", *held])
 
 
 def cancel_run(*, by: User, run: TrainingRun) -> TrainingRun:
@@ -80,46 +89,8 @@ def cancel_run(*, by: User, run: TrainingRun) -> TrainingRun:
     return run
 
 
-def start_due_runs() -> int:
-    """Begin the rounds that the projects' policies call for; returns how many."""
-    started = 0
-    for project in Project.objects.filter(state=Project.State.ACTIVE):
-        trigger = due_trigger(project)
-        if trigger is None:
-            continue
-        watch(project)  # the latest labels may not have been looked at yet
-        if waits_for_decision(project):
-            log.info("No round of %s yet: a suspected batch of labels waits for a decision", project.slug)
-            continue
-        try:
-            request_run(by=None, project=project, trigger=trigger)
-            started += 1
-        except DomainError as error:
-            log.info("No round of %s yet: %s", project.slug, error.message)
-    return started
-
-
-def due_trigger(project: Project) -> str | None:
-    """Why a round is due now: enough labels since the last run, or enough hours and any new label."""
-    policy = project.policies
-    if not policy.retrain_after_labels and not policy.retrain_every_hours:
-        return None
-    last = project.training_runs.order_by("-number").first()
-    if last is not None and last.state in TrainingRun.LIVE:
-        return None
-    labels = _training_labels(project)
-    if last is not None:
-        labels = labels.filter(submitted_at__gt=last.created_at)
-    new = labels.count()
-    if policy.retrain_after_labels and new >= policy.retrain_after_labels:
-        return TrainingRun.Trigger.LABELS
-    hours = timedelta(hours=policy.retrain_every_hours)
-    if policy.retrain_every_hours and new and (last is None or timezone.now() - last.created_at >= hours):
-        return TrainingRun.Trigger.SCHEDULE
-    return None
-
-
-def _training_labels(project: Project) -> QuerySet[Annotation]:
+def training_labels(project: Project) -> QuerySet[Annotation]:
+    """Annotations of the kinds that train, with a verdict on the solution and not set aside."""
     labels = Annotation.objects.filter(
         project=project,
         source__kind__in=project.policies.training_sources,
@@ -130,7 +101,7 @@ def _training_labels(project: Project) -> QuerySet[Annotation]:
 
 def check_labels(project: Project) -> None:
     """Raises DomainError (`too_few_labels`, `no_errors_labelled`) where a round has too little to learn from."""
-    pool = _training_labels(project).filter(solution__split=Split.POOL)
+    pool = training_labels(project).filter(solution__split=Split.POOL)
     labelled = pool.values("solution").distinct().count()
     if labelled < LEAST_SOLUTIONS:
         raise DomainError(

@@ -30,7 +30,7 @@ def create(*, solutions: int, budget: int, seed: int) -> tuple[Project, User]:
         "training_sources": ["human", "simulated"],
         "generation_budget": budget,
         "lease_minutes": 1,
-        "retrain_after_labels": round(0.9 * budget),
+        "rounds": {"after_labels": round(0.9 * budget)},
         "mix": {"control": 0.1, "holdout": 0.25, "calibration": 0.1, "overlap": 0.12},
         "gate_tolerance": TOLERANCE,
     }

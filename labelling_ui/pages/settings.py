@@ -17,11 +17,12 @@ from annotation.models import Membership, Project
 from annotation.rounds.gateway.training import check_training
 from labelling_ui import words
 from labelling_ui.pages.access import MANAGER, attempt, project_page, signed_in
+from labelling_ui.pages.rounds_form import RoundsFields, rounds_initial
 
 MIX = ("control", "holdout", "calibration", "overlap")
 
 
-class SettingsForm(forms.Form):
+class SettingsForm(RoundsFields):
     """The project as one form; the domain's own check of scheme and policy has the last word."""
 
     name = forms.CharField(max_length=200, label=gettext_lazy("Name"))
@@ -93,12 +94,6 @@ class SettingsForm(forms.Form):
         label=gettext_lazy("Backbone"),
         help_text=gettext_lazy("“tiny”, or the name or folder of a causal language model"),
     )
-    retrain_after_labels = forms.IntegerField(
-        label=gettext_lazy("Retrain after this many labels"), help_text=gettext_lazy("0 for never")
-    )
-    retrain_every_hours = forms.IntegerField(
-        label=gettext_lazy("Retrain every so many hours"), help_text=gettext_lazy("0 for never")
-    )
     gate_tolerance = forms.FloatField(
         label=gettext_lazy("Loss of F1 the gate tolerates"), help_text=gettext_lazy("0.02 is two points")
     )
@@ -129,8 +124,6 @@ class SettingsForm(forms.Form):
         "neutral",
         "training_sources",
         "backbone",
-        "retrain_after_labels",
-        "retrain_every_hours",
         "gate_tolerance",
         "gate_min_holdout",
     )
@@ -154,21 +147,31 @@ class SettingsForm(forms.Form):
             (_("How people rate"), self.scheme),
             (_("What the queue holds"), self.queue),
             (_("What a round does"), self.rounds),
+            (_("When rounds begin by themselves"), self.when),
         ]
-        return [{"title": title, "fields": [self[name] for name in names]} for title, names in titles]
+        return [
+            {"title": title, "fields": [self[name] for name in names], "timed": names is self.when}
+            for title, names in titles
+        ]
 
     def disclosed(self) -> list[forms.BoundField]:
         """What few projects need, shown when asked for."""
         return [self[name] for name in self.further]
 
-    def changes(self) -> dict[str, Any]:
-        """What `change_project` takes."""
+    def changes(self, project: Project) -> dict[str, Any]:
+        """What `change_project` takes; a policy that has no field here stays."""
         data = self.cleaned_data
         scheme = {name: data[name] for name in self.scheme}
         scheme["error_types"] = [line.strip() for line in data["error_types"].splitlines() if line.strip()]
         policy = {name: data[name] for name in (*self.queue, *self.rounds, *self.further) if name not in MIX}
         policy["mix"] = {lane: data[lane] for lane in MIX}
-        return {"name": data["name"], "guidelines": data["guidelines"], "scheme": scheme, "policy": policy}
+        policy["rounds"] = self.rounds_policy()
+        return {
+            "name": data["name"],
+            "guidelines": data["guidelines"],
+            "scheme": scheme,
+            "policy": project.policy | policy,
+        }
 
     def blame(self, error: DomainError) -> None:
         """Show the domain's refusal at the field it names: "... - at `$.mix.control`"."""
@@ -188,6 +191,7 @@ def initial_of(project: Project) -> dict[str, Any]:
     values |= {lane: getattr(policy.mix, lane) for lane in MIX}
     names = (*SettingsForm.queue, *SettingsForm.rounds, *SettingsForm.further)
     values |= {name: getattr(policy, name) for name in names if name not in MIX}
+    values |= rounds_initial(policy.rounds)
     return values | {"name": project.name, "guidelines": project.guidelines}
 
 
@@ -197,7 +201,7 @@ def settings(request: HttpRequest, member: Membership) -> HttpResponseBase:
     form = SettingsForm(request.POST if request.method == "POST" else None, initial=initial_of(project))
     if request.method == "POST" and form.is_valid():
         try:
-            change_project(by=signed_in(request), project=project, **form.changes())
+            change_project(by=signed_in(request), project=project, **form.changes(project))
         except Forbidden:
             raise
         except DomainError as error:

@@ -244,33 +244,3 @@ def test_a_project_without_solutions_has_nothing_to_open(manager):
     assert not project.generations.exists()
     SolutionFactory(project=project)
     assert open_first_generation(by=manager, project=project).items.count() == 1
-
-
-class TestTriggers:
-    @pytest.fixture
-    def project(self, manager):
-        return labelled_project(manager, labelled=60, unlabelled=0, retrain_after_labels=30)
-
-    def test_enough_new_labels_begin_a_round(self, project):
-        assert runs.start_due_runs() == 1
-        run = project.training_runs.get()
-        assert (run.trigger, run.requested_by) == ("labels", None)
-        assert runs.start_due_runs() == 0
-
-    def test_labels_are_new_only_once(self, project):
-        runs.start_due_runs()
-        project.training_runs.update(state=Run.SUCCEEDED)
-        assert runs.start_due_runs() == 0
-
-    def test_the_clock_begins_a_round_only_if_there_is_something_new(self, project):
-        project.policy |= {"retrain_after_labels": 0, "retrain_every_hours": 24}
-        project.save()
-        assert runs.due_trigger(project) == "schedule"
-        runs.start_due_runs()
-        project.training_runs.update(state=Run.SUCCEEDED, created_at="2026-01-01T00:00Z")
-        assert runs.due_trigger(project) == "schedule"
-
-    def test_a_paused_project_rests(self, project):
-        project.state = "paused"
-        project.save()
-        assert runs.start_due_runs() == 0

@@ -11,7 +11,7 @@ from annotation.models import AuditEntry, LabelBatch, Membership, ModelVersion, 
 from annotation.quality import batches
 from annotation.quality.judging import judge_by_overlap, latest_told
 from annotation.quality.watching import watch
-from annotation.rounds import runs
+from annotation.rounds import automatic
 from annotation.rounds.generations import candidates_of
 from annotation.rounds.pool.partitions import make_partition
 from tests.factories import (
@@ -209,12 +209,12 @@ class TestDecision:
 
 def test_rounds_wait_for_a_decision_where_the_policy_says_so(project, people, manager, monkeypatch):
     started = []
-    monkeypatch.setattr(runs, "request_run", lambda **named: started.append(named))
-    monkeypatch.setattr(runs, "due_trigger", lambda project: "labels")
+    monkeypatch.setattr(automatic, "request_run", lambda **named: started.append(named))
+    project.policy["rounds"] = {"after_labels": 1}
     project.policy["quality"]["hold_rounds"] = True
     project.save()
     shared_labels(project, people, 12, odd=people[2])
-    assert runs.start_due_runs() == 0
+    assert automatic.start_due_runs() == 0
     batches.set_aside(by=manager, batch=LabelBatch.objects.get())
-    assert runs.start_due_runs() == 1
+    assert automatic.start_due_runs() == 1
     assert len(started) == 1

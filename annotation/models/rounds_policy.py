@@ -1,0 +1,108 @@
+"""When rounds begin by themselves, when they may not, and how long they leave their files."""
+
+import re
+from datetime import UTC, datetime
+from typing import Annotated
+from zoneinfo import ZoneInfo
+
+import msgspec
+from cronsim import CronSim, CronSimError
+
+DAYS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
+MINUTES_A_DAY = 24 * 60
+_WINDOW = re.compile(r"(?:([a-z]{3})(?:-([a-z]{3}))? )?(\d\d):(\d\d)-(\d\d):(\d\d)")
+
+Count = Annotated[int, msgspec.Meta(ge=0)]
+Amount = Annotated[float, msgspec.Meta(ge=0)]
+
+
+class Window(msgspec.Struct, frozen=True):
+    """A stretch of certain days (0: Monday), from minute `start` to `end`; one not later is the next day's."""
+
+    days: tuple[int, ...]
+    start: int
+    end: int
+
+
+class RoundsPolicy(msgspec.Struct, forbid_unknown_fields=True):
+    """What begins a round, in the project's `time_zone`; 0 and "" mean never, and no limit.
+
+    `cron` has five fields. `after_labels` counts labels since the last run. `drift_above` is the population stability
+    index of the champion's scores. No round begins by itself in `quiet_hours` ("22:00-07:00", "sat-sun 00:00-24:00"),
+    beyond `runs_per_day` or `training_hours_per_month`, or while agreement on the first error is below
+    `agreement_floor`. `keep_days` after its end a run's folder and log go.
+    """
+
+    cron: str = ""
+    time_zone: str = "UTC"
+    after_labels: Count = 0
+    drift_above: Amount = 0.0
+    agreement_floor: Annotated[float, msgspec.Meta(ge=0, le=1)] = 0.0
+    quiet_hours: list[str] = []
+    runs_per_day: Count = 0
+    training_hours_per_month: Amount = 0.0
+    keep_days: Count = 90
+
+    def __post_init__(self) -> None:
+        zone = parse_zone(self.time_zone)
+        if self.cron:
+            parse_cron(self.cron, datetime.now(zone))
+        for line in self.quiet_hours:
+            parse_window(line)
+
+    @property
+    def zone(self) -> ZoneInfo:
+        return parse_zone(self.time_zone)
+
+    @property
+    def windows(self) -> list[Window]:
+        return [parse_window(line) for line in self.quiet_hours]
+
+    @property
+    def automatic(self) -> bool:
+        """Whether anything begins a round by itself."""
+        return bool(self.cron or self.after_labels or self.drift_above)
+
+
+def parse_zone(name: str) -> ZoneInfo:
+    """Raises ValueError for a name that the IANA database does not have."""
+    try:
+        return ZoneInfo(name)
+    except (KeyError, ValueError, OSError):
+        raise ValueError(f"“{name}” is no time zone: give one such as Europe/Zurich or UTC") from None
+
+
+def parse_cron(expression: str, start: datetime) -> CronSim:
+    """The times of an expression after `start`, in its zone. Raises ValueError naming what is wrong."""
+    try:
+        return CronSim(expression, start)
+    except CronSimError as error:
+        raise ValueError(
+            f"“{expression}” is no schedule ({error}): give minute, hour, day, month and weekday, such as 0 3 * * 1-5"
+        ) from None
+
+
+def parse_window(line: str) -> Window:
+    """Raises ValueError for a line that is no window of quiet hours."""
+    found = _WINDOW.fullmatch(line.strip().lower())
+    if found:
+        first, last, *digits = found.groups()
+        hour, minute, end_hour, end_minute = map(int, digits)
+        start, end = 60 * hour + minute, 60 * end_hour + end_minute
+        known = {first, last} <= {None, *DAYS}
+        if known and minute < 60 and end_minute < 60 and start < MINUTES_A_DAY and end <= MINUTES_A_DAY:
+            return Window(_days(first, last or first), start, end)
+    raise ValueError(f"“{line}” are no quiet hours: give 22:00-07:00, sat 09:00-12:00 or mon-fri 09:00-18:00")
+
+
+def example_times(expression: str, zone: str, *, count: int = 3) -> list[datetime]:
+    """The next times of a schedule; none where it has none within its horizon. Raises ValueError."""
+    times = parse_cron(expression, datetime.now(UTC).astimezone(parse_zone(zone)))
+    return [time for time, _ in zip(times, range(count), strict=False)]
+
+
+def _days(first: str | None, last: str | None) -> tuple[int, ...]:
+    if first is None or last is None:
+        return tuple(range(len(DAYS)))
+    start, length = DAYS.index(first), (DAYS.index(last) - DAYS.index(first)) % len(DAYS) + 1
+    return tuple((start + step) % len(DAYS) for step in range(length))

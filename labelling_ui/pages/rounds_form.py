@@ -1,0 +1,101 @@
+"""The part of a project's settings that says when rounds begin by themselves, and when not."""
+
+from datetime import UTC, datetime
+from typing import Any
+from zoneinfo import available_timezones
+
+from django import forms
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from annotation.models import RoundsPolicy
+from annotation.models.rounds_policy import example_times, parse_cron, parse_window, parse_zone
+
+
+class RoundsFields(forms.Form):
+    """The fields of `RoundsPolicy`; quiet hours are lines of a text."""
+
+    cron = forms.CharField(
+        required=False,
+        label=gettext_lazy("Schedule"),
+        widget=forms.TextInput({"placeholder": "0 3 * * 1-5", "spellcheck": "false"}),
+        help_text=gettext_lazy("Minute, hour, day, month, weekday; empty for none. A round needs new labels."),
+    )
+    time_zone = forms.CharField(label=gettext_lazy("Time zone"), widget=forms.TextInput({"list": "time-zones"}))
+    after_labels = forms.IntegerField(
+        label=gettext_lazy("Retrain after this many labels"), help_text=gettext_lazy("0 for never")
+    )
+    drift_above = forms.FloatField(
+        label=gettext_lazy("Retrain when scores drift by more than"),
+        help_text=gettext_lazy("Population stability index of the champion's scores: 0.25 is large, 0 for never"),
+    )
+    agreement_floor = forms.FloatField(
+        label=gettext_lazy("Hold while agreement is below"),
+        help_text=gettext_lazy("Share of pairs with the same first error, 0 to 1; 0 never holds"),
+    )
+    quiet_hours = forms.CharField(
+        required=False,
+        label=gettext_lazy("Quiet hours"),
+        widget=forms.Textarea({"rows": 3, "spellcheck": "false", "placeholder": "mon-fri 08:00-18:00"}),
+        help_text=gettext_lazy("One window a line, such as 22:00-07:00 or mon-fri 08:00-18:00"),
+    )
+    runs_per_day = forms.IntegerField(
+        label=gettext_lazy("Runs a day, at most"), help_text=gettext_lazy("0 for no limit")
+    )
+    training_hours_per_month = forms.FloatField(
+        label=gettext_lazy("Hours of training a month, at most"), help_text=gettext_lazy("0 for no limit")
+    )
+    keep_days = forms.IntegerField(
+        label=gettext_lazy("Days a run's files and log are kept"),
+        help_text=gettext_lazy("0 for ever; models are kept by a policy of their own"),
+    )
+
+    when = RoundsPolicy.__struct_fields__
+
+    def clean_cron(self) -> str:
+        cron = " ".join(self.cleaned_data["cron"].split())
+        if cron:
+            _refuse_wrong(parse_cron, cron, datetime.now(UTC))
+        return cron
+
+    def clean_time_zone(self) -> str:
+        zone = self.cleaned_data["time_zone"].strip()
+        _refuse_wrong(parse_zone, zone)
+        return str(zone)
+
+    def clean_quiet_hours(self) -> list[str]:
+        lines = [line.strip() for line in self.cleaned_data["quiet_hours"].splitlines() if line.strip()]
+        for line in lines:
+            _refuse_wrong(parse_window, line)
+        return lines
+
+    def rounds_policy(self) -> dict[str, Any]:
+        """What the policy holds under `rounds`; only of a valid form."""
+        return {name: self.cleaned_data[name] for name in self.when}
+
+    def next_times(self) -> list[str]:
+        """When the schedule in the form comes next, in the project's zone; none for one that is not understood."""
+        cron, zone = self["cron"].value(), self["time_zone"].value()
+        if not cron:
+            return []
+        try:
+            return [f"{time:%a %Y-%m-%d %H:%M}" for time in example_times(cron, zone)]
+        except ValueError:
+            return []
+
+    @staticmethod
+    def zones() -> list[str]:
+        """What to offer for the time zone."""
+        return sorted(available_timezones())
+
+
+def rounds_initial(policy: RoundsPolicy) -> dict[str, Any]:
+    values = {name: getattr(policy, name) for name in RoundsFields.when}
+    return values | {"quiet_hours": "\n".join(policy.quiet_hours)}
+
+
+def _refuse_wrong(check: Any, *values: Any) -> None:
+    try:
+        check(*values)
+    except ValueError as error:
+        raise forms.ValidationError(_("%(reason)s.") % {"reason": error}) from None
