@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import torch
+from safetensors import SafetensorError
 from torch import Tensor, nn
 
 from prm.attention import route_attention
@@ -88,13 +89,14 @@ def load_backbone(
     context: int | None = None,
     packing: bool = True,
     precision: Precision = "auto",
+    headless: bool = False,
 ) -> Backbone:
     """Load "tiny", a local folder, or a hub name; never remote code, never pickled weights.
 
     `device` defaults to CUDA where there is one. On a CPU, or in "float32", weights are float32, else as stored.
-    Raises ModelFileError with the reason.
+    A `headless` one is the decoder alone and predicts no tokens. Raises ModelFileError with the reason.
     """
-    from transformers import AutoModelForCausalLM, AutoTokenizer
+    from transformers import AutoModel, AutoModelForCausalLM, AutoTokenizer
     from transformers.utils import logging
 
     device = device or ("cuda" if torch.cuda.is_available() else "cpu")
@@ -103,19 +105,33 @@ def load_backbone(
     logging.disable_progress_bar()
     try:
         tokenizer = AutoTokenizer.from_pretrained(source, trust_remote_code=False)
-        model: Any = AutoModelForCausalLM.from_pretrained(
+        kind: Any = AutoModel if headless else AutoModelForCausalLM
+        model, found = kind.from_pretrained(
             source,
             trust_remote_code=False,
             use_safetensors=True,
             dtype=torch.float32 if device == "cpu" or precision == "float32" else "auto",
+            output_loading_info=True,
         )
-    except (OSError, ValueError, KeyError) as error:
+    except (OSError, ValueError, KeyError, SafetensorError) as error:
         raise ModelFileError(f"backbone {name_or_path!r}: {str(error).strip().splitlines()[0]}") from error
+    if found["missing_keys"]:
+        missing = sorted(found["missing_keys"])
+        raise ModelFileError(f"backbone {name_or_path!r} has no weights for {missing[0]} ({len(missing)} missing)")
     backbone = wrap_backbone(
         name_or_path, model.to(device), tokenizer, context=context, packing=packing, precision=precision
     )
     _check_causal(backbone)
     return backbone
+
+
+def stored_type(name_or_path: str) -> torch.dtype:
+    """In which type the backbone's weights are stored; float32 where its configuration does not say."""
+    from transformers import AutoConfig
+
+    source = str(TINY) if name_or_path == "tiny" else name_or_path
+    config = AutoConfig.from_pretrained(source, trust_remote_code=False).get_text_config()
+    return getattr(config, "dtype", None) or torch.float32
 
 
 def wrap_backbone(

@@ -85,11 +85,28 @@ class Costs(msgspec.Struct):
     stages: dict[str, StageCost]
 
 
+class Outside(msgspec.Struct):
+    """A model that was trained elsewhere, with one head of `layers` linear layers on the state that ends a step.
+
+    `kind` is "token_classification" or "process_reward"; class `good` of the head's is p(the step is right). Token ids
+    stand before the problem, after it, and after each step. `source` is the folder's name as it was imported.
+    """
+
+    kind: str
+    source: str
+    layers: int
+    good: int
+    start: tuple[int, ...]
+    problem_end: tuple[int, ...]
+    step_end: tuple[int, ...]
+
+
 class Manifest(msgspec.Struct):
     """A trained model. `fitted_on` names the data behind `temperature` and `threshold`:
     "calibration" (that split), "validation" (source groups of the pool set aside) or "none". `data_sha256` is of
     the labelled traces whatever their order, `versions["prm"]` of this library's code, `notes` what happened, `trust`
-    the bars beyond which a score is doubted; None in a manifest written before there were any."""
+    the bars beyond which a score is doubted; None in a manifest written before there were any. `base` is a name, a
+    path, or begins with "./" for a folder of the model's own. `outside` is there for a model trained elsewhere."""
 
     base: str
     base_sha256: str
@@ -108,6 +125,7 @@ class Manifest(msgspec.Struct):
     costs: Costs | None = None
     notes: list[str] = []
     trust: Trust | None = None
+    outside: Outside | None = None
     format: str = FORMAT
     format_version: int = FORMAT_VERSION
 
@@ -136,6 +154,11 @@ def read_manifest(folder: Path) -> Manifest:
     for name, expected in manifest.checksums.items():
         _check_file(folder, name, expected)
     return manifest
+
+
+def base_of(folder: Path, manifest: Manifest) -> str:
+    """The name or path by which a model folder's backbone is loaded."""
+    return str(folder / manifest.base) if manifest.base.startswith("./") else manifest.base
 
 
 def finished_model(folder: Path, config: TrainConfig, data: str) -> Manifest | None:

@@ -17,9 +17,10 @@ from prm.encoding import tokenise
 from prm.errors import ModelFileError, ScoringError
 from prm.features import feature_width
 from prm.heads import Readout
-from prm.manifest import Manifest
+from prm.manifest import Manifest, base_of
 from prm.scores import UNSCORED, StepScore, Throughput, TraceScore
 from prm.scoring.embedding import Embedder
+from prm.scoring.outside import outside_judges, outside_layout
 from prm.scoring.prefixes import ShareChoice
 from prm.scoring.readers import LocalReader, Reader
 from prm.scoring.session import Session
@@ -36,7 +37,8 @@ class Scorer:
     """p(step is good | good prefix) for every step of every trace, in one forward pass a trace.
 
     `reader` gives step features, `judges` what they mean. `threshold` is where a score counts as an error;
-    `manifest` and `readout`, the ensembles behind the judges, are None for a zero-label scorer. `long` says
+    `manifest` and `readout`, the ensembles behind the judges, are None for a zero-label scorer; a model that
+    was trained elsewhere has no readout. `long` says
     what becomes of steps beyond the context: "null", or "window".
     """
 
@@ -65,17 +67,27 @@ class Scorer:
         manifest, tensors = load_model(model_dir)
         config = manifest.config
         backbone = load_backbone(
-            manifest.base, device=device, context=config.context, packing=config.packing, precision=config.precision
+            base_of(model_dir, manifest),
+            device=device,
+            context=config.context,
+            packing=config.packing,
+            precision=config.precision,
+            headless=manifest.outside is not None,
         )
         if backbone.sha256 != manifest.base_sha256:
             raise ModelFileError(f"{model_dir} was trained on another {manifest.base!r} than the one found here")
+        reader = LocalReader(backbone, config.features, config.token_budget, share_prefix)
+        if manifest.outside is not None:
+            backbone.layout = outside_layout(manifest.outside)
+            backbone.model.to(backbone.compute).requires_grad_(False)
+            judges = outside_judges(manifest.outside, tensors, backbone.device, model_dir)
+            return cls(reader, judges, manifest=manifest, long=long)
         prepare_tuning(backbone, msgspec.structs.replace(config, compile=False, gradient_checkpointing=False))
         _fill(backbone, tensors, model_dir)
         backbone.model.requires_grad_(False)
         readout = Readout(config, feature_width(backbone, config.features))
         fill_readout(readout, {n: t for n, t in tensors.items() if not n.startswith(BACKBONE)}, model_dir)
         readout.to(backbone.device)
-        reader = LocalReader(backbone, config.features, config.token_budget, share_prefix)
         return cls(reader, trained_judges(readout, manifest), manifest=manifest, readout=readout, long=long)
 
     @classmethod

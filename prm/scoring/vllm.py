@@ -32,6 +32,7 @@ from prm.encoding import Encoded, Layout
 from prm.errors import ModelFileError, ScoringError
 from prm.features import Reading, describe_steps
 from prm.heads import Readout
+from prm.manifest import base_of
 from prm.packing import fill_batches
 from prm.scoring.scorer import Scorer
 from prm.scoring.verdicts import fill_readout, trained_judges
@@ -88,7 +89,7 @@ def load_over_vllm(
             f"(here: lane {config.lane!r}, features {', '.join(config.features)}); train it with lane 'heads' and "
             'features ["last", "separator"]'
         )
-    tokenizer, shape = _tokenizer_and_shape(manifest.base)
+    tokenizer, shape = _tokenizer_and_shape(base_of(model_dir, manifest))
     width = shape.hidden_size
     readout = fill_readout(Readout(config, width * len(config.features)), tensors, model_dir)
     server = _Server(url.rstrip("/"), timeout, api_key)

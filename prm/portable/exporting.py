@@ -1,0 +1,112 @@
+"""A model as a Hugging Face folder: the backbone as it reads, and beside it one small file of heads.
+
+`AutoModelForCausalLM` and `AutoTokenizer` load the folder; the README's code, which is `reference.py`, gives the
+scores. Low-rank adapters are merged into the weights they adapt.
+"""
+
+from pathlib import Path
+from typing import Any
+
+import msgspec
+from safetensors.torch import save_file
+
+from prm.backbones import stored_type
+from prm.cards.folder import CARD_FILE
+from prm.cards.model import model_card
+from prm.config import FEATURES
+from prm.errors import ModelFileError
+from prm.files import write_atomic, write_json
+from prm.manifest import Manifest, file_sha256
+from prm.portable.layout import ABOUT_FILE, HEADER, HEADS_FILE, Description, Head
+from prm.scoring import Scorer
+
+README = "README.md"
+REFERENCE = Path(__file__).parent / "reference.py"
+
+
+def export_folder(model: Path, out: Path) -> Description:
+    """Write the model of a folder to an empty or new folder; raises ModelFileError with the reason."""
+    if out.exists() and any(out.iterdir()):
+        raise ModelFileError(f"{out} is not empty")
+    scorer = Scorer.load(model, device="cpu", share_prefix="never")
+    manifest, readout = scorer.manifest, scorer.readout
+    if manifest is None or readout is None:
+        raise ModelFileError(f"{model} was made elsewhere: what was imported is its own export")
+    out.mkdir(parents=True, exist_ok=True)
+    backbone = scorer.backbone
+    _merge_adapters(backbone.model)
+    if manifest.config.lane == "heads":
+        backbone.model.to(stored_type(backbone.name))  # exact: they were widened from it
+    backbone.model.save_pretrained(out)
+    backbone.tokenizer.save_pretrained(out)
+    part = "heads" if readout.heads is not None else "outcome"
+    tensors = {name: tensor.contiguous() for name, tensor in readout.get_submodule(part).state_dict().items()}
+    header = {HEADER: msgspec.json.encode(_head(scorer, part)).decode()}
+    save_file(tensors, out / HEADS_FILE, header)
+    card = (model / CARD_FILE).read_text() if (model / CARD_FILE).exists() else model_card(manifest)
+    write_atomic(out / README, _readme(manifest, card).encode())
+    checksums = {path.name: file_sha256(path) for path in sorted(out.iterdir())}
+    described = Description(manifest, checksums)
+    write_json(out / ABOUT_FILE, described)
+    return described
+
+
+def _head(scorer: Scorer, part: str) -> Head:
+    manifest, backbone = scorer.manifest, scorer.backbone
+    assert manifest is not None
+    config = manifest.config
+    return Head(
+        part=part,
+        features=tuple(feature for feature in FEATURES if feature in config.features),
+        neutral=config.neutral,
+        temperature=manifest.temperature,
+        threshold=manifest.threshold,
+        context=backbone.context,
+        start=backbone.layout.start,
+        problem_end=backbone.layout.problem_end,
+        step_end=backbone.layout.step_end,
+    )
+
+
+def _merge_adapters(model: Any) -> None:
+    """Put what adapters learned into the weights they adapt, and the plain layers back in place."""
+    from peft.tuners.tuners_utils import BaseTunerLayer
+
+    adapted = [(name, layer) for name, layer in model.named_modules() if isinstance(layer, BaseTunerLayer)]
+    for name, layer in adapted:
+        layer.get_base_layer().float()
+        layer.merge()
+        parent, _dot, own = name.rpartition(".")
+        setattr(model.get_submodule(parent), own, layer.get_base_layer())
+    if hasattr(model, "peft_config"):
+        del model.peft_config
+    if hasattr(model, "_hf_peft_config_loaded"):
+        model._hf_peft_config_loaded = False
+
+
+def _readme(manifest: Manifest, card: str) -> str:
+    """The card, and how to score without this library."""
+    code = REFERENCE.read_text().partition('"""\n\n')[2].strip()
+    return f"""---
+library_name: transformers
+tags: [process-reward-model, stepmark]
+---
+
+{card.strip()}
+
+## Scoring with plain transformers
+
+The folder loads with `AutoModelForCausalLM` and `AutoTokenizer`; `{HEADS_FILE}` holds the ensemble of heads that reads
+its states, with what it needs to know in the header. Computed in float32, this gives the scores that Stepmark gives:
+
+```python
+{code}
+
+
+if __name__ == "__main__":
+    print(score(load("."), "What is 2 + 2?", ["2 + 2 = 5.", "The answer is 5."]))
+```
+
+A step that is not plain reasoning is led by its kind: `[tool_call] search(...)`. A score below
+{manifest.threshold:.4f} counts as an error; a solution's score is the product of its steps'.
+"""

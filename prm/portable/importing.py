@@ -1,0 +1,238 @@
+"""A model from elsewhere as a model folder of ours: checked, copied, and with a manifest that says whence it came.
+
+Three kinds are known: a model folder of this library, an exported folder, and a Hugging Face token classifier (or the
+layout of Qwen2.5-Math-PRM) that reads a step's end. Nothing is unpickled and no code is run: weights are safetensors,
+and only data files are copied.
+"""
+
+import shutil
+import time
+from collections.abc import Iterable
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import torch
+from safetensors import SafetensorError, safe_open
+from torch import Tensor
+
+from prm.backbones import Backbone, load_backbone
+from prm.checkpoint import save_model
+from prm.config import TrainConfig
+from prm.errors import ModelFileError
+from prm.files import write_json
+from prm.manifest import (
+    MANIFEST_FILE,
+    Counts,
+    Manifest,
+    Outside,
+    base_of,
+    current_versions,
+    read_manifest,
+)
+from prm.portable.layout import ABOUT_FILE, HEADER, HEADS_FILE, Head, read_description
+from prm.scoring import Scorer
+
+BACKBONE = "backbone"
+DATA_FILES = {".json", ".safetensors", ".txt", ".model", ".jinja"}
+PICKLES = {".bin", ".pt", ".pth", ".pkl", ".pickle", ".ckpt"}
+CLASSIFIER, REWARD = "ForTokenClassification", "Qwen2ForProcessRewardModel"
+QWEN_SYSTEM = "Please reason step by step, and put your final answer within \\boxed{}."
+QWEN_STEP = "<extra_0>"
+
+
+def adopt(source: Path, out: Path, *, separator: str = "\n", good: int = 1) -> Manifest:
+    """Make a model folder of ours at `out` from a folder found elsewhere; raises ModelFileError with the reason.
+
+    `separator` ends each step of a token classifier, as in its training; `good` is its class of right steps.
+    """
+    if not source.is_dir():
+        raise ModelFileError(f"{source} is no folder")
+    _refuse_links(source)
+    partial = out.with_name(out.name + ".partial")
+    shutil.rmtree(partial, ignore_errors=True)
+    partial.mkdir(parents=True)
+    try:
+        if (source / MANIFEST_FILE).exists():
+            _adopt_ours(source, partial)
+        elif (source / ABOUT_FILE).exists():
+            _adopt_exported(source, partial)
+        else:
+            _adopt_outside(source, partial, separator, good)
+        manifest = _try_out(partial)
+        shutil.rmtree(out, ignore_errors=True)
+        partial.rename(out)
+        return manifest
+    finally:
+        shutil.rmtree(partial, ignore_errors=True)
+
+
+def _adopt_ours(source: Path, out: Path) -> None:
+    manifest = read_manifest(source)
+    for name in (MANIFEST_FILE, *manifest.checksums):
+        shutil.copyfile(source / name, out / name)
+    if manifest.base.startswith("./"):
+        _copy_backbone(Path(base_of(source, manifest)), out / BACKBONE)
+
+
+def _adopt_exported(source: Path, out: Path) -> None:
+    """Adapters were merged, so that what is left to add to the backbone are the heads."""
+    described = read_description(source)
+    _copy_backbone(source, out / BACKBONE)
+    tensors, header = _read(source / HEADS_FILE)
+    try:
+        head = msgspec.json.decode(header[HEADER], type=Head)
+    except (KeyError, msgspec.DecodeError) as error:
+        raise ModelFileError(f"{source / HEADS_FILE} does not say what it is: {error}") from error
+    config = msgspec.structs.replace(
+        described.manifest.config,
+        base=f"./{BACKBONE}",
+        lane="heads",
+        context=head.context,
+        process_weight=float(head.part == "heads"),
+        outcome_weight=float(head.part == "outcome"),
+    )
+    backbone = load_backbone(str(out / BACKBONE), device="cpu")
+    manifest = msgspec.structs.replace(
+        described.manifest, base=f"./{BACKBONE}", base_sha256=backbone.sha256, config=config
+    )
+    save_model(out, {f"{head.part}.{name}": tensor for name, tensor in tensors.items()}, manifest)
+
+
+def _adopt_outside(source: Path, out: Path, separator: str, good: int) -> None:
+    started = time.monotonic()
+    config = _config(source)
+    architecture = str((config.get("architectures") or ["none"])[0])
+    if not (architecture.endswith(CLASSIFIER) or architecture == REWARD):
+        raise ModelFileError(
+            f"{source.name} is a {architecture}: known are folders of this library, exported folders, "
+            f"…{CLASSIFIER} and {REWARD}"
+        )
+    _copy_backbone(source, out / BACKBONE)
+    backbone = load_backbone(str(out / BACKBONE), device="cpu", headless=True)
+    tensors = _head_layers(source)
+    classes = len(tensors[f"{len(tensors) // 2 - 1}.bias"])
+    if not 0 <= good < classes:
+        raise ModelFileError(f"{source.name} has {classes} classes, and the class of right steps cannot be {good}")
+    layout = _reward_layout(backbone) if architecture == REWARD else _classifier_layout(backbone, separator)
+    outside = Outside(
+        kind="process_reward" if architecture == REWARD else "token_classification",
+        source=source.name,
+        layers=len(tensors) // 2,
+        good=good,
+        start=layout[0],
+        problem_end=layout[1],
+        step_end=layout[2],
+    )
+    manifest = Manifest(
+        base=f"./{BACKBONE}",
+        base_sha256=backbone.sha256,
+        config=TrainConfig(base=f"./{BACKBONE}", features=("separator",), heads=1),
+        data_sha256="",
+        counts=Counts(solutions=0, problems=0, held_solutions=0, steps=0, good=0, bad=0, ignored=0, not_scored=0),
+        temperature=1.0,
+        threshold=0.5,
+        fitted_on="none",
+        metrics={},
+        created_at=datetime.now(UTC).isoformat(timespec="seconds"),
+        seconds=time.monotonic() - started,
+        versions=current_versions(),
+        checksums={},
+        notes=[f"it was trained elsewhere and imported from {source.name}: one head, so no spread and no uncertainty"],
+        outside=outside,
+    )
+    save_model(out, tensors, manifest)
+
+
+def _head_layers(source: Path) -> dict[str, Tensor]:
+    """The head's linear layers as "0.weight", "0.bias", "1.weight", ...; a missing bias is zero."""
+    found: dict[str, Tensor] = {}
+    for path in sorted(source.glob("*.safetensors")):
+        found |= _read(path, only=("score.", "classifier."))[0]
+    weights = sorted(name for name in found if name.endswith("weight"))
+    if not weights or any(found[name].dim() != 2 for name in weights):
+        raise ModelFileError(f"{source.name} has no linear head named score or classifier")
+    layers: dict[str, Tensor] = {}
+    for number, name in enumerate(weights):
+        weight = found[name].float()
+        layers[f"{number}.weight"] = weight
+        layers[f"{number}.bias"] = found.get(name.removesuffix("weight") + "bias", torch.zeros(len(weight))).float()
+    return layers
+
+
+Ids = tuple[int, ...]
+
+
+def _classifier_layout(backbone: Backbone, separator: str) -> tuple[Ids, Ids, Ids]:
+    """As TRL's PRM trainer writes its examples: the problem, then each step followed by the separator."""
+    tokenizer = backbone.tokenizer
+    ending = tuple(tokenizer(separator, add_special_tokens=False)["input_ids"])
+    if not ending:
+        raise ModelFileError(f"the tokenizer gives no token for the separator {separator!r}")
+    start = () if tokenizer.bos_token_id is None else (tokenizer.bos_token_id,)
+    return start, (), ending
+
+
+def _reward_layout(backbone: Backbone) -> tuple[Ids, Ids, Ids]:
+    """As on the model card of Qwen2.5-Math-PRM: a chat whose answer has `<extra_0>` after each step."""
+
+    def ids(text: str) -> Ids:
+        return tuple(backbone.tokenizer(text, add_special_tokens=False)["input_ids"])
+
+    step_end = ids(QWEN_STEP)
+    if len(step_end) != 1:
+        raise ModelFileError(f"the tokenizer has no token {QWEN_STEP}")
+    start = f"<|im_start|>system\n{QWEN_SYSTEM}<|im_end|>\n<|im_start|>user\n"
+    return ids(start), ids("<|im_end|>\n<|im_start|>assistant\n"), step_end
+
+
+def _copy_backbone(source: Path, out: Path) -> None:
+    """Copy data files only; the configuration loses every mention of code."""
+    if not any(source.glob("*.safetensors")):
+        pickled = sorted(path.name for path in source.iterdir() if path.suffix in PICKLES)
+        raise ModelFileError(
+            f"{source.name} has its weights in {pickled[0]}, which may run code when read: save them as safetensors"
+            if pickled
+            else f"{source.name} has no weights in safetensors"
+        )
+    out.mkdir()
+    for path in sorted(source.iterdir()):
+        if path.is_file() and path.suffix in DATA_FILES and path.name not in (HEADS_FILE, ABOUT_FILE):
+            shutil.copyfile(path, out / path.name)
+    config = _config(out)
+    config.pop("auto_map", None)
+    write_json(out / "config.json", config)
+
+
+def _config(folder: Path) -> dict[str, Any]:
+    try:
+        return msgspec.json.decode((folder / "config.json").read_bytes(), type=dict[str, Any])
+    except OSError as error:
+        raise ModelFileError(f"{folder.name} has no config.json: it is no model folder") from error
+    except msgspec.DecodeError as error:
+        raise ModelFileError(f"{folder.name}/config.json is corrupt: {error}") from error
+
+
+def _read(path: Path, only: Iterable[str] = ("",)) -> tuple[dict[str, Tensor], dict[str, str]]:
+    """Tensors whose names begin with one of `only`, and the header."""
+    try:
+        with safe_open(path, framework="pt") as file:
+            names = [name for name in file.keys() if name.startswith(tuple(only))]  # noqa: SIM118 - it is no dict
+            return {name: file.get_tensor(name) for name in names}, file.metadata() or {}
+    except (OSError, SafetensorError) as error:
+        raise ModelFileError(f"{path.name} is corrupt: {error}") from error
+
+
+def _refuse_links(source: Path) -> None:
+    """What is copied lies in the folder itself."""
+    for path in source.rglob("*"):
+        if path.is_symlink():
+            raise ModelFileError(f"{source.name}/{path.relative_to(source)} is a link: put the file itself there")
+
+
+def _try_out(folder: Path) -> Manifest:
+    """Load it as it will be loaded; raises ModelFileError where it cannot be."""
+    manifest = Scorer.load(folder, device="cpu").manifest
+    assert manifest is not None
+    return manifest

@@ -1,0 +1,61 @@
+"""What lies in an exported folder: names, and what its head file and its description say. No torch."""
+
+from pathlib import Path
+
+import msgspec
+
+from prm.config import Feature, NeutralPolicy
+from prm.errors import ModelFileError
+from prm.manifest import Manifest, file_sha256
+
+HEADS_FILE = "heads.safetensors"
+ABOUT_FILE = "stepmark.json"
+HEADER = "stepmark"  # where the head file's header keeps a `Head`
+FORMAT = "stepmark-portable"
+
+
+class Head(msgspec.Struct):
+    """What whoever reads the head file needs beside its tensors.
+
+    `part` is the ensemble that gives step scores; token ids stand before the problem, after it and after each step.
+    """
+
+    part: str
+    features: tuple[Feature, ...]
+    neutral: NeutralPolicy
+    temperature: float
+    threshold: float
+    context: int
+    start: tuple[int, ...]
+    problem_end: tuple[int, ...]
+    step_end: tuple[int, ...]
+
+
+class Description(msgspec.Struct):
+    """The folder's own account of itself: the manifest of the model it was made of, and every file's SHA-256."""
+
+    manifest: Manifest
+    checksums: dict[str, str]
+    format: str = FORMAT
+    format_version: int = 1
+
+
+def read_description(folder: Path) -> Description:
+    """Read and check an exported folder; raises ModelFileError with the reason."""
+    path = folder / ABOUT_FILE
+    try:
+        found = msgspec.json.decode(path.read_bytes(), type=Description)
+    except OSError as error:
+        raise ModelFileError(f"{path}: {error.strerror}") from error
+    except msgspec.DecodeError as error:
+        raise ModelFileError(f"{path} is corrupt: {error}") from error
+    if (found.format, found.format_version) != (FORMAT, 1):
+        raise ModelFileError(
+            f"{path} is of format {found.format} {found.format_version}, this library reads {FORMAT} 1"
+        )
+    for name, expected in found.checksums.items():
+        if Path(name).name != name:
+            raise ModelFileError(f"{path} names a file outside its folder: {name}")
+        if not (folder / name).is_file() or file_sha256(folder / name) != expected:
+            raise ModelFileError(f"{folder / name} is missing or corrupt: its checksum is not the description's")
+    return found
