@@ -41,6 +41,8 @@ def test_a_killed_worker_loses_no_solution_and_scores_none_twice(champion, celer
     until(lambda: agreement(champion))
     assert stored(champion) == pool
     assert agreement(champion)["differing"] == []
+    embeddings = PoolScore.objects.filter(model_version=champion).values_list("embedding", flat=True)
+    assert {len(embedding) for embedding in embeddings} == {2 * 32}
 
     # What is imported afterwards is scored without a round, and without scoring the rest again.
     SolutionFactory.create_batch(5, project=champion.project)

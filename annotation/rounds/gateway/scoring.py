@@ -82,8 +82,9 @@ def score_pool(version: ModelVersion, solutions: Sequence[Solution], cost: Readi
     """
     from prm.acquisition import expected_cost, first_error_bald
 
+    scores = loaded_scorer(version).score(map(trace_of, solutions), embed=True)
     rows = []
-    for solution, score in zip(solutions, loaded_scorer(version).score(map(trace_of, solutions)), strict=True):
+    for solution, score in zip(solutions, scores, strict=True):
         heads = _heads(score)
         chars = [len(step.text) for step in solution.steps.all() if step.alternative == 0]
         rows.append(
@@ -94,6 +95,7 @@ def score_pool(version: ModelVersion, solutions: Sequence[Solution], cost: Readi
                 spread=score.spread,
                 score=score.solution,
                 heads=heads.astype("<f2").tobytes(),
+                embedding=np.array(score.embedding or [], dtype="<f2").tobytes(),
                 gain=float(first_error_bald(heads)) if len(heads) else None,
                 expected_seconds=float(expected_cost(heads, chars, library_cost(cost))),
                 unscored_steps=score.unscored,
