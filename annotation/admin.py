@@ -196,6 +196,22 @@ class ImportJobAdmin(ReadOnlyAdmin):
     list_select_related = ("project",)
 
 
+@admin.register(models.SamplingRun)
+class SamplingRunAdmin(ReadOnlyAdmin):
+    list_display = ("id", "project", "endpoint", "model", "state", "problems", "sampled", "accepted", "created_at")
+    list_filter = ("state", "endpoint", "project")
+    search_fields = ("model", "error")
+    list_select_related = ("project",)
+
+
+@admin.register(models.SampledProblem)
+class SampledProblemAdmin(ReadOnlyAdmin):
+    list_display = ("id", "run", "problem", "position", "state", "accepted", "error")
+    list_filter = ("state",)
+    search_fields = ("=run__id", "error")
+    list_select_related = ("run__project", "problem")
+
+
 @admin.register(models.ImportRejection)
 class ImportRejectionAdmin(ReadOnlyAdmin):
     list_display = ("job", "line", "field", "reason")

@@ -8,6 +8,7 @@ BEAT_SCHEDULE = {
     "score new solutions": {"task": "rounds.score_news", "schedule": 60.0, "options": {"expires": 60}},
     "check stored scores": {"task": "rounds.check_scores", "schedule": 24 * 3600.0, "options": {"expires": 3600}},
     "watch labels": {"task": "quality.watch", "schedule": 60.0, "options": {"expires": 60}},
+    "sweep samplings": {"task": "sampling.sweep", "schedule": 10.0, "options": {"expires": 10}},
     "start due rounds": {"task": "rounds.start_due", "schedule": 60.0, "options": {"expires": 60}},
 }
 
@@ -16,6 +17,7 @@ TASK_ROUTES = {
     "queue.*": {"queue": "default"},
     "intake.*": {"queue": "default"},
     "quality.*": {"queue": "default"},
+    "sampling.*": {"queue": "default"},
     "rounds.sweep": {"queue": "default"},
     "rounds.sweep_scoring": {"queue": "default"},
     "rounds.score_news": {"queue": "default"},

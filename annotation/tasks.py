@@ -78,3 +78,18 @@ def sweep_imports() -> None:
     from annotation.intake import imports
 
     imports.sweep_imports()
+
+
+@shared_task(name="sampling.run")
+def run_sampling(run_id: int) -> None:
+    from annotation.sampling import sampling
+
+    sampling.run_sampling(run_id)
+
+
+@shared_task(name="sampling.sweep")
+def sweep_samplings() -> None:
+    from annotation.sampling import following, runs
+
+    runs.sweep_samplings()
+    following.open_generations()

@@ -12,6 +12,8 @@ from psycopg.conninfo import conninfo_to_dict
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 
+ENDPOINT_FIELDS = {"url", "model", "api_key", "api", "prompt"}
+
 env = Env()
 env.read_env(str(BASE_DIR / ".env"), recurse=False)
 
@@ -60,6 +62,28 @@ def celery_url(address: str) -> str:
         return address
     parts = urlsplit(address)
     return f"redis+socket://{parts.path}?{parts.query.replace('db=', 'virtual_host=')}"
+
+
+def policy_endpoints(default: dict[str, dict[str, str]]) -> dict[str, dict[str, str]]:
+    """POLICY_ENDPOINTS: the policies that may be sampled from, each name with `url`, `model` and what else is known.
+
+    Beside these: `api_key`, `api` ("chat" or "completions"), `prompt` (what the page proposes).
+    """
+    if not env.str("POLICY_ENDPOINTS", ""):
+        return default
+    found = env.json("POLICY_ENDPOINTS")
+    if not isinstance(found, dict):
+        raise ImproperlyConfigured('POLICY_ENDPOINTS is a JSON object: {"name": {"url": "...", "model": "..."}}.')
+    for name, entry in found.items():
+        if not isinstance(entry, dict) or not all(isinstance(value, str) for value in entry.values()):
+            raise ImproperlyConfigured(f"POLICY_ENDPOINTS: {name!r} is an object of texts, with `url` and `model`.")
+        if unknown := entry.keys() - ENDPOINT_FIELDS:
+            raise ImproperlyConfigured(f"POLICY_ENDPOINTS: {name!r} has {', '.join(sorted(unknown))}, not known here.")
+        if entry.get("api", "chat") not in ("chat", "completions"):
+            raise ImproperlyConfigured(f"POLICY_ENDPOINTS: {name!r} has another `api` than chat or completions.")
+        if missing := {"url", "model"} - entry.keys():
+            raise ImproperlyConfigured(f"POLICY_ENDPOINTS: {name!r} lacks {' and '.join(sorted(missing))}.")
+    return found
 
 
 def local_secret_key() -> str:

@@ -39,5 +39,8 @@ def logging_config(*, json: bool, level: str) -> dict[str, Any]:
         },
         "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "structured"}},
         "root": {"handlers": ["console"], "level": level},
-        "loggers": {"django.server": {"handlers": [], "propagate": True}},
+        "loggers": {
+            "django.server": {"handlers": [], "propagate": True},
+            "httpx2": {"level": "WARNING"},  # else a line for each request to a policy
+        },
     }

@@ -5,13 +5,12 @@ the last whole chunk and adds nothing twice.
 """
 
 import logging
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
 from django.conf import settings
-from django.db import DataError, IntegrityError, InterfaceError, OperationalError, connection, transaction
+from django.db import DataError, IntegrityError, InterfaceError, OperationalError, transaction
 from django.utils import timezone
 
 from annotation import audit
@@ -21,6 +20,7 @@ from annotation.formats.registry import READERS
 from annotation.intake.opening import open_content
 from annotation.intake.preparing import prepared
 from annotation.intake.store import Counts, store_chunk
+from annotation.jobs import sole_worker
 from annotation.models import ImportJob, ImportRejection
 
 CHUNK_RECORDS = 500
@@ -37,7 +37,7 @@ def run_import(job_id: int, *, on_progress: Callable[[ImportJob], None] = lambda
     Does nothing if another worker is at it, or if it has ended. What goes wrong with the file ends the
     job as failed and says why; a lost database leaves it to the sweep.
     """
-    with _sole_worker(job_id) as alone:
+    with sole_worker(LOCK, job_id) as alone:
         job = _begin(job_id) if alone else None
         if job is None:
             return
@@ -51,20 +51,6 @@ def run_import(job_id: int, *, on_progress: Callable[[ImportJob], None] = lambda
             end_import(job, ImportJob.State.FAILED, f"Unexpected, after record {job.done_records}: {error!r}.")
             raise
         on_progress(job)
-
-
-@contextmanager
-def _sole_worker(job_id: int) -> Iterator[bool]:
-    """Hold the job's lock for as long as this database session lives; False where another one holds it."""
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT pg_try_advisory_lock(%s, %s)", [LOCK, job_id])
-        [alone] = cursor.fetchone()
-    try:
-        yield alone
-    finally:
-        if alone and connection.is_usable():
-            with connection.cursor() as cursor:
-                cursor.execute("SELECT pg_advisory_unlock(%s, %s)", [LOCK, job_id])
 
 
 @transaction.atomic

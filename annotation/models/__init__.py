@@ -15,6 +15,7 @@ from annotation.models.project import Membership, Project
 from annotation.models.queue import Draft, Lane, Lease, QueueItem
 from annotation.models.round_clock import RoundClock
 from annotation.models.rounds_policy import RoundsPolicy, Window
+from annotation.models.sampling_run import SampledProblem, SamplingRun
 from annotation.models.served_score import ServedScore
 from annotation.models.snapshot import Snapshot
 from annotation.models.solution import Solution, Step, StepKind
@@ -51,6 +52,8 @@ __all__ = [
     "RoundsPolicy",
     "RunPoint",
     "RunStage",
+    "SampledProblem",
+    "SamplingRun",
     "ServedScore",
     "Snapshot",
     "Solution",

@@ -3,7 +3,7 @@
 from kombu.entity import Queue
 
 from annotation.schedule import BEAT_SCHEDULE, TASK_ROUTES
-from config.env import BASE_DIR, VAR_DIR, celery_url, database, env, redis_url
+from config.env import BASE_DIR, VAR_DIR, celery_url, database, env, policy_endpoints, redis_url
 from config.logs import logging_config
 from config.settings.api import REST_FRAMEWORK, SPECTACULAR_SETTINGS  # noqa: F401 - settings themselves
 
@@ -139,3 +139,7 @@ SERVING_SEATS = env.int("SERVING_SEATS", 24)  # threads of a web process that ma
 SERVING_SESSION_SECONDS = env.int("SERVING_SESSION_SECONDS", 3600)
 
 LOGGING = logging_config(json=env.bool("LOG_JSON", False), level=env.str("LOG_LEVEL", "INFO"))
+
+# Policies to sample solutions from, by name. None unless the operator names some.
+
+POLICY_ENDPOINTS = policy_endpoints({})

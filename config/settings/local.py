@@ -1,6 +1,6 @@
 """One machine, as `make run` starts it: plain HTTP on this computer, files served from the source tree."""
 
-from config.env import env, local_secret_key
+from config.env import env, local_secret_key, policy_endpoints
 from config.settings.base import *  # noqa: F403
 
 SECRET_KEY = local_secret_key()
@@ -8,3 +8,5 @@ DEBUG = env.bool("DEBUG", False)
 ALLOWED_HOSTS = env.list("ALLOWED_HOSTS", ["localhost", "127.0.0.1", "[::1]"])
 WHITENOISE_USE_FINDERS = True
 EMAIL_BACKEND = "django.core.mail.backends.console.EmailBackend"
+# The demo's own policy: the solvers of its generated world, started within the process that samples.
+POLICY_ENDPOINTS = policy_endpoints({"sandbox": {"url": "sandbox:", "model": "sandbox-medium"}})

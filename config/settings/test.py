@@ -10,3 +10,4 @@ EMAIL_BACKEND = "django.core.mail.backends.locmem.EmailBackend"
 WHITENOISE_USE_FINDERS = True
 # Pages render before the front end was ever built: only browser tests need the built files.
 DJANGO_VITE["default"]["dev_mode"] = not FRONT_END_MANIFEST.exists()
+POLICY_ENDPOINTS = {"sandbox": {"url": "sandbox:", "model": "sandbox-medium"}}

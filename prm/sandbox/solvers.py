@@ -72,7 +72,7 @@ class SolverPolicy:
     """Solves problems of the world with these habits; it knows the first `problems` of each split and seed."""
 
     def __init__(
-        self, habits: Habits, *, world: WorldConfig | None = None, problems: int = 1000, seeds: Sequence[int] = (0,)
+        self, habits: Habits, *, world: WorldConfig | None = None, problems: int = 600, seeds: Sequence[int] = (0,)
     ) -> None:
         self.habits = habits
         self._known: dict[str, tuple[Skill, str, Work]] = {}

@@ -17,6 +17,7 @@ PAGES = {
     "runs/": (403, 200, 200),
     "models/": (403, 200, 200),
     "import/": (403, 403, 200),
+    "sample/": (403, 403, 200),
     "export/": (403, 403, 200),
     "members/": (403, 403, 200),
     "settings/": (403, 403, 200),
@@ -26,6 +27,8 @@ ACTIONS = {
     "generations/open-first/": (403, 403, 302),
     "settings/state/": (403, 403, 302),
     "import/": (403, 403, 200),
+    "sample/": (403, 403, 200),
+    "sample/preview/": (403, 403, 200),
     "export/": (403, 403, 302),
     "members/": (403, 403, 200),
 }

@@ -263,6 +263,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/projects/{slug}/policy-endpoints/": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** @description The policies that may be sampled from. A manager may. */
+        get: operations["list_policy_endpoints"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/projects/{slug}/runs/": {
         parameters: {
             query?: never;
@@ -275,6 +292,24 @@ export interface paths {
         put?: never;
         /** @description Begin a round: train, gate, promote, score the pool, open the next generation. A manager may. */
         post: operations["start_run"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/projects/{slug}/samplings/": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** @description The sampling runs of the project, the latest first. A manager may. */
+        get: operations["list_samplings"];
+        put?: never;
+        /** @description Choose problems and let a worker sample solutions of them from a policy. A manager may. */
+        post: operations["start_sampling"];
         delete?: never;
         options?: never;
         head?: never;
@@ -344,6 +379,57 @@ export interface paths {
         put?: never;
         /** @description End a run; one that a worker is at ends within seconds. A manager may. */
         post: operations["cancel_run"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/samplings/{sampling_id}/": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** @description How far the sampling is. A manager may. */
+        get: operations["get_sampling"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/samplings/{sampling_id}/cancel/": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** @description Stop the sampling; what is in stays. A manager may. */
+        post: operations["cancel_sampling"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/samplings/{sampling_id}/resume/": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** @description Go on with the problems that are left, those that failed included. A manager may. */
+        post: operations["resume_sampling"];
         delete?: never;
         options?: never;
         head?: never;
@@ -637,6 +723,14 @@ export interface components {
             aggregate: components["schemas"]["AggregateEnum"];
             problem: string;
         };
+        /**
+         * @description * `all` - all
+         *     * `unlabelled` - those without a label
+         *     * `fewest` - those with the fewest solutions
+         *     * `uncertain` - those the champion is least sure of
+         * @enum {string}
+         */
+        ChoiceEnum: "all" | "unlabelled" | "fewest" | "uncertain";
         Claim: {
             task: components["schemas"]["Task"] | null;
             reason: (components["schemas"]["ReasonEnum"] | components["schemas"]["NullEnum"]) | null;
@@ -942,6 +1036,21 @@ export interface components {
             previous?: string | null;
             results: components["schemas"]["Run"][];
         };
+        PaginatedSamplingList: {
+            /** @example 123 */
+            count: number;
+            /**
+             * Format: uri
+             * @example http://api.example.org/accounts/?page=4
+             */
+            next?: string | null;
+            /**
+             * Format: uri
+             * @example http://api.example.org/accounts/?page=2
+             */
+            previous?: string | null;
+            results: components["schemas"]["Sampling"][];
+        };
         PaginatedSnapshotList: {
             /** @example 123 */
             count: number;
@@ -1003,6 +1112,10 @@ export interface components {
             message?: string;
             /** Format: date-time */
             readonly at: string;
+        };
+        PolicyEndpoint: {
+            name: string;
+            model: string;
         };
         PoolingData: {
             index: number;
@@ -1166,6 +1279,64 @@ export interface components {
          * @enum {string}
          */
         RunState: "queued" | "running" | "succeeded" | "failed" | "cancelled";
+        /** @description Solutions sampled from a policy. Counts are of samples but for `problems`, `done_problems`, `failed_problems`. */
+        Sampling: {
+            readonly id: number;
+            readonly project: string;
+            readonly endpoint: string;
+            readonly model: string;
+            /** Format: double */
+            readonly temperature: number;
+            readonly max_tokens: number;
+            /** @description Solutions sampled for each problem. */
+            readonly samples: number;
+            readonly prompt: string;
+            readonly decomposition: string;
+            readonly choice: components["schemas"]["ChoiceEnum"];
+            readonly domain: string;
+            readonly token_budget: number;
+            readonly seed: number;
+            readonly opens_generation: boolean;
+            readonly generation: number | null;
+            readonly state: components["schemas"]["SamplingStateEnum"];
+            /** @description How it ended, where there is more to say than its state. */
+            readonly note: string;
+            readonly error: string;
+            /** @description How many problems were chosen. */
+            readonly problems: number;
+            readonly done_problems: number;
+            readonly failed_problems: number;
+            readonly sampled: number;
+            readonly accepted: number;
+            readonly duplicates: number;
+            readonly refused: number;
+            readonly right: number;
+            readonly wrong: number;
+            readonly ungraded: number;
+            readonly calls: number;
+            readonly prompt_tokens: number;
+            readonly completion_tokens: number;
+            readonly cancel_requested: boolean;
+            readonly progress: {
+                [key: string]: number | null;
+            };
+            /** Format: date-time */
+            readonly created_at: string;
+            /** Format: date-time */
+            readonly started_at: string | null;
+            /** Format: date-time */
+            readonly finished_at: string | null;
+        };
+        /**
+         * @description * `queued` - Queued
+         *     * `running` - Running
+         *     * `scoring` - waiting for scores
+         *     * `done` - Done
+         *     * `failed` - Failed
+         *     * `cancelled` - Cancelled
+         * @enum {string}
+         */
+        SamplingStateEnum: "queued" | "running" | "scoring" | "done" | "failed" | "cancelled";
         SavedDraft: {
             version: number;
             /** Format: date-time */
@@ -1497,6 +1668,36 @@ export interface components {
             readonly stages: components["schemas"]["Stage"][];
             /** @description The latest 500 lines of its log, oldest first. */
             readonly points: components["schemas"]["Point"][];
+        };
+        /** @description What to sample; `endpoint` is a name that the operator gave one. */
+        WishRequest: {
+            endpoint: string;
+            /**
+             * @description Of each problem.
+             * @default 4
+             */
+            samples: number;
+            /**
+             * Format: double
+             * @default 0.8
+             */
+            temperature: number;
+            /** @default 1024 */
+            max_tokens: number;
+            /** @description With {problem} in it; else the endpoint's own. */
+            prompt?: string;
+            /** @default blank_lines */
+            decomposition: components["schemas"]["DecompositionEnum"];
+            /** @default all */
+            choice: components["schemas"]["ChoiceEnum"];
+            /** @default  */
+            domain: string;
+            most_problems?: number | null;
+            /** Format: int64 */
+            token_budget?: number | null;
+            /** @default false */
+            opens_generation: boolean;
+            seed?: number | null;
         };
     };
     responses: never;
@@ -2101,6 +2302,35 @@ export interface operations {
             };
         };
     };
+    list_policy_endpoints: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                slug: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PolicyEndpoint"][];
+                };
+            };
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
     list_runs: {
         parameters: {
             query?: {
@@ -2150,6 +2380,71 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Run"];
+                };
+            };
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    list_samplings: {
+        parameters: {
+            query?: {
+                /** @description A page number within the paginated result set. */
+                page?: number;
+            };
+            header?: never;
+            path: {
+                slug: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PaginatedSamplingList"];
+                };
+            };
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    start_sampling: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                slug: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["WishRequest"];
+            };
+        };
+        responses: {
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Sampling"];
                 };
             };
             "4XX": {
@@ -2302,6 +2597,93 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Run"];
+                };
+            };
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    get_sampling: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                sampling_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Sampling"];
+                };
+            };
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    cancel_sampling: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                sampling_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Sampling"];
+                };
+            };
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    resume_sampling: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                sampling_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Sampling"];
                 };
             };
             "4XX": {

@@ -1,0 +1,84 @@
+import sys
+from argparse import ArgumentParser
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+
+from annotation.errors import DomainError
+from annotation.intake.decomposition import RULES
+from annotation.models import Project, SamplingRun
+from annotation.rounds.gateway.policies import proposed_prompt
+from annotation.sampling.runs import Wish, create_sampling, progress_of
+from annotation.sampling.sampling import run_sampling
+
+SHOWN_ERRORS = 10
+
+
+class Command(BaseCommand):
+    help = (
+        "Sample solutions from a policy named in POLICY_ENDPOINTS, grade them by the reference answers and import "
+        "them; the workers then score them and, with --open-generation, queue them for labelling."
+    )
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        wish = Wish("")
+        parser.add_argument("project", help="address (slug) of the project")
+        parser.add_argument("--endpoint", required=True, help="its name in POLICY_ENDPOINTS")
+        parser.add_argument("--samples", type=int, default=wish.samples, help="solutions a problem (%(default)s)")
+        parser.add_argument("--temperature", type=float, default=wish.temperature, help="(%(default)s)")
+        parser.add_argument("--max-tokens", type=int, default=wish.max_tokens, help="of one solution (%(default)s)")
+        parser.add_argument("--prompt", help="the user's message, with {problem} in it; else the endpoint's own")
+        parser.add_argument("--decomposition", default=wish.decomposition, choices=list(RULES))
+        parser.add_argument("--choice", default=wish.choice, choices=SamplingRun.Choice.values, help="which problems")
+        parser.add_argument("--domain", default="", help="problems of one domain only")
+        parser.add_argument("--most-problems", type=int, help="ask about so many at most")
+        parser.add_argument("--token-budget", type=int, help="stop once so many tokens are spent, prompts included")
+        parser.add_argument("--open-generation", action="store_true", help="open the next generation when it is scored")
+        parser.add_argument("--seed", type=int)
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        try:
+            project = Project.objects.get(slug=options["project"])
+        except Project.DoesNotExist:
+            known = ", ".join(Project.objects.order_by("slug").values_list("slug", flat=True)) or "none yet"
+            raise CommandError(f"There is no project '{options['project']}'; there are: {known}.") from None
+        same = ("endpoint", "samples", "temperature", "max_tokens", "decomposition", "choice", "domain", "seed")
+        wish = Wish(
+            **{name: options[name] for name in same},
+            prompt=options["prompt"] or proposed_prompt(options["endpoint"]),
+            most_problems=options["most_problems"],
+            token_budget=options["token_budget"],
+            opens_generation=options["open_generation"],
+        )
+        try:
+            run = create_sampling(by=None, project=project, wish=wish)
+        except DomainError as error:
+            raise CommandError(error.message) from None
+        run_sampling(run.pk, seconds=None, on_progress=self._tell)
+        run.refresh_from_db()
+        if sys.stderr.isatty():
+            self.stderr.write("")
+        self._report(run)
+        if run.state not in (SamplingRun.State.DONE, SamplingRun.State.SCORING):
+            raise CommandError(run.error or f"The sampling is {run.get_state_display()}.")
+
+    def _tell(self, run: SamplingRun) -> None:
+        if sys.stderr.isatty():
+            self.stderr.write(f"\r{progress_of(run).share:4.0%}  {run.sampled} samples", ending="")
+
+    def _report(self, run: SamplingRun) -> None:
+        self.stdout.write(
+            f"{run.sampled} samples of {run.done_problems} problems from {run.endpoint} ({run.model}): "
+            f"{run.accepted} new, {run.duplicates} duplicates, {run.refused} refused, "
+            f"{run.failed_problems} problems failed."
+        )
+        self.stdout.write(
+            f"{run.right} right, {run.wrong} wrong, {run.ungraded} not graded; "
+            f"{run.prompt_tokens + run.completion_tokens:,} tokens in {run.calls} calls."
+        )
+        for one in run.sampled_problems.exclude(error="")[:SHOWN_ERRORS]:
+            self.stdout.write(f"  problem {one.problem_id}: {one.error}")
+        if run.note:
+            self.stdout.write(run.note)
+        if run.state == SamplingRun.State.SCORING:
+            self.stdout.write("The next generation opens as soon as the workers have scored what is new.")

@@ -1,0 +1,105 @@
+from django.contrib.auth.models import User
+from django.db import models
+
+from annotation.models.generation import Generation
+from annotation.models.problem import Problem
+from annotation.models.project import Project
+
+
+class SamplingRun(models.Model):
+    """Solutions sampled from a policy into the project. Counts are of samples, unless they say otherwise.
+
+    `endpoint` and `model` are names: the address and the key stand in the operator's settings. `prompt` is the
+    user's message, "{problem}" in it. A token budget counts prompts too; 0 is none.
+    """
+
+    class State(models.TextChoices):
+        QUEUED = "queued"
+        RUNNING = "running"
+        SCORING = "scoring", "waiting for scores"
+        DONE = "done"
+        FAILED = "failed"
+        CANCELLED = "cancelled"
+
+    SAMPLED_FROM = (State.QUEUED, State.RUNNING)  # a worker is or will be at it
+    LIVE = (*SAMPLED_FROM, State.SCORING)
+
+    class Choice(models.TextChoices):
+        ALL = "all", "all"
+        UNLABELLED = "unlabelled", "those without a label"
+        FEWEST = "fewest", "those with the fewest solutions"
+        UNCERTAIN = "uncertain", "those the champion is least sure of"
+
+    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="sampling_runs")
+    requested_by = models.ForeignKey(User, null=True, blank=True, on_delete=models.PROTECT, related_name="+")
+    endpoint = models.CharField(max_length=100)
+    model = models.CharField(max_length=200)
+    temperature = models.FloatField(default=0.8)
+    max_tokens = models.PositiveIntegerField(default=1024)
+    samples = models.PositiveIntegerField(default=4, help_text="Solutions sampled for each problem.")
+    prompt = models.TextField(default="{problem}")
+    decomposition = models.CharField(max_length=40, default="blank_lines")
+    choice = models.CharField(max_length=10, choices=Choice, default=Choice.ALL)
+    domain = models.CharField(max_length=100, blank=True)
+    token_budget = models.PositiveBigIntegerField(default=0)
+    seed = models.BigIntegerField()
+    opens_generation = models.BooleanField(default=False)
+    generation = models.OneToOneField(
+        Generation, null=True, blank=True, on_delete=models.SET_NULL, related_name="sampling_run"
+    )
+
+    state = models.CharField(max_length=10, choices=State, default=State.QUEUED)
+    problems = models.PositiveIntegerField(default=0, help_text="How many problems were chosen.")
+    done_problems = models.PositiveIntegerField(default=0)
+    failed_problems = models.PositiveIntegerField(default=0)
+    sampled = models.PositiveIntegerField(default=0)
+    accepted = models.PositiveIntegerField(default=0)
+    duplicates = models.PositiveIntegerField(default=0)
+    refused = models.PositiveIntegerField(default=0)
+    right = models.PositiveIntegerField(default=0)
+    wrong = models.PositiveIntegerField(default=0)
+    ungraded = models.PositiveIntegerField(default=0)
+    calls = models.PositiveIntegerField(default=0)
+    prompt_tokens = models.PositiveBigIntegerField(default=0)
+    completion_tokens = models.PositiveBigIntegerField(default=0)
+    cancel_requested = models.BooleanField(default=False)
+    note = models.TextField(blank=True, help_text="How it ended, where there is more to say than its state.")
+    error = models.TextField(blank=True)
+    heartbeat_at = models.DateTimeField(null=True, blank=True)
+    created_at = models.DateTimeField(auto_now_add=True)
+    started_at = models.DateTimeField(null=True, blank=True)
+    finished_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        ordering = ["-id"]
+
+    def __str__(self) -> str:
+        return f"sampling {self.pk} from {self.endpoint} ({self.state})"
+
+    @property
+    def tokens(self) -> int:
+        return self.prompt_tokens + self.completion_tokens
+
+
+class SampledProblem(models.Model):
+    """One chosen problem of a run, in the order of `position`; `error` says why it has no samples, or fewer."""
+
+    class State(models.TextChoices):
+        WAITING = "waiting"
+        DONE = "done"
+        FAILED = "failed"
+
+    run = models.ForeignKey(SamplingRun, on_delete=models.CASCADE, related_name="sampled_problems")
+    problem = models.ForeignKey(Problem, on_delete=models.CASCADE, related_name="+")
+    position = models.PositiveIntegerField()
+    state = models.CharField(max_length=10, choices=State, default=State.WAITING)
+    accepted = models.PositiveIntegerField(default=0)
+    error = models.TextField(blank=True)
+
+    class Meta:
+        ordering = ["position"]
+        constraints = [models.UniqueConstraint(fields=["run", "problem"], name="sampled_problem_once")]
+        indexes = [models.Index(fields=["run", "state", "position"], name="sampled_problem_next")]
+
+    def __str__(self) -> str:
+        return f"problem {self.problem_id} of {self.run}"

@@ -1,0 +1,52 @@
+"""A policy's text becomes a record: split into steps, graded, and told where it comes from."""
+
+import hashlib
+
+from annotation.formats.record import Record, Rejection
+from annotation.intake.preparing import prepared
+from annotation.models import Problem, SamplingRun
+from annotation.rounds.gateway.policies import Sample, answer_in, is_right
+
+GENERATOR_LENGTH = 200
+
+
+def prompt_sha256(prompt: str) -> str:
+    return hashlib.sha256(prompt.encode()).hexdigest()
+
+
+def record_of(run: SamplingRun, problem: Problem, sample: Sample, number: int) -> Record | Rejection:
+    """The sample as a solution of the problem, or why it is none."""
+    if sample.cut:
+        return Rejection(line=number, field="solution", reason=f"was cut at {run.max_tokens} tokens")
+    if "\0" in sample.text:
+        return Rejection(line=number, field="solution", reason="holds a NUL character")
+    record = Record(
+        problem=problem.text,
+        positions=[],
+        solution_text=sample.text,
+        source_group=problem.source_group,
+        domain=problem.domain,
+        reference_answer=problem.reference_answer,
+        external_id=f"sampling-{run.pk}-{problem.pk}-{number}",
+        generator=run.model[:GENERATOR_LENGTH],
+        extra={"sampled": provenance(run)},
+    )
+    ready = prepared(number, record, run.decomposition)
+    if isinstance(ready, Record):
+        last = ready.positions[-1][0].text
+        ready.final_answer = answer_in(last)
+        ready.final_answer_correct = is_right(last, problem.reference_answer)
+    return ready
+
+
+def provenance(run: SamplingRun) -> dict[str, object]:
+    """What is kept with each solution of how it was sampled."""
+    return {
+        "run": run.pk,
+        "endpoint": run.endpoint,
+        "model": run.model,
+        "temperature": run.temperature,
+        "max_tokens": run.max_tokens,
+        "prompt_sha256": prompt_sha256(run.prompt),
+        "seed": run.seed,
+    }

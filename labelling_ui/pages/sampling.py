@@ -1,0 +1,186 @@
+"""Sampling from a policy: what to ask for, a preview of three samples, and the progress of each run."""
+
+from typing import Any
+
+from django import forms
+from django.http import HttpRequest, HttpResponse, HttpResponseBase
+from django.shortcuts import get_object_or_404, redirect, render
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+from django.views.decorators.http import require_POST
+
+from annotation.errors import DomainError
+from annotation.models import Membership, SampledProblem, SamplingRun
+from annotation.rounds.gateway.policies import endpoint_names, proposed_prompt
+from annotation.sampling.choosing import domains_of
+from annotation.sampling.previewing import preview_sampling
+from annotation.sampling.runs import (
+    HOTTEST,
+    MOST_SAMPLES,
+    MOST_TOKENS,
+    Wish,
+    cancel_sampling,
+    progress_of,
+    resume_sampling,
+    start_sampling,
+)
+from labelling_ui.pages.access import MANAGER, attempt, project_page, signed_in, slug_of
+from labelling_ui.pages.imports import ImportForm
+from labelling_ui.pages.listing import Column, Listing, respond
+
+
+class SamplingForm(forms.Form):
+    endpoint = forms.ChoiceField(label=gettext_lazy("Policy"))
+    samples = forms.IntegerField(
+        label=gettext_lazy("Solutions a problem"), min_value=1, max_value=MOST_SAMPLES, initial=4
+    )
+    temperature = forms.FloatField(
+        label=gettext_lazy("Temperature"),
+        min_value=0,
+        max_value=HOTTEST,
+        initial=0.8,
+        widget=forms.NumberInput({"step": "0.1"}),
+    )
+    max_tokens = forms.IntegerField(
+        label=gettext_lazy("Most tokens a solution"), min_value=1, max_value=MOST_TOKENS, initial=1024
+    )
+    choice = forms.ChoiceField(
+        label=gettext_lazy("Problems"),
+        choices=[
+            (SamplingRun.Choice.ALL, gettext_lazy("all")),
+            (SamplingRun.Choice.UNLABELLED, gettext_lazy("those without a label")),
+            (SamplingRun.Choice.FEWEST, gettext_lazy("those with the fewest solutions")),
+            (SamplingRun.Choice.UNCERTAIN, gettext_lazy("those the champion is least sure of")),
+        ],
+    )
+    domain = forms.ChoiceField(label=gettext_lazy("Domain"), required=False)
+    most_problems = forms.IntegerField(
+        label=gettext_lazy("At most so many problems"), min_value=1, max_value=10**9, required=False
+    )
+    token_budget = forms.IntegerField(
+        label=gettext_lazy("Token budget"),
+        min_value=1,
+        max_value=2**53,
+        required=False,
+        help_text=gettext_lazy("Prompts included; empty for no bound."),
+    )
+    prompt = forms.CharField(
+        label=gettext_lazy("Prompt"),
+        required=False,
+        widget=forms.Textarea({"rows": 3}),
+        help_text=gettext_lazy("With {problem} where the problem goes. Empty: what the operator set for the policy."),
+    )
+    decomposition = forms.ChoiceField(
+        label=gettext_lazy("Split solutions into steps"),
+        choices=ImportForm.base_fields["decomposition"].choices,  # type: ignore[attr-defined]
+    )
+    opens_generation = forms.BooleanField(
+        label=gettext_lazy("Queue them for labelling: open the next generation when they are scored"), required=False
+    )
+
+    def __init__(self, *args: Any, domains: list[str], **named: Any) -> None:
+        super().__init__(*args, **named)
+        self.fields["endpoint"].choices = [  # type: ignore[attr-defined]
+            (name, f"{name} ({model})") for name, model in endpoint_names().items()
+        ]
+        self.fields["domain"].choices = [  # type: ignore[attr-defined]
+            ("", gettext_lazy("all")), *((domain, domain) for domain in domains)
+        ]  # fmt: skip
+
+    def wish(self) -> Wish:
+        """What the form asks for; it is valid."""
+        said = dict(self.cleaned_data)
+        said["prompt"] = said["prompt"] or proposed_prompt(said["endpoint"])
+        return Wish(**said)
+
+
+COLUMNS = [
+    Column("policy", gettext_lazy("Policy"), lambda r: r.endpoint, sort="endpoint"),
+    Column("model", gettext_lazy("Model"), lambda r: r.model, sort="model"),
+    Column("state", gettext_lazy("State"), lambda r: r.state, sort="state"),
+    Column("started", gettext_lazy("Started"), lambda r: r.created_at.isoformat(), sort="created_at"),
+    Column("problems", gettext_lazy("Problems"), lambda r: r.problems, sort="problems", number=True),
+    Column("accepted", gettext_lazy("New solutions"), lambda r: r.accepted, sort="accepted", number=True),
+    Column("right", gettext_lazy("Right"), lambda r: r.right, sort="right", number=True),
+    Column("wrong", gettext_lazy("Wrong"), lambda r: r.wrong, sort="wrong", number=True),
+]
+ERROR_COLUMNS = [
+    Column("problem", gettext_lazy("Problem"), lambda s: s.problem.text),
+    Column("state", gettext_lazy("State"), lambda s: s.state, sort="state"),
+    Column("error", gettext_lazy("What went wrong"), lambda s: s.error, sort="error"),
+    Column("position", gettext_lazy("Asked as number"), lambda s: s.position + 1, sort="position", number=True),
+]
+
+
+@project_page(MANAGER)
+def samplings(request: HttpRequest, member: Membership) -> HttpResponseBase:
+    form = _form(request, member)
+    if request.method == "POST" and form.is_valid():
+        run = attempt(request, "", start_sampling, project=member.project, wish=form.wish())
+        if run:
+            return redirect("sampling-run", run.pk)
+    listing = Listing(request, member.project.sampling_runs.all(), COLUMNS, sort="-started")
+    context = {"member": member, "tab": "import", "form": form, "endpoints": endpoint_names()}
+    return respond(request, "labelling_ui/sampling.html", listing, f"{member.project.slug}-samplings", context)
+
+
+@require_POST
+@project_page(MANAGER)
+def preview(request: HttpRequest, member: Membership) -> HttpResponseBase:
+    """What the policy writes on the first problems, asked as the form says."""
+    form = _form(request, member)
+    context: dict[str, Any] = {"form": form}
+    if form.is_valid():
+        try:
+            context["previewed"] = preview_sampling(by=signed_in(request), project=member.project, wish=form.wish())
+        except DomainError as error:
+            context["error"] = error.message
+    return render(request, "labelling_ui/sampling_preview.html", context)
+
+
+def sampling_run(request: HttpRequest, run_id: int) -> HttpResponseBase:
+    return _run_page(request, slug=slug_of(request, SamplingRun, run_id), run_id=run_id)
+
+
+@require_POST
+def cancel(request: HttpRequest, run_id: int) -> HttpResponseBase:
+    return _cancel(request, slug=slug_of(request, SamplingRun, run_id), run_id=run_id)
+
+
+@require_POST
+def resume(request: HttpRequest, run_id: int) -> HttpResponseBase:
+    return _resume(request, slug=slug_of(request, SamplingRun, run_id), run_id=run_id)
+
+
+@project_page(MANAGER)
+def _run_page(request: HttpRequest, member: Membership, run_id: int) -> HttpResponseBase:
+    run = get_object_or_404(SamplingRun.objects.select_related("generation"), pk=run_id, project=member.project)
+    live = run.state in SamplingRun.LIVE
+    left = not live and run.sampled_problems.exclude(state=SampledProblem.State.DONE).exists()
+    context = {"member": member, "tab": "import", "run": run, "live": live, "left": left, "progress": progress_of(run)}
+    if request.headers.get("HX-Request") and "sort" not in request.GET:
+        page: HttpResponse = render(request, "labelling_ui/sampling_live.html", context)
+        if not live:
+            page.headers["HX-Refresh"] = "true"  # the problems with errors stand outside of the live part
+        return page
+    errors = run.sampled_problems.exclude(error="").select_related("problem")
+    listing = Listing(request, errors, ERROR_COLUMNS, sort="position")
+    return respond(request, "labelling_ui/sampling_run.html", listing, f"sampling-{run.pk}-errors", context)
+
+
+@project_page(MANAGER)
+def _cancel(request: HttpRequest, member: Membership, run_id: int) -> HttpResponseBase:
+    run = get_object_or_404(SamplingRun, pk=run_id, project=member.project)
+    attempt(request, _("The sampling stops behind what is being asked. What came in stays."), cancel_sampling, run=run)
+    return redirect("sampling-run", run.pk)
+
+
+@project_page(MANAGER)
+def _resume(request: HttpRequest, member: Membership, run_id: int) -> HttpResponseBase:
+    run = get_object_or_404(SamplingRun, pk=run_id, project=member.project)
+    attempt(request, _("The sampling goes on with the problems that are left."), resume_sampling, run=run)
+    return redirect("sampling-run", run.pk)
+
+
+def _form(request: HttpRequest, member: Membership) -> SamplingForm:
+    return SamplingForm(request.POST if request.method == "POST" else None, domains=domains_of(member.project))

@@ -1,0 +1,70 @@
+"""Sampling over the API: started by name, watched, cancelled, resumed; nothing of addresses or keys comes out."""
+
+import pytest
+from rest_framework.test import APIClient
+
+from annotation.models import SamplingRun
+from annotation.sampling import sampling
+from tests.factories import MembershipFactory, ProblemFactory, UserFactory
+
+pytestmark = pytest.mark.django_db
+HIDDEN = {"url": "http://10.0.0.1/v1", "model": "m", "api_key": "sk-secret"}
+
+
+@pytest.fixture
+def asked(project, manager, monkeypatch):
+    for module in ("runs", "sampling", "following"):
+        monkeypatch.setattr(f"annotation.sampling.{module}.enqueue", lambda *task: None)
+    ProblemFactory(project=project)
+    client = APIClient()
+    client.force_authenticate(manager)
+    return client
+
+
+def test_a_sampling_over_the_api(asked):
+    made = asked.post("/api/v1/projects/project/samplings/", {"endpoint": "sandbox", "samples": 2}, format="json")
+    assert made.status_code == 202
+    assert (made.data["state"], made.data["model"], made.data["problems"]) == ("queued", "sandbox-medium", 1)
+    run = made.data["id"]
+    assert asked.get("/api/v1/projects/project/samplings/").data["results"][0]["id"] == run
+    assert asked.post(f"/api/v1/samplings/{run}/cancel/").data["state"] == "cancelled"
+    assert asked.post(f"/api/v1/samplings/{run}/cancel/").data["code"] == "sampling_over"
+    assert asked.post(f"/api/v1/samplings/{run}/resume/").data["state"] == "queued"
+    sampling.run_sampling(run)
+    found = asked.get(f"/api/v1/samplings/{run}/").data
+    assert (found["state"], found["failed_problems"], found["progress"]["share"]) == ("failed", 1, 1.0)
+    assert "poses no problem" in found["error"]
+
+
+def test_endpoints_are_named_and_their_addresses_and_keys_stay_hidden(asked, settings):
+    settings.POLICY_ENDPOINTS = {"inner": HIDDEN}
+    answers = [
+        asked.get("/api/v1/projects/project/policy-endpoints/"),
+        asked.post("/api/v1/projects/project/samplings/", {"endpoint": "inner"}, format="json"),
+    ]
+    assert answers[0].data == [{"name": "inner", "model": "m"}]
+    assert not any(secret in answer.content.decode() for answer in answers for secret in ("sk-secret", "10.0.0.1"))
+
+
+@pytest.mark.parametrize(
+    ("wish", "status", "code"),
+    [
+        ({"endpoint": "http://10.0.0.1/v1"}, 400, "unknown_endpoint"),
+        ({"endpoint": "sandbox", "prompt": "Solve."}, 400, "invalid_sampling"),
+        ({"endpoint": "sandbox", "domain": "poetry"}, 400, "no_problems"),
+        ({"endpoint": "sandbox", "samples": 0}, 400, "invalid"),
+        ({}, 400, "invalid"),
+    ],
+)
+def test_what_cannot_be_is_refused_by_code(asked, wish, status, code):
+    answer = asked.post("/api/v1/projects/project/samplings/", wish, format="json")
+    assert answer.status_code == status
+    assert answer.data["code"].startswith(code)
+    assert not SamplingRun.objects.exists()
+
+
+def test_only_managers_sample(project, asked):
+    client = APIClient()
+    client.force_authenticate(MembershipFactory(project=project, role="reviewer", user=UserFactory()).user)
+    assert client.get("/api/v1/projects/project/samplings/").status_code == 403
+    assert client.post("/api/v1/projects/project/samplings/", {"endpoint": "sandbox"}).status_code == 403
