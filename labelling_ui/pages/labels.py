@@ -7,7 +7,8 @@ from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponseBase
 from django.utils.translation import gettext_lazy as _
 
-from annotation.models import Annotation, Membership, Project
+from annotation.models import Annotation, LabelBatch, Membership, Project
+from annotation.quality.batches import labels_of_batch
 from annotation.quality.statistics import latest_annotations
 from labelling_ui import words
 from labelling_ui.pages.access import ANYONE, project_page
@@ -43,6 +44,7 @@ class LabelFilters(OwnLabelFilters):
     source = forms.ChoiceField(choices=[words.ALL, *words.SOURCES], required=False, label=_("Source"))
     lane = forms.ChoiceField(choices=[words.ALL, *words.LANES], required=False, label=_("Lane"))
     generation = forms.IntegerField(required=False, min_value=0, label=_("Generation"))
+    batch = forms.ModelChoiceField(LabelBatch.objects.none(), required=False, widget=forms.HiddenInput)
 
     lookups = OwnLabelFilters.lookups | {
         "annotator": "annotator",
@@ -57,6 +59,14 @@ class LabelFilters(OwnLabelFilters):
         people = Membership.objects.filter(project=project).select_related("user").order_by("user__username")
         annotator: forms.ModelChoiceField = self.fields["annotator"]  # type: ignore[assignment]
         annotator.queryset = people
+        batch: forms.ModelChoiceField = self.fields["batch"]  # type: ignore[assignment]
+        batch.queryset = project.label_batches.all()
+
+    def narrow(self, rows: QuerySet[Any]) -> QuerySet[Any]:
+        chosen = self.chosen()
+        if batch := chosen.pop("batch", None):
+            rows = rows.filter(pk__in=labels_of_batch(batch).values("pk"))
+        return rows.filter(**{self.lookups[name]: value for name, value in chosen.items()})
 
 
 OWN_COLUMNS = [

@@ -99,6 +99,24 @@ class SettingsForm(RoundsFields):
     )
     gate_min_holdout = forms.IntegerField(label=gettext_lazy("Labelled holdout solutions the gate needs"))
 
+    consensus = forms.ChoiceField(
+        choices=[
+            ("reliability", gettext_lazy("by how reliable each annotator is")),
+            ("shares", gettext_lazy("all alike")),
+        ],
+        label=gettext_lazy("Labels are weighed"),
+    )
+    labels_between_false_alarms = forms.IntegerField(
+        label=gettext_lazy("Labels between false alarms"),
+        help_text=gettext_lazy("at least so many judged labels, on average"),
+    )
+    hold_rounds = forms.BooleanField(
+        required=False, label=gettext_lazy("Begin no round by itself while a suspected batch waits for a decision")
+    )
+    set_aside = forms.BooleanField(
+        required=False, label=gettext_lazy("Set aside at once what other people’s labels speak against")
+    )
+
     training = forms.JSONField(
         required=False,
         widget=forms.Textarea({"rows": 6, "spellcheck": "false"}),
@@ -128,6 +146,8 @@ class SettingsForm(RoundsFields):
         "gate_min_holdout",
     )
 
+    watch = ("consensus", "labels_between_false_alarms", "hold_rounds", "set_aside")
+
     further = ("training",)
 
     def clean_training(self) -> dict[str, Any]:
@@ -147,6 +167,7 @@ class SettingsForm(RoundsFields):
             (_("How people rate"), self.scheme),
             (_("What the queue holds"), self.queue),
             (_("What a round does"), self.rounds),
+            (_("How labels are weighed and watched"), self.watch),
             (_("When rounds begin by themselves"), self.when),
         ]
         return [
@@ -165,6 +186,7 @@ class SettingsForm(RoundsFields):
         scheme["error_types"] = [line.strip() for line in data["error_types"].splitlines() if line.strip()]
         policy = {name: data[name] for name in (*self.queue, *self.rounds, *self.further) if name not in MIX}
         policy["mix"] = {lane: data[lane] for lane in MIX}
+        policy["quality"] = {name: data[name] for name in self.watch}
         policy["rounds"] = self.rounds_policy()
         return {
             "name": data["name"],
@@ -189,6 +211,7 @@ def initial_of(project: Project) -> dict[str, Any]:
     values = {name: getattr(scheme, name) for name in SettingsForm.scheme}
     values["error_types"] = "\n".join(scheme.error_types)
     values |= {lane: getattr(policy.mix, lane) for lane in MIX}
+    values |= {name: getattr(policy.quality, name) for name in SettingsForm.watch}
     names = (*SettingsForm.queue, *SettingsForm.rounds, *SettingsForm.further)
     values |= {name: getattr(policy, name) for name in names if name not in MIX}
     values |= rounds_initial(policy.rounds)

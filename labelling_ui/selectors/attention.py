@@ -8,7 +8,7 @@ from django.urls import reverse
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from annotation.models import Dispute, ImportJob, Membership, TrainingRun
+from annotation.models import Dispute, ImportJob, LabelBatch, Membership, TrainingRun
 from annotation.quality.agreement import disagreements
 from annotation.quality.statistics import latest_annotations
 
@@ -43,6 +43,11 @@ def concerns(member: Membership) -> list[Concern]:
             _("solutions whose first error people disagree on"),
             disagreements(project).count(),
             to("solutions", "?disagreement=on"),
+        ),
+        Concern(
+            _("suspected batches of labels"),
+            project.label_batches.filter(state=LabelBatch.State.SUSPECTED).count(),
+            to("quality", "?state=suspected"),
         ),
         Concern(
             _("labels that gave up, or call the problem bad"),

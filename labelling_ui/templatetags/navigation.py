@@ -18,6 +18,7 @@ TABS = [
     ("labels", _("Labels"), ANYONE),
     ("solutions", _("Solutions"), STAFF),
     ("disputes", _("Disputes"), STAFF),
+    ("quality", _("Quality"), STAFF),
     ("generations", _("Generations"), STAFF),
     ("runs", _("Runs"), STAFF),
     ("models", _("Models"), STAFF),

@@ -1,0 +1,300 @@
+"""What a batch of poisoned labels does to a project with a champion, with and without its defences.
+
+    python -m benchmarks.poison --json var/poison.json
+
+A sandbox project has a first generation labelled by simulated annotators, and a champion. In the second generation an
+account that was careful so far turns: it calls right what is wrong and wrong what is right ("flipped"), calls
+everything right, or answers by chance, in a tenth or three tenths of the labels, on the holdout too. For each case
+the same labels are learned from three times: all words alike, weighed by reliability, and with what the alarm named set
+aside. F1 is on fresh sandbox truth. Starts embedded servers of its own in a temporary folder.
+"""
+
+import argparse
+import os
+import shutil
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import numpy as np
+
+from launch.embedded import servers
+from prm.files import write_json
+from prm.sandbox.annotators import Reading, StepReading
+
+HONEST = {"careful": 4, "average": 3, "lenient": 1}
+TURNCOAT = "turncoat"
+KINDS = ("flipped", "all right", "by chance")
+SHARES = (0.1, 0.3)
+ARMS = ("alike", "weighed", "set aside")
+LOOK_EVERY = 10  # labels between two looks of the watch
+SEED = 20261121
+SAID_IN = 20_000  # ms a step
+
+
+class Arm(msgspec.Struct):
+    """One way to learn from a case's labels: the challenger's F1 on truth, and what the gate said of it."""
+
+    f1: tuple[float, float | None, float | None]
+    auroc: float
+    promoted: bool
+    gain: float | None
+    verdict: str
+
+
+class Case(msgspec.Struct):
+    """`alarm_after` counts the poisoned labels that were in when the alarm went off; `wronged` are honest people blamed."""
+
+    kind: str
+    share: float
+    poisoned: int
+    labels: int
+    judge: str = ""
+    alarm_after: int | None = None
+    set_aside_poisoned: int = 0
+    set_aside_honest: int = 0
+    wronged: list[str] = []
+    informedness: dict[str, float] = {}
+    arms: dict[str, Arm] = {}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--solutions", type=int, default=1800)
+    parser.add_argument("--first", type=int, default=450, help="solutions labelled before")
+    parser.add_argument("--second", type=int, default=300, help="solutions labelled with the turncoat")
+    parser.add_argument("--seed", type=int, default=SEED)
+    parser.add_argument("--json", type=Path)
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        root = Path(folder)
+        given = {name: os.environ[name] for name in ("DATABASE_URL", "REDIS_URL") if name in os.environ}
+        with servers(root, given=given, durable=False) as addresses:
+            os.environ.update(addresses, VAR_DIR=str(root), DJANGO_SETTINGS_MODULE="config.settings.local")
+            os.environ.setdefault("LOG_LEVEL", "WARNING")
+            import django
+
+            django.setup()
+            bench = Bench(root, options)
+            bench.prepare()
+            cases = [bench.case("nobody turns", 0.0), *(bench.case(k, s) for s in SHARES for k in KINDS)]
+    print(f"\nThe champion before: F1 {_figure(bench.before)}.\n")
+    print(_table(cases))
+    if options.json:
+        write_json(
+            options.json,
+            {"before": bench.before, "cases": cases, "options": {k: str(v) for k, v in vars(options).items()}},
+        )
+
+
+class Bench:
+    """The project as it was before, of which every case gets a copy."""
+
+    def __init__(self, root: Path, options: argparse.Namespace) -> None:
+        from annotation.rounds.gateway.sandbox import Sandbox
+        from benchmarks.soak.quality import fresh_truth
+
+        self.root, self.options = root, options
+        self.sandbox = Sandbox(solutions=options.solutions, seed=options.seed)
+        self.truth = fresh_truth(seed=options.seed)
+        self.before: tuple[float, float | None, float | None] = (0.0, None, None)
+
+    def prepare(self) -> None:
+        """Import, label, train and promote; the database and the files are kept as they are then."""
+        from django.contrib.auth.models import User
+        from django.core.management import call_command
+
+        from annotation.intake.records import import_records
+        from annotation.membership.members import add_member
+        from annotation.membership.projects import change_project, create_project
+        from annotation.rounds import pipeline, registry, runs
+        from annotation.rounds.generations import open_first_generation
+
+        with self.copy_of(None, "base"):
+            call_command("migrate", verbosity=0)
+            manager = User.objects.create_user("manager", is_staff=True)
+            policy = {
+                "training_sources": ["human", "simulated"],
+                "generation_budget": self.options.first,
+                "mix": {"control": 0.2, "holdout": 0.2, "calibration": 0.1, "overlap": 0.12},
+                "gate_tolerance": 0.05,
+            }
+            project = create_project(by=manager, name="Poison", slug="poison", policy=policy)
+            import_records(project=project, records=self.sandbox.records(), by=manager)
+            for name in (*HONEST, TURNCOAT):
+                add_member(
+                    by=manager, project=project, user=User.objects.create_user(name), role="annotator", simulated=True
+                )
+            open_first_generation(by=manager, project=project, seed=self.options.seed)
+            self.label(project, kind="", share=0.12)
+            change_project(by=manager, project=project, policy=policy | {"generation_budget": self.options.second})
+            project.refresh_from_db()
+            run = runs.prepare_run(by=manager, project=project, trigger="manual", seed=self.options.seed)
+            run = pipeline.run_through(run)
+            champion = registry.champion_of(project)
+            if champion is None:
+                raise SystemExit(f"No champion to poison: {run.error or run.model_version.gate['sentence']}")
+            self.before, _ = self.measure(champion)
+            print(f"Champion: F1 {_figure(self.before)}", flush=True)
+
+    def case(self, kind: str, share: float) -> Case:
+        """Label the second generation, watch, and learn from it in each way."""
+        from annotation.models import LabelBatch, Project
+        from annotation.quality.batches import labels_of_batch, set_aside
+        from annotation.quality.people import trust_by_person
+
+        name = f"case_{kind.replace(' ', '_')}_{round(100 * share)}"
+        with self.copy_of("base", name):
+            project = Project.objects.get(slug="poison")
+            found = self.label(project, kind=kind, share=share)
+            names = {f"annotator {m.pk}": m.user.username for m in project.memberships.select_related("user")}
+            found.informedness = {
+                names[who]: round(trust.informedness, 3) for who, trust in trust_by_person(project).items()
+            }
+        for arm in ARMS:
+            with self.copy_of(name, f"{name}_{arm.replace(' ', '_')}"):
+                project = Project.objects.get(slug="poison")
+                project.policy["quality"] = {"consensus": "shares" if arm == "alike" else "reliability"}
+                project.save()
+                if arm == "set aside":
+                    for batch in LabelBatch.objects.all():
+                        mine = batch.annotator is not None and batch.annotator.user.username == TURNCOAT and bool(kind)
+                        poisoned = labels_of_batch(batch).filter(comment="poison").count()
+                        found.set_aside_poisoned += poisoned
+                        found.set_aside_honest += labels_of_batch(batch).count() - poisoned
+                        if not mine:
+                            found.wronged.append(batch.annotator.user.username if batch.annotator else "a source")
+                        set_aside(by=None, batch=batch, reason="the alarm")
+                found.arms[arm] = self.learn(project)
+        print(_line(found), flush=True)
+        return found
+
+    def label(self, project: Any, *, kind: str, share: float) -> Case:
+        """Work through the queue; of the labels `share` are the turncoat's, poisoned where there is a `kind`."""
+        from django.contrib.auth.models import User
+
+        from annotation.demo.labelling import submission_of
+        from annotation.labelling.submission import submit_annotation
+        from annotation.quality.watching import watch
+        from annotation.queue.claiming import claim_next
+
+        rng = np.random.default_rng([self.options.seed, round(100 * share), len(kind)])
+        users = {name: User.objects.get(username=name) for name in (*HONEST, TURNCOAT)}
+        poisoning = kind in KINDS
+        honest = share if poisoning or not kind else 0.12
+        crowd = {name: (1 - honest) * pace / sum(HONEST.values()) for name, pace in HONEST.items()} | {TURNCOAT: honest}
+        found = Case(kind, share, 0, 0)
+        while crowd:
+            chances = np.array(list(crowd.values()))
+            name = str(rng.choice(list(crowd), p=chances / chances.sum()))
+            lease = claim_next(by=users[name], project=project, holding=[]).lease
+            if lease is None:
+                del crowd[name]
+                continue
+            profile = "careful" if name == TURNCOAT else name
+            reading = self.sandbox.read(lease.solution.external_id, profile=profile, rng=rng)
+            bad = name == TURNCOAT and poisoning
+            if bad:
+                steps = lease.solution.steps.filter(alternative=0).count()
+                reading = poisoned(kind, reading, steps, rng)
+            submission = submission_of(lease, reading)
+            submission = msgspec.structs.replace(submission, comment="poison" if bad else "")
+            submit_annotation(by=users[name], project=project, submission=submission)
+            found.labels += 1
+            found.poisoned += bad
+            if kind and found.labels % LOOK_EVERY == 0:
+                for batch in watch(project):
+                    if batch.annotator and batch.annotator.user.username == TURNCOAT and found.alarm_after is None:
+                        found.judge, found.alarm_after = batch.judge, found.poisoned
+        if kind:
+            watch(project)
+        return found
+
+    def learn(self, project: Any) -> Arm:
+        """One round as far as the gate, and the challenger on truth."""
+        from annotation.rounds import pipeline, runs
+
+        run = runs.prepare_run(by=None, project=project, trigger="manual", seed=self.options.seed + 1)
+        while pipeline.next_stage(run).name != "promote":
+            if not pipeline.perform_next(run):
+                run.refresh_from_db()
+                raise SystemExit(run.error)
+        run.refresh_from_db()
+        version = run.model_version
+        f1, auroc = self.measure(version)
+        return Arm(f1, auroc, version.gate["promote"], version.gate["gain"], version.gate["sentence"])
+
+    def measure(self, version: Any) -> tuple[tuple[float, float | None, float | None], float]:
+        from django.conf import settings
+
+        from prm.evaluation import evaluate
+        from prm.scoring import Scorer
+
+        scorer = Scorer.load(settings.MODEL_ROOT / version.path)
+        whole = evaluate(self.truth, list(scorer.score(self.truth)), threshold=scorer.threshold).overall
+        f1 = whole.processbench_f1
+        return (f1.value, f1.low, f1.high), whole.step_auroc.value
+
+    @contextmanager
+    def copy_of(self, template: str | None, name: str) -> Iterator[None]:
+        """Work in a database and folders that begin as a copy of those called `template`, and stay."""
+        import psycopg
+        from django.conf import settings
+        from django.db import connection
+
+        connection.close()
+        parameters = connection.get_connection_params() | {"dbname": "postgres", "autocommit": True}
+        with psycopg.connect(**parameters) as server:
+            server.execute(f"CREATE DATABASE {name}" + (f" TEMPLATE {template}" if template else ""))
+        folder = self.root / "cases" / name
+        if template:
+            shutil.copytree(self.root / "cases" / template, folder)
+        folder.mkdir(parents=True, exist_ok=True)
+        for setting in ("models", "runs", "snapshots"):
+            setattr(settings, f"{setting[:-1].upper()}_ROOT", folder / setting)
+        connection.settings_dict["NAME"] = name
+        try:
+            yield
+        finally:
+            connection.close()
+
+
+def poisoned(kind: str, honest: Reading, steps: int, rng: np.random.Generator) -> Reading:
+    """What the turncoat says in place of what they honestly would."""
+    if kind == "all right" or (kind == "flipped" and honest.first_error >= 0):
+        error = -1
+    elif kind == "flipped":
+        error = int(rng.integers(steps))
+    else:
+        error = int(rng.integers(-1, steps))
+    rated = [StepReading("rated", 1, SAID_IN)] * (steps if error < 0 else error)
+    return Reading([*rated, StepReading("rated", -1, SAID_IN)] if error >= 0 else rated, error)
+
+
+def _figure(value: tuple[float, float | None, float | None]) -> str:
+    return f"{value[0]:.3f}" + (f" [{value[1]:.3f}, {value[2]:.3f}]" if value[1] is not None else "")
+
+
+def _table(cases: list[Case]) -> str:
+    head = (
+        "| turncoat | of the labels | alarm by, after | set aside: poisoned, honest | informedness "
+        "| F1 all alike; gate | F1 weighed; gate | F1 set aside; gate |"
+    )
+    return "\n".join([head, "|---" * 8 + "|", *(_line(case) for case in cases)])
+
+
+def _line(case: Case) -> str:
+    alarm = f"{case.judge}, {case.alarm_after} of {case.poisoned}" if case.alarm_after is not None else "none"
+    arms = [f"{_figure(arm.f1)}; {'promoted' if arm.promoted else 'kept back'}" for arm in case.arms.values()]
+    wronged = f" (of {', '.join(case.wronged)} too)" if case.wronged else ""
+    aside = f"{case.set_aside_poisoned}, {case.set_aside_honest}{wronged}"
+    trust = f"{case.informedness.get(TURNCOAT, float('nan')):.2f}"
+    return "| " + " | ".join([case.kind, f"{case.share:.0%}", alarm, aside, trust, *arms]) + " |"
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,92 @@
+"""The Quality page: what stands out, the labels behind it, and what a manager does about it."""
+
+from datetime import timedelta
+
+import pytest
+from django.contrib.auth.models import User
+from django.test import Client
+from django.utils import timezone
+
+from annotation.models import LabelBatch, Membership, Project
+
+
+@pytest.fixture
+def batch(project: Project) -> LabelBatch:
+    """A suspicion about the one label of an annotator."""
+    member = Membership.objects.get(project=project, user__username="annotator")
+    now = timezone.now()
+    return LabelBatch.objects.create(
+        project=project,
+        annotator=member,
+        since=now - timedelta(hours=1),
+        until=now,
+        judge="overlap",
+        evidence={"judged": 14, "differed": 13, "expected": 3.5, "score": 9.1, "threshold": 7.6},
+    )
+
+
+def test_a_suspected_batch_is_shown_with_its_evidence_and_its_labels(
+    client: Client, people: dict[str, User], batch: LabelBatch
+) -> None:
+    client.force_login(people["manager"])
+    overview = client.get("/p/algebra/").content.decode()
+    assert "suspected batches of labels" in overview
+    page = client.get("/p/algebra/quality/?state=suspected").content.decode()
+    assert "13 of the 14 that could be judged differ from other people’s labels" in page.replace("&#x27;", "’").replace(
+        "people's", "people’s"
+    )
+    labels = client.get(f"/p/algebra/labels/?batch={batch.pk}").context["listing"]
+    assert [label.annotator for label in labels.page] == [batch.annotator]
+
+
+def test_a_manager_sets_it_aside_and_takes_it_back(client: Client, people: dict[str, User], batch: LabelBatch) -> None:
+    client.force_login(people["manager"])
+    address = f"/p/algebra/quality/{batch.pk}/decide/"
+    client.post(address, {"decision": "set_aside", "reason": "a script"})
+    batch.refresh_from_db()
+    assert (batch.state, batch.reason, batch.decided_by) == ("set_aside", "a script", people["manager"])
+    assert "suspected batches" not in client.get("/p/algebra/").content.decode()
+    client.post(address, {"decision": "resume"})
+    batch.refresh_from_db()
+    assert batch.state == "in_use"
+
+
+def test_a_reviewer_looks_and_does_not_decide(client: Client, people: dict[str, User], batch: LabelBatch) -> None:
+    client.force_login(people["reviewer"])
+    assert "batch-decide" not in client.get("/p/algebra/quality/").content.decode()
+    assert client.post(f"/p/algebra/quality/{batch.pk}/decide/", {"decision": "set_aside"}).status_code == 403
+    batch.refresh_from_db()
+    assert batch.state == "suspected"
+
+
+def test_a_manager_sets_aside_what_no_alarm_has_named(
+    client: Client, people: dict[str, User], project: Project
+) -> None:
+    client.force_login(people["manager"])
+    member = Membership.objects.get(project=project, user__username="annotator")
+    now = timezone.now()
+    form = {"annotator": member.pk, "since": now - timedelta(hours=1), "until": now + timedelta(minutes=1)}
+    client.post("/p/algebra/quality/set-aside/", form | {"reason": ""})
+    assert not LabelBatch.objects.exists()
+    client.post("/p/algebra/quality/set-aside/", form | {"reason": "left the company"})
+    assert LabelBatch.objects.get().state == "set_aside"
+
+
+def test_reliability_is_shown_where_people_share_steps(
+    client: Client, people: dict[str, User], project: Project
+) -> None:
+    client.force_login(people["reviewer"])
+    shown = dict(client.get("/p/algebra/quality/").context["people"])
+    assert set(shown) == {"annotator", "second"}
+    assert all(trust.labels == 1 for trust in shown.values())
+
+
+def test_settings_keep_how_labels_are_watched(client: Client, people: dict[str, User], project: Project) -> None:
+    project.policy["quality"] = {"hold_rounds": True, "labels_between_false_alarms": 500}
+    project.save()
+    client.force_login(people["manager"])
+    shown = client.get("/p/algebra/settings/").context["form"].initial
+    client.post("/p/algebra/settings/", {k: v for k, v in shown.items() if v is not None and v is not False})
+    project.refresh_from_db()
+    assert project.policies.quality.hold_rounds is True
+    assert project.policies.quality.labels_between_false_alarms == 500
