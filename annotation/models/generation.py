@@ -5,7 +5,11 @@ from annotation.models.project import Project
 
 
 class Generation(models.Model):
-    """One round of the loop: a frozen, recorded selection of solutions that becomes queue items."""
+    """One round of the loop: a frozen, recorded selection of solutions that becomes queue items.
+
+    `recipe` says how it was drawn: for each lane from how many candidates (`lanes`), the caps, the cost model, and
+    what an acquisition function had to do without.
+    """
 
     class State(models.TextChoices):
         OPEN = "open"
@@ -22,6 +26,7 @@ class Generation(models.Model):
     )
     acquisition = models.CharField(max_length=40)
     mix = models.JSONField(default=dict)
+    recipe = models.JSONField(default=dict)
     seed = models.BigIntegerField()
     budget = models.PositiveIntegerField()
     pool_size = models.PositiveIntegerField(default=0, help_text="How many solutions could have been chosen.")

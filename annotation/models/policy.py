@@ -19,6 +19,7 @@ Acquisition = Literal[
     "actprm",
     "surprisal",
 ]
+ColdStart = Literal["random", "surprisal"]
 Share = Annotated[float, msgspec.Meta(ge=0, le=1)]
 Count = Annotated[int, msgspec.Meta(ge=0)]
 Positive = Annotated[int, msgspec.Meta(ge=1)]
@@ -72,13 +73,25 @@ class QualityPolicy(msgspec.Struct, forbid_unknown_fields=True):
     set_aside: bool = False
 
 
+class Caps(msgspec.Struct, forbid_unknown_fields=True):
+    """The most that the acquisition lane of a generation takes: solutions of a problem, and a domain's share.
+
+    With no cap on a problem one of each is taken, and more only as the budget needs it.
+    """
+
+    problem: Positive | None = None
+    domain: Annotated[float, msgspec.Meta(gt=0, le=1)] | None = None
+
+
 class ProjectPolicy(msgspec.Struct, forbid_unknown_fields=True):
     """Queue, rounds and training policies of a project.
 
     `neutral` maps the neutral rating for training only; snapshots keep all three classes.
     `training_sources` names the kinds of label source that are pooled for training; anything but
-    people has to be asked for. The gate measures only where at least `gate_min_holdout` holdout
-    solutions have a known first error. `training` holds further choices of a training run, in the library's words.
+    people has to be asked for. `cold_start` says how the first generation's acquisition lane is filled: at random as
+    the control lane is, or by the backbone's surprise, which needs no labels. The gate measures only where at least
+    `gate_min_holdout` holdout solutions have a known first error. `training` holds further choices of a training run,
+    in the library's words.
     """
 
     annotations_wanted: Positive = 1
@@ -88,6 +101,8 @@ class ProjectPolicy(msgspec.Struct, forbid_unknown_fields=True):
     generation_budget: Positive = 200
     mix: LaneMix = msgspec.field(default_factory=LaneMix)
     acquisition: Acquisition = "first_error_bald"
+    caps: Caps = msgspec.field(default_factory=Caps)
+    cold_start: ColdStart = "random"
     neutral: Neutral = "positive"
     training_sources: Annotated[list[SourceKind], msgspec.Meta(min_length=1)] = msgspec.field(
         default_factory=lambda: ["human"]

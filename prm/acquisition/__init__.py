@@ -2,9 +2,9 @@
 
 from prm.acquisition.candidates import UNKNOWN, Candidate, Pool, Selected
 from prm.acquisition.costs import CostModel, expected_cost, fit_cost
-from prm.acquisition.drawing import draw
+from prm.acquisition.drawing import draw, draw_nested
 from prm.acquisition.functions import FUNCTIONS, NEEDS_OUTCOME, PER_COST, first_error_bald
-from prm.acquisition.inclusion import Caps, inclusion_probabilities
+from prm.acquisition.inclusion import Caps, even_probabilities, inclusion_probabilities, least_cap
 from prm.acquisition.ranking import Ranking, rank, rank_pool
 
 __all__ = [
@@ -19,10 +19,13 @@ __all__ = [
     "Ranking",
     "Selected",
     "draw",
+    "draw_nested",
+    "even_probabilities",
     "expected_cost",
     "first_error_bald",
     "fit_cost",
     "inclusion_probabilities",
+    "least_cap",
     "rank",
     "rank_pool",
 ]

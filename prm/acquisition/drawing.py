@@ -8,6 +8,8 @@ stand in the order of a random tree over their embeddings. This is the generalis
 inclusion probabilities are what they were.
 """
 
+from collections.abc import Sequence
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -26,28 +28,31 @@ def draw(
 ) -> Numbers:
     """Indices drawn with exactly the probabilities `included`; of a problem, and of a domain, at most their sum
     rounded up. `embedding` [n, width] has NaN where a candidate has none."""
-    line = lay_line(included, problem, domain, rng, embedding)
+    place = rng.permutation(problem.max() + 1)
+    if embedding is not None:
+        order = spread_order(*_centres(embedding.astype(float), included, problem), rng)
+        place[order] = np.arange(len(order))
+    line = np.lexsort([rng.random(len(included)), place[problem], rng.permutation(domain.max() + 1)[domain]])
+    return cut_line(included, line, rng)
+
+
+def draw_nested(included: Array, groups: Sequence[Numbers], rng: np.random.Generator) -> Numbers:
+    """Indices drawn with exactly the probabilities `included`, as evenly as can be from groups within groups.
+
+    `groups` are codes [n], the outermost first. However many cells they make, each is drawn its sum rounded up or
+    down, at every level: strata with no quota to round.
+    """
+    places = [rng.permutation(group.max() + 1)[group] for group in groups]
+    line = np.lexsort([rng.random(len(included)), *reversed(places)])
+    return cut_line(included, line, rng)
+
+
+def cut_line(included: Array, line: Numbers, rng: np.random.Generator) -> Numbers:
+    """The candidates, laid in the order of `line`, on whom a random offset and every whole number from there fall."""
     ends = np.round(np.cumsum(included[line]), GUARD)
     begins = np.concatenate([[0.0], ends[:-1]])
     offset = rng.random()
     return line[np.floor(ends + offset) > np.floor(begins + offset)]
-
-
-def lay_line(
-    included: Array,
-    problem: Numbers,
-    domain: Numbers,
-    rng: np.random.Generator,
-    embedding: NDArray[np.floating] | None = None,
-) -> Numbers:
-    """An order of the candidates: domains in random order, each with its problems, each with its solutions."""
-    problems = problem.max() + 1
-    place = rng.permutation(problems)
-    if embedding is not None:
-        order = spread_order(*_centres(embedding.astype(float), included, problem), rng)
-        place[order] = np.arange(problems)
-    domain_place = rng.permutation(domain.max() + 1)
-    return np.lexsort([rng.random(len(included)), place[problem], domain_place[domain]])
 
 
 def spread_order(points: Array, mass: Array, rng: np.random.Generator) -> Numbers:

@@ -51,6 +51,31 @@ def inclusion_probabilities(utility: Array, problem: Numbers, domain: Numbers, b
     return np.minimum(1.0, np.minimum(level, ceiling) * weights)
 
 
+def even_probabilities(domain: Numbers, budget: int) -> Array:
+    """The same probability [candidates] for all, but that a domain too small for one draw is given one.
+
+    They sum to the budget, or to all there are. Where there are more domains than draws, size alone decides.
+    """
+    sizes = np.bincount(domain).astype(float)
+    budget = min(budget, len(domain))
+    least = np.minimum(sizes, 1.0) if budget >= np.count_nonzero(sizes) else np.zeros_like(sizes)
+    groups = np.zeros(len(sizes), dtype=np.int64)
+
+    def filled(level: Array) -> Array:
+        return _sums(groups, np.minimum(sizes, np.maximum(least, level[0] * sizes)), 1)
+
+    shares = np.maximum(least, _bisect(filled, np.array([float(budget)]), 1.0)[0] * sizes)
+    return np.minimum(1.0, shares / np.maximum(sizes, 1.0))[domain]
+
+
+def least_cap(problem: Numbers, budget: int) -> int:
+    """The smallest cap per problem, doubled from 1 on, that leaves room for the budget, or for all there are."""
+    sizes, cap = np.bincount(problem), 1
+    while np.minimum(sizes, cap).sum() < min(budget, len(problem)):
+        cap *= 2
+    return cap
+
+
 def _domain_room(room: Array, budget: int, caps: Caps) -> Array:
     """How many of each domain there is room for: whole numbers."""
     if caps.domain is None:

@@ -1,22 +1,22 @@
 """Which solutions to label next."""
 
-from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from dataclasses import asdict, dataclass, field
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from annotation.errors import DomainError
-from annotation.rounds.costs import ReadingCost
+from annotation.models.policy import Caps
+from annotation.rounds.gateway.costs import ReadingCost, library_cost
 
-if TYPE_CHECKING:
-    from prm.acquisition import CostModel
+Numbers = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
 class Ranked:
-    """A solution that an acquisition function chose: gain in nats, expected cost in seconds."""
+    """A solution that an acquisition function chose: gain as the function measures it, expected cost in seconds."""
 
     id: int
     inclusion_probability: float
@@ -25,56 +25,62 @@ class Ranked:
 
 
 @dataclass(frozen=True)
+class Ranking:
+    """The chosen, the most wanted first, from how many, and what there is to know about how they were chosen."""
+
+    chosen: list[Ranked]
+    candidates: int
+    notes: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
 class Scored:
-    """A solution to choose from: `heads` is [scored steps, heads], `step_chars` has every step."""
+    """Solutions to choose from, as columns of `prm.acquisition.Pool`; `problem` and `domain` are any whole numbers."""
 
-    id: int
-    problem_id: int
-    domain: str
-    heads: np.ndarray
-    step_chars: list[int]
-    final_answer_correct: bool | None
+    ids: Numbers
+    problem: Numbers
+    domain: Numbers
+    steps: Numbers
+    heads: NDArray[Any]
+    chars: NDArray[Any]
+    correct: NDArray[np.int8]
+    embedding: NDArray[Any] | None = None
 
 
-def rank(
-    name: str, scored: Sequence[Scored], *, budget: int, cost: ReadingCost, rng: np.random.Generator
-) -> list[Ranked]:
+def rank(name: str, scored: Scored, *, budget: int, cost: ReadingCost, rng: np.random.Generator, caps: Caps) -> Ranking:
     """At most `budget` of the scored solutions by acquisition function `name`, the most wanted first.
 
-    At first one solution a problem, for variety; more only where the budget is not used up otherwise.
+    Where the policy caps no problem, one solution of each is taken, and more only as the budget needs it.
     """
     from prm import acquisition
     from prm.errors import PRMError
 
-    candidates = [
-        acquisition.Candidate(
-            id=str(one.id),
-            problem_id=str(one.problem_id),
-            domain=one.domain,
-            heads=one.heads.tolist(),
-            step_chars=one.step_chars,
-            final_answer_correct=one.final_answer_correct,
-        )
-        for one in scored
-    ]
-    cost_model = library_cost(cost)
-    wanted, cap = min(budget, len(candidates)), 1
-    largest = max(Counter(one.problem_id for one in scored).values(), default=1)
-    while True:
-        try:
-            chosen = acquisition.rank(
-                name, candidates, budget=wanted, cost=cost_model, rng=rng, caps=acquisition.Caps(problem=cap)
-            )
-        except PRMError as error:
-            raise DomainError("unknown_acquisition", f"{error}. Change the project's policy.") from error
-        if len(chosen) >= wanted or cap >= largest:
-            break
-        cap *= 2
-    return [Ranked(int(one.id), one.inclusion_probability, one.gain, one.expected_cost) for one in chosen]
+    problem, domain = (np.unique(codes, return_inverse=True)[1] for codes in (scored.problem, scored.domain))
+    pool = acquisition.Pool(problem, domain, scored.steps, scored.heads, scored.chars, scored.correct, scored.embedding)
+    of_problem = acquisition.least_cap(problem, budget) if caps.problem is None else caps.problem
+    limits = acquisition.Caps(of_problem, caps.domain)
+    try:
+        drawn = acquisition.rank_pool(name, pool, budget=budget, cost=library_cost(cost), rng=rng, caps=limits)
+    except PRMError as error:
+        raise DomainError("unknown_acquisition", f"{error}. Change the project's policy.") from error
+    columns = (scored.ids[drawn.index], drawn.inclusion_probability, drawn.gain, drawn.expected_cost)
+    chosen = [Ranked(*row) for row in zip(*(column.tolist() for column in columns), strict=True)]
+    notes: dict[str, Any] = {"of_a_problem": of_problem, "of_a_domain": caps.domain, "cost": asdict(cost)}
+    if name in acquisition.NEEDS_OUTCOME:
+        notes["without_outcome"] = int((scored.correct == acquisition.UNKNOWN).sum())
+    return Ranking(chosen, len(pool), notes)
 
 
-def library_cost(cost: ReadingCost) -> "CostModel":
-    """The cost model in the library's words."""
-    from prm.acquisition import CostModel
+def draw_evenly(
+    domain: Numbers, within: Sequence[Numbers], count: int, rng: np.random.Generator
+) -> tuple[Numbers, NDArray[np.float64]]:
+    """`count` places in random order, spread over the domains and, within each, over further groups; and the
+    probability that each had: the same for all, but more in a domain too small to be seen otherwise."""
+    from prm import acquisition
 
-    return CostModel(fixed_seconds=cost.fixed, seconds_per_step=0.0, seconds_per_char=cost.per_char)
+    if not len(domain) or count < 1:
+        return np.zeros(0, dtype=np.int64), np.zeros(0)
+    codes = [np.unique(group, return_inverse=True)[1] for group in (domain, *within)]
+    included = acquisition.even_probabilities(codes[0], count)
+    drawn = rng.permutation(acquisition.draw_nested(included, codes, rng))
+    return drawn, included[drawn]

@@ -10,8 +10,7 @@ import numpy as np
 
 from annotation.errors import DomainError
 from annotation.models import ModelVersion, PoolScore, ProjectPolicy, Solution
-from annotation.rounds.costs import ReadingCost
-from annotation.rounds.gateway.choosing import library_cost
+from annotation.rounds.gateway.costs import ReadingCost, library_cost
 from annotation.rounds.gateway.traces import trace_of
 from annotation.rounds.gateway.training import model_path
 

@@ -1,0 +1,16 @@
+
+from django.db import migrations, models
+
+
+class Migration(migrations.Migration):
+    dependencies = [
+        ("annotation", "0009_rounds_policy"),
+    ]
+
+    operations = [
+        migrations.AddField(
+            model_name="generation",
+            name="recipe",
+            field=models.JSONField(default=dict),
+        ),
+    ]

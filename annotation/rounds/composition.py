@@ -1,0 +1,123 @@
+"""What a generation holds: each lane's draw, with the probability that every solution had of being drawn in it.
+
+Lanes are drawn one after another (holdout, calibration, overlap, control, acquisition), each from what those before
+it left, so that an item's inclusion probability is exact given those draws. The recipe says from how many.
+"""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from annotation.models import Lane, Project, Split
+from annotation.queue.items import Selection
+from annotation.rounds.candidates import Candidates, candidates_of, lengths_and_generators
+from annotation.rounds.gateway.choosing import Ranking, draw_evenly
+from annotation.rounds.lanes import draw, interleave, share_budget
+
+RANDOM = "random"
+Ranker = Callable[[Candidates, int, np.random.Generator], Ranking]  # of candidates, so many, by chance
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What a generation will hold, in serving order; how many there were to choose from, and how it was done."""
+
+    acquisition: str
+    pool_size: int
+    selections: list[Selection]
+    shares: dict[str, int]
+    recipe: dict[str, Any]
+
+
+def compose(
+    project: Project, *, rng: np.random.Generator, ranker: Ranker | None = None, acquisition: str = RANDOM
+) -> Plan:
+    """Draw every lane. `ranker` fills the acquisition lane; without one its share is drawn with the control lane,
+    evenly from domains, lengths and generators."""
+    policy = project.policies
+    candidates = candidates_of(project)
+    shares = share_budget(policy.generation_budget, policy.mix)
+    open_ = candidates.where(candidates.given < policy.annotations_wanted)
+    pool = open_.of_split(Split.POOL)
+    untouched = pool.where(pool.given == 0)
+    lanes = _Lanes(candidates, policy.annotations_wanted, rng)
+
+    lanes.draw(Lane.HOLDOUT, open_.of_split(Split.HOLDOUT), shares[Lane.HOLDOUT])
+    lanes.draw(Lane.CALIBRATION, open_.of_split(Split.CALIBRATION), shares[Lane.CALIBRATION])
+    begun = candidates.where((candidates.given > 0) & (candidates.given < policy.overlap_wanted))
+    # At the start nothing has a first annotation yet: then both annotators are asked in this generation.
+    lanes.draw(Lane.OVERLAP, begun if len(begun) else untouched, shares[Lane.OVERLAP], wanted=policy.overlap_wanted)
+    if ranker is None:
+        lanes.draw_evenly(Lane.CONTROL, project, untouched, shares[Lane.CONTROL] + shares[Lane.ACQUISITION])
+    else:
+        lanes.draw(Lane.CONTROL, untouched, shares[Lane.CONTROL])
+        lanes.rank(Lane.ACQUISITION, pool, shares[Lane.ACQUISITION], ranker)
+    return Plan(
+        acquisition=acquisition,
+        pool_size=len(candidates),
+        selections=lanes.in_serving_order(),
+        shares={lane: len(some) for lane, some in lanes.chosen.items()},
+        recipe={"lanes": lanes.notes},
+    )
+
+
+class _Lanes:
+    """The lanes as they fill up: no solution is in two."""
+
+    def __init__(self, candidates: Candidates, wanted: int, rng: np.random.Generator) -> None:
+        self.chosen: dict[str, list[Selection]] = {}
+        self.notes: dict[str, dict[str, Any]] = {}
+        self._given = dict(zip(candidates.ids.tolist(), candidates.given.tolist(), strict=True))
+        self._wanted, self._rng = wanted, rng
+
+    def draw(self, lane: str, candidates: Candidates, count: int, *, wanted: int | None = None) -> None:
+        """A simple random draw of those that are left."""
+        left = self._left_of(candidates)
+        ids, probability = draw(left.ids, count, self._rng)
+        rows = ((id_, probability, None, None) for id_ in ids.tolist())
+        self._put(lane, rows, wanted or self._wanted, {"from": len(left), "how": "at random"})
+
+    def draw_evenly(self, lane: str, project: Project, candidates: Candidates, count: int) -> None:
+        """The same spread over domains, and within them over lengths and generators."""
+        left = self._left_of(candidates)
+        places, probabilities = draw_evenly(left.domain, lengths_and_generators(project, left.ids), count, self._rng)
+        rows = ((id_, p, None, None) for id_, p in zip(left.ids[places].tolist(), probabilities.tolist(), strict=True))
+        how = "at random within domain, length and generator"
+        self._put(lane, rows, self._wanted, {"from": len(left), "how": how})
+
+    def rank(self, lane: str, candidates: Candidates, count: int, ranker: Ranker) -> None:
+        ranking = ranker(self._left_of(candidates), count, self._rng)
+        rows = ((one.id, one.inclusion_probability, one.gain, one.expected_seconds) for one in ranking.chosen)
+        self._put(lane, rows, self._wanted, {"from": ranking.candidates, "how": "ranked"} | ranking.notes)
+
+    def in_serving_order(self) -> list[Selection]:
+        """All lanes mixed, each in its own order."""
+        by_id = {selection.solution_id: selection for some in self.chosen.values() for selection in some}
+        lanes = {lane: [selection.solution_id for selection in some] for lane, some in self.chosen.items()}
+        return [by_id[id_] for _lane, id_ in interleave(lanes, self._rng)]
+
+    def _left_of(self, candidates: Candidates) -> Candidates:
+        return candidates.without(selection.solution_id for some in self.chosen.values() for selection in some)
+
+    def _put(
+        self,
+        lane: str,
+        rows: Iterable[tuple[int, float, float | None, float | None]],
+        wanted: int,
+        notes: dict[str, Any],
+    ) -> None:
+        """`rows` are solution, inclusion probability, gain and expected seconds."""
+        self.chosen[lane] = [
+            Selection(
+                solution_id=id_,
+                lane=lane,
+                wanted=max(wanted - self._given[id_], 1),
+                inclusion_probability=probability,
+                gain=gain,
+                expected_seconds=seconds,
+            )
+            for id_, probability, gain, seconds in rows
+        ]
+        self.notes[lane] = notes | {"drawn": len(self.chosen[lane])}
