@@ -123,7 +123,7 @@ class TrainConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_on
 
 
 class Progress(msgspec.Struct, omit_defaults=True):
-    """One report of a running job: `step` of `of` within `stage`; `loss` per labelled step in nats.
+    """One report of a running job: `step` of `of` within `stage`; losses per labelled step in nats.
 
     `tokens_per_second` counts tokens of text, not padding; `utilisation` is the model's arithmetic as a share
     of the device's peak. Both are means over the stage, of all processes.
@@ -137,6 +137,7 @@ class Progress(msgspec.Struct, omit_defaults=True):
     message: str = ""
     tokens_per_second: float | None = None
     utilisation: float | None = None
+    held_loss: float | None = None
 
 
 def read_config(path: Path) -> TrainConfig:

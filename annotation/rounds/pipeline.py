@@ -16,6 +16,7 @@ from django.utils import timezone
 from annotation import audit, jobs
 from annotation.errors import DomainError
 from annotation.models import RunStage, TrainingRun
+from annotation.rounds import failures, tickets
 from annotation.rounds.lock import LockLost, project_lock
 from annotation.rounds.stages import evaluate, gate, promote, score, select, snapshot, train
 from annotation.rounds.work import Outcome, RunCancelled, StageWork
@@ -53,11 +54,13 @@ def enqueue_next(run: TrainingRun) -> None:
     """Ask the right queue for the run's next stage; a second request for the same stage does nothing."""
     stage = next_stage(run)
     if stage is not None:
+        tickets.mark(stage, STAGES[stage.name].queue)
         jobs.enqueue("rounds.advance", run.pk, stage.name, queue=STAGES[stage.name].queue)
 
 
 def advance(run_id: int, stage_name: str) -> None:
     """Do stage `stage_name` of the run, if that is the next one and nobody else is at it; ask for the one after."""
+    tickets.take(run_id, stage_name)
     run = TrainingRun.objects.select_related("project").get(pk=run_id)
     # The next task would find the lock taken, so it is asked for only when the lock is free again.
     if perform_next(run, expected=stage_name):
@@ -73,7 +76,7 @@ def run_through(run: TrainingRun) -> TrainingRun:
 
 
 def sweep() -> int:
-    """Ask again for the stages nobody works on any more; returns for how many runs."""
+    """Ask again for the stages that nobody works on and that wait in no queue; returns for how many runs."""
     old = timezone.now() - timedelta(seconds=STALL_SECONDS)
     stalled = TrainingRun.objects.filter(state__in=TrainingRun.LIVE).filter(
         Q(heartbeat_at__lt=old) | Q(heartbeat_at__isnull=True, created_at__lt=old)
@@ -84,8 +87,9 @@ def sweep() -> int:
             if lock is None:
                 continue
             run.refresh_from_db()
-            goes_on = run.state in TrainingRun.LIVE and _may_go_on(run, next_stage(run))
-        if goes_on:
+            stage = next_stage(run)
+            goes_on = run.state in TrainingRun.LIVE and _may_go_on(run, stage)
+        if goes_on and not (stage and tickets.waits(stage)):
             TrainingRun.objects.filter(pk=run.pk).update(heartbeat_at=timezone.now())
             enqueue_next(run)
             found += 1
@@ -99,6 +103,16 @@ def cancel_if_idle(run: TrainingRun) -> None:
             run.refresh_from_db()
             if run.state in TrainingRun.LIVE:
                 _cancel(run)
+
+
+def reopen(run: TrainingRun) -> None:
+    """Let an ended run go on from the stage it failed or was cancelled at; what is done stays done."""
+    run.stages.filter(state__in=[RunStage.State.FAILED, RunStage.State.CANCELLED]).update(
+        state=RunStage.State.WAITING, figure="", progress=0, unanswered=0, finished_at=None
+    )
+    run.state, run.cancel_requested, run.retries = TrainingRun.State.QUEUED, False, run.retries + 1
+    run.failure, run.error, run.finished_at, run.heartbeat_at = "", "", None, timezone.now()
+    run.save(update_fields=["state", "cancel_requested", "retries", "failure", "error", "finished_at", "heartbeat_at"])
 
 
 def next_stage(run: TrainingRun) -> RunStage | None:
@@ -120,19 +134,19 @@ def perform_next(run: TrainingRun, *, expected: str | None = None) -> bool:
         if not _may_go_on(run, stage):
             return False
         _start(run, stage)
+        work = StageWork(run, stage, lock)
         try:
-            outcome = STAGES[stage.name].perform(StageWork(run, stage, lock))
+            outcome = STAGES[stage.name].perform(work)
+            work.count_seconds()
         except RunCancelled:
             _cancel(run)
-        except DomainError as error:
-            _fail(run, stage, error.message)
         except (LockLost, OperationalError, InterfaceError):
             # The database went away: nothing can be written now; the sweep asks for the stage again.
             log.exception("Run %s lost the database during %s", run.pk, stage.name)
             raise
         except Exception as error:
             log.exception("Run %s failed during %s", run.pk, stage.name)
-            _fail(run, stage, f"{type(error).__name__}: {error}")
+            _fail(run, stage, error)
         else:
             return _pause(run, stage, outcome) if outcome.unfinished else _finish(run, stage, outcome)
     return False
@@ -141,12 +155,8 @@ def perform_next(run: TrainingRun, *, expected: str | None = None) -> bool:
 def _may_go_on(run: TrainingRun, stage: RunStage | None) -> bool:
     if run.cancel_requested:
         _cancel(run)
-    elif stage is not None and stage.attempts >= MAX_ATTEMPTS:
-        _fail(
-            run,
-            stage,
-            f"its worker died {stage.attempts} times. Look at the worker's log and at the machine's memory.",
-        )
+    elif stage is not None and stage.unanswered >= MAX_ATTEMPTS:
+        _fail(run, stage, DomainError("worker_died", f"its worker died {stage.unanswered} times."))
     else:
         return True
     return False
@@ -156,14 +166,15 @@ def _start(run: TrainingRun, stage: RunStage) -> None:
     now = timezone.now()
     run.state, run.heartbeat_at, run.started_at = TrainingRun.State.RUNNING, now, run.started_at or now
     run.save(update_fields=["state", "heartbeat_at", "started_at"])
-    stage.state, stage.started_at, stage.attempts = RunStage.State.RUNNING, stage.started_at or now, stage.attempts + 1
-    stage.save(update_fields=["state", "started_at", "attempts"])
+    stage.state, stage.started_at = RunStage.State.RUNNING, stage.started_at or now
+    stage.attempts, stage.unanswered = stage.attempts + 1, stage.unanswered + 1
+    stage.save(update_fields=["state", "started_at", "attempts", "unanswered"])
 
 
 def _pause(run: TrainingRun, stage: RunStage, outcome: Outcome) -> bool:
     """Part of the stage is done: it is asked for again, and that is no further attempt."""
-    stage.figure, stage.attempts = outcome.figure[:200], 0
-    stage.save(update_fields=["figure", "attempts"])
+    stage.figure, stage.attempts, stage.unanswered = outcome.figure[:200], stage.attempts - 1, 0
+    stage.save(update_fields=["figure", "attempts", "unanswered"])
     TrainingRun.objects.filter(pk=run.pk).update(heartbeat_at=timezone.now())
     return True
 
@@ -172,8 +183,8 @@ def _pause(run: TrainingRun, stage: RunStage, outcome: Outcome) -> bool:
 def _finish(run: TrainingRun, stage: RunStage, outcome: Outcome) -> bool:
     now = timezone.now()
     stage.state = RunStage.State.SKIPPED if outcome.skipped else RunStage.State.DONE
-    stage.figure, stage.progress, stage.finished_at = outcome.figure[:200], 1.0, now
-    stage.save(update_fields=["state", "figure", "progress", "finished_at"])
+    stage.figure, stage.progress, stage.finished_at, stage.unanswered = outcome.figure[:200], 1.0, now, 0
+    stage.save(update_fields=["state", "figure", "progress", "finished_at", "unanswered"])
     run.heartbeat_at = now
     remain = next_stage(run) is not None
     if not remain:
@@ -184,20 +195,20 @@ def _finish(run: TrainingRun, stage: RunStage, outcome: Outcome) -> bool:
 
 
 @transaction.atomic
-def _fail(run: TrainingRun, stage: RunStage, reason: str) -> None:
+def _fail(run: TrainingRun, stage: RunStage, error: Exception) -> None:
     now = timezone.now()
     stage.state, stage.finished_at, stage.figure = RunStage.State.FAILED, now, "failed"
     stage.save(update_fields=["state", "finished_at", "figure"])
     run.state, run.finished_at = TrainingRun.State.FAILED, now
-    run.error = f"The stage “{stage.name}” failed: {reason} The champion goes on serving; retrain to try again."
-    run.save(update_fields=["state", "finished_at", "error"])
+    run.failure, run.error = failures.explain(stage.name, error)
+    run.save(update_fields=["state", "finished_at", "failure", "error"])
     _tell(run, "run.fail")
 
 
 @transaction.atomic
 def _cancel(run: TrainingRun) -> None:
     now = timezone.now()
-    run.stages.exclude(state__in=ENDED).update(state=RunStage.State.SKIPPED, figure="cancelled", finished_at=now)
+    run.stages.exclude(state__in=ENDED).update(state=RunStage.State.CANCELLED, finished_at=now)
     run.state, run.finished_at, run.cancel_requested = TrainingRun.State.CANCELLED, now, True
     run.save(update_fields=["state", "finished_at", "cancel_requested"])
     _tell(run, "run.cancelled")

@@ -89,6 +89,51 @@ def cancel_run(*, by: User, run: TrainingRun) -> TrainingRun:
     return run
 
 
+def retry_run(*, by: User, run: TrainingRun) -> TrainingRun:
+    """Take a failed or cancelled run up again, from the stage where it ended; training goes on from its checkpoint.
+
+    Raises Forbidden, Conflict (`nothing_to_retry`, `run_in_progress`, `not_latest`, `files_gone`).
+    """
+    require_role(by, run.project, Membership.Role.MANAGER)
+    with transaction.atomic():
+        Project.objects.select_for_update(no_key=True).get(pk=run.project_id)
+        run = TrainingRun.objects.select_for_update(of=("self",)).select_related("project").get(pk=run.pk)
+        _check_retry(run)
+        before = {"state": run.state, "failure": run.failure}
+        pipeline.reopen(run)
+        stage = pipeline.next_stage(run)
+        audit.record(
+            by=by,
+            action="run.retry",
+            target=run,
+            project=run.project,
+            before=before,
+            after={"state": run.state, "stage": stage.name if stage else "", "retries": run.retries},
+        )
+        pipeline.enqueue_next(run)
+    return run
+
+
+def can_retry(run: TrainingRun) -> bool:
+    """Whether `retry_run` would take it up again."""
+    try:
+        _check_retry(run)
+    except Conflict:
+        return False
+    return True
+
+
+def _check_retry(run: TrainingRun) -> None:
+    if run.state in TrainingRun.LIVE:
+        raise Conflict("run_in_progress", f"Run {run.number} is in progress.", {"run": run.pk})
+    if run.state == TrainingRun.State.SUCCEEDED:
+        raise Conflict("nothing_to_retry", f"Run {run.number} went through; retrain to begin another.")
+    if run.project.training_runs.filter(number__gt=run.number).exists():
+        raise Conflict("not_latest", f"A later run began after run {run.number}; retrain to begin another.")
+    if run.pruned_at is not None:
+        raise Conflict("files_gone", f"The files of run {run.number} were removed by its age; begin a new run.")
+
+
 def training_labels(project: Project) -> QuerySet[Annotation]:
     """Annotations of the kinds that train, with a verdict on the solution and not set aside."""
     labels = Annotation.objects.filter(

@@ -15,11 +15,11 @@ from typing import Any
 from django.conf import settings
 
 from annotation.errors import DomainError
+from annotation.rounds.lock import LockLost
 
 REFUSED_DATA = 3
 TICK_SECONDS = 0.5
 STALL_SECONDS = 15 * 60
-GRACE_SECONDS = 3
 
 
 def train(
@@ -48,6 +48,9 @@ def train(
         )
         try:
             _watch(process, on_progress, on_tick)
+        except LockLost:
+            process.kill()  # another worker may begin the same training: its checkpoint is seconds old
+            raise
         finally:
             _end(process)
     if process.returncode:
@@ -97,7 +100,7 @@ def _end(process: subprocess.Popen[bytes]) -> None:
     if process.poll() is None:
         process.terminate()
         try:
-            process.wait(GRACE_SECONDS)
+            process.wait(settings.TRAINER_GRACE_SECONDS)  # for the checkpoint of what was learned
         except subprocess.TimeoutExpired:
             process.kill()
             process.wait()

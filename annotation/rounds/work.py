@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from django.conf import settings
+from django.db.models import F
 from django.utils import timezone
 
 from annotation.models import ModelVersion, Project, RunPoint, RunStage, Snapshot, TrainingRun
@@ -35,6 +36,7 @@ class StageWork:
     stage: RunStage
     lock: ProjectLock
     _beaten_at: float = field(default=0.0)
+    _counted_at: float = field(default_factory=time.monotonic)
 
     @property
     def project(self) -> Project:
@@ -69,13 +71,18 @@ class StageWork:
         self._beaten_at = time.monotonic()
         self.lock.check()
         TrainingRun.objects.filter(pk=self.run.pk).update(heartbeat_at=timezone.now())
+        self.count_seconds()
         if progress is not None:
             RunStage.objects.filter(pk=self.stage.pk).update(progress=min(max(progress, 0.0), 1.0))
         if TrainingRun.objects.filter(pk=self.run.pk, cancel_requested=True).exists():
             raise RunCancelled
 
-    def log(
-        self, message: str = "", *, step: int | None = None, of: int | None = None, loss: float | None = None
-    ) -> None:
-        """Append a line to the run's log."""
-        RunPoint.objects.create(run=self.run, stage=self.stage.name, message=message, step=step, of=of, loss=loss)
+    def count_seconds(self) -> None:
+        """Add the time since the last call to what the stage has cost."""
+        now = time.monotonic()
+        RunStage.objects.filter(pk=self.stage.pk).update(seconds=F("seconds") + (now - self._counted_at))
+        self._counted_at = now
+
+    def log(self, message: str = "", **figures: float | None) -> None:
+        """Append a line to the run's log; `figures` are those of a RunPoint."""
+        RunPoint.objects.create(run=self.run, stage=self.stage.name, message=message, **figures)

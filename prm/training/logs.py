@@ -57,7 +57,15 @@ class Log:
         raise Cancelled("training was cancelled; the same command resumes it")
 
     def say(
-        self, stage: Stage, step: int, of: int, *, loss: float | None = None, message: str = "", always: bool = False
+        self,
+        stage: Stage,
+        step: int,
+        of: int,
+        *,
+        loss: float | None = None,
+        held_loss: float | None = None,
+        message: str = "",
+        always: bool = False,
     ) -> None:
         """Report each new stage, its end, every message, and at most four times a second between."""
         if stage != self.stage:
@@ -76,6 +84,7 @@ class Log:
                 message,
                 tokens_per_second=rates.tokens_per_second,
                 utilisation=rates.utilisation,
+                held_loss=held_loss,
             )
         )
 
@@ -93,7 +102,8 @@ class Log:
     def epoch(self, step: int, of: int, epochs: int, found: Epoch) -> None:
         """The end of an epoch."""
         held = "" if found.held_loss is None else f", held {found.held_loss:.4f}"
-        self.say("train", step, of, loss=found.loss, message=f"epoch {found.epoch + 1} of {epochs}{held}")
+        message = f"epoch {found.epoch + 1} of {epochs}{held}"
+        self.say("train", step, of, loss=found.loss, held_loss=found.held_loss, message=message)
         rates = self.meter.rates("train")
         self._scalars(
             step,

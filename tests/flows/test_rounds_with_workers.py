@@ -92,7 +92,7 @@ def test_a_run_whose_workers_keep_dying_is_failed_with_its_reason_and_another_ma
     run = runs.request_run(by=manager, project=project)
     until(lambda: in_mid_training(run))
     celery_workers.kill("gpu")
-    RunStage.objects.filter(run=run, name="train").update(attempts=pipeline.MAX_ATTEMPTS)
+    RunStage.objects.filter(run=run, name="train").update(unanswered=pipeline.MAX_ATTEMPTS)
     TrainingRun.objects.filter(pk=run.pk).update(heartbeat_at=timezone.now() - timedelta(minutes=1))
     until(lambda: pipeline.sweep() == 0 and ended(run), seconds=15)
     assert run.state == Run.FAILED

@@ -60,13 +60,9 @@ class Reporter:
         if stage == self.stage and not message and now - self.logged_at < LOG_SECONDS:
             return
         self.stage, self.logged_at = stage, now
-        loss = line.get("loss")
-        self.work.log(
-            message or stage,
-            step=line.get("step"),
-            of=line.get("of"),
-            loss=loss if stage == "train" else None,
-        )
+        figures = ("step", "of", "loss", "held_loss", "tokens_per_second", "utilisation")
+        told = {name: line.get(name) for name in figures if stage == "train" or name in ("step", "of")}
+        self.work.log(message or stage, **told)
 
 
 def _overall(stage: str, share: float) -> float:

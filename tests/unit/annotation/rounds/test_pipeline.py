@@ -1,16 +1,18 @@
 """The order of the stages, the lock, failures, cancelling and the sweep, with stages that do nothing."""
 
+import errno
 from datetime import timedelta
 
 import pytest
+from django.core.cache import cache
 from django.utils import timezone
 
 from annotation.errors import Conflict, DomainError, Forbidden
 from annotation.models import AuditEntry, Membership, RunStage, TrainingRun
-from annotation.rounds import pipeline, runs
+from annotation.rounds import pipeline, registry, runs, tickets
 from annotation.rounds.lock import project_lock
 from annotation.rounds.work import Outcome
-from tests.factories import MembershipFactory
+from tests.factories import MembershipFactory, ModelVersionFactory
 
 pytestmark = pytest.mark.django_db(transaction=True)
 Stage, Run = RunStage.State, TrainingRun.State
@@ -132,7 +134,7 @@ def test_cancelling_a_waiting_run_ends_it_at_once(run, performed, manager):
     assert runs.cancel_run(by=manager.user, run=run).state == Run.CANCELLED
     pipeline.advance(run.pk, "snapshot")
     assert performed[0] == []
-    assert {stage.state for stage in run.stages.all()} == {Stage.SKIPPED}
+    assert {stage.state for stage in run.stages.all()} == {Stage.CANCELLED}
     with pytest.raises(Conflict, match="is over already"):
         runs.cancel_run(by=manager.user, run=run)
 
@@ -159,12 +161,76 @@ def test_only_managers_begin_and_cancel(run):
         runs.cancel_run(by=annotator.user, run=run)
 
 
+class TestRetry:
+    @pytest.fixture
+    def failed(self, run, performed):
+        _, behaviour = performed
+        behaviour["gate"] = lambda work: 1 / 0
+        assert pipeline.run_through(run).state == Run.FAILED
+        behaviour.clear()
+        return run
+
+    def test_goes_on_from_the_stage_that_failed(self, failed, performed, manager, sent):
+        names, _ = performed
+        names.clear()
+        sent.clear()
+        again = runs.retry_run(by=manager.user, run=failed)
+        assert (again.state, again.error, again.failure, again.retries) == (Run.QUEUED, "", "", 1)
+        assert sent == [("rounds.advance", failed.pk, "gate", "default")]
+        assert pipeline.run_through(again).state == Run.SUCCEEDED
+        assert names == ["gate", "promote", "score", "select"]
+        assert again.stages.get(name="gate").attempts == 2
+        said = AuditEntry.objects.get(action="run.retry")
+        assert (said.by, said.before["state"], said.after["stage"]) == (manager.user, "failed", "gate")
+
+    def test_takes_up_a_cancelled_run(self, run, performed, manager):
+        runs.cancel_run(by=manager.user, run=run)
+        again = runs.retry_run(by=manager.user, run=run)
+        assert pipeline.run_through(again).state == Run.SUCCEEDED
+
+    def test_a_worker_that_died_thrice_gets_three_more_chances(self, run, performed, manager):
+        run.stages.filter(name="snapshot").update(unanswered=pipeline.MAX_ATTEMPTS, attempts=3)
+        assert pipeline.run_through(run).failure == "worker_died"
+        assert pipeline.run_through(runs.retry_run(by=manager.user, run=run)).state == Run.SUCCEEDED
+
+    def test_only_the_latest_run_that_did_not_end_well(self, failed, performed, manager):
+        newer = runs.request_run(by=manager.user, project=failed.project)
+        with pytest.raises(Conflict) as conflict:
+            runs.retry_run(by=manager.user, run=failed)
+        assert conflict.value.code == "not_latest"
+        with pytest.raises(Conflict, match="in progress"):
+            runs.retry_run(by=manager.user, run=newer)
+        pipeline.run_through(newer)
+        with pytest.raises(Conflict, match="went through"):
+            runs.retry_run(by=manager.user, run=newer)
+
+    def test_a_managers_matter(self, failed):
+        with pytest.raises(Forbidden):
+            runs.retry_run(by=MembershipFactory(project=failed.project).user, run=failed)
+
+
+@pytest.mark.parametrize("name", list(pipeline.STAGES))
+def test_whatever_stage_fails_the_champion_serves_on_and_the_run_says_what_to_do(name, run, performed):
+    champion = ModelVersionFactory(project=run.project, number=1, state="champion")
+    _, behaviour = performed
+
+    def fail(work):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    behaviour[name] = fail
+    assert pipeline.run_through(run).state == Run.FAILED
+    assert registry.champion_of(run.project) == champion
+    assert run.failure == "disk_full"
+    assert "The champion goes on serving. Free space" in run.error
+
+
 class TestSweep:
     @pytest.fixture
     def dead(self, run, performed, sent):
         """A run whose worker died in the middle of training, a minute ago."""
         pipeline.advance(run.pk, "snapshot")
-        run.stages.filter(name="train").update(state=Stage.RUNNING, attempts=1)
+        run.stages.filter(name="train").update(state=Stage.RUNNING, attempts=1, unanswered=1)
+        tickets.take(run.pk, "train")
         TrainingRun.objects.filter(pk=run.pk).update(heartbeat_at=timezone.now() - timedelta(minutes=1))
         sent.clear()
         return run
@@ -190,11 +256,18 @@ class TestSweep:
     def test_asks_again_for_a_run_whose_first_message_was_lost(self, run, sent):
         TrainingRun.objects.filter(pk=run.pk).update(created_at=timezone.now() - timedelta(minutes=1))
         sent.clear()
+        cache.clear()  # Redis lost what it had
         assert pipeline.sweep() == 1
         assert sent == [("rounds.advance", run.pk, "snapshot", "default")]
 
+    def test_asks_once_for_a_stage_that_waits_in_a_busy_queue(self, dead, sent):
+        for _ in range(3):
+            pipeline.sweep()
+            TrainingRun.objects.filter(pk=dead.pk).update(heartbeat_at=timezone.now() - timedelta(minutes=1))
+        assert sent == [("rounds.advance", dead.pk, "train", "gpu")]
+
     def test_gives_up_after_three_dead_workers(self, dead, sent):
-        dead.stages.filter(name="train").update(attempts=pipeline.MAX_ATTEMPTS)
+        dead.stages.filter(name="train").update(unanswered=pipeline.MAX_ATTEMPTS)
         assert pipeline.sweep() == 0
         assert state(dead) == Run.FAILED
         assert "died 3 times" in dead.error
