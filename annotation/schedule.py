@@ -10,6 +10,7 @@ BEAT_SCHEDULE = {
     "watch labels": {"task": "quality.watch", "schedule": 60.0, "options": {"expires": 60}},
     "sweep samplings": {"task": "sampling.sweep", "schedule": 10.0, "options": {"expires": 10}},
     "start due rounds": {"task": "rounds.start_due", "schedule": 60.0, "options": {"expires": 60}},
+    "forget served scores": {"task": "serving.forget_scores", "schedule": 3600.0, "options": {"expires": 3600}},
 }
 
 # A stage of a round names its queue when it is enqueued, see annotation.rounds.pipeline.
@@ -18,6 +19,7 @@ TASK_ROUTES = {
     "intake.*": {"queue": "default"},
     "quality.*": {"queue": "default"},
     "sampling.*": {"queue": "default"},
+    "serving.forget_scores": {"queue": "default"},
     "rounds.sweep": {"queue": "default"},
     "rounds.sweep_scoring": {"queue": "default"},
     "rounds.score_news": {"queue": "default"},

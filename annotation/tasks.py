@@ -93,3 +93,17 @@ def sweep_samplings() -> None:
 
     runs.sweep_samplings()
     following.open_generations()
+
+
+@shared_task(name="serving.review")
+def review_score(row_id: int) -> None:
+    from annotation.serving import reviewing
+
+    reviewing.review(row_id)
+
+
+@shared_task(name="serving.forget_scores")
+def forget_scores() -> int:
+    from annotation.serving import traffic
+
+    return traffic.forget_old_scores()

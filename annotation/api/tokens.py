@@ -1,5 +1,7 @@
 """The caller's API tokens."""
 
+from typing import Any
+
 from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
 from rest_framework.request import Request
@@ -8,15 +10,31 @@ from rest_framework.views import APIView
 
 from annotation.api.authentication import caller
 from annotation.api.paging import PagedView
-from annotation.membership.tokens import issue_token, revoke_token
+from annotation.membership.tokens import LARGEST_LIMIT, issue_token, limit_token, revoke_token
 from annotation.models import ApiToken
+
+
+class LimitField(serializers.IntegerField):
+    """A number from 1 on, or null."""
+
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__(min_value=1, max_value=LARGEST_LIMIT, allow_null=True, required=False, **kwargs)
 
 
 class TokenSerializer(serializers.ModelSerializer):
     class Meta:
         model = ApiToken
-        fields = ("id", "name", "created_at", "last_used_at")
-        read_only_fields = ("created_at", "last_used_at")
+        fields = ("id", "name", "created_at", "last_used_at", *ApiToken.LIMITS)
+        read_only_fields = ("created_at", "last_used_at", *ApiToken.LIMITS)
+
+
+class LimitsSerializer(serializers.Serializer):
+    """How much scoring a token may ask for; null is no limit, what is left out stays."""
+
+    requests_per_minute = LimitField()
+    requests_per_day = LimitField()
+    steps_per_minute = LimitField()
+    steps_per_day = LimitField()
 
 
 class IssuedTokenSerializer(TokenSerializer):
@@ -24,8 +42,8 @@ class IssuedTokenSerializer(TokenSerializer):
 
     class Meta:
         model = ApiToken
-        fields = ("id", "name", "created_at", "last_used_at", "secret")
-        read_only_fields = ("created_at", "last_used_at")
+        fields = ("id", "name", "created_at", "last_used_at", *ApiToken.LIMITS, "secret")
+        read_only_fields = ("created_at", "last_used_at", *ApiToken.LIMITS)
 
 
 class Tokens(PagedView):
@@ -48,6 +66,14 @@ class Tokens(PagedView):
 
 class TokenDetail(APIView):
     """One token."""
+
+    @extend_schema(operation_id="limit_token", request=LimitsSerializer, responses=TokenSerializer)
+    def patch(self, request: Request, token_id: int) -> Response:
+        """Limit how much scoring one of the caller's tokens may ask for."""
+        given = LimitsSerializer(data=request.data)
+        given.is_valid(raise_exception=True)
+        token = limit_token(by=caller(request), token_id=token_id, limits=given.validated_data)
+        return Response(TokenSerializer(token).data)
 
     @extend_schema(operation_id="revoke_token", responses={204: None})
     def delete(self, request: Request, token_id: int) -> Response:

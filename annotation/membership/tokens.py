@@ -13,6 +13,7 @@ from annotation.errors import DomainError, Missing
 from annotation.models import ApiToken
 
 PREFIX = "stepmark_"
+LARGEST_LIMIT = 2**31 - 1
 USE_IS_NOTED_EVERY = timedelta(minutes=5)
 
 
@@ -40,6 +41,26 @@ def revoke_token(*, by: User, token_id: int) -> None:
         token.revoked_at = timezone.now()
         token.save(update_fields=["revoked_at"])
         audit.record(by=by, action="token.revoke", target=token)
+
+
+@transaction.atomic
+def limit_token(*, by: User, token_id: int, limits: dict[str, int | None]) -> ApiToken:
+    """Set how much scoring one of the user's own keys may ask for; None takes a limit away.
+
+    `limits` has names of ApiToken.LIMITS. Raises Missing, DomainError (`invalid_limit`).
+    """
+    token = ApiToken.objects.select_for_update().filter(pk=token_id, user=by, revoked_at__isnull=True).first()
+    if token is None:
+        raise Missing("token_not_found", "You have no such token.")
+    for name, limit in limits.items():
+        if name not in ApiToken.LIMITS or not (limit is None or 1 <= limit <= LARGEST_LIMIT):
+            raise DomainError("invalid_limit", f"A limit is a number from 1 to {LARGEST_LIMIT:,}.", {"field": name})
+    before = {name: getattr(token, name) for name in limits}
+    for name, limit in limits.items():
+        setattr(token, name, limit)
+    token.save(update_fields=list(limits))
+    audit.record(by=by, action="token.limit", target=token, before=before, after=limits)
+    return token
 
 
 def find_token(secret: str) -> ApiToken | None:

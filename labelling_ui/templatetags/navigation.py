@@ -22,6 +22,7 @@ TABS = [
     ("generations", _("Generations"), STAFF),
     ("runs", _("Runs"), STAFF),
     ("models", _("Models"), STAFF),
+    ("serving", _("Serving"), STAFF),
     ("import", _("Import"), MANAGERS),
     ("export", _("Export"), MANAGERS),
     ("members", _("Members"), MANAGERS),

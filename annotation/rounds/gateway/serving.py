@@ -67,7 +67,7 @@ class ServingModel:
 
     def score(self, texts: Sequence[Text], aggregates: Sequence[str]) -> list[Scored]:
         """Score whole solutions in packed passes; `aggregates` names the solution score of each."""
-        traces = [_trace(text) for text in texts]
+        traces = [trace_of_text(text) for text in texts]
         lengths = self._tokens(traces)
         found = self._scorer.score(traces)
         return [self._judged(score, by, length) for score, by, length in zip(found, aggregates, lengths, strict=True)]
@@ -83,7 +83,7 @@ class ServingModel:
         for position in range(len(session.scores), len(text.steps)):
             session.append(_step(text.steps[position]))
         self._prefixes.keep(text, session)
-        [length] = self._tokens([_trace(text)])
+        [length] = self._tokens([trace_of_text(text)])
         return self._judged(session.score(), aggregate, length)
 
     def states(self, ids: Sequence[Sequence[int]]) -> list[bytes]:
@@ -165,7 +165,7 @@ class _Prefixes:
                 total -= dropped.kept_bytes
 
 
-def _trace(text: Text) -> "Trace":
+def trace_of_text(text: Text) -> "Trace":
     from prm.traces import Trace
 
     return Trace("", text.problem, [_step(step) for step in text.steps])

@@ -1,0 +1,229 @@
+"""What programs ask of the model: traffic, latency, flags, limits, and the log of every served score."""
+
+from datetime import timedelta
+from typing import Any
+
+import msgspec
+from django import forms
+from django.db.models import Q, QuerySet
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
+from django.shortcuts import redirect, render
+from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+from django.views.decorators.http import require_POST
+
+from annotation.membership.projects import change_project
+from annotation.models import DomainChampion, Membership, ServedScore
+from annotation.models.policy import ServingPolicy
+from annotation.rounds.registry import champion_of
+from annotation.serving import reviewing
+from annotation.serving.traffic import Bin, Traffic, failures_of, traffic_of
+from labelling_ui.charts import Chart, Point, Series, bar_chart, line_chart
+from labelling_ui.pages.access import MANAGER, STAFF, attempt, project_page
+from labelling_ui.pages.listing import Column, Filters, Listing, respond
+
+PERIODS: dict[str, tuple[int, Bin]] = {"day": (24, "hour"), "month": (30, "day")}
+CHART = dict[str, Chart | str]
+
+
+class LimitsForm(forms.Form):
+    """What each token may ask for in this project, and how long the log is kept."""
+
+    requests_per_minute = forms.IntegerField(min_value=0, label=gettext_lazy("Requests a minute"))
+    requests_per_day = forms.IntegerField(min_value=0, label=gettext_lazy("Requests a day"))
+    steps_per_minute = forms.IntegerField(min_value=0, label=gettext_lazy("Steps a minute"))
+    steps_per_day = forms.IntegerField(min_value=0, label=gettext_lazy("Steps a day"))
+    log_days = forms.IntegerField(min_value=1, label=gettext_lazy("Days the score log is kept"))
+    keep_text = forms.BooleanField(
+        required=False, label=gettext_lazy("Keep the texts in the log, not their hashes alone")
+    )
+
+
+class LogFilters(Filters):
+    q = forms.CharField(required=False, label=gettext_lazy("Request id, or hash of a text"))
+    verdict = forms.ChoiceField(
+        required=False,
+        label=gettext_lazy("Only"),
+        choices=[
+            ("", gettext_lazy("all")),
+            ("suspicious", gettext_lazy("suspicious")),
+            ("abstained", gettext_lazy("abstained")),
+            ("out_of_domain", gettext_lazy("out of domain")),
+            ("failed", gettext_lazy("failed")),
+        ],
+    )
+    model = forms.IntegerField(required=False, min_value=1, label=gettext_lazy("Model"))
+
+    verdicts = {
+        "suspicious": Q(first_suspicious__gte=0),
+        "abstained": Q(abstained=True),
+        "out_of_domain": Q(out_of_domain=True),
+        "failed": ~Q(failure=""),
+    }
+
+    def narrow(self, rows: QuerySet[Any]) -> QuerySet[Any]:
+        chosen = self.chosen()
+        if named := chosen.get("q", "").strip().lower():
+            compact = named.replace("-", "")
+            is_request = len(compact) == 32 and all(letter in "0123456789abcdef" for letter in compact)
+            rows = rows.filter(request=compact) if is_request else rows.filter(text_hash=named)
+        if "verdict" in chosen:
+            rows = rows.filter(self.verdicts[chosen["verdict"]])
+        return rows.filter(model_number=chosen["model"]) if "model" in chosen else rows
+
+
+COLUMNS = [
+    Column("asked", gettext_lazy("Asked"), lambda row: row.asked_at.isoformat(), sort="asked_at"),
+    Column("request", gettext_lazy("Request"), lambda row: f"{row.request}/{row.index}"),
+    Column("token", gettext_lazy("By"), lambda row: _who(row)),
+    Column("model", gettext_lazy("Model"), lambda row: row.model_number, sort="model_number", number=True),
+    Column("score", gettext_lazy("Score"), lambda row: row.score, sort="score", number=True),
+    Column("first_suspicious", gettext_lazy("First suspicious"), lambda row: row.first_suspicious, number=True),
+    Column("uncertainty", gettext_lazy("Uncertainty"), lambda row: row.uncertainty, sort="uncertainty", number=True),
+    Column("flags", gettext_lazy("Flags"), lambda row: " ".join(_flags(row))),
+    Column("seconds", gettext_lazy("Time"), lambda row: row.seconds, sort="seconds", number=True),
+]
+
+
+@project_page(*STAFF)
+def serving(request: HttpRequest, member: Membership) -> HttpResponse:
+    project = member.project
+    period = request.GET.get("period", "day")
+    bins, size = PERIODS.get(period, PERIODS["day"])
+    traffic = traffic_of(project, bins=bins, size=size)
+    context = {
+        "member": member,
+        "champion": champion_of(project),
+        "own": DomainChampion.objects.filter(project=project).select_related("model_version").order_by("domain"),
+        "period": period if period in PERIODS else "day",
+        "requests": sum(one.requests for one in traffic),
+        "solutions": sum(one.solutions for one in traffic),
+        "failed": sum(one.failed for one in traffic),
+        "failures": failures_of(project, since=timezone.now() - timedelta(days=1 if size == "hour" else bins)),
+        "charts": _charts(traffic, size),
+        "form": LimitsForm(initial=msgspec.to_builtins(project.policies.serving)),
+        "address": request.build_absolute_uri("/").rstrip("/"),
+    }
+    return render(request, "labelling_ui/serving.html", context)
+
+
+@require_POST
+@project_page(MANAGER)
+def set_limits(request: HttpRequest, member: Membership) -> HttpResponseBase:
+    form = LimitsForm(request.POST)
+    project = member.project
+    if form.is_valid():
+        policy = project.policy | {"serving": msgspec.to_builtins(ServingPolicy(**form.cleaned_data))}
+        attempt(request, _("The limits hold from now on."), change_project, project=project, policy=policy)
+        return redirect("serving", project.slug)
+    context = {"member": member, "form": form}
+    return render(request, "labelling_ui/serving_limits.html", context, status=400)
+
+
+@project_page(*STAFF)
+def log(request: HttpRequest, member: Membership) -> HttpResponseBase:
+    rows = ServedScore.objects.filter(project=member.project).select_related("token", "user", "model_version")
+    listing = Listing(request, rows, COLUMNS, sort="-asked", filters=LogFilters(request.GET))
+    for row in listing.page.object_list:
+        row.flags = _flags(row)
+        row.who = _who(row)
+    return respond(
+        request, "labelling_ui/served_scores.html", listing, f"{member.project.slug}-scores", {"member": member}
+    )
+
+
+@project_page(*STAFF)
+def score(request: HttpRequest, member: Membership, row_id: int) -> HttpResponse:
+    row = _row(member, row_id)
+    found = reviewing.find_review(row)
+    text = reviewing.text_of(row) if row.text is not None else None
+    context = {
+        "member": member,
+        "row": row,
+        "who": _who(row),
+        "flags": _flags(row),
+        "problem": text.problem if text else "",
+        "steps": _steps(row, text.steps if text else None, found),
+        "review": found,
+        "same": ServedScore.objects.filter(project=member.project, text_hash=row.text_hash).exclude(pk=row.pk)[:10],
+    }
+    part = "labelling_ui/served_score_live.html" if request.htmx else "labelling_ui/served_score.html"  # type: ignore[attr-defined]
+    return render(request, part, context)
+
+
+@require_POST
+@project_page(*STAFF)
+def review(request: HttpRequest, member: Membership, row_id: int) -> HttpResponseBase:
+    attempt(request, "", reviewing.ask_for_review, row=_row(member, row_id))
+    return redirect("served-score", member.project.slug, row_id)
+
+
+def _row(member: Membership, row_id: int) -> ServedScore:
+    row = (
+        ServedScore.objects.filter(project=member.project, pk=row_id)
+        .select_related("project", "token", "user", "model_version__snapshot")
+        .first()
+    )
+    if row is None:
+        raise Http404(_("There is no such score in this project's log; it may be older than the log is kept."))
+    return row
+
+
+def _steps(
+    row: ServedScore, texts: tuple[tuple[str, str], ...] | None, found: reviewing.Review | None
+) -> list[dict[str, Any]]:
+    reasons = {reason.position: reason for reason in found.reasons} if found else {}
+    return [
+        {
+            "position": position,
+            "text": texts[position][0] if texts else "",
+            "mean": mean,
+            "spread": row.spread[position],
+            "suspicious": position == row.first_suspicious,
+            "reason": reasons.get(position),
+        }
+        for position, mean in enumerate(row.mean)
+    ]
+
+
+def _who(row: ServedScore) -> str:
+    if row.token is not None:
+        return row.token.name
+    return row.user.username if row.user else "–"
+
+
+def _flags(row: ServedScore) -> list[str]:
+    flags = {
+        _("abstained"): row.abstained,
+        _("out of domain"): row.out_of_domain,
+        row.failure: bool(row.failure),
+    }
+    return [name for name, held in flags.items() if held]
+
+
+def _charts(traffic: list[Traffic], size: Bin) -> list[CHART]:
+    def label(one: Traffic) -> str:
+        at = timezone.localtime(one.begins)
+        return at.strftime("%H:%M") if size == "hour" else at.strftime("%d %b")
+
+    def line(name: str, look: str, field: str) -> Series:
+        return Series(name, look, [Point(label(one), getattr(one, field)) for one in traffic])
+
+    places = _("hour") if size == "hour" else _("day")
+    counts = Series(_("requests"), "first", [Point(label(one), one.requests) for one in traffic])
+    latency = [line(_("half are below"), "first", "median"), line(_("95 % are below"), "second", "p95")]
+    doubts = [line(_("abstained"), "first", "abstained"), line(_("out of domain"), "second", "out_of_domain")]
+    failed = Series(_("failed"), "first", [Point(label(one), one.failed) for one in traffic])
+    return [
+        {"chart": bar_chart(_("Requests"), counts, places=places, least_step=1), "empty": _("Nobody asked yet.")},
+        {
+            "chart": line_chart(_("Latency"), latency, places=places, form=lambda s: f"{1000 * s:,.0f} ms"),
+            "empty": _("Shows once requests were answered."),
+        },
+        {
+            "chart": line_chart(_("Doubted"), doubts, places=places, form=lambda s: f"{s:.0%}", top=1.0),
+            "empty": _("Needs a model with bars for both: train one."),
+        },
+        {"chart": bar_chart(_("Failed requests"), failed, places=places, least_step=1), "empty": _("None failed.")},
+    ]
