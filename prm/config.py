@@ -43,6 +43,7 @@ class TrainConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_on
     Against wrong labels: `label_smoothing` spreads that share of each label over the classes, and
     `robustness` in [0, 1] is q of the generalised cross-entropy (0 is plain). `anchor` pulls each head to
     its own initial draw, 1 being the strength that Bayes gives; it stands in place of the heads' weight decay.
+    `verdict_accuracy` is the share of verdicts that must be right below the abstention bar (`prm.trust`).
     """
 
     base: str = "tiny"
@@ -81,6 +82,7 @@ class TrainConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_on
     part_tokens: int | None = None
     processes: int | Literal["auto"] = "auto"
     shard: bool = False
+    verdict_accuracy: float = 0.8
 
     def __post_init__(self) -> None:
         positive = ("heads", "hidden", "epochs", "patience", "batch_steps", "batch_tokens", "token_budget", "lora_rank")
@@ -91,6 +93,8 @@ class TrainConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_on
             raise ValueError(f"features must name some of {', '.join(FEATURES)}, each once")
         if not 0 <= self.dropout < 1:
             raise ValueError("dropout must lie in [0, 1)")
+        if not 0 < self.verdict_accuracy < 1:
+            raise ValueError("verdict_accuracy must lie in (0, 1)")
         if not 0 < self.validation_share < 1:
             raise ValueError("validation_share must lie between 0 and 1")
         for name in (

@@ -13,6 +13,7 @@ from prm.cards.weaknesses import weaknesses
 from prm.evaluation.evaluation import Evaluation
 from prm.manifest import Costs, Counts, Manifest
 from prm.provenance import MACHINES, PEOPLE, Provenance
+from prm.trust import Trust
 
 UNKNOWN = "not recorded"
 SHOWN = 8  # names in a list of counts
@@ -82,8 +83,34 @@ def _model(manifest: Manifest) -> list[str]:
         f"- Outcome part: {outcome}.",
         f"- Temperature {manifest.temperature:.3f} and first-error threshold {manifest.threshold:.3f} were fitted on "
         f"{FITTED_ON[manifest.fitted_on]} ({counts.held_solutions} solutions).",
+        *_trust(manifest.trust),
         *([f"- Training cost: {_costs(manifest.costs)}."] if manifest.costs else []),
         *(f"- During training: {note}." for note in manifest.notes),
+    ]
+
+
+def _trust(trust: Trust | None) -> list[str]:
+    """The two bars in words; a model without them cannot doubt its scores."""
+    domain, abstention = (trust.domain, trust.abstention) if trust else (None, None)
+    lines = [
+        f"- Out of domain: beyond a Mahalanobis distance of {domain.bar:.1f}, which {domain.quantile:.0%} of "
+        f"{domain.solutions} held solutions keep below."
+        if domain
+        else f"- Out of domain: {UNKNOWN}."
+    ]
+    if abstention is None:
+        return [*lines, f"- Abstention: {UNKNOWN}."]
+    aim = f"that {abstention.target:.0%} of the verdicts given are right (confidence {abstention.confidence:.0%})"
+    if abstention.bar is None:
+        return [
+            *lines,
+            f"- Abstention: always, for no bar reaches the aim {aim}: {abstention.accuracy_without:.0%} are.",
+        ]
+    return [
+        *lines,
+        f"- Abstention: above an uncertainty of {abstention.bar:.3f}, so {aim}; on {abstention.solutions} held "
+        f"solutions {abstention.coverage:.0%} keep below it and {abstention.accuracy:.0%} of these verdicts are right "
+        f"(of all: {abstention.accuracy_without:.0%}).",
     ]
 
 

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import msgspec
 import torch
+from torch import Tensor
 
 from prm.backbones import Backbone, load_backbone
 from prm.cards import CARD_FILE, model_card
@@ -33,6 +34,8 @@ from prm.training.logs import TENSORBOARD_FOLDER, Log
 from prm.training.memory import Budget
 from prm.training.objective import Objective
 from prm.training.supervision import Supervision, counts
+from prm.training.trusting import abstention_bar, domain_bar
+from prm.trust import Trust
 from prm.tuning import prepare_tuning
 
 CHECKPOINT_FOLDER = "checkpoint"
@@ -181,6 +184,7 @@ class Training:
         log.say("calibrate", 0, 1)
         logits, outcome_logits = fitting.held_logits()
         temperature, threshold = calibrate(lessons.parts.held, lessons.held, known, logits)
+        trust = self._trust(fitting, lessons, backbone, logits, temperature, threshold)
         tensors = fitting.tensors()
         if self.team.size > 1:
             log.meter.absorb()
@@ -202,6 +206,7 @@ class Training:
             checksums={},
             costs=log.meter.costs(),
             notes=log.notes,
+            trust=trust,
         )
         if self.team.leads:
             write_atomic(self.out / METRICS_FILE, b"".join(msgspec.json.encode(epoch) + b"\n" for epoch in history))
@@ -210,6 +215,31 @@ class Training:
             shutil.rmtree(self.out / CHECKPOINT_FOLDER, ignore_errors=True)
         log.say("done", 1, 1, message=f"threshold {threshold:.3f}, fitted on: {lessons.parts.held_from}")
         return manifest
+
+    def _trust(
+        self,
+        fitting: Fit,
+        lessons: Lessons,
+        backbone: Backbone,
+        logits: Tensor,
+        temperature: float,
+        threshold: float,
+    ) -> Trust | None:
+        """Bars from the held part; none where nothing was held, or where others hold parts of it too."""
+        lane, held = fitting.lane, lessons.parts.held
+        if lessons.parts.held_from == "none" or self.team.size > 1 or not isinstance(lane, CachedLane | TunedLane):
+            return None
+        return Trust(
+            domain=domain_bar(lane, fitting.readout, backbone, self.config, lessons.taught, lessons.fit, lessons.held),
+            abstention=abstention_bar(
+                held,
+                lessons.held,
+                logits,
+                temperature=temperature,
+                threshold=threshold,
+                target=self.config.verdict_accuracy,
+            ),
+        )
 
     def _heard(self, stage: Stage, done: int, of: int) -> None:
         self.log.check()

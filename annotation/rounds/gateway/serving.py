@@ -69,7 +69,7 @@ class ServingModel:
         """Score whole solutions in packed passes; `aggregates` names the solution score of each."""
         traces = [trace_of_text(text) for text in texts]
         lengths = self._tokens(traces)
-        found = self._scorer.score(traces)
+        found = self._scorer.score(traces, embed=self.trust is not None)
         return [self._judged(score, by, length) for score, by, length in zip(found, aggregates, lengths, strict=True)]
 
     def append(self, text: Text, aggregate: str) -> Scored:
@@ -117,7 +117,7 @@ class ServingModel:
         first, uncertainty = verdict(score.heads, score.mean, self.threshold)
         domain = self.trust.domain if self.trust else None
         bar = self.trust.abstention if self.trust else None
-        distance = None
+        distance = domain.distance(score.embedding) if domain and score.embedding else None
         return Scored(
             mean=score.mean,
             spread=score.spread,

@@ -1,0 +1,84 @@
+"""The bars beyond which a score is doubted, fitted on the held part once training is over."""
+
+from collections.abc import Sequence
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from prm.backbones import Backbone
+from prm.config import TrainConfig
+from prm.encoding import Encoded
+from prm.features import compute_features, row_offsets
+from prm.heads import Readout
+from prm.labels import first_error
+from prm.scoring.embedding import Embedder
+from prm.traces import Trace
+from prm.training.dataset import Document
+from prm.training.lanes import CachedLane, TunedLane
+from prm.trust import AbstentionBar, DomainBar, fit_abstention, fit_domain, verdict
+
+MOST_READ = 500  # solutions read once more for their embeddings, where the backbone was tuned
+
+
+def abstention_bar(
+    held: Sequence[Trace],
+    encoded: Sequence[Encoded],
+    logits: Tensor,
+    *,
+    temperature: float,
+    threshold: float,
+    target: float,
+) -> AbstentionBar | None:
+    """From verdicts on the held solutions whose first error is known and whose steps all fit the context.
+
+    `logits` [heads, steps] are those of all held steps in order, before the temperature.
+    """
+    p = torch.sigmoid(logits.double() / temperature).T.tolist()
+    offsets = row_offsets(encoded)
+    uncertainty, right = [], []
+    for index, (trace, item) in enumerate(zip(held, encoded, strict=True)):
+        error = first_error(trace)
+        if error is None or len(item.spans) < item.n_steps:
+            continue
+        heads = p[offsets[index] : offsets[index + 1]]
+        found, doubt = verdict(heads, [sum(each) / len(each) for each in heads], threshold)
+        if doubt is not None:
+            uncertainty.append(doubt)
+            right.append(found == error)
+    return fit_abstention(uncertainty, right, target=target)
+
+
+def domain_bar(
+    lane: CachedLane | TunedLane,
+    readout: Readout,
+    backbone: Backbone,
+    config: TrainConfig,
+    taught: Sequence[Document],
+    fit: Sequence[Encoded],
+    held: Sequence[Encoded],
+) -> DomainBar | None:
+    """From embeddings of the taught solutions, without their alternatives, and of the held ones."""
+    paths = list({document.owner: i for i, document in reversed(list(enumerate(taught)))}.values())[::-1]
+    embedder = Embedder(readout)
+    if isinstance(lane, CachedLane):
+        rows, offsets = lane.fit, row_offsets(fit)
+        learned = _embedded(embedder, [rows[offsets[i] : offsets[i + 1]] for i in paths])
+        return fit_domain(learned, _embedded(embedder, _parted(lane.held, held)))
+    return fit_domain(
+        _embedded(embedder, _read(backbone, [fit[i] for i in paths[:MOST_READ]], config)),
+        _embedded(embedder, _read(backbone, held[:MOST_READ], config)),
+    )
+
+
+def _read(backbone: Backbone, items: Sequence[Encoded], config: TrainConfig) -> list[Tensor]:
+    return _parted(compute_features(backbone, items, config.token_budget, config.features), items)
+
+
+def _parted(rows: Tensor, items: Sequence[Encoded]) -> list[Tensor]:
+    return list(rows.split([len(item.spans) for item in items])) if items else []
+
+
+def _embedded(embedder: Embedder, parts: Sequence[Tensor]) -> np.ndarray:
+    found = [embedding for part in parts if (embedding := embedder.embed(part)) is not None]
+    return np.array(found, dtype=np.float64)
