@@ -4,7 +4,7 @@ from django.db import migrations, models
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("annotation", "0009_rounds_policy"),
+        ("annotation", "0010_sampling_runs"),
     ]
 
     operations = [
