@@ -66,7 +66,9 @@ def add(commands: Any) -> None:
     policy.add_argument("--timeout", type=above_zero, default=120.0, help="seconds for one request")
     policy.add_argument("--concurrency", type=at_least(1), default=8, help="requests, and problems, at a time")
     verifier = parser.add_argument_group("the verifier")
-    verifier.add_argument("--verifier", required=True, help=MODEL_HELP)
+    verifier.add_argument("--verifier", required=True, help=f"{MODEL_HELP}; or the address of a Stepmark server")
+    verifier.add_argument("--project", metavar="SLUG", help="with an address: whose champion judges")
+    verifier.add_argument("--token-file", type=Path, help="with an address: a file that holds an API token")
     verifier.add_argument("--aggregate", choices=AGGREGATES, default="product", help="solutions from their steps")
     parser.add_argument("--weighted", action="store_true", help="choose among answers by the sum of their scores")
     parser.add_argument("--n", type=at_least(1), default=8, help="best-of-n: solutions a problem")
@@ -127,9 +129,15 @@ def _policy(options: argparse.Namespace) -> "Endpoint":
 
 
 def _verifier(options: argparse.Namespace) -> "Verifier":
+    from prm.search.endpoint import read_key
+    from prm.search.service import ServiceVerifier
     from prm.search.verifiers import LocalVerifier
 
-    return LocalVerifier(load_scorer(options.verifier))
+    if not options.verifier.startswith(("http://", "https://")):
+        return LocalVerifier(load_scorer(options.verifier))
+    if options.project is None:
+        raise DataError("a verifier at an address judges with a project's champion: name it with --project")
+    return ServiceVerifier(options.verifier, project=options.project, token=read_key(options.token_file))
 
 
 def _search(options: argparse.Namespace, policy: "Endpoint", verifier: "Verifier") -> Searching:

@@ -5,6 +5,7 @@ from prm.search.best_of_n import best_of_n
 from prm.search.choosing import Found
 from prm.search.endpoint import Cost, Endpoint, Prefix, Sampling
 from prm.search.revise import revise
+from prm.search.service import ServiceVerifier
 from prm.search.verifiers import LocalVerifier, Verifier
 
 __all__ = [
@@ -14,6 +15,7 @@ __all__ = [
     "LocalVerifier",
     "Prefix",
     "Sampling",
+    "ServiceVerifier",
     "Verifier",
     "beam_search",
     "best_of_n",

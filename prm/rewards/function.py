@@ -1,0 +1,180 @@
+"""A reward function as TRL's GRPO and RLOO trainers call it: prompts and completions in, one number each out.
+
+    trainer = GRPOTrainer(model=..., reward_funcs=Reward(verifier, Mix(outcome=1, steps=0.5)), train_dataset=...)
+
+The data set's column named `reference` (by default "answer") has the reference answers. Prompts and completions are
+texts, or lists of messages; steps are paragraphs.
+"""
+
+import logging
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import msgspec
+
+from prm.answers import agrees, final_answer
+from prm.errors import DataError
+from prm.rewards import terms
+from prm.rewards.progress import Grader, Prover, discounted
+from prm.search.endpoint import steps_of
+from prm.search.verifiers import Verifier
+from prm.traces import Step, Trace
+
+log = logging.getLogger(__name__)
+Text = str | Sequence[dict[str, Any]]  # what a trainer passes: a text, or messages
+
+
+class Mix(msgspec.Struct, frozen=True):
+    """The weight of each term. Keep what guides below what counts: `outcome` should outweigh the rest together."""
+
+    outcome: float = 1.0
+    steps: float = 0.5
+    progress: float = 0.0
+    efficiency: float = 0.0
+    novelty: float = 0.0
+
+
+class Parts(msgspec.Struct, frozen=True):
+    """One completion's reward and what it is made of, before weighting. `credits` has each step's share of `steps`
+    (their sum), `advantages` each step's progress, empty where that has no weight."""
+
+    total: float
+    outcome: float
+    steps: float
+    progress: float
+    efficiency: float
+    novelty: float
+    credits: list[float]
+    advantages: list[float]
+
+
+@dataclass
+class _Batch:
+    """Completions side by side. `right` is None where the answer cannot be told."""
+
+    problems: list[str]
+    texts: list[str]
+    steps: list[list[Step]]
+    references: list[str]
+    right: list[bool | None]
+    lengths: list[int]
+
+
+@dataclass
+class Reward:
+    """Callable as a TRL reward function. `last` has the parts of the last batch, in order.
+
+    `verifier` may be None where `steps` has no weight, `prover` where `progress` has none. `grader` says whether a
+    last step gives a reference; None, and it counts as not right. `on_parts` hears of every batch.
+    """
+
+    verifier: Verifier | None = None
+    mix: Mix = field(default_factory=Mix)
+    prover: Prover | None = None
+    grader: Grader = agrees
+    reference: str = "answer"
+    discount: float = 0.9
+    on_parts: Callable[[list[Parts]], None] | None = None
+    last: list[Parts] = field(default_factory=list)
+    __name__ = "stepmark"  # what the trainer logs it under
+
+    def __post_init__(self) -> None:
+        for term, source, name in (("steps", self.verifier, "verifier"), ("progress", self.prover, "prover")):
+            if getattr(self.mix, term) and source is None:
+                raise DataError(f"the reward's term {term!r} has a weight and needs a {name}")
+
+    def __call__(self, prompts: Sequence[Text], completions: Sequence[Text], **columns: Any) -> list[float]:
+        """One reward a completion. Raises DataError where a column that a weighted term needs is missing."""
+        self.last = self.parts(prompts, completions, **columns)
+        self._tell(columns.get("log_metric"))
+        return [part.total for part in self.last]
+
+    def parts(self, prompts: Sequence[Text], completions: Sequence[Text], **columns: Any) -> list[Parts]:
+        """The rewards with their parts."""
+        batch = self._batch(prompts, completions, columns)
+        n = len(batch.texts)
+        credits = self._credits(batch) if self.mix.steps else [[0.0] * len(steps) for steps in batch.steps]
+        advantages = self._advantages(batch) if self.mix.progress else [[] for _ in range(n)]
+        values = {
+            "outcome": [float(right is True) for right in batch.right],
+            "steps": [sum(some) for some in credits],
+            "progress": [discounted(some, self.discount) for some in advantages],
+            "efficiency": terms.efficiency(batch.lengths, batch.right, batch.problems),
+            "novelty": terms.novelty(batch.texts, batch.right, batch.problems),
+        }
+        weights = msgspec.structs.asdict(self.mix)
+        return [
+            Parts(
+                total=sum(weights[name] * column[row] for name, column in values.items()),
+                credits=credits[row],
+                advantages=advantages[row],
+                **{name: column[row] for name, column in values.items()},
+            )
+            for row in range(n)
+        ]
+
+    def _batch(self, prompts: Sequence[Text], completions: Sequence[Text], columns: dict[str, Any]) -> _Batch:
+        texts = [_text(completion) for completion in completions]
+        steps = [steps_of(text) for text in texts]
+        references = columns.get(self.reference)
+        if references is None:
+            if any(weight for name, weight in msgspec.structs.asdict(self.mix).items() if name != "steps"):
+                raise DataError(f"the data set has no column {self.reference!r} with the reference answers")
+            references = [""] * len(texts)
+        ids = columns.get("completion_ids")
+        return _Batch(
+            problems=[_problem(prompt) for prompt in prompts],
+            texts=texts,
+            steps=steps,
+            references=[str(reference) for reference in references],
+            right=[
+                self.grader(path[-1].text, str(reference)) if path and reference not in ("", None) else None
+                for path, reference in zip(steps, references, strict=True)
+            ],
+            lengths=[len(text.split()) for text in texts] if ids is None else [len(some) for some in ids],
+        )
+
+    def _credits(self, batch: _Batch) -> list[list[float]]:
+        assert self.verifier is not None, "seen to when the reward was made"
+        traces = [Trace("", problem, path) for problem, path in zip(batch.problems, batch.steps, strict=True)]
+        scores = self.verifier.score(traces)
+        return [
+            terms.min_form(terms.guarded(score.mean, path))
+            if path and (right or final_answer(path[-1].text) is not None)
+            else [0.0] * len(path)
+            for score, path, right in zip(scores, batch.steps, batch.right, strict=True)
+        ]
+
+    def _advantages(self, batch: _Batch) -> list[list[float]]:
+        assert self.prover is not None, "seen to when the reward was made"
+        return self.prover.advantages(batch.problems, batch.steps, batch.references)
+
+    def _tell(self, log_metric: Callable[[str, float], None] | None) -> None:
+        """Each term's mean, and its share of all that was given and taken, to the log and to the trainer's own."""
+        weights = msgspec.structs.asdict(self.mix)
+        moved = {name: sum(abs(w * getattr(part, name)) for part in self.last) for name, w in weights.items() if w}
+        total = sum(moved.values()) or 1.0
+        for name, amount in moved.items():
+            mean = sum(getattr(part, name) for part in self.last) / max(1, len(self.last))
+            log.info("reward %s: mean %.3f, share %.0f %%", name, mean, 100 * amount / total)
+            if log_metric is not None:
+                log_metric(f"reward/{name}", mean)
+                log_metric(f"reward_share/{name}", amount / total)
+        if self.on_parts is not None:
+            self.on_parts(self.last)
+
+
+def _text(said: Text) -> str:
+    """A text, or what its messages say."""
+    if isinstance(said, str):
+        return said
+    return "\n\n".join(str(message.get("content") or "") for message in said)
+
+
+def _problem(prompt: Text) -> str:
+    """A prompt's text, or its last user's message."""
+    if isinstance(prompt, str):
+        return prompt.strip()
+    users = [message for message in prompt if message.get("role") == "user"]
+    return str((users or list(prompt))[-1].get("content") or "").strip()
