@@ -47,7 +47,7 @@ class Arm(msgspec.Struct):
 
 
 class Case(msgspec.Struct):
-    """`alarm_after` counts the poisoned labels that were in when the alarm went off; `wronged` are honest people blamed."""
+    """`alarm_after` counts the poisoned labels that were in by then; `wronged` are honest people who are blamed."""
 
     kind: str
     share: float
@@ -55,6 +55,7 @@ class Case(msgspec.Struct):
     labels: int
     judge: str = ""
     alarm_after: int | None = None
+    suspected: int = 0
     set_aside_poisoned: int = 0
     set_aside_honest: int = 0
     wronged: list[str] = []
@@ -64,9 +65,9 @@ class Case(msgspec.Struct):
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--solutions", type=int, default=1800)
-    parser.add_argument("--first", type=int, default=450, help="solutions labelled before")
-    parser.add_argument("--second", type=int, default=300, help="solutions labelled with the turncoat")
+    parser.add_argument("--solutions", type=int, default=1500)
+    parser.add_argument("--first", type=int, default=400, help="solutions labelled before")
+    parser.add_argument("--second", type=int, default=250, help="solutions labelled with the turncoat")
     parser.add_argument("--seed", type=int, default=SEED)
     parser.add_argument("--json", type=Path)
     options = parser.parse_args()
@@ -135,10 +136,11 @@ class Bench:
             project.refresh_from_db()
             run = runs.prepare_run(by=manager, project=project, trigger="manual", seed=self.options.seed)
             run = pipeline.run_through(run)
-            champion = registry.champion_of(project)
-            if champion is None:
-                raise SystemExit(f"No champion to poison: {run.error or run.model_version.gate['sentence']}")
-            self.before, _ = self.measure(champion)
+            if run.model_version is None:
+                raise SystemExit(f"No champion to poison: {run.error}")
+            if registry.champion_of(project) is None:  # what is asked here is what happens to one that serves
+                registry.promote_version(by=manager, version=run.model_version)
+            self.before, _ = self.measure(registry.champion_of(project))
             print(f"Champion: F1 {_figure(self.before)}", flush=True)
 
     def case(self, kind: str, share: float) -> Case:
@@ -152,10 +154,14 @@ class Bench:
             project = Project.objects.get(slug="poison")
             found = self.label(project, kind=kind, share=share)
             names = {f"annotator {m.pk}": m.user.username for m in project.memberships.select_related("user")}
+            found.suspected = LabelBatch.objects.count()
             found.informedness = {
                 names[who]: round(trust.informedness, 3) for who, trust in trust_by_person(project).items()
             }
         for arm in ARMS:
+            if arm == "set aside" and not found.suspected:
+                found.arms[arm] = found.arms["weighed"]
+                continue
             with self.copy_of(name, f"{name}_{arm.replace(' ', '_')}"):
                 project = Project.objects.get(slug="poison")
                 project.policy["quality"] = {"consensus": "shares" if arm == "alike" else "reliability"}

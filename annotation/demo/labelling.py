@@ -35,12 +35,13 @@ def work_through_queue(*, project: Project, annotators: Mapping[str, User], sand
             working = [other for other in working if other != name]
             continue
         reading = sandbox.read(lease.solution.external_id, profile=name, rng=rng)
-        submit_annotation(by=annotators[name], project=project, submission=_submission(lease, reading))
+        submit_annotation(by=annotators[name], project=project, submission=submission_of(lease, reading))
         labelled += 1
     return labelled
 
 
-def _submission(lease: Lease, reading: "Reading") -> Submission:
+def submission_of(lease: Lease, reading: "Reading") -> Submission:
+    """What the workbench would send for that reading of the leased solution."""
     steps = lease.solution.steps.filter(alternative=0).order_by("position")
     return Submission(
         submission_id=uuid.uuid4(),
