@@ -21,7 +21,7 @@ class Migration(migrations.Migration):
                 (
                     "state",
                     models.CharField(
-                        choices=[("suspected", "Suspected"), ("set_aside", "Set Aside"), ("in_use", "In Use")],
+                        choices=[("suspected", "suspected"), ("set_aside", "set aside"), ("in_use", "in use")],
                         default="suspected",
                         max_length=10,
                     ),

@@ -15,9 +15,9 @@ class LabelBatch(models.Model):
     """
 
     class State(models.TextChoices):
-        SUSPECTED = "suspected"
-        SET_ASIDE = "set_aside"
-        IN_USE = "in_use"
+        SUSPECTED = "suspected", "suspected"
+        SET_ASIDE = "set_aside", "set aside"
+        IN_USE = "in_use", "in use"
 
     class Judge(models.TextChoices):
         OVERLAP = "overlap", "other people's labels"

@@ -97,7 +97,7 @@ def _decide(by: User | None, batch: LabelBatch, state: str, reason: str) -> Labe
         require_role(by, batch.project, Membership.Role.MANAGER)
     batch = LabelBatch.objects.select_for_update(no_key=True, of=("self",)).select_related("project").get(pk=batch.pk)
     if batch.state == state:
-        raise Conflict("already_decided", f"This batch is {batch.get_state_display().lower()} already.")
+        raise Conflict("already_decided", f"This batch is {batch.get_state_display()} already.")
     before = batch.state
     batch.state, batch.reason, batch.decided_by, batch.decided_at = state, reason, by, timezone.now()
     batch.save(update_fields=["state", "reason", "decided_by", "decided_at"])
