@@ -12,7 +12,7 @@ from annotation.quality import batches
 from annotation.quality.judging import judge_by_overlap, latest_told
 from annotation.quality.watching import watch
 from annotation.rounds import automatic
-from annotation.rounds.generations import candidates_of
+from annotation.rounds.candidates import candidates_of
 from annotation.rounds.pool.partitions import make_partition
 from tests.factories import (
     AnnotationFactory,
@@ -183,7 +183,7 @@ class TestDecision:
         solution = SolutionFactory(project=project)
         label(solution, people[0], 1)
         label(solution, people[1], 1)
-        assert candidates_of(project) == []
+        assert len(candidates_of(project)) == 0
         batches.set_aside_by_hand(
             by=manager,
             project=project,
@@ -192,7 +192,8 @@ class TestDecision:
             until=timezone.now(),
             reason="away",
         )
-        assert [(one.id, one.given) for one in candidates_of(project)] == [(solution.pk, 1)]
+        asked = candidates_of(project)
+        assert (list(asked.ids), list(asked.given)) == ([solution.pk], [1])
 
     def test_by_hand_only_what_is_there_and_of_this_project(self, project, people, manager):
         now = timezone.now()
