@@ -9,6 +9,7 @@ BEAT_SCHEDULE = {
     "check stored scores": {"task": "rounds.check_scores", "schedule": 24 * 3600.0, "options": {"expires": 3600}},
     "watch labels": {"task": "quality.watch", "schedule": 60.0, "options": {"expires": 60}},
     "sweep samplings": {"task": "sampling.sweep", "schedule": 10.0, "options": {"expires": 10}},
+    "prune old rounds": {"task": "rounds.prune", "schedule": 3600.0, "options": {"expires": 3600}},
     "start due rounds": {"task": "rounds.start_due", "schedule": 60.0, "options": {"expires": 60}},
     "forget served scores": {"task": "serving.forget_scores", "schedule": 3600.0, "options": {"expires": 3600}},
 }
@@ -25,4 +26,5 @@ TASK_ROUTES = {
     "rounds.score_news": {"queue": "default"},
     "rounds.check_scores": {"queue": "score"},
     "rounds.start_due": {"queue": "default"},
+    "rounds.prune": {"queue": "default"},
 }

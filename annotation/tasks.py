@@ -52,6 +52,13 @@ def check_scores() -> None:
     checking.check_champions()
 
 
+@shared_task(name="rounds.prune")
+def prune_runs() -> None:
+    from annotation.rounds import retention
+
+    retention.prune_runs()
+
+
 @shared_task(name="queue.expire_leases")
 def expire_leases() -> int:
     from annotation.queue import leases

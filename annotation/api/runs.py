@@ -20,13 +20,13 @@ LATEST_POINTS = 500
 class StageSerializer(serializers.ModelSerializer):
     class Meta:
         model = RunStage
-        fields = ("name", "state", "progress", "figure", "attempts", "started_at", "finished_at")
+        fields = ("name", "state", "progress", "figure", "attempts", "seconds", "started_at", "finished_at")
 
 
 class PointSerializer(serializers.ModelSerializer):
     class Meta:
         model = RunPoint
-        fields = ("stage", "step", "of", "loss", "message", "at")
+        fields = ("stage", "step", "of", "loss", "held_loss", "tokens_per_second", "utilisation", "message", "at")
 
 
 class RunSerializer(serializers.ModelSerializer):
@@ -38,7 +38,8 @@ class RunSerializer(serializers.ModelSerializer):
     class Meta:
         model = TrainingRun
         fields = [
-            "id", "project", "number", "state", "trigger", "error", "created_at", "started_at", "finished_at",
+            "id", "project", "number", "state", "trigger", "reason", "failure", "error", "retries",
+            "created_at", "started_at", "finished_at",
             "model_version", "gate", "stages",
         ]  # fmt: skip
 
@@ -93,6 +94,16 @@ class CancelRun(APIView):
         """End a run; one that a worker is at ends within seconds. A manager may."""
         run = runs.cancel_run(by=caller(request), run=_find_run(request, run_id))
         return Response(RunSerializer(run).data)
+
+
+class RetryRun(APIView):
+    """Taking a round up again."""
+
+    @extend_schema(operation_id="retry_run", request=None, responses={202: RunSerializer})
+    def post(self, request: Request, run_id: int) -> Response:
+        """Go on with a failed or cancelled run, from the stage where it ended. A manager may; of the latest run."""
+        run = runs.retry_run(by=caller(request), run=_find_run(request, run_id))
+        return Response(RunSerializer(run).data, status=202)
 
 
 def _described() -> QuerySet[TrainingRun]:

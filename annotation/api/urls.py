@@ -32,6 +32,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("projects/<slug:slug>/models/", model_versions.ModelVersions.as_view()),
     path("runs/<int:run_id>/", runs.RunDetail.as_view()),
     path("runs/<int:run_id>/cancel/", runs.CancelRun.as_view()),
+    path("runs/<int:run_id>/retry/", runs.RetryRun.as_view()),
     path("models/<int:version_id>/promote/", model_versions.Promote.as_view()),
     path("projects/<slug:slug>/imports/", imports.Imports.as_view()),
     path("projects/<slug:slug>/snapshots/", snapshots.Snapshots.as_view()),

@@ -4,11 +4,11 @@ import time
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from django.conf import settings
 from django.db.models import F
 from django.utils import timezone
 
 from annotation.models import ModelVersion, Project, RunPoint, RunStage, Snapshot, TrainingRun
+from annotation.rounds.artefacts import run_folder
 from annotation.rounds.lock import ProjectLock
 
 BEAT_SECONDS = 1.0
@@ -57,7 +57,7 @@ class StageWork:
     @property
     def folder(self) -> Path:
         """The run's folder of intermediate files; every worker sees the same one."""
-        folder = settings.RUN_ROOT / str(self.run.pk)
+        folder = run_folder(self.run)
         folder.mkdir(parents=True, exist_ok=True)
         return folder
 

@@ -11,6 +11,7 @@ from django.utils.translation import gettext as _
 from annotation.models import Dispute, ImportJob, LabelBatch, Membership, TrainingRun
 from annotation.quality.agreement import disagreements
 from annotation.quality.statistics import latest_annotations
+from annotation.rounds.limits import below_floor
 
 FAILURES_COUNT_FOR = timedelta(days=14)
 
@@ -53,6 +54,11 @@ def concerns(member: Membership) -> list[Concern]:
             _("labels that gave up, or call the problem bad"),
             latest_annotations(project).filter(finish_reason__in=["give_up", "bad_problem"]).count(),
             to("labels", "?finish_reason=give_up&finish_reason=bad_problem"),
+        ),
+        Concern(
+            _("rule that holds rounds back: people agree less than the floor"),
+            int(below_floor(project) is not None),
+            to("solutions", "?disagreement=on"),
         ),
         Concern(
             _("failed runs in the last 14 days"),

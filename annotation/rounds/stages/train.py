@@ -4,10 +4,10 @@ import time
 from typing import Any
 
 import msgspec
-from django.conf import settings
 
 from annotation.datasets.snapshots import read_snapshot
 from annotation.rounds import registry, trainer
+from annotation.rounds.artefacts import model_folder, model_place
 from annotation.rounds.gateway.traces import write_training_traces
 from annotation.rounds.gateway.training import is_unchanged, read_manifest, training_config
 from annotation.rounds.work import Outcome, StageWork
@@ -17,8 +17,7 @@ LOG_SECONDS = 1.0
 
 def perform(work: StageWork) -> Outcome:
     run, policy = work.run, work.project.policies
-    path = f"project-{work.project.pk}/run-{run.number}"
-    out = settings.MODEL_ROOT / path
+    path, out = model_place(run), model_folder(run)
     data, config_file = work.folder / "train.jsonl", work.folder / "train.json"
     # One training seed a project: two of its models then differ by their labels and not by luck.
     config = training_config(policy, seed=work.project.training_runs.earliest("number").seed)

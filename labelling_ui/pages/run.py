@@ -1,0 +1,146 @@
+"""One training run as it goes: stages, figures, log, files, and the buttons that stop it or take it up again."""
+
+from collections.abc import Iterator
+
+from django.http import FileResponse, HttpRequest, HttpResponse, HttpResponseBase, StreamingHttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
+from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_POST
+
+from annotation.models import Membership, RunPoint, TrainingRun
+from annotation.rounds.artefacts import artefacts_of, find_artefact, run_folder
+from annotation.rounds.failures import page_of
+from annotation.rounds.runs import can_retry, cancel_run, retry_run
+from labelling_ui.charts import Chart, Point, Series, gain_chart, line_chart
+from labelling_ui.pages.access import MANAGER, STAFF, attempt, project_page, slug_of
+from labelling_ui.selectors.costs import costs_of
+from labelling_ui.selectors.training import progress_of_training
+
+LOG_LINES = 200
+LOSS_POINTS = 120
+
+
+def run(request: HttpRequest, run_id: int) -> HttpResponseBase:
+    return _run_page(request, slug=slug_of(request, TrainingRun, run_id), run_id=run_id)
+
+
+@require_POST
+def cancel(request: HttpRequest, run_id: int) -> HttpResponseBase:
+    return _cancel(request, slug=slug_of(request, TrainingRun, run_id), run_id=run_id)
+
+
+@require_POST
+def retry(request: HttpRequest, run_id: int) -> HttpResponseBase:
+    return _retry(request, slug=slug_of(request, TrainingRun, run_id), run_id=run_id)
+
+
+def log(request: HttpRequest, run_id: int) -> HttpResponseBase:
+    return _log(request, slug=slug_of(request, TrainingRun, run_id), run_id=run_id)
+
+
+def artefact(request: HttpRequest, run_id: int, area: str, name: str) -> HttpResponseBase:
+    return _artefact(request, slug=slug_of(request, TrainingRun, run_id), run_id=run_id, area=area, name=name)
+
+
+@project_page(*STAFF)
+def _run_page(request: HttpRequest, member: Membership, run_id: int) -> HttpResponse:
+    run = get_object_or_404(
+        TrainingRun.objects.select_related("model_version", "generation", "snapshot", "requested_by"),
+        pk=run_id,
+        project=member.project,
+    )
+    page = page_of(run.failure)
+    context = {
+        "member": member,
+        "tab": "runs",
+        "run": run,
+        "live": run.state in TrainingRun.LIVE,
+        "can_retry": can_retry(run),
+        "remedy": reverse(page, args=[member.project.slug]) if page else "",
+        "stages": list(run.stages.all()),
+        "now": timezone.now(),
+        "training": progress_of_training(run),
+        "loss": _loss_chart(run),
+        "gate": run.model_version.gate if run.model_version else {},
+        "gain": _gain_chart(run),
+        "costs": costs_of(run.model_version) if run.model_version else None,
+        "artefacts": artefacts_of(run) if member.role == Membership.Role.MANAGER else None,
+        "log": run.points.order_by("-id")[:LOG_LINES],
+    }
+    template = "labelling_ui/run_live.html" if request.headers.get("HX-Request") else "labelling_ui/run.html"
+    return render(request, template, context)
+
+
+@project_page(MANAGER)
+def _cancel(request: HttpRequest, member: Membership, run_id: int) -> HttpResponseBase:
+    run = get_object_or_404(TrainingRun, pk=run_id, project=member.project)
+    told = _("The run stops once its checkpoint is written. What serves stays as it is.")
+    attempt(request, told, cancel_run, run=run)
+    return redirect("run", run.pk)
+
+
+@project_page(MANAGER)
+def _retry(request: HttpRequest, member: Membership, run_id: int) -> HttpResponseBase:
+    run = get_object_or_404(TrainingRun, pk=run_id, project=member.project)
+    attempt(request, _("The run goes on where it ended."), retry_run, run=run)
+    return redirect("run", run.pk)
+
+
+@project_page(*STAFF)
+def _log(request: HttpRequest, member: Membership, run_id: int) -> HttpResponseBase:
+    """The whole log as a text file, with what the trainer wrote at its end."""
+    run = get_object_or_404(TrainingRun, pk=run_id, project=member.project)
+    name = f"{member.project.slug}-run-{run.number}.log"
+    return StreamingHttpResponse(
+        _lines(run),
+        content_type="text/plain; charset=utf-8",
+        headers={"Content-Disposition": f'attachment; filename="{name}"'},
+    )
+
+
+@project_page(MANAGER)
+def _artefact(request: HttpRequest, member: Membership, run_id: int, area: str, name: str) -> HttpResponseBase:
+    run = get_object_or_404(TrainingRun, pk=run_id, project=member.project)
+    return FileResponse(find_artefact(run, area, name).open("rb"), as_attachment=True)
+
+
+def _lines(run: TrainingRun) -> Iterator[str]:
+    for point in run.points.order_by("pk").iterator():
+        figures = {
+            "loss": point.loss, "held": point.held_loss, "tokens/s": point.tokens_per_second, "use": point.utilisation
+        }  # fmt: skip
+        told = "".join(f" {name}={value:.5g}" for name, value in figures.items() if value is not None)
+        place = f" {point.step}/{point.of}" if point.of else ""
+        yield f"{point.at.isoformat(timespec='seconds')} {point.stage}{place} {point.message}{told}\n"
+    trainer = run_folder(run) / "train.log"
+    if trainer.exists():
+        with trainer.open(errors="replace") as lines:
+            yield from lines
+
+
+def _loss_chart(run: TrainingRun) -> Chart:
+    """The loss of training and that of the held part, thinned to what a screen can show."""
+    points = RunPoint.objects.filter(run=run, loss__isnull=False).values_list("step", "loss", "held_loss")
+    found = list(points)
+    every = len(found) // LOSS_POINTS + 1
+    shown = [row for i, row in enumerate(found) if i % every == 0 or row[2] is not None]
+    series = [Series(_("training"), "first", [Point(f"{step or 0}", loss) for step, loss, _held in shown])]
+    if held := [Point(f"{step or 0}", loss) for step, _loss, loss in shown if loss is not None]:
+        series.append(Series(_("held out"), "second", held))
+    return line_chart(_("Loss, nats a labelled step"), series, places=_("step"), form=lambda x: f"{x:.3g}")
+
+
+def _gain_chart(run: TrainingRun) -> Chart | None:
+    gate = run.model_version.gate if run.model_version else {}
+    if gate.get("gain") is None:
+        return None
+    return gain_chart(
+        _("Gain in holdout F1, in points"),
+        gate["samples"],
+        gain=gate["gain"],
+        low=gate["low"],
+        high=gate["high"],
+        tolerance=gate["tolerance"],
+    )
