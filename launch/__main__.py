@@ -2,6 +2,7 @@
 
 python -m launch run        the whole of it: servers, database, front end, web, workers and beat
 python -m launch servers    only the embedded servers, for `manage.py` and for developing
+python -m launch worker Q   only the worker of queue Q, with as much at once as the machine's devices allow
 """
 
 import os
@@ -21,7 +22,7 @@ from launch.errors import LaunchError, exit_status
 from launch.options import BASE_DIR, Options, read_options
 from launch.ownership import sole_owner
 from launch.preflight import check, check_writable
-from launch.supervision import supervised
+from launch.supervision import become_worker, supervised
 
 ANSWER_SECONDS = 90
 LOOK_SECONDS = 1
@@ -119,6 +120,8 @@ def _stop(number: int, frame: FrameType | None) -> None:
 def main(arguments: list[str]) -> int:
     """Exit status 0 after a stop that was asked for, 1 with one sentence on stderr otherwise."""
     commands = {"run": run, "servers": serve}
+    if arguments[:1] == ["worker"] and len(arguments) == 2:
+        return exit_status(lambda: become_worker(arguments[1]))
     if len(arguments) != 1 or arguments[0] not in commands:
         print(__doc__, file=sys.stderr)
         return 2

@@ -5,11 +5,14 @@ import shlex
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import NoReturn
 
+from launch.devices import SLOTS, training_slots
+from launch.errors import LaunchError
 from launch.options import BASE_DIR, Options
 from launch.tether import ANY_PARENT, tethered
 
@@ -27,11 +30,11 @@ class Program:
     environment: dict[str, str] = field(default_factory=dict)
 
 
-def worker_commands() -> dict[str, list[str]]:
-    """The worker of each queue. Scoring never stands behind training; training (a subprocess) is one at a time."""
+def worker_commands(slots: Sequence[str] = ()) -> dict[str, list[str]]:
+    """The worker of each queue. Scoring never stands behind training, a subprocess: one at a time for each GPU slot."""
     return {
         "default": _worker("default", pool="prefork", concurrency=2),
-        "gpu": _worker("gpu", pool="threads", concurrency=1),
+        "gpu": _worker("gpu", pool="threads", concurrency=max(1, len(slots))),
         # Batches of scoring requests are capped by prefetch.
         "score": [*_worker("score", pool="threads", concurrency=1), "--prefetch-multiplier", "64"],
     }
@@ -46,12 +49,23 @@ def programs(options: Options) -> list[Program]:
         "--timeout", "60", "--graceful-timeout", "5", "--keep-alive", "30", "--no-control-socket",
         "--worker-tmp-dir", str(options.var / "run"),
     ]  # fmt: skip
+    slots = training_slots(os.environ)
+    told = {"gpu": {SLOTS: ";".join(slots)}}
     beat = ["beat", "--schedule", str(options.var / "run" / "beat"), "--pidfile="]
     return [
         Program("web", web, {"DATABASE_POOL": str(DATABASE_CONNECTIONS), "PROMETHEUS_MULTIPROC_DIR": str(metrics)}),
-        *(Program(queue, command) for queue, command in worker_commands().items()),
+        *(Program(queue, command, told.get(queue, {})) for queue, command in worker_commands(slots).items()),
         Program("beat", _celery(*beat)),
     ]
+
+
+def become_worker(queue: str) -> NoReturn:
+    """Become the worker of a queue, as a container's command does; raises LaunchError for a queue that is not there."""
+    slots = training_slots(os.environ)
+    command = worker_commands(slots).get(queue)
+    if command is None:
+        raise LaunchError(f"There is no queue {queue!r}: the queues are {', '.join(worker_commands())}.")
+    os.execve(command[0], command, os.environ | {SLOTS: ";".join(slots)})
 
 
 @contextmanager

@@ -1,23 +1,25 @@
-"""One worker a project: a PostgreSQL advisory lock on a connection of its own.
+"""One worker a project, one training a device: PostgreSQL advisory locks, each on a connection of its own.
 
 The lock belongs to the session, so it is gone the moment its holder dies, and no other process has to
 decide whether the holder is dead or only slow.
 """
 
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 
 import psycopg
 from django.db import connections
 
-ROUNDS = 0x726F756E  # first key of the lock, "roun" in ASCII; the second is the project
+# First keys of the locks, in ASCII; the second is the project, or the device.
+ROUNDS = 0x726F756E  # "roun"
+DEVICES = 0x67707573  # "gpus"
 
 
 class LockLost(Exception):
     """The connection that held the lock is gone: another worker may be at the same stage."""
 
 
-class ProjectLock:
+class Lock:
     """What the holder has in hand."""
 
     def __init__(self, connection: psycopg.Connection) -> None:
@@ -31,18 +33,23 @@ class ProjectLock:
             raise LockLost(str(error)) from error
 
 
-@contextmanager
-def project_lock(project_id: int) -> Iterator[ProjectLock | None]:
+def project_lock(project_id: int) -> AbstractContextManager[Lock | None]:
     """Hold the project's lock, or yield None at once where another session holds it."""
+    return advisory_lock(ROUNDS, project_id)
+
+
+@contextmanager
+def advisory_lock(first: int, second: int) -> Iterator[Lock | None]:
+    """Hold the lock of these keys (signed, 32 bits), or yield None at once where another session holds it."""
     parameters = connections["default"].get_connection_params()
     with psycopg.connect(**{**parameters, "autocommit": True}) as connection:
-        key = (ROUNDS, project_id)
+        key = (first, second)
         row = connection.execute("SELECT pg_try_advisory_lock(%s::int, %s::int)", key).fetchone()
         if not (row and row[0]):
             yield None
             return
         try:
-            yield ProjectLock(connection)
+            yield Lock(connection)
         finally:
             # The server takes a moment to notice a closed connection, and the next stage may come before that.
             with suppress(psycopg.Error):

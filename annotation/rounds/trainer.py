@@ -28,19 +28,20 @@ def train(
     out: Path,
     config: Path,
     log: Path,
+    devices: str = "",
     on_progress: Callable[[dict[str, Any]], None],
     on_tick: Callable[[], None],
 ) -> None:
     """Train on `data` into `out`, which goes on from its checkpoint where it has one.
 
     `on_progress` gets each progress line as a dict; `on_tick` is called about twice a second and may
-    raise, which ends the training. `log` gets what the trainer writes to stderr. Raises DomainError with the
-    trainer's own reason.
+    raise, which ends the training once its checkpoint is written. `devices` are the GPUs it may see ("" for all).
+    `log` gets what the trainer writes to stderr. Raises DomainError with the trainer's own reason.
     """
     with open(log, "ab") as errors:
         start = errors.tell()
         process = subprocess.Popen(
-            _command(data, out, config),
+            _command(data, out, config, devices),
             stdout=subprocess.PIPE,
             stderr=errors,
             stdin=subprocess.DEVNULL,
@@ -57,8 +58,9 @@ def train(
         raise _failure(process.returncode, log, start)
 
 
-def _command(data: Path, out: Path, config: Path) -> list[str]:
-    train = [sys.executable, "-m", "prm", "--die-with-parent", "train"]
+def _command(data: Path, out: Path, config: Path, devices: str) -> list[str]:
+    seen = ["/usr/bin/env", f"CUDA_VISIBLE_DEVICES={devices}"] if devices else []
+    train = [*seen, sys.executable, "-m", "prm", "--die-with-parent", "train"]
     cache = settings.MODEL_ROOT / "cache"
     return [*train, "--data", str(data), "--out", str(out), "--config", str(config), "--cache", str(cache)]
 

@@ -9,7 +9,7 @@ from django.utils import timezone
 
 from annotation.models import ModelVersion, Project, RunPoint, RunStage, Snapshot, TrainingRun
 from annotation.rounds.artefacts import run_folder
-from annotation.rounds.lock import ProjectLock
+from annotation.rounds.lock import Lock
 
 BEAT_SECONDS = 1.0
 
@@ -34,7 +34,7 @@ class Outcome:
 class StageWork:
     run: TrainingRun
     stage: RunStage
-    lock: ProjectLock
+    lock: Lock
     _beaten_at: float = field(default=0.0)
     _counted_at: float = field(default_factory=time.monotonic)
 

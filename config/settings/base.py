@@ -126,6 +126,7 @@ CELERY_WORKER_SOFT_SHUTDOWN_TIMEOUT = 10
 CELERY_WORKER_ENABLE_SOFT_SHUTDOWN_ON_IDLE = False
 CELERY_WORKER_HIJACK_ROOT_LOGGER = False
 CELERY_TIMEZONE = "UTC"
+TRAINING_DEVICES = [slot for slot in env.str("TRAINING_DEVICES", "").split(";") if slot]
 TRAINER_GRACE_SECONDS = env.int("TRAINER_GRACE_SECONDS", 60)  # from the wish to stop to the end by force
 
 # Serving: what a worker of the `score` queue takes at once and keeps, and when a request is turned away.

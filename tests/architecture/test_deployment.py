@@ -47,7 +47,9 @@ def test_compose_has_no_secret_of_its_own():
 
 
 def test_compose_queues_are_those_of_the_application(settings):
-    served = {re.search(r"--queues (\w+)", str(service.get("command"))) for service in SERVICES.values()} - {None}
+    served = {
+        re.search(r"(?:--queues|launch worker) (\w+)", str(service.get("command"))) for service in SERVICES.values()
+    } - {None}
     assert {match[1] for match in served} == {queue.name for queue in settings.CELERY_TASK_QUEUES}
 
 

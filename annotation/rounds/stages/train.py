@@ -8,6 +8,7 @@ import msgspec
 from annotation.datasets.snapshots import read_snapshot
 from annotation.rounds import registry, trainer
 from annotation.rounds.artefacts import model_folder, model_place
+from annotation.rounds.devices import training_slot
 from annotation.rounds.gateway.traces import write_training_traces
 from annotation.rounds.gateway.training import is_unchanged, read_manifest, training_config
 from annotation.rounds.work import Outcome, StageWork
@@ -30,14 +31,16 @@ def perform(work: StageWork) -> Outcome:
         )
     config_file.write_bytes(msgspec.json.encode(config))
     out.mkdir(parents=True, exist_ok=True)
-    trainer.train(  # at once, where a worker died between the end of the training and the registration
-        data=data,
-        out=out,
-        config=config_file,
-        log=work.folder / "train.log",
-        on_progress=Reporter(work),
-        on_tick=work.beat,
-    )
+    with training_slot(on_wait=work.beat) as devices:
+        trainer.train(  # at once, where a worker died between the end of the training and the registration
+            data=data,
+            out=out,
+            config=config_file,
+            log=work.folder / "train.log",
+            devices=devices,
+            on_progress=Reporter(work),
+            on_tick=work.beat,
+        )
     manifest, sha256 = read_manifest(out)
     version = registry.register_version(run=run, path=path, sha256=sha256, manifest=manifest)
     return Outcome(f"model {version.number} from {manifest['counts']['solutions']} labelled solutions")

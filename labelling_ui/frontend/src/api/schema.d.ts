@@ -385,6 +385,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/runs/{run_id}/retry/": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** @description Go on with a failed or cancelled run, from the stage where it ended. A manager may; of the latest run. */
+        post: operations["retry_run"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/samplings/{sampling_id}/": {
         parameters: {
             query?: never;
@@ -605,7 +622,8 @@ export interface paths {
         delete: operations["revoke_token"];
         options?: never;
         head?: never;
-        patch?: never;
+        /** @description Limit how much scoring one of the caller's tokens may ask for. */
+        patch: operations["limit_token"];
         trace?: never;
     };
     "/pooling": {
@@ -895,6 +913,10 @@ export interface components {
             readonly created_at: string;
             /** Format: date-time */
             readonly last_used_at: string | null;
+            readonly requests_per_minute: number | null;
+            readonly requests_per_day: number | null;
+            readonly steps_per_minute: number | null;
+            readonly steps_per_day: number | null;
             /** @description Shown this once. */
             secret: string;
         };
@@ -1081,6 +1103,13 @@ export interface components {
             previous?: string | null;
             results: components["schemas"]["Token"][];
         };
+        /** @description How much scoring a token may ask for; null is no limit, what is left out stays. */
+        PatchedLimitsRequest: {
+            requests_per_minute?: number | null;
+            requests_per_day?: number | null;
+            steps_per_minute?: number | null;
+            steps_per_day?: number | null;
+        };
         /** @description The library's word on a policy's training choices, before the domain's on the rest. */
         PatchedProjectChangeRequest: {
             name?: string;
@@ -1109,6 +1138,15 @@ export interface components {
             of?: number | null;
             /** Format: double */
             loss?: number | null;
+            /** Format: double */
+            held_loss?: number | null;
+            /** Format: double */
+            tokens_per_second?: number | null;
+            /**
+             * Format: double
+             * @description Share of the device's peak arithmetic.
+             */
+            utilisation?: number | null;
             message?: string;
             /** Format: date-time */
             readonly at: string;
@@ -1255,7 +1293,10 @@ export interface components {
             number: number;
             state?: components["schemas"]["RunState"];
             trigger: components["schemas"]["TriggerEnum"];
+            reason?: string;
+            failure?: string;
             error?: string;
+            retries?: number;
             /** Format: date-time */
             readonly created_at: string;
             /** Format: date-time */
@@ -1482,6 +1523,11 @@ export interface components {
             progress?: number;
             figure?: string;
             attempts?: number;
+            /**
+             * Format: double
+             * @description Worked on it, over all attempts.
+             */
+            seconds?: number;
             /** Format: date-time */
             started_at?: string | null;
             /** Format: date-time */
@@ -1504,9 +1550,10 @@ export interface components {
          *     * `done` - Done
          *     * `skipped` - Skipped
          *     * `failed` - Failed
+         *     * `cancelled` - Cancelled
          * @enum {string}
          */
-        StageState: "waiting" | "running" | "done" | "skipped" | "failed";
+        StageState: "waiting" | "running" | "done" | "skipped" | "failed" | "cancelled";
         Statistics: {
             labels: components["schemas"]["Labels"];
             lanes: components["schemas"]["Lane"][];
@@ -1622,6 +1669,10 @@ export interface components {
             readonly created_at: string;
             /** Format: date-time */
             readonly last_used_at: string | null;
+            readonly requests_per_minute: number | null;
+            readonly requests_per_day: number | null;
+            readonly steps_per_minute: number | null;
+            readonly steps_per_day: number | null;
         };
         TokenRequest: {
             name: string;
@@ -1630,9 +1681,10 @@ export interface components {
          * @description * `manual` - Manual
          *     * `schedule` - Schedule
          *     * `labels` - Labels
+         *     * `drift` - Drift
          * @enum {string}
          */
-        TriggerEnum: "manual" | "schedule" | "labels";
+        TriggerEnum: "manual" | "schedule" | "labels" | "drift";
         UploadRequest: {
             /** Format: binary */
             file: string;
@@ -1652,7 +1704,10 @@ export interface components {
             number: number;
             state?: components["schemas"]["RunState"];
             trigger: components["schemas"]["TriggerEnum"];
+            reason?: string;
+            failure?: string;
             error?: string;
+            retries?: number;
             /** Format: date-time */
             readonly created_at: string;
             /** Format: date-time */
@@ -2609,6 +2664,35 @@ export interface operations {
             };
         };
     };
+    retry_run: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                run_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Run"];
+                };
+            };
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
     get_sampling: {
         parameters: {
             query?: never;
@@ -3106,6 +3190,39 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content?: never;
+            };
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    limit_token: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                token_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["PatchedLimitsRequest"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Token"];
+                };
             };
             "4XX": {
                 headers: {
