@@ -36,6 +36,7 @@ of_a_project: list[URLPattern | URLResolver] = [
     path("quality/set-aside/", quality.set_aside, name="labels-set-aside"),
     path("quality/<int:batch_id>/decide/", quality.decide, name="batch-decide"),
     path("generations/", generations.generations, name="generations"),
+    path("generations/<int:number>/", generations.generation, name="generation"),
     path("generations/open-first/", generations.open_first, name="generation-open-first"),
     path("runs/", runs.runs, name="runs"),
     path("retrain/", runs.retrain, name="retrain"),

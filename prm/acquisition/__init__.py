@@ -1,5 +1,6 @@
 """What to label next: candidates in, a stochastic selection with exact inclusion probabilities out. numpy only."""
 
+from prm.acquisition import stopping
 from prm.acquisition.candidates import UNKNOWN, Candidate, Pool, Selected
 from prm.acquisition.costs import CostModel, expected_cost, fit_cost
 from prm.acquisition.drawing import draw, draw_nested
@@ -28,4 +29,5 @@ __all__ = [
     "least_cap",
     "rank",
     "rank_pool",
+    "stopping",
 ]

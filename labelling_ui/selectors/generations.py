@@ -1,0 +1,105 @@
+"""One generation: how each lane was drawn and how far it is, and what chances its items had."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import ceil, log10
+from typing import Any
+
+from django.db.models import Avg, Count, Max, Min, Sum
+from django.utils.translation import gettext as _
+
+from annotation.models import Generation, Lane, QueueItem
+
+LEAST = -5  # probabilities of 1 in 100,000 and less are shown together
+
+
+@dataclass(frozen=True)
+class LaneProgress:
+    """A lane's part in a generation; `drawn_from` is how many solutions it was drawn from, None where not recorded."""
+
+    lane: str
+    name: str
+    items: int
+    share: float
+    drawn_from: int | None
+    how: str
+    least: float | None
+    most: float | None
+    gain: float | None
+    seconds: float | None
+    done: int
+    wanted: int
+
+
+def lanes_of(generation: Generation) -> list[LaneProgress]:
+    """The lanes that have items, the largest first."""
+    recipe: dict[str, Any] = generation.recipe.get("lanes", {})
+    rows = (
+        QueueItem.objects.filter(generation=generation)
+        .values("lane")
+        .annotate(
+            items=Count("pk"),
+            all_done=Sum("done"),
+            all_wanted=Sum("wanted"),
+            least=Min("inclusion_probability"),
+            most=Max("inclusion_probability"),
+            mean_gain=Avg("gain"),
+            mean_seconds=Avg("expected_seconds"),
+        )
+        .order_by("-items", "lane")
+    )
+    found = list(rows)
+    total = sum(row["items"] for row in found)
+    return [
+        LaneProgress(
+            lane=row["lane"],
+            name=Lane(row["lane"]).label,
+            items=row["items"],
+            share=row["items"] / total,
+            drawn_from=recipe.get(row["lane"], {}).get("from"),
+            how=recipe.get(row["lane"], {}).get("how", ""),
+            least=row["least"],
+            most=row["most"],
+            gain=row["mean_gain"],
+            seconds=row["mean_seconds"],
+            done=row["all_done"],
+            wanted=row["all_wanted"],
+        )
+        for row in found
+    ]
+
+
+def chances(generation: Generation) -> list[tuple[str, int]]:
+    """How many items had which chance of being drawn, by powers of ten; empty where none is recorded."""
+    known = QueueItem.objects.filter(generation=generation, inclusion_probability__isnull=False)
+    powers = [
+        max(LEAST, ceil(log10(p) - 1e-9))
+        for p in known.values_list("inclusion_probability", flat=True)
+        if p is not None
+    ]
+    return [(_bin_name(power), powers.count(power)) for power in range(min(powers), 1)] if powers else []
+
+
+def settings_of(generation: Generation) -> Sequence[tuple[str, str]]:
+    """What the acquisition lane was ranked by: its caps, the cost it reckoned with, what it had to do without."""
+    notes: dict[str, Any] = generation.recipe.get("lanes", {}).get(Lane.ACQUISITION, {})
+    found = []
+    if "of_a_problem" in notes:
+        found.append((_("most of a problem"), str(notes["of_a_problem"])))
+    if notes.get("of_a_domain"):
+        found.append((_("most of a domain"), f"{notes['of_a_domain']:.0%}"))
+    if "cost" in notes:
+        cost = notes["cost"]
+        figures = {"fixed": cost["fixed"], "step": cost["per_step"], "char": cost["per_char"] * 100}
+        words = _("%(fixed).1f s, %(step).1f s a step, %(char).1f s a hundred characters")
+        found.append((_("cost of a label"), words % figures))
+    if notes.get("without_outcome"):
+        found.append((_("without a graded answer"), f"{notes['without_outcome']:,}"))
+    if notes.get("note"):
+        found.append((_("note"), notes["note"]))
+    return found
+
+
+def _bin_name(power: int) -> str:
+    low = "0" if power == LEAST else f"{10.0 ** (power + 1):g}"
+    return f"{low}–{10.0 ** (power + 2):g} %"

@@ -1,0 +1,134 @@
+"""Whether to go on labelling: three signs that it no longer pays, each with its figure and a sentence. Pure."""
+
+from collections.abc import Sequence
+from typing import Literal
+
+import msgspec
+
+from prm.errors import DataError
+
+Verdict = Literal["stop", "continue", "unknown"]
+
+
+class Round(msgspec.Struct, kw_only=True):
+    """What one round showed; None where it was not measured.
+
+    `acquired_gain` and `control_gain` are what a solution of each lane taught, in any one unit (nats, or points of
+    holdout F1), and `acquired_seconds` and `control_seconds` what a solution cost. `verdicts_changed` is the share of
+    solutions in the pool whose verdict (the first error, or none) differs from the champion's before.
+    `holdout_gain` is the champion's gain on the holdout over the champion before it.
+    """
+
+    acquired_gain: float | None = None
+    acquired_seconds: float | None = None
+    control_gain: float | None = None
+    control_seconds: float | None = None
+    verdicts_changed: float | None = None
+    holdout_gain: float | None = None
+
+
+class Criterion(msgspec.Struct):
+    """One sign: what it says, the figure it went by, and that figure's threshold."""
+
+    name: str
+    verdict: Verdict
+    figure: float | None
+    threshold: float
+    sentence: str
+
+
+class Advice(msgspec.Struct):
+    """Stop where at least two signs say so and none is against it; `sentence` says it in words."""
+
+    stop: bool
+    criteria: list[Criterion]
+    sentence: str
+
+
+def advise(
+    history: Sequence[Round],
+    *,
+    rounds: int = 3,
+    advantage: float = 1.1,
+    changed: float = 0.02,
+    delta: float = 0.005,
+) -> Advice:
+    """Look at the last `rounds` of the history, the oldest first.
+
+    - advantage: the gain per second of what was acquired is below `advantage` times that of the control lane, so that
+      choosing no longer beats a random draw;
+    - stability: in every round at most `changed` of the pool's verdicts changed (stabilising predictions, Bloodgood &
+      Vijay-Shanker 2009, with the share of changed verdicts in the place of their kappa);
+    - improvement: in every round the champion gained less than `delta` on the holdout.
+
+    Raises DataError for thresholds that make no sense.
+    """
+    if rounds < 1 or advantage <= 0 or not 0 <= changed <= 1:
+        raise DataError(f"rounds {rounds}, advantage {advantage}, changed {changed}: nothing could be told by these")
+    last = list(history)[-rounds:]
+    criteria = [
+        _advantage(last, rounds, advantage),
+        _stability(last, rounds, changed),
+        _improvement(last, rounds, delta),
+    ]
+    return Advice(*_verdict(criteria))
+
+
+def _advantage(last: Sequence[Round], rounds: int, threshold: float) -> Criterion:
+    name = "advantage"
+    measured = [(_rate(r.acquired_gain, r.acquired_seconds), _rate(r.control_gain, r.control_seconds)) for r in last]
+    known = [(acquired, control) for acquired, control in measured if acquired is not None and control is not None]
+    if len(known) < rounds:
+        return _unknown(name, threshold, "what acquired and random labels taught per second", len(known), rounds)
+    acquired, control = (sum(column) for column in zip(*known, strict=True))
+    if control <= 0:
+        says = "Random labels taught nothing that was measured, so there is nothing to compare with."
+        return Criterion(name, "unknown", None, threshold, says)
+    ratio = acquired / control
+    against = f"A second spent on chosen solutions taught {ratio:.2f} times what one on random solutions did"
+    if ratio < threshold:
+        return Criterion(name, "stop", ratio, threshold, f"{against}: choosing no longer pays.")
+    return Criterion(name, "continue", ratio, threshold, f"{against}.")
+
+
+def _stability(last: Sequence[Round], rounds: int, threshold: float) -> Criterion:
+    name = "stability"
+    known = [r.verdicts_changed for r in last if r.verdicts_changed is not None]
+    if len(known) < rounds:
+        return _unknown(name, threshold, "how many of the pool's verdicts changed", len(known), rounds)
+    most = max(known)
+    says = f"At most {most:.1%} of the pool's verdicts changed in any of the last {rounds} rounds"
+    if most <= threshold:
+        return Criterion(name, "stop", most, threshold, f"{says}: predictions are stable.")
+    return Criterion(name, "continue", most, threshold, f"{says}, more than {threshold:.1%}.")
+
+
+def _improvement(last: Sequence[Round], rounds: int, threshold: float) -> Criterion:
+    name = "improvement"
+    known = [r.holdout_gain for r in last if r.holdout_gain is not None]
+    if len(known) < rounds:
+        return _unknown(name, threshold, "the gain on the holdout", len(known), rounds)
+    most = max(known)
+    says = f"The best of the last {rounds} rounds gained {100 * most:+.1f} points on the holdout"
+    if most < threshold:
+        return Criterion(name, "stop", most, threshold, f"{says}, less than {100 * threshold:.1f}.")
+    return Criterion(name, "continue", most, threshold, f"{says}.")
+
+
+def _verdict(criteria: list[Criterion]) -> tuple[bool, list[Criterion], str]:
+    stopping = [one for one in criteria if one.verdict == "stop"]
+    against = [one for one in criteria if one.verdict == "continue"]
+    stop = len(stopping) >= 2 and not against
+    if stop:
+        return stop, criteria, "Stop labelling: " + " ".join(one.sentence for one in stopping)
+    if against:
+        return stop, criteria, "Go on labelling: " + " ".join(one.sentence for one in against)
+    return stop, criteria, "Too early to tell: " + " ".join(one.sentence for one in criteria if one not in stopping)
+
+
+def _rate(gain: float | None, seconds: float | None) -> float | None:
+    return None if gain is None or not seconds else gain / seconds
+
+
+def _unknown(name: str, threshold: float, what: str, known: int, rounds: int) -> Criterion:
+    return Criterion(name, "unknown", None, threshold, f"{known} of {rounds} rounds tell {what}.".capitalize())
