@@ -24,6 +24,13 @@ def start_due_runs() -> None:
     automatic.start_due_runs()
 
 
+@shared_task(name="rounds.open_first")
+def open_first_generation(project_id: int, user_id: int) -> None:
+    from annotation.rounds import generations
+
+    generations.open_requested(project_id, user_id)
+
+
 @shared_task(name="rounds.score_shard")
 def score_shard(version_id: int, epoch: int) -> None:
     from annotation.rounds.pool import scoring

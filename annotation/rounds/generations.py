@@ -9,24 +9,56 @@ from django.db import transaction
 from django.db.models import Max
 from django.utils import timezone
 
-from annotation import audit
+from annotation import audit, jobs
 from annotation.errors import Conflict, DomainError
 from annotation.membership.access import require_role
 from annotation.models import Generation, Membership, ModelVersion, Project, TrainingRun
 from annotation.queue.items import replace_items
 from annotation.rounds import ranking, registry
+from annotation.rounds.cold_start import SURPRISAL, rank_by_surprise
 from annotation.rounds.composition import Plan, compose
 
 
-def open_first_generation(*, by: User, project: Project, seed: int | None = None) -> Generation:
-    """Open the stratified random start.
+def request_first_generation(*, by: User, project: Project) -> Generation | None:
+    """Open the first generation; None where a worker is asked to, because the backbone reads the pool first.
 
     Raises Forbidden, Conflict (`generation_exists`), DomainError (`nothing_to_label`).
     """
-    require_role(by, project, Membership.Role.MANAGER)
+    if project.policies.cold_start == "random":
+        return open_first_generation(by=by, project=project)
+    _check_first(by, project)
+    jobs.enqueue("rounds.open_first", project.pk, by.pk, queue="score")
+    return None
+
+
+def open_first_generation(*, by: User, project: Project, seed: int | None = None) -> Generation:
+    """Open the start: stratified at random, or by surprise where the policy says so, which loads the backbone.
+
+    Raises Forbidden, Conflict (`generation_exists`), DomainError (`nothing_to_label`, `model_unusable`).
+    """
+    _check_first(by, project)
+    seed = new_seed() if seed is None else seed
+    if project.policies.cold_start == "random":
+        return open_generation(by=by, project=project, model=None, seed=seed)
+    rng = np.random.default_rng(seed)
+    plan = compose(project, rng=rng, ranker=partial(rank_by_surprise, project), acquisition=SURPRISAL)
+    return _open(project, None, None, by, seed, _not_empty(plan))
+
+
+def open_requested(project_id: int, user_id: int) -> None:
+    """What a worker does of `request_first_generation`; a second request for the same finds it done.
+
+    Where the backbone cannot be read, the start is random after all, and the generation says why.
+    """
+    project, by = Project.objects.get(pk=project_id), User.objects.get(pk=user_id)
     if project.generations.exists():
-        raise Conflict("generation_exists", "The first generation is there already.")
-    return open_generation(by=by, project=project, model=None, seed=new_seed() if seed is None else seed)
+        return
+    try:
+        open_first_generation(by=by, project=project)
+    except DomainError as error:
+        if error.code != "model_unusable":
+            raise
+        open_generation(by=by, project=project, model=None, seed=new_seed(), note=error.message)
 
 
 def open_next_generation(*, by: User, project: Project) -> Generation:
@@ -45,6 +77,7 @@ def open_generation(
     seed: int,
     run: TrainingRun | None = None,
     by: User | None = None,
+    note: str = "",
 ) -> Generation:
     """Open a generation ranked by `model` (at random without one) and retire the one before.
 
@@ -54,11 +87,9 @@ def open_generation(
     if run is not None and (opened := Generation.objects.filter(run=run).first()):
         return opened
     plan = _plan(project, model, seed)
-    if not plan.selections and run is None:
-        raise DomainError(
-            "nothing_to_label", "No solution here still needs annotations. Import more solutions to label."
-        )
-    return _open(project, model, run, by, seed, plan)
+    if note:
+        plan.recipe["note"] = note
+    return _open(project, model, run, by, seed, plan if run else _not_empty(plan))
 
 
 def new_seed() -> int:
@@ -71,6 +102,20 @@ def _plan(project: Project, model: ModelVersion | None, seed: int) -> Plan:
         return compose(project, rng=rng)
     ranker = partial(ranking.rank_pool, project, model)
     return compose(project, rng=rng, ranker=ranker, acquisition=ranking.acquisition_of(project))
+
+
+def _check_first(by: User, project: Project) -> None:
+    require_role(by, project, Membership.Role.MANAGER)
+    if project.generations.exists():
+        raise Conflict("generation_exists", "The first generation is there already.")
+
+
+def _not_empty(plan: Plan) -> Plan:
+    if not plan.selections:
+        raise DomainError(
+            "nothing_to_label", "No solution here still needs annotations. Import more solutions to label."
+        )
+    return plan
 
 
 @transaction.atomic

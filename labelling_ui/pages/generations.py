@@ -9,7 +9,7 @@ from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_POST
 
 from annotation.models import Membership, QueueItem
-from annotation.rounds.generations import open_first_generation
+from annotation.rounds.generations import request_first_generation
 from labelling_ui import words
 from labelling_ui.charts import Point, Series, bar_chart
 from labelling_ui.pages.access import MANAGER, STAFF, attempt, project_page
@@ -95,10 +95,8 @@ def generation(request: HttpRequest, member: Membership, number: int) -> HttpRes
 @require_POST
 @project_page(MANAGER)
 def open_first(request: HttpRequest, member: Membership) -> HttpResponseBase:
-    attempt(
-        request,
-        _("The first generation is open: people can start labelling."),
-        open_first_generation,
-        project=member.project,
-    )
+    done = _("The first generation is open: people can start labelling.")
+    if member.project.policies.cold_start != "random":
+        done = _("The backbone reads the pool; the first generation opens when that is done.")
+    attempt(request, done, request_first_generation, project=member.project)
     return redirect("generations", member.project.slug)

@@ -19,6 +19,7 @@ from labelling_ui import words
 from labelling_ui.pages.access import MANAGER, attempt, project_page, signed_in
 from labelling_ui.pages.rounds_form import RoundsFields, rounds_initial
 
+CAPS = ("problem", "domain")
 MIX = ("control", "holdout", "calibration", "overlap")
 
 
@@ -76,6 +77,23 @@ class SettingsForm(RoundsFields):
             ("random", gettext_lazy("random")),
         ],
         label=gettext_lazy("What to label next"),
+    )
+    problem = forms.IntegerField(
+        required=False,
+        label=gettext_lazy("Most solutions of a problem"),
+        help_text=gettext_lazy("in the acquisition lane; empty: one of each, more only if needed"),
+    )
+    domain = forms.FloatField(
+        required=False,
+        label=gettext_lazy("Greatest share of a domain"),
+        help_text=gettext_lazy("in the acquisition lane, 0 to 1; empty: no cap"),
+    )
+    cold_start = forms.ChoiceField(
+        choices=[
+            ("random", gettext_lazy("at random")),
+            ("surprisal", gettext_lazy("what surprises the backbone")),
+        ],
+        label=gettext_lazy("First generation, before there is a model"),
     )
     neutral = forms.ChoiceField(
         choices=[
@@ -139,6 +157,8 @@ class SettingsForm(RoundsFields):
     )
     rounds = (
         "acquisition",
+        *CAPS,
+        "cold_start",
         "neutral",
         "training_sources",
         "backbone",
@@ -184,8 +204,10 @@ class SettingsForm(RoundsFields):
         data = self.cleaned_data
         scheme = {name: data[name] for name in self.scheme}
         scheme["error_types"] = [line.strip() for line in data["error_types"].splitlines() if line.strip()]
-        policy = {name: data[name] for name in (*self.queue, *self.rounds, *self.further) if name not in MIX}
+        named = (*self.queue, *self.rounds, *self.further)
+        policy: dict[str, Any] = {name: data[name] for name in named if name not in (*MIX, *CAPS)}
         policy["mix"] = {lane: data[lane] for lane in MIX}
+        policy["caps"] = {name: data[name] for name in CAPS}
         policy["quality"] = {name: data[name] for name in self.watch}
         policy["rounds"] = self.rounds_policy()
         return {
@@ -212,8 +234,9 @@ def initial_of(project: Project) -> dict[str, Any]:
     values["error_types"] = "\n".join(scheme.error_types)
     values |= {lane: getattr(policy.mix, lane) for lane in MIX}
     values |= {name: getattr(policy.quality, name) for name in SettingsForm.watch}
+    values |= {name: getattr(policy.caps, name) or "" for name in CAPS}
     names = (*SettingsForm.queue, *SettingsForm.rounds, *SettingsForm.further)
-    values |= {name: getattr(policy, name) for name in names if name not in MIX}
+    values |= {name: getattr(policy, name) for name in names if name not in (*MIX, *CAPS)}
     values |= rounds_initial(policy.rounds)
     return values | {"name": project.name, "guidelines": project.guidelines}
 

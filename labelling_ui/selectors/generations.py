@@ -95,8 +95,11 @@ def settings_of(generation: Generation) -> Sequence[tuple[str, str]]:
         found.append((_("cost of a label"), words % figures))
     if notes.get("without_outcome"):
         found.append((_("without a graded answer"), f"{notes['without_outcome']:,}"))
-    if notes.get("note"):
-        found.append((_("note"), notes["note"]))
+    if "read" in notes:
+        words = _("%(n)s solutions by “%(backbone)s”, with no labels")
+        found.append((_("read"), words % {"n": f"{notes['read']:,}", "backbone": notes["backbone"]}))
+    if "note" in generation.recipe:
+        found.append((_("ranked at random because"), generation.recipe["note"]))
     return found
 
 

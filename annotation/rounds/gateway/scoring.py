@@ -1,12 +1,13 @@
 """Scores of solutions, by a model or with no labels at all."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
 from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from annotation.errors import DomainError
 from annotation.models import ModelVersion, PoolScore, ProjectPolicy, Solution
@@ -72,6 +73,19 @@ def threshold_of(model: Path | None, policy: ProjectPolicy, *, fitted_on: Path, 
         return fit_threshold_on(known, scorer.score(known, on_progress=lambda total: on_batch()))
     except DataError:  # of one kind only
         return NO_THRESHOLD
+
+
+def score_without_labels(
+    backbone: str, solutions: Sequence[Solution]
+) -> Iterator[tuple[NDArray[np.float64], NDArray[np.int64]]]:
+    """The zero-label score and the characters of each scored step, solution by solution; needs `problem` and `steps`.
+
+    Raises DomainError (`model_unusable`).
+    """
+    for solution, score in zip(solutions, _scorer(None, backbone).score(map(trace_of, solutions)), strict=True):
+        steps = [step for step in solution.steps.all() if step.alternative == 0]
+        scored = [(p, len(step.text)) for p, step in zip(score.mean, steps, strict=True) if p is not None]
+        yield np.array([p for p, _ in scored], dtype=float), np.array([n for _, n in scored], dtype=np.int64)
 
 
 def score_pool(version: ModelVersion, solutions: Sequence[Solution], cost: ReadingCost) -> list[PoolScore]:

@@ -31,6 +31,7 @@ MOST_QUERIES = {
     "disputes/": 10,
     "quality/": 14,
     "generations/": 10,
+    "generations/0/": 16,
     "runs/": 12,
     "models/": 10,
     "import/": 10,

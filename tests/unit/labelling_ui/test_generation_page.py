@@ -1,0 +1,71 @@
+"""The page of one generation: lanes with their chances, and every item, listed and downloaded."""
+
+import csv
+import io
+
+import pytest
+from django.contrib.auth.models import User
+from django.test import Client
+
+from annotation.models import Generation, Project, QueueItem
+
+
+@pytest.fixture
+def generation(project: Project) -> Generation:
+    """Of three control items, one was ranked instead."""
+    found = project.generations.get()
+    recipe = {"from": 2000, "how": "ranked", "of_a_problem": 1, "of_a_domain": 0.5, "without_outcome": 1500}
+    cost = {"fixed": 8.0, "per_step": 1.5, "per_char": 0.05, "stops_at_error": True}
+    found.recipe = {"lanes": {"acquisition": recipe | {"cost": cost}, "control": {"from": 40, "how": "at random"}}}
+    found.save()
+    last = found.items.order_by("rank").last()
+    found.items.update(inclusion_probability=0.05)
+    QueueItem.objects.filter(pk=last.pk).update(
+        lane="acquisition", gain=0.25, expected_seconds=42.0, inclusion_probability=0.0003
+    )
+    return found
+
+
+@pytest.fixture
+def page(client: Client, people: dict[str, User], generation: Generation) -> str:
+    client.force_login(people["reviewer"])
+    return client.get("/p/algebra/generations/0/").content.decode()
+
+
+def test_it_says_how_each_lane_was_drawn(page: str) -> None:
+    for told in ("ranked from 2,000", "at random from 40", "67 %", "0.03 %", "5.00 %", "0.250", "42 s"):
+        assert told in page
+    for told in ("most of a domain: 50%", "8.0 s, 1.5 s a step, 5.0 s a hundred characters", "1,500"):
+        assert told in page
+
+
+def test_it_shows_the_spread_of_the_chances(page: str) -> None:
+    assert "Chance of being drawn" in page
+    for chance in ("0.01–0.1 %", "1–10 %", "10–100 %"):
+        assert chance in page
+
+
+def test_every_item_downloads_with_gain_cost_and_chance(
+    client: Client, people: dict[str, User], generation: Generation
+) -> None:
+    client.force_login(people["reviewer"])
+    answer = client.get("/p/algebra/generations/0/?lane=acquisition&download=csv")
+    [row] = csv.DictReader(io.StringIO(b"".join(answer).decode()))
+    assert (row["lane"], row["gain"], row["seconds"], row["inclusion_probability"]) == (
+        "acquisition",
+        "0.25",
+        "42.0",
+        "0.0003",
+    )
+    everything = client.get("/p/algebra/generations/0/?download=csv")
+    assert len(list(csv.DictReader(io.StringIO(b"".join(everything).decode())))) == 3
+
+
+def test_an_empty_filter_and_an_unknown_generation_say_so(
+    client: Client, people: dict[str, User], generation: Generation
+) -> None:
+    client.force_login(people["manager"])
+    assert "No item matches" in client.get("/p/algebra/generations/0/?lane=gold").content.decode()
+    assert client.get("/p/algebra/generations/7/").status_code == 404
+    client.force_login(people["annotator"])
+    assert client.get("/p/algebra/generations/0/").status_code == 403
