@@ -13,7 +13,7 @@ def joint_bald(p: Array) -> Array:
     """Information that the ratings of all steps give together: H(mean_m P_m) - mean_m H(P_m), where head m gives the
     ratings y the probability P_m(y) = prod_k p_mk^{y_k} (1 - p_mk)^{1 - y_k}.
 
-    The joint mutual information of BatchBALD (Kirsch et al. 2019, eq. 8) with a solution's steps as the batch.
+    The joint mutual information of BatchBALD (Kirsch et al. 2019, section 3) with a solution's steps as the batch.
     `p` [..., steps, heads] gives [...], between the greatest step's BALD and `step_bald`, and at most ln(heads).
     Beyond EXACT_STEPS the mixture's entropy is estimated from outcomes drawn with the same random numbers for
     every solution and head, so that equal solutions get equal gains.

@@ -30,6 +30,7 @@ PAGES = [
     "/p/algebra/solutions/",
     "/p/algebra/disputes/",
     "/p/algebra/generations/",
+    "/p/algebra/generations/0/",
     "/p/algebra/runs/",
     "/p/algebra/models/",
     "/p/algebra/import/",
