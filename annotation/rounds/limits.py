@@ -10,6 +10,7 @@ from annotation.quality.agreement import first_error_agreement
 from annotation.quality.batches import waits_for_decision
 from annotation.rounds.timetable import quiet_until, start_of_day, start_of_month
 
+ENDLESS = timedelta(days=7)  # what lasts longer than a week of windows lasts for ever
 LEAST_PAIRS = 20  # of people on one solution, before their agreement counts as known
 
 
@@ -55,6 +56,8 @@ def _quiet(project: Project, now: datetime) -> Hold | None:
     until = quiet_until(rounds, now)
     if until is None:
         return None
+    if until - now > ENDLESS:
+        return Hold("quiet_hours", "Quiet hours without an end: leave a time at which a round may begin.")
     return Hold("quiet_hours", f"Quiet hours until {until:%Y-%m-%d %H:%M} ({rounds.time_zone}).", until)
 
 

@@ -1,0 +1,145 @@
+"""The run's page in each state a run can be in, and what can be done there."""
+
+import os
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+from django.contrib.auth.models import User
+from django.utils import timezone
+from playwright.sync_api import Page, expect
+
+from annotation.models import Project, RunPoint, RunStage, TrainingRun
+from annotation.rounds import failures, runs
+from annotation.rounds.artefacts import run_folder
+from tests import manager_world
+from tests.rounds_world import folders
+
+pytestmark = pytest.mark.django_db(transaction=True)
+SHOTS = os.environ.get("SHOTS")
+
+
+@pytest.fixture
+def people(settings, tmp_path, monkeypatch) -> dict[str, User]:
+    folders(settings, tmp_path)
+    monkeypatch.setattr("annotation.jobs._send", lambda task, args, queue: None)
+    monkeypatch.setattr(runs, "check_labels", lambda project: None)
+    return manager_world.create_people()
+
+
+@pytest.fixture
+def project(people: dict[str, User]) -> Project:
+    project = manager_world.create_empty_project(people)
+    project.policy = {"rounds": {"cron": "0 3 * * *", "time_zone": "Europe/Zurich", "quiet_hours": ["00:00-24:00"]}}
+    project.save()
+    return project
+
+
+@pytest.fixture
+def in_training(project: Project, people: dict[str, User]) -> TrainingRun:
+    """A run in the middle of its training, as its worker left it a moment ago."""
+    run = runs.request_run(by=people["manager"], project=project)
+    now = timezone.now()
+    TrainingRun.objects.filter(pk=run.pk).update(state="running", started_at=now, heartbeat_at=now)
+    run.stages.filter(name="snapshot").update(state="done", figure="60 labelled solutions", seconds=2, finished_at=now)
+    run.stages.filter(name="train").update(
+        state="running", started_at=now - timedelta(seconds=40), seconds=40, progress=0.4
+    )
+    for step in range(1, 41):
+        RunPoint.objects.create(
+            run=run, stage="train", step=step, of=100, loss=0.7 - step / 100, tokens_per_second=51200, utilisation=0.31,
+            held_loss=0.72 - step / 110 if step % 10 == 0 else None,
+            message=f"epoch {step // 10} of 10" if step % 10 == 0 else "",
+        )  # fmt: skip
+    run_folder(run).mkdir(parents=True)
+    (run_folder(run) / "train.jsonl").write_text("{}\n")
+    (run_folder(run) / "train.log").write_text("a word of the trainer\n")
+    run.refresh_from_db()
+    return run
+
+
+def look(page: Page, name: str) -> None:
+    """Keep a picture of the page at both widths and in both themes, where somebody asked for them."""
+    if SHOTS is None:
+        return
+    for scheme in ("light", "dark"):
+        page.emulate_media(color_scheme=scheme)
+        for width in (1280, 400):
+            page.set_viewport_size({"width": width, "height": 900})
+            page.screenshot(path=str(Path(SHOTS) / f"{name}-{width}-{scheme}.png"), full_page=True)
+    page.set_viewport_size({"width": 1280, "height": 900})
+
+
+def test_a_run_in_training_shows_where_it_is_and_is_cancelled(page_for, people, in_training):
+    page = page_for(people["manager"])
+    page.goto(f"/runs/{in_training.pk}/")
+    expect(page.get_by_text("40 / 100")).to_be_visible()
+    expect(page.get_by_text("51,200")).to_be_visible()
+    expect(page.get_by_text("31.0 %")).to_be_visible()
+    expect(page.get_by_text("Asked for by manager. Quiet hours without an end")).to_be_visible()
+    page.get_by_text("Files", exact=True).click()
+    with page.expect_download() as file:
+        page.get_by_role("link", name="train.jsonl").click()
+    assert Path(file.value.path()).read_text() == "{}\n"
+    with page.expect_download() as log:
+        page.get_by_role("link", name="Download all of it").click()
+    written = Path(log.value.path()).read_text()
+    assert "train 40/100 epoch 4 of 10 loss=0.3 held=" in written
+    assert written.endswith("a word of the trainer\n")
+    look(page, "running")
+    page.get_by_role("button", name="Cancel this run").click()
+    expect(page.get_by_role("button", name="Retry from where it ended")).to_be_visible()
+    look(page, "cancelled")
+
+
+def test_a_failed_run_says_what_to_do_and_is_retried(page_for, people, in_training):
+    code, said = failures.explain("train", OSError(28, "No space left on device"))
+    in_training.stages.filter(name="train").update(state=RunStage.State.FAILED, finished_at=timezone.now())
+    TrainingRun.objects.filter(pk=in_training.pk).update(
+        state="failed", failure=code, error=said, finished_at=timezone.now()
+    )
+    page = page_for(people["manager"])
+    page.goto(f"/runs/{in_training.pk}/")
+    expect(page.get_by_role("alert")).to_contain_text("The champion goes on serving. Free space")
+    expect(page.get_by_role("link", name="Go there")).to_have_attribute("href", "/p/algebra/settings/")
+    look(page, "failed")
+    page.get_by_role("button", name="Retry from where it ended").click()
+    expect(page.get_by_text("retried once")).to_be_visible()
+    in_training.refresh_from_db()
+    assert in_training.state == "queued"
+    look(page, "retried")
+
+
+def test_promoted_and_kept_back_have_a_picture_of_the_verdict(page_for, people, project):
+    run, version = manager_world.make_run(project, people["manager"])
+    page = page_for(people["reviewer"])
+    page.goto(f"/runs/{run.pk}/")
+    expect(page.get_by_text("Model 1 is promoted: ProcessBench F1 +8.0 points.")).to_be_visible()
+    expect(page.get_by_role("button", name="Retry from where it ended")).to_have_count(0)
+    expect(page.get_by_text("Files", exact=True)).to_have_count(0)
+    look(page, "promoted")
+    samples = [-0.06 + 0.004 * n for n in range(25)]
+    version.gate |= {"promote": False, "gain": -0.01, "low": -0.05, "high": 0.03, "samples": samples}
+    version.gate["sentence"] = "Model 1 is kept back, the zero-label baseline goes on serving. It is no better."
+    version.save()
+    page.goto(f"/runs/{run.pk}/")
+    expect(page.get_by_label("Gain in holdout F1, in points")).to_be_visible()
+    look(page, "kept-back")
+
+
+def test_the_runs_page_says_when_the_next_round_begins_and_the_settings_when_its_schedule_comes(
+    page_for, people, project
+):
+    page = page_for(people["manager"])
+    page.goto("/p/algebra/runs/")
+    expect(page.get_by_text("Held back: Quiet hours without an end")).to_be_visible()
+    look(page, "runs")
+    page.goto("/p/algebra/settings/")
+    expect(page.get_by_text("The schedule comes next at")).to_contain_text("03:00")
+    look(page, "settings")
+    page.get_by_label("Schedule").fill("every morning")
+    page.get_by_label("Quiet hours").fill("at night")
+    page.get_by_role("button", name="Save").click()
+    expect(page.get_by_text("is no schedule")).to_be_visible()
+    expect(page.get_by_text("are no quiet hours")).to_be_visible()
+    look(page, "settings-refused")
