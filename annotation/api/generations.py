@@ -15,12 +15,15 @@ from annotation.rounds.generations import open_next_generation
 class GenerationSerializer(serializers.ModelSerializer):
     mix = serializers.DictField(child=serializers.IntegerField(min_value=0), help_text="Items by lane.")
     model_version = serializers.SerializerMethodField(help_text="Number of the model that ranked; null for random.")
+    recipe = serializers.DictField(
+        help_text="How it was drawn: by lane from how many solutions, the caps, the cost model."
+    )
     pool_size = serializers.IntegerField(help_text="How many solutions it was drawn from.")
 
     class Meta:
         model = Generation
         fields = (
-            "id", "number", "state", "acquisition", "model_version", "mix", "seed", "budget", "pool_size",
+            "id", "number", "state", "acquisition", "model_version", "mix", "recipe", "seed", "budget", "pool_size",
             "created_at", "retired_at",
         )  # fmt: skip
 

@@ -1,8 +1,10 @@
 """One generation: how each lane was drawn and how far it is, and what chances its items had."""
 
+from bisect import bisect_left
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import ceil, log10
+from itertools import pairwise
 from typing import Any
 
 from django.db.models import Avg, Count, Max, Min, Sum
@@ -10,7 +12,7 @@ from django.utils.translation import gettext as _
 
 from annotation.models import Generation, Lane, QueueItem
 
-LEAST = -5  # probabilities of 1 in 100,000 and less are shown together
+EDGES = [0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0]
 
 
 @dataclass(frozen=True)
@@ -70,14 +72,14 @@ def lanes_of(generation: Generation) -> list[LaneProgress]:
 
 
 def chances(generation: Generation) -> list[tuple[str, int]]:
-    """How many items had which chance of being drawn, by powers of ten; empty where none is recorded."""
+    """How many items had which chance of being drawn, between EDGES; empty where none is recorded."""
     known = QueueItem.objects.filter(generation=generation, inclusion_probability__isnull=False)
-    powers = [
-        max(LEAST, ceil(log10(p) - 1e-9))
-        for p in known.values_list("inclusion_probability", flat=True)
-        if p is not None
-    ]
-    return [(_bin_name(power), powers.count(power)) for power in range(min(powers), 1)] if powers else []
+    bins = Counter(bisect_left(EDGES, p - 1e-9) for p in known.values_list("inclusion_probability", flat=True) if p)
+    if not bins:
+        return []
+    names = [f"≤ {100 * EDGES[0]:g} %"]
+    names += [f"{100 * low:g}–{100 * high:g} %" for low, high in pairwise(EDGES)]
+    return [(names[place], bins[place]) for place in range(min(bins), len(EDGES))]
 
 
 def settings_of(generation: Generation) -> Sequence[tuple[str, str]]:
@@ -101,8 +103,3 @@ def settings_of(generation: Generation) -> Sequence[tuple[str, str]]:
     if "note" in generation.recipe:
         found.append((_("ranked at random because"), generation.recipe["note"]))
     return found
-
-
-def _bin_name(power: int) -> str:
-    low = "0" if power == LEAST else f"{10.0 ** (power + 1):g}"
-    return f"{low}–{10.0 ** (power + 2):g} %"

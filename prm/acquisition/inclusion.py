@@ -44,8 +44,8 @@ def inclusion_probabilities(utility: Array, problem: Numbers, domain: Numbers, b
     domain_of[problem] = domain
     domain_room = _domain_room(_sums(domain_of, room, int(domain.max()) + 1), budget, caps)
     ceiling = of_problem[problem]
-    of_domain = _levels(weights, domain, domain_room, ceiling)
-    ceiling = np.minimum(ceiling, of_domain[domain])
+    if caps.domain is not None:
+        ceiling = np.minimum(ceiling, _levels(weights, domain, domain_room, ceiling)[domain])
     target = np.array([min(float(budget), domain_room.sum())])
     level = _levels(weights, np.zeros(len(weights), dtype=np.int64), target, ceiling)[0]
     return np.minimum(1.0, np.minimum(level, ceiling) * weights)

@@ -41,7 +41,7 @@ def test_it_says_how_each_lane_was_drawn(page: str) -> None:
 
 def test_it_shows_the_spread_of_the_chances(page: str) -> None:
     assert "Chance of being drawn" in page
-    for chance in ("0.01–0.1 %", "1–10 %", "10–100 %"):
+    for chance in ("≤ 0.1 %", "3–10 %", "30–100 %"):
         assert chance in page
 
 

@@ -849,6 +849,10 @@ export interface components {
             mix: {
                 [key: string]: number;
             };
+            /** @description How it was drawn: by lane from how many solutions, the caps, the cost model. */
+            recipe: {
+                [key: string]: unknown;
+            };
             /** Format: int64 */
             seed: number;
             budget: number;
