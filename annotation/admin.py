@@ -243,6 +243,14 @@ class DomainChampionAdmin(ReadOnlyAdmin):
     list_select_related = ("project", "model_version__project")
 
 
+@admin.register(models.ModelJob)
+class ModelJobAdmin(ReadOnlyAdmin):
+    list_display = ("id", "project", "kind", "model_version", "state", "created_at", "finished_at")
+    list_filter = ("kind", "state", "project")
+    search_fields = ("project__slug", "error")
+    list_select_related = ("project", "model_version__project")
+
+
 @admin.register(models.PoolScoring)
 class PoolScoringAdmin(ReadOnlyAdmin):
     list_display = ("model_version", "wanted", "cut_at", "beaten_at", "finished_at", "checked_at", "error")

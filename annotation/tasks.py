@@ -66,6 +66,34 @@ def prune_runs() -> None:
     retention.prune_runs()
 
 
+@shared_task(name="rounds.model_job")
+def run_model_job(job_id: int) -> None:
+    from annotation.rounds.registry import jobs
+
+    jobs.run_job(job_id)
+
+
+@shared_task(name="rounds.sweep_model_jobs")
+def sweep_model_jobs() -> None:
+    from annotation.rounds.registry import jobs
+
+    jobs.sweep_jobs()
+
+
+@shared_task(name="rounds.audit_champions")
+def audit_champions() -> None:
+    from annotation.rounds.registry import jobs
+
+    jobs.audit_champions()
+
+
+@shared_task(name="rounds.keep_models")
+def keep_models() -> None:
+    from annotation.rounds.registry import retention
+
+    retention.keep_to_policy()
+
+
 @shared_task(name="queue.expire_leases")
 def expire_leases() -> int:
     from annotation.queue import leases

@@ -52,6 +52,7 @@ def small_model(folder: Path) -> Path:
     from prm.training import train
 
     data = folder.with_suffix(".jsonl")
+    data.parent.mkdir(parents=True, exist_ok=True)
     write_traces(data, generate(WorldConfig(), split="pool", n=24, seed=5))
     train(data=data, out=folder, config=TrainConfig(epochs=1, heads=3, hidden=8), report=lambda progress: None)
     return folder

@@ -7,6 +7,7 @@ from annotation.models.generation import Generation
 from annotation.models.import_job import ImportJob, ImportRejection
 from annotation.models.label_batch import LabelBatch
 from annotation.models.label_source import LabelSource
+from annotation.models.model_job import ModelJob
 from annotation.models.model_version import DomainChampion, ModelVersion
 from annotation.models.policy import LabelScheme, LaneMix, ProjectPolicy, parse_policy, parse_scheme
 from annotation.models.pool_score import PoolScore, PoolScoring, PoolShard
@@ -39,6 +40,7 @@ __all__ = [
     "LaneMix",
     "Lease",
     "Membership",
+    "ModelJob",
     "ModelVersion",
     "PathStep",
     "PoolScore",

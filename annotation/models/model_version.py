@@ -7,7 +7,8 @@ from annotation.models.project import Project
 class ModelVersion(models.Model):
     """Trained PRM weights with a manifest; the champion is the one being served.
 
-    `path` is relative to the folder of models. `gate` is the verdict: gain, interval, tolerance,
+    `path` is relative to the folder of models. `snapshot` is what it learned from, or what an imported one was
+    measured on. `gate` is the verdict: gain, interval, tolerance,
     the counts behind them, and the sentence that explains it. `audits` is the last audit report. A pinned
     champion is not replaced by the gate, and a pinned version never loses its weights to the retention policy.
     """

@@ -90,8 +90,8 @@ class ProjectPolicy(msgspec.Struct, forbid_unknown_fields=True):
     `training_sources` names the kinds of label source that are pooled for training; anything but
     people has to be asked for. `cold_start` says how the first generation's acquisition lane is filled: at random as
     the control lane is, or by the backbone's surprise, which needs no labels. The gate measures only where at least
-    `gate_min_holdout` holdout solutions have a known first error. `training` holds further choices of a training run,
-    in the library's words.
+    `gate_min_holdout` holdout solutions have a known first error. The latest `keep_models` versions keep their weights.
+    `training` holds further choices of a training run, in the library's words.
     """
 
     annotations_wanted: Positive = 1
@@ -111,6 +111,7 @@ class ProjectPolicy(msgspec.Struct, forbid_unknown_fields=True):
     rounds: RoundsPolicy = msgspec.field(default_factory=RoundsPolicy)
     gate_tolerance: Annotated[float, msgspec.Meta(ge=0)] = 0.02
     gate_min_holdout: Positive = 20
+    keep_models: Positive = 10
     quality: QualityPolicy = msgspec.field(default_factory=QualityPolicy)
     training: dict[str, Any] = {}
     serving: ServingPolicy = msgspec.field(default_factory=ServingPolicy)

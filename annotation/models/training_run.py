@@ -28,6 +28,7 @@ class TrainingRun(models.Model):
         SCHEDULE = "schedule"
         LABELS = "labels"
         DRIFT = "drift"
+        IMPORT = "import"
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="training_runs")
     number = models.PositiveIntegerField()

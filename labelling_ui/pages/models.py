@@ -2,16 +2,13 @@
 
 from typing import Any
 
-from django.http import Http404, HttpRequest, HttpResponseBase
-from django.shortcuts import redirect
-from django.utils.translation import gettext as _
+from django.http import HttpRequest, HttpResponseBase
 from django.utils.translation import gettext_lazy
-from django.views.decorators.http import require_POST
 
 from annotation.models import Membership, ModelVersion
-from annotation.rounds.registry import promote_version
-from labelling_ui.pages.access import MANAGER, STAFF, attempt, project_page
+from labelling_ui.pages.access import STAFF, project_page
 from labelling_ui.pages.listing import Column, Listing, respond
+from labelling_ui.pages.model import imports_of
 from labelling_ui.selectors.models import holdout_f1
 
 COLUMNS = [
@@ -31,22 +28,7 @@ def models(request: HttpRequest, member: Membership) -> HttpResponseBase:
     for version in listing.page.object_list:
         version.f1 = holdout_f1(version)
     name = f"{member.project.slug}-models"
-    return respond(request, "labelling_ui/models.html", listing, name, {"member": member})
-
-
-@require_POST
-@project_page(MANAGER)
-def promote(request: HttpRequest, member: Membership, version_id: int) -> HttpResponseBase:
-    version = member.project.model_versions.filter(pk=version_id).first()
-    if version is None:
-        raise Http404("There is no such model in this project.")
-    attempt(
-        request,
-        _("Model %(number)s serves now.") % {"number": version.number},
-        promote_version,
-        version=version,
-    )
-    return redirect("models", member.project.slug)
+    return respond(request, "labelling_ui/models.html", listing, name, {"member": member, **imports_of(member)})
 
 
 def _f1(version: ModelVersion, part: str) -> Any:

@@ -116,6 +116,10 @@ class SettingsForm(RoundsFields):
         label=gettext_lazy("Loss of F1 the gate tolerates"), help_text=gettext_lazy("0.02 is two points")
     )
     gate_min_holdout = forms.IntegerField(label=gettext_lazy("Labelled holdout solutions the gate needs"))
+    keep_models = forms.IntegerField(
+        label=gettext_lazy("Latest models that keep their weights"),
+        help_text=gettext_lazy("besides those that serve and those that are pinned"),
+    )
 
     consensus = forms.ChoiceField(
         choices=[
@@ -164,6 +168,7 @@ class SettingsForm(RoundsFields):
         "backbone",
         "gate_tolerance",
         "gate_min_holdout",
+        "keep_models",
     )
 
     watch = ("consensus", "labels_between_false_alarms", "hold_rounds", "set_aside")

@@ -6,6 +6,7 @@ from typing import Any
 import msgspec
 
 from annotation.datasets.snapshots import read_snapshot
+from annotation.models import ModelVersion
 from annotation.rounds import registry, trainer
 from annotation.rounds.artefacts import model_folder, model_place
 from annotation.rounds.devices import training_slot
@@ -23,6 +24,10 @@ def perform(work: StageWork) -> Outcome:
     # One training seed a project: two of its models then differ by their labels and not by luck.
     config = training_config(policy, seed=work.project.training_runs.earliest("number").seed)
     write_training_traces(read_snapshot(work.snapshot), data)
+    made = run.model_version
+    if made is not None and made.origin == ModelVersion.Origin.IMPORTED:
+        ModelVersion.objects.filter(pk=made.pk).update(snapshot=run.snapshot)
+        return Outcome(f"model {made.number} was made elsewhere: it is only measured", skipped=True)
     champion = registry.champion_of(work.project)
     if champion is not None and champion != run.model_version and is_unchanged(champion, data, config):
         return Outcome(

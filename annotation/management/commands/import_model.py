@@ -1,0 +1,42 @@
+from argparse import ArgumentParser
+from typing import Any
+
+from django.contrib.auth.models import User
+from django.core.management.base import BaseCommand, CommandError
+
+from annotation.errors import DomainError
+from annotation.models import Project
+from annotation.rounds.registry.jobs import request_import, run_job
+
+
+class Command(BaseCommand):
+    help = "Import a model's folder from models/imports as a challenger of a project; the gate measures it."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("folder", help="its name in models/imports of the data folder")
+        parser.add_argument("--project", required=True, help="address (slug) of the project")
+        parser.add_argument("--by", required=True, help="user name of a manager")
+        parser.add_argument("--separator", default="\n", help="what ended each step in a token classifier's training")
+        parser.add_argument("--good", type=int, default=1, help="a token classifier's class of right steps")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        try:
+            project = Project.objects.get(slug=options["project"])
+            by = User.objects.get(username=options["by"])
+            job = request_import(
+                by=by,
+                project=project,
+                folder=options["folder"],
+                separator=options["separator"],
+                good=options["good"],
+            )
+        except (Project.DoesNotExist, User.DoesNotExist) as error:
+            raise CommandError(str(error)) from error
+        except DomainError as error:
+            raise CommandError(error.message) from error
+        run_job(job.pk)
+        job.refresh_from_db()
+        if job.error:
+            raise CommandError(job.error)
+        assert job.model_version is not None
+        self.stdout.write(f"Model {job.model_version.number} of {project}. {job.said}")

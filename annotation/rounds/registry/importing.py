@@ -1,0 +1,93 @@
+"""Models made elsewhere: from a folder that the operator has put among the imports to a challenger of a project."""
+
+from pathlib import Path
+
+from django.conf import settings
+from django.contrib.auth.models import User
+from django.db import transaction
+
+from annotation import audit
+from annotation.errors import DomainError
+from annotation.models import ModelJob, ModelVersion, Project, TrainingRun
+from annotation.rounds import pipeline, runs
+from annotation.rounds.gateway.training import read_manifest
+from annotation.rounds.registry.library import run_command
+from annotation.rounds.registry.versions import next_number
+
+FOLDER = "imports"
+
+
+def importable_folders() -> list[str]:
+    """What the operator has put there, by name."""
+    root = _root()
+    return sorted(path.name for path in root.iterdir() if path.is_dir()) if root.is_dir() else []
+
+
+def check(folder: str) -> None:
+    """Raises DomainError (`no_such_folder`) unless this is the name of one of them."""
+    if folder not in importable_folders():
+        raise DomainError(
+            "no_such_folder", f"There is no folder “{folder}” in {_root()}. Put the model's folder there."
+        )
+
+
+def perform(job: ModelJob) -> None:
+    """Check and copy the folder, register it as a challenger, and begin to measure it where labels allow."""
+    check(job.options["folder"])
+    path = f"project-{job.project_id}/import-{job.pk}"
+    out = settings.MODEL_ROOT / path
+    options = ["--separator", job.options["separator"], "--good", str(job.options["good"])]
+    run_command(job, "adopt", "--source", _root() / job.options["folder"], "--out", out, *options)
+    version = job.model_version or _register(job, path, out)
+    try:
+        request_measurement(by=job.requested_by, version=version)
+    except DomainError as error:
+        job.said = f"Model {version.number} is not measured yet: {error.message}"
+        job.save(update_fields=["said"])
+
+
+@transaction.atomic
+def request_measurement(*, by: User | None, version: ModelVersion) -> TrainingRun:
+    """Begin a round that trains nothing: the gate measures the imported version, and it serves if it is better.
+
+    Raises Forbidden, Conflict (`run_in_progress`), DomainError (`too_few_labels`, `no_errors_labelled`,
+    `not_imported`).
+    """
+    if version.origin != ModelVersion.Origin.IMPORTED or version.gate:
+        raise DomainError("not_imported", f"Model {version.number} was measured by its own round.")
+    run = runs.prepare_run(by=by, project=version.project, trigger=TrainingRun.Trigger.IMPORT)
+    TrainingRun.objects.filter(model_version=version).update(model_version=None)  # of an earlier, failed one
+    run.model_version = version
+    run.save(update_fields=["model_version"])
+    pipeline.enqueue_next(run)
+    return run
+
+
+@transaction.atomic
+def _register(job: ModelJob, path: str, out: Path) -> ModelVersion:
+    Project.objects.select_for_update(no_key=True).get(pk=job.project_id)
+    manifest, sha256 = read_manifest(out)
+    version = ModelVersion.objects.create(
+        project=job.project,
+        number=next_number(job.project),
+        path=path,
+        sha256=sha256,
+        manifest=manifest,
+        origin=ModelVersion.Origin.IMPORTED,
+        imported_from=job.options["folder"],
+    )
+    job.model_version = version
+    job.save(update_fields=["model_version"])
+    audit.record(
+        by=job.requested_by,
+        action="model.register",
+        target=version,
+        project=job.project,
+        after={"number": version.number, "imported_from": job.options["folder"], "sha256": sha256},
+    )
+    return version
+
+
+def _root() -> Path:
+    root: Path = settings.MODEL_ROOT / FOLDER
+    return root

@@ -1,0 +1,44 @@
+"""The library's commands as watched subprocesses, which die with their worker."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+from django.conf import settings
+from django.utils import timezone
+
+from annotation.errors import DomainError
+from annotation.models import ModelJob
+
+BEAT_SECONDS = 2.0
+EXPLAINED = 16_000  # characters of a log's end that are looked at
+
+
+def run_command(job: ModelJob, *arguments: str | Path) -> None:
+    """Run `python -m prm` for a job; raises DomainError (`library_refused`) with the library's own reason."""
+    log = settings.RUN_ROOT / f"model-job-{job.pk}.log"
+    log.parent.mkdir(parents=True, exist_ok=True)
+    command = [sys.executable, "-m", "prm", "--die-with-parent", *map(str, arguments)]
+    with open(log, "ab") as out:
+        process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=out, stderr=out, cwd=settings.BASE_DIR)
+        try:
+            while process.poll() is None:
+                _beat(job, log)
+                try:
+                    process.wait(BEAT_SECONDS)
+                except subprocess.TimeoutExpired:
+                    continue
+        finally:
+            if process.poll() is None:
+                process.kill()
+                process.wait()
+    _beat(job, log)
+    if process.returncode:
+        raise DomainError("library_refused", f"{job.said or 'The library gave no reason'} (log: {log})")
+
+
+def _beat(job: ModelJob, log: Path) -> None:
+    """Tell that the job is alive, and what was last said."""
+    lines = log.read_text(errors="replace")[-EXPLAINED:].strip().splitlines()
+    job.said = lines[-1][:500] if lines else ""
+    ModelJob.objects.filter(pk=job.pk).update(beaten_at=timezone.now(), said=job.said)

@@ -1,0 +1,182 @@
+"""Scores of a large pool: written by COPY beside bulk_create, read for ranking, dropped whole, computed by workers.
+
+    python -m benchmarks.pool_scoring [--rows 1000000] [--solutions 2000] [--workers 1 2]
+
+On embedded servers of its own under var/benchmark, which go when it ends. The rows are synthetic (eight steps, twelve
+heads, 32 numbers of embedding); the throughput is of a small model that is trained first, scoring short solutions.
+"""
+
+import argparse
+import os
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from launch.embedded import servers
+
+ROOT = Path("var/benchmark").resolve()
+STEPS, HEADS, WIDTH = 8, 12, 32
+BATCH = 20_000  # rows a COPY or a bulk_create
+SLOW_SHARE = 20  # bulk_create is timed on this part of the rows
+
+
+def main() -> None:
+    """Print one line a measurement."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--rows", type=int, default=1_000_000)
+    parser.add_argument("--solutions", type=int, default=2000)
+    parser.add_argument("--workers", type=int, nargs="*", default=[1, 2])
+    options = parser.parse_args()
+    shutil.rmtree(ROOT, ignore_errors=True)
+    with servers(ROOT, given={}) as addresses:
+        os.environ |= dict(addresses) | {"VAR_DIR": str(ROOT), "DJANGO_SETTINGS_MODULE": "config.settings.local"}
+        import django
+        from django.core.management import call_command
+
+        django.setup()
+        call_command("migrate", verbosity=0)
+        storing(options.rows)
+        if options.workers:
+            scoring(options.solutions, options.workers)
+    shutil.rmtree(ROOT)
+
+
+def storing(rows: int) -> None:
+    """Write, read and drop synthetic scores of `rows` solutions."""
+    from django.db import connection, transaction
+
+    from annotation.models import ModelVersion, PoolScore, Project
+    from annotation.rounds.pool.partitions import drop_partition, make_partition, write_scores
+    from annotation.rounds.pool.shards import cut_shards
+
+    project = Project.objects.create(slug="large", name="Large")
+    with connection.cursor() as cursor:
+        cursor.execute(_POOL, [project.pk, rows // 10, project.pk])
+        cursor.execute("ANALYZE")
+    ids = list(project.solutions.order_by("problem", "pk").values_list("pk", flat=True))
+    copied, created = (
+        ModelVersion.objects.create(project=project, number=n, path="none", sha256="0" * 64) for n in (1, 2)
+    )
+
+    def write(version: ModelVersion, some: list[int], put: Callable[[list[PoolScore]], Any]) -> None:
+        make_partition(version)
+        for start in range(0, len(some), BATCH):
+            batch = list(_synthetic(version, some[start : start + BATCH]))
+            with transaction.atomic():
+                put(batch)
+
+    making = _timed(lambda: [list(_synthetic(copied, ids[:BATCH]))])[0] / BATCH
+    few = ids[: rows // SLOW_SHARE]
+    seconds, _ = _timed(lambda: write(copied, ids, lambda batch: write_scores(copied, batch)))
+    _say(f"COPY of {rows:,} rows", seconds - making * rows, rows)
+    seconds, _ = _timed(
+        lambda: write(created, few, lambda batch: PoolScore.objects.bulk_create(batch, batch_size=1000))
+    )
+    _say(f"bulk_create of {len(few):,} rows", seconds - making * len(few), len(few))
+    _say("looking for new solutions (none there)", _timed(lambda: cut_shards(copied))[0], rows)
+    chosen = [ids[i] for i in np.random.default_rng(0).permutation(len(ids))[:20_000]]
+    needed = PoolScore.objects.filter(model_version=copied, solution__in=chosen)
+    columns = ("solution_id", "heads", "embedding", "unscored_steps")
+    _say("reading what ranks 20,000 of them", _timed(lambda: list(needed.values_list(*columns)))[0], len(chosen))
+    _say(f"dropping the partition of {rows:,}", _timed(lambda: drop_partition(copied))[0])
+    _say(f"deleting {len(few):,} rows", _timed(lambda: created.pool_scores.all().delete())[0], len(few))
+    _say("cutting all of them into shards", _timed(lambda: cut_shards(copied))[0], rows)
+
+
+def scoring(solutions: int, workers: list[int]) -> None:
+    """Score one pool with so many workers, each a process with one thread."""
+    from annotation.models import ModelVersion, PoolScoring, Project
+    from annotation.rounds.pool.partitions import drop_partition
+    from annotation.rounds.pool.shards import cut_shards
+
+    project = Project.objects.create(slug="scored", name="Scored")
+    version = _small_version(project, solutions)
+    for number in workers:
+        drop_partition(version)
+        PoolScoring.objects.filter(model_version=version).delete()
+        wanted = cut_shards(version)
+        command = [sys.executable, "-m", "benchmarks.pool_scoring_worker", str(version.pk)]
+        processes = [
+            subprocess.Popen(command, env=os.environ | {"OMP_NUM_THREADS": "1"}, stdin=subprocess.PIPE, stdout=-1)
+            for _ in range(number)
+        ]
+        for process in processes:
+            assert process.stdout is not None
+            process.stdout.readline()  # its model is loaded
+        started = time.monotonic()
+        for process in processes:
+            process.communicate(b"\n")
+        _say(f"scoring {wanted:,} solutions with {number} workers", time.monotonic() - started, wanted)
+        assert version.pool_scores.count() == wanted
+    ModelVersion.objects.filter(pk=version.pk).update(state=ModelVersion.State.RETIRED)
+
+
+def _small_version(project: Any, solutions: int) -> Any:
+    """A trained version, and a pool of solutions of the sandbox."""
+    from django.conf import settings
+
+    from annotation.intake.records import import_records
+    from annotation.models import ModelVersion
+    from annotation.rounds.gateway.sandbox import Sandbox
+    from annotation.rounds.gateway.training import read_manifest
+    from prm.config import TrainConfig
+    from prm.sandbox import WorldConfig, generate
+    from prm.traces import write_traces
+    from prm.training import train
+
+    folder = settings.MODEL_ROOT / "small"
+    folder.mkdir(parents=True)
+    write_traces(folder / "data.jsonl", generate(WorldConfig(), split="pool", n=60, seed=1))
+    train(data=folder / "data.jsonl", out=folder, config=TrainConfig(epochs=1), report=lambda progress: None)
+    import_records(project=project, records=list(Sandbox(solutions=solutions, seed=2).records()), by=None)
+    manifest, sha256 = read_manifest(folder)
+    return ModelVersion.objects.create(project=project, number=1, path="small", sha256=sha256, manifest=manifest)
+
+
+def _synthetic(version: Any, ids: list[int]) -> Iterator[Any]:
+    from annotation.models import PoolScore
+
+    rng = np.random.default_rng(ids[0])
+    means = rng.random((len(ids), STEPS))
+    heads = rng.random((len(ids), STEPS * HEADS)).astype("<f2")
+    places = rng.standard_normal((len(ids), WIDTH)).astype("<f2")
+    for at, pk in enumerate(ids):
+        mean = means[at].tolist()
+        yield PoolScore(
+            model_version=version, solution_id=pk, mean=mean, spread=mean, score=mean[0], gain=mean[1],
+            expected_seconds=30.0, heads=heads[at].tobytes(), embedding=places[at].tobytes(), unscored_steps=0,
+        )  # fmt: skip
+
+
+def _timed(work: Callable[[], Any]) -> tuple[float, Any]:
+    started = time.monotonic()
+    found = work()
+    return time.monotonic() - started, found
+
+
+def _say(what: str, seconds: float, rows: int = 0) -> None:
+    rate = f"{rows / seconds:>12,.0f} a second" if rows else ""
+    print(f"{what:<45} {seconds:>9.2f} s {rate}", flush=True)
+
+
+# Ten solutions a problem, without steps: no text is needed to store scores.
+_POOL = """
+WITH problem AS (
+    INSERT INTO annotation_problem (project_id, text, text_hash, source_group, split, domain, extra, created_at)
+    SELECT %s, 'problem', md5(n::text) || md5(n::text), n::text, 'pool', 'none', '{}', now()
+    FROM generate_series(1, %s) AS n RETURNING id
+)
+INSERT INTO annotation_solution
+    (project_id, problem_id, split, content_hash, external_id, generator, extra, created_at)
+SELECT %s, problem.id, 'pool', problem.id || '-' || k, '', '', '{}', now()
+FROM problem, generate_series(1, 10) AS k
+"""
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,24 @@
+"""One worker of the benchmark: loads the model, says so, waits for a line, then scores until nothing is left."""
+
+import sys
+
+import django
+
+
+def main() -> None:
+    """Argument: the key of the version."""
+    django.setup()
+    from annotation.models import ModelVersion
+    from annotation.rounds.gateway.scoring import loaded_scorer
+    from annotation.rounds.pool.shards import score_slice
+
+    version = ModelVersion.objects.select_related("project").get(pk=sys.argv[1])
+    loaded_scorer(version)
+    print("ready", flush=True)
+    sys.stdin.readline()
+    while score_slice(version).found:
+        pass
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,155 @@
+"""One model version: what it is, what was measured, whence it came; and what a manager may do with it."""
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
+from django.shortcuts import redirect, render
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+from django.views.decorators.http import require_POST
+
+from annotation.api.downloads import download
+from annotation.errors import Missing
+from annotation.models import Membership, ModelJob, ModelVersion, PoolScoring
+from annotation.rounds.gateway.training import model_path
+from annotation.rounds.pool.scoring import rescore_pool
+from annotation.rounds.pool.shards import left_of
+from annotation.rounds.registry import (
+    clear_domain_champion,
+    pin_version,
+    promote_version,
+    set_domain_champion,
+    unpin_version,
+)
+from annotation.rounds.registry.exporting import export_name, export_path, packed_export
+from annotation.rounds.registry.importing import importable_folders, request_measurement
+from annotation.rounds.registry.jobs import request_audit, request_export, request_import
+from labelling_ui.pages.access import MANAGER, STAFF, attempt, project_page
+from labelling_ui.selectors import model_page
+from labelling_ui.selectors.costs import costs_of
+from labelling_ui.selectors.models import holdout_f1
+
+ACTIONS: dict[str, tuple[Callable[..., Any], Any]] = {
+    "promote": (promote_version, gettext_lazy("This model serves now. It scores the pool where it has not yet.")),
+    "pin": (pin_version, gettext_lazy("Pinned: the gate does not replace it and its weights are kept.")),
+    "unpin": (unpin_version, gettext_lazy("Unpinned: gate and retention decide again.")),
+    "audit": (request_audit, gettext_lazy("The audits are on their way; they take some minutes.")),
+    "export": (request_export, gettext_lazy("The export is on its way; the download appears here.")),
+    "measure": (request_measurement, gettext_lazy("A round measures it now; it trains nothing.")),
+    "rescore": (rescore_pool, gettext_lazy("The pool is being scored anew.")),
+}
+
+
+@project_page(*STAFF)
+def model(request: HttpRequest, member: Membership, number: int) -> HttpResponse:
+    version = _find(member, number)
+    version.f1 = holdout_f1(version)  # type: ignore[attr-defined]
+    history = [(entry, model_page.told(entry, version)) for entry in model_page.history_of(version)]
+    domains = member.project.problems.exclude(domain="").order_by("domain").values_list("domain", flat=True).distinct()
+    context = {
+        "member": member,
+        "tab": "models",
+        "version": version,
+        "run": getattr(version, "run", None),
+        "rows": model_page.metric_rows(version),
+        "heads": model_page.METRICS,
+        "facts": model_page.facts_of(version),
+        "costs": costs_of(version),
+        "parent": model_page.parent_of(version),
+        "history": history,
+        "card": model_page.card_of(version),
+        "jobs": version.jobs.exclude(kind=ModelJob.Kind.IMPORT)[:5],
+        "exported": export_path(version).is_dir(),
+        "scoring": PoolScoring.objects.filter(model_version=version).first(),
+        "left": left_of(version),
+        "own_domains": version.domains.all(),
+        "domains": domains,
+        "others": member.project.model_versions.exclude(pk=version.pk).order_by("-number"),
+    }
+    return render(request, "labelling_ui/model.html", context)
+
+
+@require_POST
+@project_page(MANAGER)
+def act(request: HttpRequest, member: Membership, number: int, action: str) -> HttpResponseBase:
+    version = _find(member, number)
+    if action not in ACTIONS:
+        raise Http404("There is no such action.")
+    service, done = ACTIONS[action]
+    attempt(request, str(done), service, version=version)
+    return redirect("model", member.project.slug, number)
+
+
+@require_POST
+@project_page(MANAGER)
+def serve_domain(request: HttpRequest, member: Membership, number: int) -> HttpResponseBase:
+    version, domain = _find(member, number), request.POST.get("domain", "")
+    if request.POST.get("clear"):
+        done, service = _("The project's champion serves “%(d)s” again."), clear_domain_champion
+        attempt(request, done % {"d": domain}, service, project=member.project, domain=domain)
+    else:
+        done = _("This model serves “%(d)s” now.")
+        attempt(request, done % {"d": domain}, set_domain_champion, version=version, domain=domain)
+    return redirect("model", member.project.slug, number)
+
+
+@project_page(MANAGER)
+def exported(request: HttpRequest, member: Membership, number: int) -> HttpResponseBase:
+    version = _find(member, number)
+    try:
+        content = packed_export(version)
+    except Missing as error:
+        raise Http404(error.message) from None
+    return download(content, name=f"{export_name(version)}.tar", content_type="application/x-tar")
+
+
+@project_page(*STAFF)
+def audit_page(request: HttpRequest, member: Membership, number: int) -> HttpResponse:
+    """The audits' own page with its pictures; it quotes solutions, so nothing in it may run."""
+    path = model_path(_find(member, number)) / "audit" / "report.html"
+    if not path.is_file():
+        raise Http404("This model was not audited yet.")
+    response = HttpResponse(path.read_bytes(), content_type="text/html; charset=utf-8")
+    response["Content-Security-Policy"] = "sandbox; default-src 'none'; style-src 'unsafe-inline'; img-src data:"
+    return response
+
+
+@project_page(*STAFF)
+def compare(request: HttpRequest, member: Membership) -> HttpResponse:
+    """Two versions side by side."""
+    pair = [_find(member, _number(request.GET.get(name))) for name in ("a", "b")]
+    sides = [{"version": version, "rows": model_page.metric_rows(version)} for version in pair]
+    first, second = (dict(model_page.facts_of(version)) for version in pair)
+    facts = [(name, first.get(name, "–"), second.get(name, "–")) for name in first | second]
+    context = {"member": member, "tab": "models", "sides": sides, "facts": facts, "heads": model_page.METRICS}
+    return render(request, "labelling_ui/model_compare.html", context)
+
+
+@require_POST
+@project_page(MANAGER)
+def import_model(request: HttpRequest, member: Membership) -> HttpResponseBase:
+    separator = request.POST.get("separator", "").encode().decode("unicode_escape") or "\n"
+    service = partial(request_import, project=member.project, folder=request.POST.get("folder", ""))
+    good = request.POST.get("good", "1")
+    done = _("The import is on its way. The model appears here as a challenger, and the gate measures it.")
+    attempt(request, done, service, separator=separator, good=int(good) if good.isdecimal() else 1)
+    return redirect("models", member.project.slug)
+
+
+def imports_of(member: Membership) -> dict[str, Any]:
+    """What the list of models says about imports."""
+    jobs = member.project.model_jobs.filter(kind=ModelJob.Kind.IMPORT).select_related("model_version")
+    return {"importable": importable_folders(), "import_jobs": jobs[:5]}
+
+
+def _find(member: Membership, number: int) -> ModelVersion:
+    version = member.project.model_versions.select_related("project", "snapshot").filter(number=number).first()
+    if version is None:
+        raise Http404("There is no such model in this project.")
+    return version
+
+
+def _number(given: str | None) -> int:
+    return int(given) if given and given.isdecimal() and len(given) < 9 else -1

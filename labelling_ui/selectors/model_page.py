@@ -1,0 +1,109 @@
+"""One model version as its page shows it: figures by domain, where it came from, what happened to it."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from django.db.models import Q, QuerySet
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+from markdown_it import MarkdownIt
+
+from annotation.models import AuditEntry, ModelVersion
+from annotation.rounds.gateway.training import model_path
+
+METRICS = [
+    ("processbench_f1", gettext_lazy("ProcessBench F1")),
+    ("first_error_accuracy", gettext_lazy("Exact first error")),
+    ("step_auroc", gettext_lazy("Step AUROC")),
+    ("index_auroc", gettext_lazy("by position alone")),
+    ("step_auprc", gettext_lazy("Step AUPRC")),
+    ("ece", gettext_lazy("Calibration error")),
+]
+ACTIONS = {
+    "model.register": gettext_lazy("registered"),
+    "model.judge": gettext_lazy("judged by the gate"),
+    "model.promote": gettext_lazy("made champion"),
+    "model.serve_domain": gettext_lazy("chosen for a domain"),
+    "model.pin": gettext_lazy("pinned"),
+    "model.unpin": gettext_lazy("unpinned"),
+    "model.delete_weights": gettext_lazy("weights deleted"),
+    "pool.rescore": gettext_lazy("pool scored anew"),
+    "pool.disagree": gettext_lazy("stored scores did not agree"),
+    "pool.fail": gettext_lazy("could not score the pool"),
+}
+# No raw HTML: a card quotes what people wrote.
+MARKDOWN = MarkdownIt("commonmark", {"html": False}).enable("table")
+
+
+@dataclass(frozen=True)
+class MetricRow:
+    """The metrics of one slice of the holdout, each {value, low, high}, in the order of METRICS."""
+
+    name: str
+    solutions: int
+    metrics: list[dict[str, Any]]
+
+
+def metric_rows(version: ModelVersion) -> list[MetricRow]:
+    """The whole holdout first, then its domains; empty where the version was not measured."""
+    report = version.metrics.get("challenger")
+    if not report:
+        return []
+    slices = {_("all domains"): report["overall"]} | dict(sorted((report.get("by_domain") or {}).items()))
+    return [
+        MetricRow(name, found.get("n_solutions", 0), [found.get(metric) or {} for metric, _label in METRICS])
+        for name, found in slices.items()
+    ]
+
+
+def facts_of(version: ModelVersion) -> list[tuple[str, str]]:
+    """What the manifest says, in the order in which a reader asks."""
+    manifest, config = version.manifest, version.manifest.get("config", {})
+    counts = manifest.get("counts", {})
+    facts = [
+        (_("base"), manifest.get("base")),
+        (_("lane"), config.get("lane")),
+        (_("heads"), config.get("heads")),
+        (_("seed"), config.get("seed")),
+        (_("labelled solutions"), counts.get("solutions")),
+        (_("temperature"), _rounded(manifest.get("temperature"))),
+        (_("first-error threshold"), _rounded(manifest.get("threshold"))),
+        (_("code"), manifest.get("versions", {}).get("prm")),
+        (_("torch"), manifest.get("versions", {}).get("torch")),
+        (_("backbone SHA-256"), (manifest.get("base_sha256") or "")[:16]),
+        (_("weights SHA-256"), version.sha256[:16]),
+    ]
+    return [(name, str(value)) for name, value in facts if value not in (None, "")]
+
+
+def parent_of(version: ModelVersion) -> ModelVersion | None:
+    """The champion that it was measured against."""
+    number = version.metrics.get("champion")
+    return version.project.model_versions.filter(number=number).first() if number is not None else None
+
+
+def history_of(version: ModelVersion) -> QuerySet[AuditEntry]:
+    """What happened to it, the latest first; being replaced is told by the promotion of another."""
+    own = Q(target_type="modelversion", target_id=str(version.pk))
+    replaced = Q(action="model.promote", project=version.project, before__champion=version.number)
+    return AuditEntry.objects.filter(own | replaced).select_related("by").order_by("-pk")
+
+
+def told(entry: AuditEntry, version: ModelVersion) -> str:
+    """An audit row in words."""
+    if entry.action == "model.promote" and entry.target_id != str(version.pk):
+        return _("replaced by model %(n)s") % {"n": entry.after.get("champion")}
+    words = str(ACTIONS.get(entry.action, entry.action))
+    said = entry.after.get("verdict") or entry.after.get("reason") or entry.after.get("error")
+    domain = entry.after.get("domain")
+    return ": ".join([words, *([f"“{domain}”"] if domain else []), *([said] if said else [])])
+
+
+def card_of(version: ModelVersion) -> str:
+    """The model card as HTML; empty where none was written."""
+    path = model_path(version) / "CARD.md"
+    return MARKDOWN.render(path.read_text()) if path.is_file() else ""
+
+
+def _rounded(value: float | None) -> str | None:
+    return None if value is None else f"{value:.3f}"

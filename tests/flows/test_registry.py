@@ -1,0 +1,76 @@
+"""A model leaves one installation and enters another: exported, imported, measured by the gate, audited."""
+
+import pytest
+
+from annotation.errors import Conflict
+from annotation.models import ModelJob, ModelVersion, RunStage, TrainingRun
+from annotation.rounds import pipeline, registry
+from annotation.rounds.registry import auditing, exporting, importing, jobs
+from tests.factories import UserFactory
+from tests.rounds_world import folders, labelled_project, serving_version
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+@pytest.fixture(autouse=True)
+def _quiet(settings, tmp_path, monkeypatch):
+    folders(settings, tmp_path)
+    monkeypatch.setattr("annotation.jobs._send", lambda task, args, queue: None)
+
+
+def test_a_model_goes_out_comes_in_and_is_measured_before_it_may_serve(settings, client):
+    manager = UserFactory(is_staff=True)
+    project = labelled_project(manager, labelled=45, unlabelled=5)
+    original = serving_version(project)
+    client.force_login(manager)
+
+    # Out.
+    client.post(f"/p/{project.slug}/models/1/export/")
+    job = project.model_jobs.get(kind=ModelJob.Kind.EXPORT)
+    jobs.run_job(job.pk)
+    job.refresh_from_db()
+    assert job.state == ModelJob.State.DONE, job.error
+    downloaded = client.get(f"/p/{project.slug}/models/1/download/")
+    assert b"heads.safetensors" in b"".join(downloaded)
+
+    # In, as the operator of another installation would.
+    (settings.MODEL_ROOT / importing.FOLDER).mkdir()
+    exporting.export_path(original).rename(settings.MODEL_ROOT / importing.FOLDER / "theirs")
+    client.post(f"/p/{project.slug}/models/import/", {"folder": "theirs", "separator": "\\n", "good": "1"})
+    job = project.model_jobs.get(kind=ModelJob.Kind.IMPORT)
+    jobs.run_job(job.pk)
+    job.refresh_from_db()
+    assert job.state == ModelJob.State.DONE, job.error
+    version = job.model_version
+    assert (version.number, version.origin, version.imported_from) == (2, "imported", "theirs")
+    with pytest.raises(Conflict, match="has not been measured"):
+        registry.promote_version(by=manager, version=version)
+
+    # Measured: the round trains nothing, and the gate has the word.
+    run = pipeline.run_through(TrainingRun.objects.get(model_version=version))
+    assert run.state == TrainingRun.State.SUCCEEDED, run.error
+    assert run.stages.get(name=RunStage.Name.TRAIN).state == RunStage.State.SKIPPED
+    version.refresh_from_db()
+    assert version.gate["rival"] == "model 1"
+    assert version.gate["gain"] == pytest.approx(0, abs=1e-9), "it is the same model"
+    assert version.state == ModelVersion.State.REJECTED
+
+    # Audited on the holdout that it was measured on, and the card tells of it.
+    job = jobs.request_audit(by=manager, version=version)
+    jobs.run_job(job.pk)
+    job.refresh_from_db()
+    assert job.state == ModelJob.State.DONE, job.error
+    version.refresh_from_db()
+    assert {finding["title"] for finding in version.audits["findings"]}
+    page = client.get(f"/p/{project.slug}/models/2/").content.decode()
+    for words in (
+        "imported from",
+        version.audits["findings"][0]["title"],
+        "Process reward model",
+        "judged by the gate",
+    ):
+        assert words in page
+    report = client.get(f"/p/{project.slug}/models/2/audit-report/")
+    assert report.headers["Content-Security-Policy"].startswith("sandbox")
+    assert client.get(f"/p/{project.slug}/models/compare/?a=1&b=2").status_code == 200
+    assert auditing.FOLDER in {path.name for path in auditing.model_path(version).iterdir()}

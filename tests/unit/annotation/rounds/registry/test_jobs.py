@@ -1,0 +1,100 @@
+"""Jobs on models: done once, asked for again when their worker died, refused with the library's own reason."""
+
+import pytest
+
+from annotation.errors import Conflict, DomainError, Forbidden
+from annotation.models import AuditEntry, ModelJob
+from annotation.rounds.registry import exporting, importing, jobs
+from annotation.rounds.registry.library import run_command
+from tests.factories import MembershipFactory, ModelVersionFactory
+
+pytestmark = pytest.mark.django_db
+State = ModelJob.State
+
+
+@pytest.fixture(autouse=True)
+def _folders(settings, tmp_path):
+    settings.MODEL_ROOT, settings.RUN_ROOT = tmp_path / "models", tmp_path / "runs"
+
+
+@pytest.fixture
+def version():
+    return ModelVersionFactory(number=1)
+
+
+@pytest.fixture
+def manager(version):
+    return MembershipFactory(project=version.project, role="manager").user
+
+
+@pytest.fixture
+def done(monkeypatch):
+    """Jobs that were done, in place of doing them."""
+    found = []
+    monkeypatch.setattr(jobs, "WORK", dict.fromkeys(ModelJob.Kind, found.append))
+    return found
+
+
+def test_a_manager_asks_once_and_one_worker_does_it(version, manager, done):
+    with pytest.raises(Forbidden):
+        jobs.request_export(by=MembershipFactory(project=version.project).user, version=version)
+    job = jobs.request_export(by=manager, version=version)
+    with pytest.raises(Conflict, match="being done already"):
+        jobs.request_export(by=manager, version=version)
+    for _ in range(2):
+        jobs.run_job(job.pk)
+    assert done == [job]
+    job.refresh_from_db()
+    assert job.state == State.DONE
+    told = AuditEntry.objects.filter(target_id=str(version.pk)).order_by("pk").values_list("action", flat=True)
+    assert list(told) == ["model.export", "model.export.done"]
+    jobs.request_export(by=manager, version=version)
+
+
+def test_a_job_whose_worker_died_is_done_again_and_given_up_in_the_end(version, manager, done):
+    job = jobs.request_export(by=manager, version=version)
+    for attempt in range(jobs.MAX_ATTEMPTS):
+        job.refresh_from_db()
+        assert (job.state, job.attempts) == (State.QUEUED, attempt)
+        ModelJob.objects.filter(pk=job.pk).update(state=State.RUNNING, beaten_at="2026-01-01T00:00Z")
+        jobs.sweep_jobs()
+    job.refresh_from_db()
+    assert (job.state, done) == (State.FAILED, [])
+    assert "its worker died 3 times" in job.error
+
+
+def test_the_librarys_reason_is_the_jobs(version, manager, settings):
+    job = jobs.request_export(by=manager, version=version)
+    jobs.run_job(job.pk)
+    job.refresh_from_db()
+    assert job.state == State.FAILED
+    assert f"{version.path}/manifest.json: No such file or directory" in job.error
+    with pytest.raises(DomainError, match="No such file"):
+        run_command(job, "card", "--model", "nowhere")
+
+
+def test_an_audit_needs_a_holdout_it_was_measured_on(version, manager):
+    with pytest.raises(DomainError, match="was not measured here yet"):
+        jobs.request_audit(by=manager, version=version)
+
+
+@pytest.mark.parametrize("folder", ["elsewhere", "../models", ".", "", "/etc"])
+def test_only_what_the_operator_put_there_is_imported(version, manager, settings, folder):
+    (settings.MODEL_ROOT / importing.FOLDER / "theirs").mkdir(parents=True)
+    assert importing.importable_folders() == ["theirs"]
+    with pytest.raises(DomainError, match="There is no folder"):
+        jobs.request_import(by=manager, project=version.project, folder=folder)
+
+
+def test_the_download_is_a_tar_file_that_any_tar_reads(version, tmp_path):
+    import io
+    import tarfile
+
+    folder = exporting.export_path(version)
+    folder.mkdir(parents=True)
+    content = {"a.json": b"{}", "empty.txt": b"", "model.safetensors": bytes(range(256)) * 5000}
+    for name, data in content.items():
+        (folder / name).write_bytes(data)
+    with tarfile.open(fileobj=io.BytesIO(b"".join(exporting.packed_export(version)))) as packed:
+        found = {member.name: packed.extractfile(member).read() for member in packed}
+    assert found == {f"{exporting.export_name(version)}/{name}": data for name, data in content.items()}
