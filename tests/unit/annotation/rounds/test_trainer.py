@@ -8,15 +8,19 @@ import pytest
 
 from annotation.errors import DomainError
 from annotation.rounds import trainer
+from annotation.rounds.lock import LockLost
+from annotation.rounds.work import RunCancelled
 
 
 @pytest.fixture
-def watch(monkeypatch, tmp_path):
+def watch(monkeypatch, tmp_path, settings):
     """Watch a Python program as if it were the trainer; returns its progress lines."""
+
+    settings.TRAINER_GRACE_SECONDS = 1
 
     def run(program, on_tick=lambda: None):
         lines = []
-        monkeypatch.setattr(trainer, "_command", lambda data, out, config: [sys.executable, "-c", program])
+        monkeypatch.setattr(trainer, "_command", lambda *given: [sys.executable, "-c", program])
         trainer.train(
             data=tmp_path,
             out=tmp_path,
@@ -62,6 +66,60 @@ time.sleep(600)
     assert time.monotonic() - started < 20
     with pytest.raises(ProcessLookupError):
         os.kill(int((tmp_path / "pid").read_text()), 0)
+
+
+SEVERAL = """
+import os, signal, subprocess, sys, time
+out = {out!r}
+child = '''
+import os, signal, sys, time
+def save(number, frame):
+    time.sleep(4)  # longer than a grace of seconds
+    open(os.path.join(sys.argv[1], "checkpoint-" + sys.argv[2]), "w").close()
+    sys.exit(4)
+signal.signal(signal.SIGTERM, save)
+open(os.path.join(sys.argv[1], "pid-" + sys.argv[2]), "w").write(str(os.getpid()))
+time.sleep(600)
+'''
+children = [subprocess.Popen([sys.executable, "-c", child, out, name]) for name in ("0", "1")]
+def pass_on(number, frame):
+    for one in children:
+        one.terminate()
+signal.signal(signal.SIGTERM, pass_on)
+sys.exit(max(one.wait() for one in children))
+"""
+
+
+def test_several_processes_have_the_time_to_write_their_checkpoint(watch, tmp_path, settings):
+    settings.TRAINER_GRACE_SECONDS = 60
+
+    def cancel():
+        if all((tmp_path / f"pid-{rank}").exists() and (tmp_path / f"pid-{rank}").read_text() for rank in (0, 1)):
+            raise RunCancelled
+
+    with pytest.raises(RunCancelled):
+        watch(SEVERAL.format(out=str(tmp_path)), on_tick=cancel)
+    for rank in (0, 1):
+        assert (tmp_path / f"checkpoint-{rank}").exists()
+        with pytest.raises(ProcessLookupError):
+            os.kill(int((tmp_path / f"pid-{rank}").read_text()), 0)
+
+
+def test_whoever_lost_the_lock_leaves_no_trainer_beside_the_next(watch, tmp_path, settings):
+    settings.TRAINER_GRACE_SECONDS = 600
+
+    def lose():
+        if (tmp_path / "ready").exists():
+            raise LockLost("the connection is gone")
+
+    program = f"""
+import signal, time
+signal.signal(signal.SIGTERM, signal.SIG_IGN)
+open({str(tmp_path / "ready")!r}, "w").close()
+time.sleep(600)
+"""
+    with pytest.raises(LockLost):
+        watch(program, on_tick=lose)
 
 
 def test_gives_up_on_a_silent_trainer(watch, monkeypatch):
