@@ -38,10 +38,12 @@ class Course:
     submissions: int = 0
     failed_runs: list[str] = field(default_factory=list)
     hung: str = ""
+    ended: float | None = None
 
     @property
     def seconds(self) -> float:
-        return time.monotonic() - self.started
+        """Since the start, until the last client had gone."""
+        return (self.ended or time.monotonic()) - self.started
 
 
 class Crew:
@@ -117,6 +119,7 @@ def run(options: argparse.Namespace, running: Platform, var: Path) -> Course:
         time.sleep(LOOK_SECONDS)
     if not crew.finish():
         course.hung = course.hung or f"a client could not deliver within {PATIENCE} seconds"
+    course.ended = time.monotonic()
     course.client_deaths = crew.deaths
     books.closed = True
     _look(books, folder, course)
