@@ -82,7 +82,7 @@ class TrainConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_on
     part_tokens: int | None = None
     processes: int | Literal["auto"] = "auto"
     shard: bool = False
-    verdict_accuracy: float = 0.8
+    verdict_accuracy: float = 0.7
 
     def __post_init__(self) -> None:
         positive = ("heads", "hidden", "epochs", "patience", "batch_steps", "batch_tokens", "token_budget", "lora_rank")

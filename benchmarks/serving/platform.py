@@ -1,0 +1,104 @@
+"""A running platform of the benchmark's own: embedded servers, a project with a trained model, web and worker."""
+
+import os
+import subprocess
+import sys
+import time
+import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from launch.embedded import servers
+from launch.options import Options
+from launch.ownership import sole_owner
+from launch.supervision import Program, programs
+from launch.tether import tethered
+
+ROOT = Path(__file__).resolve().parents[2]
+SEATS = 32  # as many as a web process has threads: every client of this benchmark waits, none is sent away
+TRAINED_ON, CALIBRATED_ON = 200, 60
+
+
+@contextmanager
+def prepared(folder: Path, port: int) -> Iterator[tuple[Options, str]]:
+    """Servers, tables and a served project; gives the options and the secret of a token."""
+    folder.mkdir(parents=True, exist_ok=True)
+    with sole_owner(folder), servers(folder, given={}, durable=False) as addresses:
+        os.environ.update(
+            addresses, VAR_DIR=str(folder), DJANGO_SETTINGS_MODULE="config.settings.local", SERVING_SEATS=str(SEATS)
+        )
+        subprocess.run([sys.executable, "manage.py", "migrate", "--verbosity", "0"], cwd=ROOT, check=True)
+        yield Options("127.0.0.1", port, folder, dict(addresses)), _served(folder)
+
+
+@contextmanager
+def running(options: Options, *, batch: int) -> Iterator[str]:
+    """Web and score worker, which takes at most `batch` requests at once; gives the address once it answers."""
+    (options.var / "run" / "prometheus").mkdir(parents=True, exist_ok=True)
+    started = [_start(program, options.var, batch) for program in programs(options) if program.name in ("web", "score")]
+    try:
+        _await(f"{options.address}healthz")
+        yield options.address
+    finally:
+        for process in started:
+            process.terminate()
+        for process in started:
+            process.wait(60)
+
+
+def _start(program: Program, folder: Path, batch: int) -> subprocess.Popen[bytes]:
+    with open(folder / f"{program.name}.log", "ab") as log:
+        return subprocess.Popen(
+            tethered(program.command),
+            cwd=ROOT,
+            env=os.environ | program.environment | {"SERVING_BATCH": str(batch)},
+            stdout=log,
+            stderr=log,
+        )
+
+
+def _await(address: str) -> None:
+    for _ in range(600):
+        try:
+            urllib.request.urlopen(address, timeout=5).close()
+            return
+        except OSError:
+            time.sleep(0.2)
+    raise SystemExit(f"{address} does not answer")
+
+
+def _served(folder: Path) -> str:
+    """Train on the sandbox, let the model serve a project, and issue a token; returns its secret."""
+    import django
+
+    django.setup()
+    from django.contrib.auth.models import User
+
+    from annotation.membership.projects import create_project
+    from annotation.membership.tokens import issue_token
+    from annotation.models import ModelVersion, Project
+    from annotation.rounds import registry
+    from annotation.rounds.gateway.training import read_manifest
+    from prm.config import TrainConfig
+    from prm.sandbox.world import WorldConfig, generate
+    from prm.traces import Split, write_traces
+    from prm.training import train
+
+    user, _ = User.objects.get_or_create(username="benchmark", defaults={"is_staff": True})
+    if not Project.objects.filter(slug="served").exists():
+        parts: tuple[tuple[Split, int], ...] = (("pool", TRAINED_ON), ("calibration", CALIBRATED_ON))
+        write_traces(
+            folder / "train.jsonl",
+            (trace for split, n in parts for trace in generate(WorldConfig(), split=split, n=n, seed=0)),
+        )
+        out = folder / "models" / "served"
+        train(data=folder / "train.jsonl", out=out, config=TrainConfig(), report=lambda progress: None)
+        manifest, sha256 = read_manifest(out)
+        project = create_project(by=user, name="Served", slug="served")
+        version = ModelVersion.objects.create(
+            project=project, number=1, path="served", sha256=sha256, manifest=manifest
+        )
+        registry.crown(by=None, version=version, reason="benchmark")
+    _, secret = issue_token(by=user, name="benchmark")
+    return secret
