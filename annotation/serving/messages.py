@@ -53,7 +53,10 @@ class Failure(msgspec.Struct):
 
 
 class Answer(msgspec.Struct):
-    """`results` has one entry a text. `states` are a text's states, `width` little-endian float32 a token."""
+    """`results` has one entry a text. `states` are a text's states, `width` little-endian float32 a token.
+
+    `tokens` are counted for the pooling route only. `batch` is how many questions were read together.
+    """
 
     served: Served | None = None
     results: list[Scored] = []

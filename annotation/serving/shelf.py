@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from django.db import close_old_connections
 
-from annotation.errors import DomainError
+from annotation.errors import DomainError, Missing
 from annotation.models import ModelVersion, Project
 from annotation.rounds import registry
 from annotation.rounds.gateway.serving import ServingModel
@@ -33,6 +33,7 @@ class Shelf:
         self._loading: dict[int, Future[Loaded]] = {}
         self._failed: dict[int, tuple[DomainError, float]] = {}
         self._answered: dict[tuple[int, str], int] = {}  # which version last served a project and domain
+        self._champions: dict[tuple[int, str], ModelVersion | None] = {}
         self._loader = ThreadPoolExecutor(1, thread_name_prefix="load-model")
 
     def find(self, question: Question) -> Loaded | None:
@@ -42,7 +43,7 @@ class Shelf:
         """
         self._collect()
         place = (question.project, question.domain)
-        wanted = _version(question)
+        wanted = self._wanted(question)
         found = self._take(wanted.pk)
         if found is None:
             self._load(wanted)
@@ -56,16 +57,38 @@ class Shelf:
             raise self._failed[wanted.pk][0]
         return None
 
+    def look_again(self) -> None:
+        """Champions may have changed since they were looked up: once a batch they are."""
+        self._champions.clear()
+
     def refresh(self) -> None:
         """Load new champions of what was served before, while nobody waits for them."""
         self._collect()
         for project, domain in list(self._answered):
-            champion = _champion(project, domain)
+            champion = self._champion(project, domain)
             if champion is not None and champion.pk not in self._loaded:
                 self._load(champion)
 
     def close(self) -> None:
         self._loader.shutdown(wait=False, cancel_futures=True)
+
+    def _wanted(self, question: Question) -> ModelVersion:
+        if question.version is not None:
+            named = ModelVersion.objects.select_related("snapshot").filter(pk=question.version).first()
+            if named is None:
+                raise Missing("model_not_found", "The model asked for was deleted meanwhile.")
+            return named
+        champion = self._champion(question.project, question.domain)
+        if champion is None:
+            raise NoChampion("no_champion", "No model serves this project yet. Retrain it, or let a model serve.")
+        return champion
+
+    def _champion(self, project: int, domain: str) -> ModelVersion | None:
+        place = (project, domain)
+        if place not in self._champions:
+            found = Project.objects.filter(pk=project).first()
+            self._champions[place] = registry.champion_for(found, domain) if found else None
+        return self._champions[place]
 
     def _take(self, version: int) -> Loaded | None:
         if version in self._loaded:
@@ -125,20 +148,3 @@ def _load(version: ModelVersion, kept_bytes: int) -> Loaded:
     finally:
         close_old_connections()
     return Loaded(model, served_of(version, model.threshold))
-
-
-def _version(question: Question) -> ModelVersion:
-    if question.version is not None:
-        named = ModelVersion.objects.select_related("snapshot").filter(pk=question.version).first()
-        if named is None:
-            raise DomainError("model_not_found", "The model asked for is gone.")
-        return named
-    champion = _champion(question.project, question.domain)
-    if champion is None:
-        raise NoChampion("no_champion", "No model serves this project yet. Retrain it, or let a model serve.")
-    return champion
-
-
-def _champion(project: int, domain: str) -> ModelVersion | None:
-    found = Project.objects.filter(pk=project).first()
-    return registry.champion_for(found, domain) if found else None

@@ -93,6 +93,7 @@ class ScoreThread(threading.Thread):
             taken = line.take_over(self.worker) + taken
             self._shelf.refresh()
         taken, self._parked = self._parked + taken, []
+        self._shelf.look_again()
         for group in portions(taken, settings.SERVING_BATCH_CHARS):
             self._answer(group)
 
@@ -162,8 +163,7 @@ def _alone(loaded: Loaded, question: Question) -> Answer:
     try:
         if question.kind == "append":
             text = question.texts[0]
-            said = loaded.model.append(text, question.aggregate)
-            return Answer(results=[said], tokens=said.tokens)
+            return Answer(results=[loaded.model.append(text, question.aggregate)])
         if question.kind == "states":
             states = loaded.model.states(question.ids)
             return Answer(states=states, width=loaded.model.width, tokens=sum(map(len, question.ids)))
@@ -179,11 +179,13 @@ def _score(loaded: Loaded, questions: Sequence[Question]) -> list[Answer]:
     texts = [text for question in questions for text in question.texts]
     aggregates = [question.aggregate for question in questions for _ in question.texts]
     scored = iter(loaded.model.score(texts, aggregates))
-    answers = []
-    for question in questions:
-        results = [next(scored) for _ in question.texts]
-        answers.append(Answer(results=results, tokens=sum(one.tokens for one in results)))
-    return answers
+    return [
+        Answer(
+            results=[next(scored) for _ in question.texts],
+            tokens=loaded.model.count_tokens(question.texts) if question.route == "pooling" else 0,
+        )
+        for question in questions
+    ]
 
 
 def _failure(error: DomainError) -> Failure:

@@ -39,7 +39,7 @@ class Scored(msgspec.Struct):
 
     `first_suspicious` is the first step below the model's threshold, -1 where there is none, None where a step
     without a score stands before any. `uncertainty` is the model's own probability that this verdict is wrong.
-    The two flags are None where the model has no bar for them. `tokens` is what was read.
+    The two flags are None where the model has no bar for them.
     """
 
     mean: list[float | None]
@@ -51,7 +51,6 @@ class Scored(msgspec.Struct):
     abstained: bool | None
     distance: float | None = None
     windowed: int = 0
-    tokens: int = 0
 
 
 class ServingModel:
@@ -68,9 +67,8 @@ class ServingModel:
     def score(self, texts: Sequence[Text], aggregates: Sequence[str]) -> list[Scored]:
         """Score whole solutions in packed passes; `aggregates` names the solution score of each."""
         traces = [trace_of_text(text) for text in texts]
-        lengths = self._tokens(traces)
         found = self._scorer.score(traces, embed=self.trust is not None)
-        return [self._judged(score, by, length) for score, by, length in zip(found, aggregates, lengths, strict=True)]
+        return [self._judged(score, by) for score, by in zip(found, aggregates, strict=True)]
 
     def append(self, text: Text, aggregate: str) -> Scored:
         """Score the steps behind the first `known`, on what is kept of these; else all is read again from the text.
@@ -83,8 +81,7 @@ class ServingModel:
         for position in range(len(session.scores), len(text.steps)):
             session.append(_step(text.steps[position]))
         self._prefixes.keep(text, session)
-        [length] = self._tokens([trace_of_text(text)])
-        return self._judged(session.score(), aggregate, length)
+        return self._judged(session.score(), aggregate)
 
     def states(self, ids: Sequence[Sequence[int]]) -> list[bytes]:
         """The last layer's states of token ids, as vLLM's `token_embed` gives them: little-endian float32.
@@ -109,7 +106,7 @@ class ServingModel:
         """The size of one of the backbone's states."""
         return self._scorer.backbone.width
 
-    def _judged(self, score: "TraceScore", aggregate: str, tokens: int) -> Scored:
+    def _judged(self, score: "TraceScore", aggregate: str) -> Scored:
         from prm.scores import aggregate as aggregated
         from prm.trust import verdict
 
@@ -128,13 +125,14 @@ class ServingModel:
             abstained=bar.withholds(uncertainty) if bar else None,
             distance=distance,
             windowed=score.windowed,
-            tokens=tokens,
         )
 
-    def _tokens(self, traces: "Sequence[Trace]") -> list[int]:
+    def count_tokens(self, texts: Sequence[Text]) -> int:
+        """Tokens of problems and steps, without separators."""
         from prm.encoding import tokenise
 
-        return [sum(map(len, pieces)) for pieces in tokenise(traces, self._scorer.reader.tokenizer)]
+        pieces = tokenise([trace_of_text(text) for text in texts], self._scorer.reader.tokenizer)
+        return sum(len(piece) for each in pieces for piece in each)
 
 
 class _Prefixes:
