@@ -71,6 +71,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("", home.home, name="home"),
     path("projects/new/", project_form.create, name="project-create"),
     path("tokens/", tokens.tokens, name="tokens"),
+    path("tokens/<int:token_id>/limits/", tokens.limit, name="token-limits"),
     path("tokens/<int:token_id>/revoke/", tokens.revoke, name="token-revoke"),
     path("p/<slug:slug>/", include(of_a_project)),
     path("runs/<int:run_id>/", run.run, name="run"),

@@ -1,6 +1,9 @@
 """The keys of a person's programs."""
 
+from typing import Any
+
 from django import forms
+from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.http import Http404, HttpRequest, HttpResponseBase
 from django.shortcuts import redirect, render
@@ -9,15 +12,28 @@ from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_POST
 
 from annotation.errors import DomainError, Missing
-from annotation.membership.tokens import issue_token, revoke_token
+from annotation.membership.tokens import LARGEST_LIMIT, issue_token, limit_token, revoke_token
 from annotation.models import ApiToken
 from labelling_ui.pages.access import attempt, signed_in
+
+
+def limit_field(label: Any) -> forms.IntegerField:
+    return forms.IntegerField(required=False, min_value=1, max_value=LARGEST_LIMIT, label=label)
 
 
 class TokenForm(forms.Form):
     name = forms.CharField(
         max_length=100, label=gettext_lazy("Name"), help_text=gettext_lazy("What uses it: “sampling job”.")
     )
+
+
+class LimitsForm(forms.Form):
+    """How much scoring a token may ask for; what is left empty is no limit."""
+
+    requests_per_minute = limit_field(gettext_lazy("Requests a minute"))
+    requests_per_day = limit_field(gettext_lazy("Requests a day"))
+    steps_per_minute = limit_field(gettext_lazy("Steps a minute"))
+    steps_per_day = limit_field(gettext_lazy("Steps a day"))
 
 
 @login_required
@@ -33,6 +49,10 @@ def tokens(request: HttpRequest) -> HttpResponseBase:
         else:
             form = TokenForm()
     mine = ApiToken.objects.filter(user=signed_in(request), revoked_at__isnull=True).order_by("-pk")
+    for token in mine:
+        token.limits = LimitsForm(  # type: ignore[attr-defined]
+            initial={name: getattr(token, name) for name in ApiToken.LIMITS}, auto_id=f"id_{token.pk}_%s"
+        )
     address = request.build_absolute_uri("/api/v1/projects/")
     return render(
         request, "labelling_ui/tokens.html", {"form": form, "secret": secret, "tokens": mine, "address": address}
@@ -44,6 +64,22 @@ def tokens(request: HttpRequest) -> HttpResponseBase:
 def revoke(request: HttpRequest, token_id: int) -> HttpResponseBase:
     try:
         attempt(request, _("The token is refused from now on."), revoke_token, token_id=token_id)
+    except Missing as error:
+        raise Http404(error.message) from None
+    return redirect("tokens")
+
+
+@require_POST
+@login_required
+def limit(request: HttpRequest, token_id: int) -> HttpResponseBase:
+    form = LimitsForm(request.POST)
+    try:
+        if form.is_valid():
+            attempt(
+                request, _("The limits hold from now on."), limit_token, token_id=token_id, limits=form.cleaned_data
+            )
+        else:
+            messages.error(request, _("A limit is a whole number from 1 on, or nothing."))
     except Missing as error:
         raise Http404(error.message) from None
     return redirect("tokens")

@@ -1,6 +1,7 @@
 """Scores over HTTP by real workers: right, batched, swapped under load, and not lost when a worker dies."""
 
 import base64
+import shutil
 from concurrent.futures import ThreadPoolExecutor
 from threading import Event
 
@@ -13,9 +14,9 @@ from annotation.models import ServedScore
 from annotation.rounds import registry
 from annotation.rounds.gateway.scoring import loaded_scorer
 from annotation.rounds.gateway.training import model_path
-from annotation.serving import line
+from annotation.serving import line, reviewing
 from tests.factories import UserFactory
-from tests.serving_world import PROBLEM, STEPS, add_version, program_of, served_project
+from tests.serving_world import PROBLEM, STEPS, add_version, program_of, served_project, trained_folder
 from tests.waiting import until
 
 ASKED = {"project": "served", "problem": PROBLEM, "steps": STEPS, "timeout": 55}
@@ -170,3 +171,21 @@ def test_clients_of_vllm_work_unchanged(project, manager, live_server):
     assert np.frombuffer(base64.b64decode(encoded["data"][0]["data"]), "<f4").reshape(-1, 2) == pytest.approx(
         np.array(rows), abs=1e-5
     )
+
+
+def test_a_logged_score_leads_to_the_labels_nearest_to_it(project, manager, settings):
+    from annotation.models import TrainingRun
+
+    champion = registry.champion_of(project)
+    run = TrainingRun.objects.create(project=project, number=1, seed=0, model_version=champion)
+    folder = settings.RUN_ROOT / str(run.pk)
+    folder.mkdir(parents=True, exist_ok=True)
+    shutil.copy(trained_folder().parent / "train.jsonl", folder)
+    said = score(program_of(manager)).json()
+    row = until(lambda: ServedScore.objects.filter(request=said["request_id"]).first())
+    reviewing.ask_for_review(by=manager, row=row)
+    found = until(lambda: (review := reviewing.find_review(row)) and review.done and review)
+    assert found.failure == ""
+    assert [reason.position for reason in found.reasons] == [0, 1, 2]
+    assert [reason.score for reason in found.reasons] == pytest.approx(row.mean, abs=1e-4)
+    assert all(len(reason.nearest) == 3 for reason in found.reasons)

@@ -1,0 +1,117 @@
+"""What is refused before any worker is asked: quotas, a full line, a line that nobody reads."""
+
+import time
+import uuid
+
+import pytest
+
+from annotation.errors import DomainError
+from annotation.membership.tokens import issue_token, limit_token
+from annotation.models import Membership
+from annotation.rounds.gateway.serving import Text
+from annotation.serving import line, quotas
+from annotation.serving.messages import Question
+from annotation.serving.worker import portions
+from tests.factories import MembershipFactory
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture(autouse=True)
+def empty_line():
+    line.server().delete(line.STREAM, line.RATE)
+    yield
+    line.server().delete(line.STREAM, line.RATE)
+
+
+@pytest.fixture
+def member():
+    return MembershipFactory(role=Membership.Role.MANAGER)
+
+
+@pytest.fixture
+def token(member):
+    token, _ = issue_token(by=member.user, name=str(uuid.uuid4()))
+    for key in line.server().scan_iter(f"serving:quota:{token.pk}:*"):
+        line.server().delete(key)
+    return token
+
+
+def question(chars=1, **fields):
+    now = time.time()
+    told = {"id": str(uuid.uuid4()), "kind": "score", "route": "score", "project": 1, "user": 1}
+    texts = [Text("p", (("s" * chars, "reasoning"),))]
+    return Question(**told, asked_at=now, deadline=now + 0.3, texts=texts, **fields)
+
+
+def test_a_quota_says_which_limit_is_met_and_how_long_to_wait(member, token):
+    token = limit_token(by=member.user, token_id=token.pk, limits={"requests_per_day": 2, "steps_per_day": 10})
+    quotas.spend(token, member.project, steps=4)
+    with pytest.raises(quotas.QuotaMet) as met:
+        quotas.spend(token, member.project, steps=7)
+    assert met.value.extra["limit"] == "steps_per_day"
+    quotas.spend(token, member.project, steps=6)  # what was refused did not count
+    with pytest.raises(quotas.QuotaMet) as met:
+        quotas.spend(token, member.project, steps=1)
+    assert (met.value.status, met.value.extra["limit"]) == (429, "requests_per_day")
+    assert 0 < met.value.wait <= 86_400
+
+
+def test_the_lower_of_the_tokens_and_the_projects_limits_holds(member, token):
+    member.project.policy = {"serving": {"requests_per_minute": 5, "steps_per_day": 0}}
+    token = limit_token(by=member.user, token_id=token.pk, limits={"requests_per_minute": 9, "steps_per_day": 3})
+    assert quotas.limits_of(token, member.project) == {"requests_per_minute": 5, "steps_per_day": 3}
+
+
+def test_what_could_never_pass_is_refused_for_good(member, token):
+    token = limit_token(by=member.user, token_id=token.pk, limits={"steps_per_minute": 3})
+    with pytest.raises(DomainError) as refused:
+        quotas.spend(token, member.project, steps=4)
+    assert (refused.value.code, refused.value.status) == ("larger_than_quota", 400)
+
+
+def test_a_full_line_sends_away_with_the_time_that_it_takes(settings):
+    settings.SERVING_MOST_WAITING = 4
+    line.tell_rate(2.0)
+    for _ in range(4):
+        line._join(question())
+    with pytest.raises(line.Overloaded) as refused:
+        line.ask(question())
+    assert (refused.value.status, refused.value.wait) == (429, 2)
+    assert line.waiting() == 4
+
+
+def test_a_line_that_nobody_reads_says_so_in_time_and_leaves_nothing_behind():
+    with pytest.raises(line.NoWorker) as silence:
+        line.ask(question())
+    assert silence.value.status == 503
+    assert line.waiting() == 0
+
+
+def test_a_living_worker_that_is_too_slow_is_a_timeout():
+    line.say_alive("slow")
+    with pytest.raises(line.NoAnswer) as late:
+        line.ask(question())
+    assert late.value.status == 504
+    line.leave_group("slow")
+
+
+def test_a_dead_workers_questions_are_taken_over_and_a_living_ones_are_not():
+    line.join_group("dead")
+    line.join_group("living")
+    asked = question()
+    line._join(asked)
+    assert [place.question.id for place in line.take("dead", most=9, seconds=0.01)] == [asked.id]
+    assert line.take_over("living") == []
+    line.leave_group("dead")
+    time.sleep(0.6)  # a question must have been in hand for half a second
+    [place] = line.take_over("living")
+    assert place.question.id == asked.id
+    line.forget([place.at])
+    line.leave_group("living")
+
+
+def test_a_batch_is_cut_where_its_texts_grow_long_and_keeps_the_order():
+    places = [line.Place(str(n), question(chars)) for n, chars in enumerate([10, 10, 500, 10, 10])]
+    cut = list(portions(places, 100))
+    assert [[place.at for place in portion] for portion in cut] == [["0", "1"], ["2"], ["3", "4"]]

@@ -1,0 +1,81 @@
+"""The serving page and the score log say what was served."""
+
+import uuid
+from datetime import timedelta
+
+import pytest
+from django.utils import timezone
+
+from annotation.models import ServedScore
+from annotation.serving.traffic import forget_old_scores, traffic_of
+
+pytestmark = pytest.mark.django_db
+
+
+def served(project, *, ago=timedelta(minutes=1), **fields):
+    told = {
+        "request": uuid.uuid4(),
+        "project": project,
+        "route": "score",
+        "aggregate": "product",
+        "text_hash": "a" * 64,
+        "text": ["What is 2 + 2?", [["It is 4.", "reasoning"]]],
+        "mean": [0.9],
+        "spread": [0.1],
+        "score": 0.9,
+        "first_suspicious": -1,
+        "uncertainty": 0.1,
+        "seconds": 0.02,
+        "asked_at": timezone.now() - ago,
+    }
+    return ServedScore.objects.create(**{**told, **fields})
+
+
+def test_traffic_counts_requests_and_solutions_and_shares_only_known_flags(project):
+    first = served(project, abstained=True, seconds=0.1)
+    served(project, request=first.request, index=1, abstained=False, seconds=0.1)
+    served(project, abstained=None, seconds=0.3)
+    served(project, failure="timed_out", mean=[], spread=[], score=None, seconds=20)
+    hours = traffic_of(project, bins=24, size="hour")
+    assert len(hours) == 24
+    busy = [hour for hour in hours if hour.requests]
+    assert sum(hour.requests for hour in busy) == 3
+    assert sum(hour.solutions for hour in busy) == 3
+    assert sum(hour.failed for hour in busy) == 1
+    if len(busy) == 1:  # else the hour has just struck
+        assert busy[0].median == pytest.approx(0.2)
+        assert (busy[0].abstained, busy[0].out_of_domain) == (0.5, None)
+
+
+def test_pages_show_what_was_served(client, project, people):
+    version = project.model_versions.get(state="champion")
+    row = served(project, model_version=version, model_number=version.number, out_of_domain=True)
+    client.force_login(people["manager"])
+    page = client.get("/p/algebra/serving/").content.decode()
+    assert '"project": "algebra"' in page
+    assert f"Model {version.number}" in page
+    found = client.get(f"/p/algebra/serving/log/?q={row.request}").content.decode()
+    assert f"/p/algebra/serving/log/{row.pk}/" in found
+    assert "out of domain" in found
+    assert "No score matches" in client.get("/p/algebra/serving/log/?verdict=failed").content.decode()
+    detail = client.get(f"/p/algebra/serving/log/{row.pk}/").content.decode()
+    assert "It is 4." in detail
+    assert "Why this score?" in detail
+
+
+def test_a_manager_limits_every_token_of_the_project(client, project, people):
+    client.force_login(people["manager"])
+    limits = {"requests_per_minute": 5, "requests_per_day": 0, "steps_per_minute": 0, "steps_per_day": 9, "log_days": 7}
+    assert client.post("/p/algebra/serving/limits/", limits).status_code == 302
+    project.refresh_from_db()
+    policy = project.policies.serving
+    assert (policy.requests_per_minute, policy.steps_per_day, policy.log_days, policy.keep_text) == (5, 9, 7, False)
+
+
+def test_the_log_forgets_what_the_policy_does_not_keep(project):
+    project.policy = {"serving": {"log_days": 2}}
+    project.save()
+    kept = served(project, ago=timedelta(days=1))
+    served(project, ago=timedelta(days=3))
+    assert forget_old_scores() == 1
+    assert list(ServedScore.objects.all()) == [kept]
