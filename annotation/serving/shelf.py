@@ -140,6 +140,7 @@ class NoChampion(DomainError):
 def _load(version: ModelVersion, kept_bytes: int) -> Loaded:
     try:
         model = ServingModel(version, kept_bytes=kept_bytes)
+        return Loaded(model, served_of(version, model.threshold))
     except DomainError as error:
         raise ModelUnusable(error.code, error.message, error.extra) from error
     except Exception as error:
@@ -147,4 +148,3 @@ def _load(version: ModelVersion, kept_bytes: int) -> Loaded:
         raise ModelUnusable("model_unusable", f"Model {version.number} cannot be loaded: {error}") from error
     finally:
         close_old_connections()
-    return Loaded(model, served_of(version, model.threshold))

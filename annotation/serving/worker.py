@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 
 import redis
 from django.conf import settings
-from django.db import close_old_connections
+from django.db import DatabaseError, close_old_connections
 
 from annotation.errors import DomainError
 from annotation.rounds.gateway import serving as gateway
@@ -92,13 +92,29 @@ class ScoreThread(threading.Thread):
             self._refreshed = now
             taken = line.take_over(self.worker) + taken
             self._shelf.refresh()
-        taken, self._parked = self._parked + taken, []
+        taken = self._parked + taken
         self._shelf.look_again()
+        self._parked = list(taken)  # what an outage leaves without an answer is tried again, until its time is over
+        parked: list[Place] = []
         for group in portions(taken, settings.SERVING_BATCH_CHARS):
-            self._answer(group)
+            parked += self._answer_or_fail(group)
+            self._parked = self._parked[len(group) :]
+        self._parked = parked
 
-    def _answer(self, group: Sequence[Place]) -> None:
-        """Answer what can be; what waits for its model is parked, and what nobody waits for is logged only."""
+    def _answer_or_fail(self, group: Sequence[Place]) -> list[Place]:
+        """As `_answer`; a defect of ours is an answer too, an outage is not."""
+        try:
+            return self._answer(group)
+        except (redis.RedisError, DatabaseError):
+            raise
+        except Exception as error:
+            log.exception("%d questions failed together", len(group))
+            self._finish([(place, Answer(failure=_defect(error))) for place in group], None)
+            return []
+
+    def _answer(self, group: Sequence[Place]) -> list[Place]:
+        """Answer what can be, log what nobody waits for any more; returns what waits for its model."""
+        parked: list[Place] = []
         started = time.time()
         by_model: dict[int, tuple[Loaded, list[Place]]] = {}
         for place in group:
@@ -112,7 +128,7 @@ class ScoreThread(threading.Thread):
                 self._finish([(place, Answer(failure=_failure(error)))], None)
                 continue
             if found is None:
-                self._parked.append(place)
+                parked.append(place)
             else:
                 by_model.setdefault(found.served.id, (found, []))[1].append(place)
         for loaded, places in by_model.values():
@@ -120,6 +136,7 @@ class ScoreThread(threading.Thread):
         answered = sum(len(places) for _, places in by_model.values())
         if answered:
             self._note_rate(answered / max(time.time() - started, 1e-6))
+        return parked
 
     def _finish(self, answers: list[tuple[Place, Answer]], loaded: Loaded | None) -> None:
         for _, said in answers:
@@ -172,7 +189,7 @@ def _alone(loaded: Loaded, question: Question) -> Answer:
         return Answer(failure=_failure(error))
     except Exception as error:
         log.exception("Question %s failed", question.id)
-        return Answer(failure=Failure(500, "scoring_failed", f"The model could not read this: {error}"))
+        return Answer(failure=_defect(error))
 
 
 def _score(loaded: Loaded, questions: Sequence[Question]) -> list[Answer]:
@@ -190,6 +207,10 @@ def _score(loaded: Loaded, questions: Sequence[Question]) -> list[Answer]:
 
 def _failure(error: DomainError) -> Failure:
     return Failure(error.status, error.code, error.message, error.extra)
+
+
+def _defect(error: Exception) -> Failure:
+    return Failure(500, "scoring_failed", f"The model could not read this ({type(error).__name__}: {error}).")
 
 
 def _late() -> Failure:

@@ -36,10 +36,17 @@ def score(program, **asked):
     return program.post("/api/v1/score", ASKED | asked)
 
 
+def warm(program):
+    """The first answer takes as long as the worker's imports and the model's loading."""
+    return until(lambda: (answer := score(program)).status_code == 200 and answer)
+
+
 def test_the_scores_are_those_of_the_champion_and_are_logged(project, manager):
     from prm.traces import Step, Trace
 
-    answer = score(program_of(manager), aggregate="min")
+    program = program_of(manager)
+    warm(program)
+    answer = score(program, aggregate="min")
     assert answer.status_code == 200, answer.content
     said = answer.json()
     champion = registry.champion_of(project)
@@ -59,6 +66,7 @@ def test_the_scores_are_those_of_the_champion_and_are_logged(project, manager):
 def test_a_named_version_answers_and_many_solutions_keep_their_order(project, manager):
     many = [{"problem": PROBLEM, "steps": STEPS[:n]} for n in (1, 2, 3)]
     program = program_of(manager)
+    warm(program)
     said = program.post("/api/v1/score", {"project": "served", "solutions": many, "model": 2, "timeout": 55}).json()
     assert said["model"]["number"] == 2
     assert [len(one["steps"]) for one in said["results"]] == [1, 2, 3]
@@ -68,7 +76,7 @@ def test_a_named_version_answers_and_many_solutions_keep_their_order(project, ma
 def test_no_request_fails_while_champions_change(project, manager):
     first, second = project.model_versions.order_by("number")
     program = program_of(manager)
-    assert score(program).status_code == 200
+    warm(program)
     over = Event()
 
     def ask():
@@ -91,7 +99,7 @@ def test_no_request_fails_while_champions_change(project, manager):
 
 def test_what_waits_while_a_worker_is_dead_is_answered_together_by_the_next(project, manager, celery_workers):
     program = program_of(manager)
-    assert score(program).status_code == 200
+    warm(program)
     until(lambda: line.waiting() == 0)
     celery_workers.kill("score")
     with ThreadPoolExecutor(8) as threads:
@@ -99,13 +107,12 @@ def test_what_waits_while_a_worker_is_dead_is_answered_together_by_the_next(proj
         until(lambda: line.waiting() == 8)
         celery_workers.start()
         assert {each.result().status_code for each in asked} == {200}
-    until(lambda: ServedScore.objects.count() == 9)
-    assert ServedScore.objects.order_by("pk").last().batch == 8
+    until(lambda: ServedScore.objects.filter(batch=8).count() == 8)
 
 
 def test_a_session_scores_as_the_finished_solution_does_and_forks(project, manager, celery_workers):
     program = program_of(manager)
-    whole = score(program).json()["results"][0]
+    whole = warm(program).json()["results"][0]
     begun = program.post("/api/v1/scoring-sessions/", {"project": "served", "problem": PROBLEM}).json()
     address = f"/api/v1/scoring-sessions/{begun['id']}/"
 
@@ -181,7 +188,7 @@ def test_a_logged_score_leads_to_the_labels_nearest_to_it(project, manager, sett
     folder = settings.RUN_ROOT / str(run.pk)
     folder.mkdir(parents=True, exist_ok=True)
     shutil.copy(trained_folder().parent / "train.jsonl", folder)
-    said = score(program_of(manager)).json()
+    said = warm(program_of(manager)).json()
     row = until(lambda: ServedScore.objects.filter(request=said["request_id"]).first())
     reviewing.ask_for_review(by=manager, row=row)
     found = until(lambda: (review := reviewing.find_review(row)) and review.done and review)

@@ -1,0 +1,118 @@
+"""Which model answers while another is being loaded, and what becomes of one that cannot be."""
+
+import time
+from concurrent.futures import Future
+
+import pytest
+
+from annotation.errors import DomainError
+from annotation.rounds import registry
+from annotation.serving import shelf as shelves
+from annotation.serving.messages import Question
+from annotation.serving.shelf import Loaded, ModelUnusable, Shelf, served_of
+from tests.factories import ModelVersionFactory, ProjectFactory
+
+pytestmark = pytest.mark.django_db
+
+
+class Loader:
+    """Loads when the test says so."""
+
+    def __init__(self):
+        self.asked = {}
+
+    def submit(self, load, version, kept_bytes):
+        self.asked[version.number] = Future()
+        self.asked[version.number].version = version
+        return self.asked[version.number]
+
+    def finish(self, number):
+        future = self.asked[number]
+        future.set_result(Loaded(None, served_of(future.version, 0.5)))
+
+
+@pytest.fixture
+def project():
+    project = ProjectFactory()
+    for number in (1, 2, 3):
+        ModelVersionFactory(project=project, number=number)
+    return project
+
+
+@pytest.fixture
+def shelf():
+    shelf = Shelf(most=2, kept_bytes=0)
+    shelf._loader = Loader()
+    return shelf
+
+
+def crown(project, number):
+    registry.crown(by=None, version=project.model_versions.get(number=number), reason="test")
+
+
+def question(project, **fields):
+    now = time.time()
+    told = {"id": "x", "kind": "score", "route": "score", "user": 1, "asked_at": now, "deadline": now + 9}
+    return Question(project=project.pk, **told, **fields)
+
+
+def test_the_old_champion_answers_until_the_new_one_is_there(project, shelf):
+    crown(project, 1)
+    assert shelf.find(question(project)) is None
+    shelf._loader.finish(1)
+    assert shelf.find(question(project)).served.number == 1
+    crown(project, 2)
+    shelf.look_again()
+    assert shelf.find(question(project)).served.number == 1
+    shelf._loader.finish(2)
+    assert shelf.find(question(project)).served.number == 2
+
+
+def test_a_version_asked_for_by_number_is_answered_by_no_other(project, shelf):
+    crown(project, 1)
+    shelf.find(question(project))
+    shelf._loader.finish(1)
+    shelf.find(question(project))
+    named = project.model_versions.get(number=3).pk
+    assert shelf.find(question(project, version=named)) is None
+    shelf._loader.finish(3)
+    assert shelf.find(question(project, version=named)).served.number == 3
+
+
+def test_where_the_new_champion_cannot_be_loaded_the_old_one_goes_on(project, shelf):
+    crown(project, 1)
+    shelf.find(question(project))
+    shelf._loader.finish(1)
+    shelf.find(question(project))
+    crown(project, 2)
+    shelf.look_again()
+    shelf.find(question(project))
+    shelf._loader.asked[2].set_exception(ModelUnusable("model_unusable", "corrupt"))
+    assert shelf.find(question(project)).served.number == 1
+    with pytest.raises(ModelUnusable):
+        shelf.find(question(project, version=project.model_versions.get(number=2).pk))
+
+
+def test_without_a_champion_the_asker_is_told(project, shelf):
+    with pytest.raises(DomainError) as told:
+        shelf.find(question(project))
+    assert (told.value.status, told.value.code) == (409, "no_champion")
+
+
+def test_whatever_goes_wrong_in_loading_is_a_refusal(project, monkeypatch):
+    def broken(version, kept_bytes):
+        raise RuntimeError("no room")
+
+    monkeypatch.setattr(shelves, "ServingModel", broken)
+    with pytest.raises(ModelUnusable, match="no room"):
+        shelves._load(project.model_versions.get(number=1), 0)
+
+
+def test_the_least_used_model_leaves_first(project, shelf):
+    versions = {version.number: version.pk for version in project.model_versions.all()}
+    for number in (1, 2, 3):
+        shelf.find(question(project, version=versions[number]))
+        shelf._loader.finish(number)
+        shelf.find(question(project, version=versions[number]))
+    assert shelf.find(question(project, version=versions[2])).served.number == 2
+    assert shelf.find(question(project, version=versions[1])) is None
