@@ -2,10 +2,10 @@
 
 import hashlib
 
-from annotation.formats.record import Record, Rejection
+from annotation.formats.record import Completion, Record, Rejection
 from annotation.intake.preparing import prepared
 from annotation.models import Problem, SamplingRun
-from annotation.rounds.gateway.policies import Sample, answer_in, is_right
+from annotation.rounds.gateway.policies import Sample, answer_in, is_right, step_in
 
 GENERATOR_LENGTH = 200
 
@@ -33,6 +33,7 @@ def record_of(run: SamplingRun, problem: Problem, sample: Sample, number: int) -
     )
     ready = prepared(number, record, run.decomposition)
     if isinstance(ready, Record):
+        ready.positions = [[Completion(*step_in(step.text)) for step in at] for at in ready.positions]
         last = ready.positions[-1][0].text
         ready.final_answer = answer_in(last)
         ready.final_answer_correct = is_right(last, problem.reference_answer)

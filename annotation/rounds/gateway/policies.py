@@ -5,11 +5,12 @@ from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from django.conf import settings
 
 from annotation.errors import DomainError
+from annotation.formats.record import StepKind
 
 if TYPE_CHECKING:
     from prm.search import Endpoint
@@ -83,6 +84,14 @@ class AskedPolicy:
         [found], cost = answers
         texts = [Sample(one.text, one.cut) for one in found]
         return Reply(texts, cost.calls, cost.prompt_tokens, cost.completion_tokens)
+
+
+def step_in(text: str) -> tuple[str, StepKind]:
+    """A step's text and its kind, which may lead it: "[tool_call] rate("crowns")"."""
+    from prm.rendering import parse_step
+
+    step = parse_step(text)
+    return step.text, cast(StepKind, step.kind)
 
 
 def is_right(solution: str, reference: str | None) -> bool | None:

@@ -57,6 +57,13 @@ def test_the_grade_is_that_of_the_reference(sample):
         assert solution.final_answer_correct == policies.is_right(last, solution.problem.reference_answer)
 
 
+def test_a_kind_that_leads_a_step_is_its_kind(sample):
+    run = sample(samples=4)
+    steps = Step.objects.filter(solution__extra__sampled__run=run.pk)
+    assert steps.filter(kind="tool_call").exists()
+    assert not steps.filter(text__regex=r"^\[(tool_call|observation|answer)\]").exists()
+
+
 def test_the_same_seed_a_second_time_brings_nothing_new(sample):
     first = sample()
     second = sample()
