@@ -1,10 +1,11 @@
 """How long it takes, and how much memory, to rank a pool of scored solutions and draw a batch from it.
 
     python benchmarks/ranking.py [--solutions 100000] [--steps 8] [--heads 8] [--budget 500] [--columns-only]
+        [--functions NAME ...]
 
 Starts an embedded PostgreSQL of its own in a temporary folder and fills it with solutions of 1 to twice `--steps` steps
-and their scores. "Columns" is the library alone on such columns, function by function. Memory is the growth of the
-process's peak.
+and their scores. "Columns" is the library alone on such columns, function by function. "Own work" is the time in which
+the process had a core; memory is the growth of its peak.
 """
 
 import argparse
@@ -46,17 +47,17 @@ ANALYZE;
 
 def measured(name: str, work: Callable[[], Any]) -> Any:
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    started = time.perf_counter()
+    started, worked = time.perf_counter(), time.process_time()
     found = work()
-    seconds = time.perf_counter() - started
+    seconds, own = time.perf_counter() - started, time.process_time() - worked
     grown = (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) / 1024
-    print(f"| {name} | {seconds:.2f} | {grown:,.0f} |", flush=True)
+    print(f"| {name} | {seconds:.2f} | {own:.2f} | {grown:,.0f} |", flush=True)
     return found
 
 
-def columns(solutions: int, steps: int, heads: int, budget: int) -> None:
-    """Every acquisition function on columns in memory."""
-    from prm.acquisition import FUNCTIONS, Caps, CostModel, Pool, rank_pool
+def columns(solutions: int, steps: int, heads: int, budget: int, functions: list[str]) -> None:
+    """Acquisition functions on columns in memory."""
+    from prm.acquisition import Caps, CostModel, Pool, rank_pool
 
     rng = np.random.default_rng(0)
     lengths = rng.integers(1, 2 * steps + 1, solutions)
@@ -70,7 +71,7 @@ def columns(solutions: int, steps: int, heads: int, budget: int) -> None:
         correct=rng.integers(-1, 2, solutions).astype(np.int8),
         embedding=rng.normal(size=(solutions, 32)).astype(np.float16),
     )
-    for name in FUNCTIONS:
+    for name in functions:
         measured(
             f"columns: {name}",
             lambda name=name: rank_pool(name, pool, budget=budget, cost=CostModel(), rng=rng, caps=Caps(1, 0.5)),
@@ -120,10 +121,14 @@ def main() -> None:
     for name, default in (("solutions", 100_000), ("steps", 8), ("heads", 8), ("budget", 500)):
         parser.add_argument(f"--{name}", type=int, default=default)
     parser.add_argument("--columns-only", action="store_true")
+    parser.add_argument("--functions", nargs="+", default=None, help="of the columns; all by default")
     given = vars(parser.parse_args())
+    from prm.acquisition import FUNCTIONS
+
+    functions = given.pop("functions") or list(FUNCTIONS)
     columns_only = given.pop("columns_only")
     print(f"{given['solutions']:,} solutions, {given['steps']} steps in the mean, {given['heads']} heads\n")
-    print("| what | seconds | MB |\n|---|---:|---:|")
+    print("| what | seconds | own work | MB |\n|---|---:|---:|---:|")
     if not columns_only:
         with tempfile.TemporaryDirectory() as folder:
             os.environ |= {"VAR_DIR": folder, "DJANGO_SETTINGS_MODULE": "config.settings.test"}
@@ -135,7 +140,7 @@ def main() -> None:
 
                 django.setup()
                 production(**given)
-    columns(**given)
+    columns(**given, functions=functions)
 
 
 if __name__ == "__main__":
