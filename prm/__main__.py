@@ -9,11 +9,11 @@ import os
 import signal
 import sys
 
-from prm.commands import adopt, audit, card, evaluate, explain, export, probe, score, search, train
+from prm.commands import adopt, audit, card, evaluate, explain, export, probe, score, search, simulate, train
 from prm.errors import Cancelled, PRMError
 from prm.launched import is_launched
 
-COMMANDS = (train, score, evaluate, audit, card, export, adopt, probe, explain, search)
+COMMANDS = (train, score, evaluate, audit, card, export, adopt, probe, explain, simulate, search)
 PR_SET_PDEATHSIG = 1
 
 

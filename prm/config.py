@@ -10,7 +10,7 @@ from prm.errors import DataError
 NeutralPolicy = Literal["positive", "negative", "drop"]
 Lane = Literal["heads", "full", "lora"]
 Stage = Literal["tokenise", "cache", "train", "calibrate", "done"]
-ClassBalance = Literal["none", "inverse", "effective"]
+ClassBalance = Literal["none", "inverse", "effective", "held"]
 Feature = Literal["middle", "last", "separator", "statistics"]
 Precision = Literal["auto", "float32", "bfloat16"]
 FEATURES: tuple[Feature, ...] = get_args(Feature)
@@ -39,7 +39,9 @@ class TrainConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_on
     labels' cross-entropy, `outcome_weight` that of a second ensemble which learns from `final_answer_correct`
     at a solution's last step; a part of weight 0 is not made. `pairwise_weight` is that of the
     process part's preference between rated completions at one position. `class_balance` weights classes by the
-    inverse of their counts or of their effective numbers, none more than `balance_cap` times another.
+    inverse of their counts or of their effective numbers, none more than `balance_cap` times another. "held" weighs
+    all alike, and learns logits for the held part's shares of the classes where those of the training part are others,
+    as after choosing solutions that are likely to be wrong.
     Against wrong labels: `label_smoothing` spreads that share of each label over the classes, and
     `robustness` in [0, 1] is q of the generalised cross-entropy (0 is plain). `anchor` pulls each head to
     its own initial draw, 1 being the strength that Bayes gives; it stands in place of the heads' weight decay.

@@ -15,6 +15,8 @@ Acquisition = Literal[
     "step_bald",
     "joint_bald",
     "first_error_bald",
+    "first_error_entropy",
+    "balanced_errors",
     "convincing_wrong_answer",
     "actprm",
     "surprisal",

@@ -13,6 +13,8 @@ from prm.acquisition.candidates import UNKNOWN, Array, Stack
 from prm.acquisition.costs import reached
 from prm.acquisition.joint import entropy_of, joint_bald
 
+RIGHT_DESPITE_ERROR = 0.15  # how far a right final answer lowers the chance that some step is wrong
+WRONG_HAS_ERROR = 0.98
 ACTPRM_STD = 0.01  # both as the authors' published configuration has them
 ACTPRM_CONFIDENCE = 0.9
 LEAST = 1e-12
@@ -27,6 +29,16 @@ def first_error_bald(p: Array) -> Array:
     reach = reached(p)
     q = np.concatenate([reach[..., :-1, :] * (1 - p), reach[..., -1:, :]], axis=-2)
     return _information(q, axis=-2)
+
+
+def first_error_entropy(p: Array) -> Array:
+    """How uncertain a reader's first-error verdict is altogether: H(mean_m q_m), `first_error_bald` without what
+    is taken off for the heads' own uncertainty. Where errors are rare, it is greatest where one may be: heads
+    that are few or alike under-state what they do not know, and their mean still tells it.
+    """
+    reach = reached(p)
+    q = np.concatenate([reach[..., :-1, :] * (1 - p), reach[..., -1:, :]], axis=-2)
+    return entropy_of(q.mean(axis=-1), axis=-1)
 
 
 def step_bald(p: Array) -> Array:
@@ -80,6 +92,16 @@ def convincing_wrong_answer(p: Array, correct: NDArray[np.int8]) -> Array:
     return np.where(correct == UNKNOWN, score * (1 - score), np.where(correct == 0, score, 0.0))
 
 
+def error_chance(p: Array, correct: NDArray[np.int8]) -> Array:
+    """The chance that some step is wrong, from the score s = prod_k mean_m p_mk and what the final answer tells.
+
+    1 - s where nobody graded the answer; nearly certain where it is wrong; of a right answer, which mostly has no
+    error behind it, a share of 1 - s. `correct` [...] is 1, 0 or UNKNOWN.
+    """
+    doubt = 1 - p.mean(axis=-1).prod(axis=-1)
+    return np.where(correct == UNKNOWN, doubt, np.where(correct == 0, WRONG_HAS_ERROR, RIGHT_DESPITE_ERROR * doubt))
+
+
 def _information(q: Array, axis: int) -> Array:
     """H(mean_m q_m) - mean_m H(q_m) with outcomes along `axis` and heads along the last one."""
     mixed = entropy_of(q.mean(axis=-1, keepdims=True), axis)[..., 0]
@@ -97,9 +119,12 @@ FUNCTIONS: dict[str, Callable[[Stack], Array]] = {
     "step_bald": _of(step_bald),
     "joint_bald": _of(joint_bald),
     "first_error_bald": _of(first_error_bald),
+    "first_error_entropy": _of(first_error_entropy),
+    "balanced_errors": _of(first_error_entropy),
     "convincing_wrong_answer": lambda stack: convincing_wrong_answer(stack.p, stack.correct),
     "actprm": _of(actprm),
     "surprisal": _of(surprisal),
 }
-PER_COST = frozenset({"step_bald", "joint_bald", "first_error_bald"})
+PER_COST = frozenset({"step_bald", "joint_bald", "first_error_bald", "first_error_entropy", "balanced_errors"})
 NEEDS_OUTCOME = frozenset({"convincing_wrong_answer"})
+BALANCED = frozenset({"balanced_errors"})  # drawn so that errors, where they are rare, are not rare among the drawn

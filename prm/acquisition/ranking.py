@@ -8,11 +8,12 @@ import numpy as np
 from prm.acquisition.candidates import Array, Candidate, Numbers, Pool, Selected
 from prm.acquisition.costs import CostModel, expected_cost
 from prm.acquisition.drawing import draw
-from prm.acquisition.functions import FUNCTIONS, PER_COST
-from prm.acquisition.inclusion import Caps, inclusion_probabilities
+from prm.acquisition.functions import BALANCED, FUNCTIONS, PER_COST, error_chance
+from prm.acquisition.inclusion import SHARPNESS, Caps, inclusion_probabilities
 from prm.errors import PRMError
 
 ONE_EACH = Caps()
+WANTED_ERRONEOUS = 0.8  # chosen on development problems of the sandbox, where chances are over-stated
 
 
 @dataclass(frozen=True)
@@ -58,6 +59,8 @@ def rank_pool(
         return Ranking(np.zeros(0, dtype=np.int64), *(np.zeros(0) for _ in range(3)))
     gain, seconds = gains(name, pool, cost)
     utility = gain / seconds if name in PER_COST else gain
+    if name in BALANCED:
+        utility = (utility * balance(chances(pool))) ** (1 / SHARPNESS)  # weights are to be in proportion to it
     included = inclusion_probabilities(utility, pool.problem, pool.domain, budget, caps)
     drawn = draw(included, pool.problem, pool.domain, rng, pool.embedding)
     drawn = drawn[np.argsort(-utility[drawn], kind="stable")]
@@ -72,6 +75,20 @@ def gains(name: str, pool: Pool, cost: CostModel) -> tuple[Array, Array]:
         gain[stack.index] = FUNCTIONS[name](stack)
         seconds[stack.index] = expected_cost(stack.p, stack.chars, cost)
     return gain, np.maximum(seconds, 1e-3)
+
+
+def chances(pool: Pool) -> Array:
+    """Each candidate's chance of having an error, [n]; 0 where no step has a score."""
+    chance = np.zeros(len(pool))
+    for stack in pool.stacks():
+        chance[stack.index] = error_chance(stack.p, stack.correct)
+    return chance
+
+
+def balance(chance: Array) -> Array:
+    """Weights [n] under which WANTED_ERRONEOUS of what is drawn is expected to have an error, if chances are right."""
+    share = np.clip(chance.mean(), 1e-6, 1 - 1e-6)
+    return np.asarray(chance * WANTED_ERRONEOUS / share + (1 - chance) * (1 - WANTED_ERRONEOUS) / (1 - share))
 
 
 def check_name(name: str) -> None:

@@ -39,24 +39,44 @@ MOST_DRAWS = 2000
 class WorldConfig:
     """What the world is drawn from. The defaults are the frozen world; figures are comparable only under them.
 
-    `zipf` is the exponent of the skills' frequencies within a domain; `solutions` the most per problem.
+    `zipf` is the exponent of the skills' frequencies within a domain, `solutions` the most per problem. `errors`
+    multiplies the chances of every mistake. `pool_zipf` and `pool_errors` are those of the pool alone where they
+    differ: a pool that is shifted against what is measured. `aside` is the chance of a step that adds nothing before
+    each that does (None: the generators' own, 0.05).
     """
 
     seed: int = 0
     zipf: float = 1.0
     solutions: int = 3
+    errors: float = 1.0
+    pool_zipf: float | None = None
+    pool_errors: float | None = None
+    aside: float | None = None
     domains: dict[str, float] = field(default_factory=lambda: {"math": 0.5, "programs": 0.25, "agents": 0.25})
 
 
-def skill_weights(world: WorldConfig) -> dict[str, float]:
-    """The probability of every skill: Zipf by its rank within its domain; sums to 1."""
+def skill_weights(world: WorldConfig, use: str = "") -> dict[str, float]:
+    """The probability of every skill among problems of a use: Zipf by its rank within its domain; sums to 1."""
+    zipf = world.zipf if use != "pool" or world.pool_zipf is None else world.pool_zipf
     weights: dict[str, float] = {}
     for domain, share in world.domains.items():
         names = sorted(name for name, skill in SKILLS.items() if skill.domain == domain)
         Random(f"{world.seed}/{domain}/share").shuffle(names)
-        total = sum(1 / rank**world.zipf for rank in range(1, len(names) + 1))
-        weights |= {name: share / rank**world.zipf / total for rank, name in enumerate(names, start=1)}
+        total = sum(1 / rank**zipf for rank in range(1, len(names) + 1))
+        weights |= {name: share / rank**zipf / total for rank, name in enumerate(names, start=1)}
     return weights
+
+
+def habits_of(world: WorldConfig, generator: str, split: Split) -> Habits:
+    """How a generator solves the problems of a split."""
+    habits = GENERATORS[generator]
+    errors = world.errors if split != "pool" or world.pool_errors is None else world.pool_errors
+    return replace(
+        habits,
+        mistake=min(1.0, habits.mistake * errors),
+        misconception=min(1.0, habits.misconception * errors),
+        aside=habits.aside if world.aside is None else world.aside,
+    )
 
 
 def source_group(skill: str, problem: str) -> str:
@@ -126,13 +146,13 @@ def _solutions(world: WorldConfig, split: Split, seed: int, counts: Iterable[int
         for solution in range(n):
             generator = Random(f"{problem_id}/{solution}/who").choice(list(GENERATORS))
             hand = Random(f"{world.seed}/{problem_id}/{solution}")
-            work = _solve(skill, story, hand, GENERATORS[generator], clean)
+            work = _solve(skill, story, hand, habits_of(world, generator, split), clean)
             yield _trace(work, skill, clean, f"{problem_id}-{solution}", problem_id, group, split, generator)
 
 
 def _problems(world: WorldConfig, use: str, seed: int) -> Iterator[tuple[Skill, str, Work, str]]:
     """Endless problems of one use: the skill, the seed of the story, the clean solution, the group."""
-    weights = skill_weights(world)
+    weights = skill_weights(world, use)
     draw = Random(f"{world.seed}/{use}/{seed}")
     while True:
         skill = SKILLS[draw.choices(list(weights), list(weights.values()))[0]]

@@ -25,13 +25,16 @@ class Objective:
         self.draws = bootstrap_weights(fit.groups, config.heads, config.seed)
         targets, weights = _class_targets(fit, config.classes)
         self.class_weights = class_weights(targets, weights, config)
+        self.log_prior = self.class_weights.log()  # what the logits are shifted by in training alone
+        self.held_targets, self.held_weights = _class_targets(held, config.classes)
+        if config.class_balance == "held" and self.held_weights.any():
+            self.log_prior = _log_shares(targets, weights) - _log_shares(self.held_targets, self.held_weights)
         balanced = targets * self.class_weights
         self.targets = _smoothed(balanced / balanced.sum(1, keepdim=True), config.label_smoothing)
         self.weights = weights * balanced.sum(1)
         self.preferences, self.decided = _preferences(fit)
         self.rows_in_batch = torch.full((len(fit.good),), -1)
         self.anchors = [part for module in readout.children() for part in _anchors(module)] if config.anchor else []
-        self.held_targets, self.held_weights = _class_targets(held, config.classes)
 
     def loss(self, rows: Tensor, index: Tensor, whole: Tensor | None = None) -> Tensor:
         """The loss of a batch: features `rows` [n, width] of the fit part's rows `index` [n] (on the CPU).
@@ -45,7 +48,7 @@ class Objective:
         draws = self.draws[:, index].to(rows.device)
         if readout.heads is not None:
             logits = readout.heads(rows)
-            log_p = class_log_probabilities(logits, self.class_weights.log().to(rows.device))
+            log_p = class_log_probabilities(logits, self.log_prior.to(rows.device))
             targets, weights = (part[index].to(rows.device) for part in (self.targets, self.weights))
             steps = soft_cross_entropy(log_p, targets, draws * weights, config.robustness)
             loss = loss + config.process_weight * steps * _share(self._step_weight, index, whole)
@@ -123,15 +126,22 @@ def _share(weight: Callable[[Tensor], float], index: Tensor, whole: Tensor | Non
     return 1.0 if whole is None else weight(index) / max(weight(whole), 1e-9)
 
 
+def _log_shares(targets: Tensor, weights: Tensor) -> Tensor:
+    """The log of each class's share of the labels, one label of each class added: [classes]."""
+    counts = (targets * weights[:, None]).sum(0) + 1
+    return (counts / counts.sum()).log()
+
+
 def class_weights(targets: Tensor, weights: Tensor, config: TrainConfig) -> Tensor:
     """The weight of each class, [classes], 1 on average over the labels; a class without labels has 1.
 
-    "inverse": 1 / n of the class; "effective": (1 - b) / (1 - b^n), the effective number of Cui et al. 2019,
+    "none" and "held" weigh all alike. "inverse": 1 / n of the class; "effective": (1 - b) / (1 - b^n), the effective
+    number of Cui et al. 2019,
     "Class-balanced loss based on effective number of samples", eq. 3. `targets` [rows, classes], `weights` [rows].
     """
     counts = (targets * weights[:, None]).sum(0).double()
     present = counts > 0
-    if config.class_balance == "none" or present.sum() < 2:
+    if config.class_balance in ("none", "held") or present.sum() < 2:
         return torch.ones(len(counts))
     size = counts if config.class_balance == "inverse" else (1 - EFFECTIVE_BETA**counts) / (1 - EFFECTIVE_BETA)
     raw = torch.where(present, 1 / size.clamp(min=1e-9), torch.inf)

@@ -132,3 +132,21 @@ def test_long_solutions_joint_information_is_near_the_exact_one() -> None:
     assert np.corrcoef(exact, sampled)[0, 1] > 0.9
     assert np.abs(exact - sampled).mean() < 0.1 * exact.mean()
     assert (joint_bald(longer) == sampled).all()
+
+
+def test_first_error_entropy_by_hand() -> None:
+    p = np.array([[0.8, 0.4], [0.5, 0.75]])  # the mean verdict is (.4, .25, .35)
+    assert f.first_error_entropy(p) == pytest.approx(h(0.4, 0.25, 0.35))
+
+
+def test_the_chance_of_an_error_heeds_the_final_answer() -> None:
+    p = np.full((3, 2, 2), 0.5)
+    assert f.error_chance(p, np.array([0, 1, UNKNOWN])) == pytest.approx([0.98, 0.15 * 0.75, 0.75])
+
+
+def test_balance_gives_errors_their_share_where_chances_are_right() -> None:
+    from prm.acquisition.ranking import WANTED_ERRONEOUS, balance
+
+    chance = np.array([1.0] * 10 + [0.0] * 90)
+    weights = balance(chance)
+    assert weights[:10].sum() / weights.sum() == pytest.approx(WANTED_ERRONEOUS)

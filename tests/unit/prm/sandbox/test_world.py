@@ -162,3 +162,22 @@ def test_a_mistake_is_carried_on(pool):
     later = [rating for trace in carried for rating in trace.meta["truth"][trace.first_error + 1 :]]
     assert later.count(1) > 0.7 * len(later)
     assert sum(not trace.final_answer_correct for trace in carried) > 0.6 * len(carried)
+
+
+def test_a_pool_of_rare_errors_is_measured_on_the_same_problems_as_ever():
+    rare = WorldConfig(pool_errors=0.15)
+    wrong = [trace.first_error != -1 for trace in generate(rare, split="pool", n=400, seed=5)]
+    assert 0.04 < sum(wrong) / len(wrong) < 0.18
+    assert list(generate(rare, split="holdout", n=20, seed=5)) == list(generate(WORLD, split="holdout", n=20, seed=5))
+
+
+def test_a_shifted_pool_has_its_own_frequencies_of_skills():
+    shifted = WorldConfig(zipf=0.0, pool_zipf=1.5)
+    assert len({round(weight, 9) for weight in skill_weights(shifted, "holdout").values()}) <= 3
+    assert max(skill_weights(shifted, "pool").values()) > 3 * max(skill_weights(shifted, "holdout").values())
+
+
+def test_asides_make_solutions_longer_and_change_no_answer():
+    plain, long = (list(generate(w, split="holdout", n=200, seed=5)) for w in (WORLD, WorldConfig(aside=0.6)))
+    assert sum(len(t.steps) for t in long) > 1.3 * sum(len(t.steps) for t in plain)
+    assert [t.reference_answer for t in long] == [t.reference_answer for t in plain]

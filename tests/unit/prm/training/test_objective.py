@@ -269,3 +269,13 @@ def test_what_stands_at_one_position_comes_side_by_side_in_every_epoch() -> None
         assert sorted(order) == known.used(config).nonzero().squeeze(1).tolist()
         places = known.place[order].tolist()
         assert all(places[k] == places[k + 1] for k in range(0, len(places), 2))
+
+
+def test_logits_are_learned_for_the_shares_of_the_held_part() -> None:
+    """With three labels in four bad where one in four is held, the shift is the difference of log odds."""
+    targets = torch.tensor([[0.0, 1.0]] * 3 + [[1.0, 0.0]])
+    from prm.training.objective import _log_shares
+
+    first = _log_shares(targets, torch.ones(4))
+    assert first.exp().tolist() == pytest.approx([2 / 6, 4 / 6])
+    assert class_weights(targets, torch.ones(4), TrainConfig(class_balance="held")).tolist() == [1, 1]

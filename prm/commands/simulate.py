@@ -1,0 +1,117 @@
+"""`simulate`: replay active learning on solutions whose labels are known."""
+
+import argparse
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from prm.commands.common import at_least, say
+from prm.config import read_config
+from prm.errors import DataError
+from prm.files import write_json
+
+if TYPE_CHECKING:
+    from prm.simulation.plan import Plan
+    from prm.simulation.points import Curve
+
+
+def add(commands: Any) -> None:
+    parser = commands.add_parser("simulate", help="replay active learning: what choosing buys over a random draw")
+    parser.add_argument("--out", type=Path, required=True, help="folder of the results; a stopped simulation goes on")
+    parser.add_argument("--size", choices=("table", "full"), default="table", help="which grid to start from (table)")
+    where = parser.add_mutually_exclusive_group()
+    where.add_argument("--world", action="append", help="a sandbox world; may be given several times")
+    where.add_argument("--data", type=Path, help="JSONL of labelled solutions in place of a sandbox world")
+    parser.add_argument("--functions", type=_names, help="what chooses, separated by commas; random among them")
+    parser.add_argument("--noise", type=_shares, help="shares of wrong verdicts, separated by commas: 0,0.1,0.2")
+    parser.add_argument("--seeds", type=_seeds, help="how many paired seeds, or FIRST-LAST")
+    parser.add_argument("--budgets", type=_counts, help="solutions labelled at each retraining, separated by commas")
+    parser.add_argument("--candidates", type=at_least(1), help="how many solutions a seed may choose from")
+    parser.add_argument("--sizes", type=_counts, help="solutions of a sandbox world: POOL,CALIBRATION,TEST")
+    parser.add_argument("--data-seed", type=int, help="what the worlds' problems are drawn from")
+    parser.add_argument("--base", help="the backbone, frozen")
+    parser.add_argument("--config", type=Path, help="TrainConfig as JSON")
+    parser.add_argument("--processes", type=at_least(1), default=2)
+    parser.add_argument("--cache", type=Path, help="folder that keeps features (OUT/cache)")
+    parser.add_argument("--bootstrap", type=at_least(0), default=1000, help="resamples behind the intervals")
+    parser.add_argument("--report-only", action="store_true", help="report on the arms that are finished")
+    parser.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace) -> None:
+    from prm.simulation.measures import Yardstick
+    from prm.simulation.pictures import draw_curves
+    from prm.simulation.report import compare
+    from prm.simulation.running import finished_arms, run_arms
+    from prm.simulation.source import Source
+    from prm.simulation.words import table
+
+    plan = _plan(options)
+    options.out.mkdir(parents=True, exist_ok=True)
+    source = Source(plan, options.cache or options.out / "cache", options.data)
+    base = source.base_sha256()
+    keys, tests = {}, {}
+    for name in plan.worlds:
+        if not options.report_only:
+            say(f"{name}: reading its solutions")
+            source.features(name)
+        keys[name] = source.key(name, base)
+        tests[name] = Yardstick.of(source.world(name).test)
+    if options.report_only:
+        curves = finished_arms(source, keys, options.out)
+    else:
+        curves = run_arms(source, keys, options.out, processes=options.processes, heard=_hear)
+    report = compare(plan, curves, tests, base_sha256=base, bootstrap=options.bootstrap)
+    write_json(options.out / "report.json", report)
+    draw_curves(report, options.out / "curves.svg")
+    say(table(report))
+
+
+def _plan(options: argparse.Namespace) -> "Plan":
+    from prm.simulation.plan import FULL, TABLE
+    from prm.simulation.worlds import Sizes
+
+    plan = TABLE if options.size == "table" else FULL
+    if options.sizes is not None and len(options.sizes) != 3:
+        raise DataError("--sizes takes three numbers: POOL,CALIBRATION,TEST")
+    config = read_config(options.config) if options.config else plan.config
+    if options.base:
+        config = msgspec.structs.replace(config, base=options.base)
+    given = {
+        "worlds": (options.data.stem,) if options.data else tuple(options.world) if options.world else None,
+        "functions": options.functions,
+        "noises": options.noise,
+        "seeds": options.seeds,
+        "budgets": options.budgets,
+        "candidates": options.candidates,
+        "sizes": Sizes(*options.sizes) if options.sizes else None,
+        "data_seed": options.data_seed,
+        "config": config,
+    }
+    return msgspec.structs.replace(plan, **{name: value for name, value in given.items() if value is not None})
+
+
+def _hear(curve: "Curve", done: int, of: int) -> None:
+    arm, last = curve.arm, curve.points[-1]
+    say(
+        f"{done} of {of}: {arm.world}, noise {arm.noise:g}, {arm.function}, seed {arm.seed}: "
+        f"F1 {last.f1:.3f} at {last.solutions} solutions, {last.steps} steps ({curve.wall_seconds:.0f} s)"
+    )
+
+
+def _names(text: str) -> tuple[str, ...]:
+    return tuple(name.strip() for name in text.split(",") if name.strip())
+
+
+def _counts(text: str) -> tuple[int, ...]:
+    return tuple(at_least(1)(part.strip()) for part in text.split(","))
+
+
+def _shares(text: str) -> tuple[float, ...]:
+    return tuple(float(part) for part in text.split(","))
+
+
+def _seeds(text: str) -> tuple[int, ...]:
+    first, dash, last = text.partition("-")
+    return tuple(range(at_least(0)(first), at_least(0)(last) + 1)) if dash else tuple(range(at_least(1)(first)))

@@ -1,0 +1,1 @@
+"""Active learning replayed on solutions whose labels are known: what choosing buys over a random draw."""

@@ -1,0 +1,132 @@
+"""One retraining: heads from scratch on features computed once, by the library's own objective and loop."""
+
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from prm.backbones import Backbone
+from prm.config import TrainConfig
+from prm.encoding import Encoded
+from prm.features import row_offsets
+from prm.heads import Readout
+from prm.scoring.embedding import Embedder
+from prm.simulation.worlds import World
+from prm.traces import Trace
+from prm.training.caches import Cache
+from prm.training.calibrating import calibrate
+from prm.training.costs import Meter
+from prm.training.dataset import as_documents, documents
+from prm.training.distributed import ALONE
+from prm.training.fitting import Fit
+from prm.training.inputs import Reader, encode_cached
+from prm.training.lanes import CachedLane
+from prm.training.logs import Log
+from prm.training.memory import Budget
+from prm.training.objective import Objective
+from prm.training.supervision import Supervision
+
+CPU = torch.device("cpu")
+NEVER = 1e9  # seconds between checkpoints
+
+
+@dataclass(frozen=True)
+class Part:
+    """Solutions with the features of their steps, `rows` [steps, width], and where each solution's begin and end."""
+
+    traces: list[Trace]
+    encoded: list[Encoded]
+    rows: Tensor
+    offsets: list[int]
+
+
+@dataclass(frozen=True)
+class Features:
+    """A world as a frozen backbone sees it."""
+
+    pool: Part
+    calibration: Part
+    test: Part
+
+
+@dataclass(frozen=True)
+class Model:
+    """Heads that were trained, with the temperature and threshold fitted on the calibration part."""
+
+    readout: Readout
+    temperature: float
+    threshold: float
+
+    def heads(self, rows: Tensor) -> NDArray[np.float64]:
+        """p(good) by each head of each step, [steps, heads]."""
+        with torch.no_grad():
+            logits = self.readout.step_logits(rows).double().T.numpy()
+        return np.asarray(1 / (1 + np.exp(-np.clip(logits / self.temperature, -60, 60))))
+
+    def embeddings(self, part: "Part") -> list[list[float] | None]:
+        """The embedding of every solution of a part, as scoring gives it."""
+        embedder = Embedder(self.readout)
+        return [embedder.embed(part.rows[begin:end]) for begin, end in pairwise(part.offsets)]
+
+
+def compute(world: World, backbone: Backbone, config: TrainConfig, cache: Cache) -> Features:
+    """Read every solution of a world once, or take it from the cache."""
+    log = _log()
+    passes = _budget("reading", config)
+    reader = Reader(backbone, config.features, cache, ALONE, passes, lambda lengths: None, lambda done, of: None)
+
+    def part(traces: list[Trace]) -> Part:
+        encoded = encode_cached(traces, backbone, cache, lambda done, of: log.check())
+        return Part(traces, encoded, reader.read(encoded), row_offsets(encoded))
+
+    return Features(part(world.pool), part(world.calibration), part(world.test))
+
+
+def learn(revealed: Sequence[Trace], places: Sequence[int], features: Features, config: TrainConfig) -> Model:
+    """Train on what was revealed of the pool's solutions at `places`, until the calibration loss stops falling."""
+    taught = documents(revealed, config)
+    encoded: list[Encoded] = []
+    rows: list[int] = []
+    for place, document in zip(places, taught, strict=True):
+        whole, begin = features.pool.encoded[place], features.pool.offsets[place]
+        spans = whole.spans[: len(document.trace.steps)]
+        encoded.append(Encoded(whole.ids, spans, len(document.trace.steps)))
+        rows += range(begin, begin + len(spans))
+    known = Supervision.of(taught, encoded, config.neutral)
+    held = features.calibration
+    held_known = Supervision.of(as_documents(held.traces), held.encoded, config.neutral)
+    fit_rows = features.pool.rows[rows]
+    torch.manual_seed(config.seed)
+    readout = Readout(config, fit_rows.shape[1])
+    readout.standardise_on(fit_rows)
+    with tempfile.TemporaryDirectory() as folder:
+        fit = Fit(
+            CachedLane(fit_rows, held.rows, known.used(config), known.place, config, CPU),
+            Objective(readout, known, held_known, config),
+            [len(item.spans) for item in held.encoded],
+            config,
+            team=ALONE,
+            log=_log(),
+            checkpoint=Path(folder) / "state.safetensors",
+            key="",
+            passes=_budget("reading", config),
+            on_part=lambda lengths: None,
+        )
+        fit.run()
+    readout.eval()
+    logits, _ = fit.held_logits()
+    return Model(readout, *calibrate(held.traces, held.encoded, held_known, logits))
+
+
+def _log() -> Log:
+    return Log(lambda progress: None, lambda: False, Meter(CPU, ALONE), None)
+
+
+def _budget(what: str, config: TrainConfig) -> Budget:
+    return Budget(what, config.token_budget, lambda message: None)

@@ -1,0 +1,68 @@
+"""What a simulation is to do, in the form that is written down beside its results."""
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import msgspec
+
+from prm.acquisition import FUNCTIONS, Caps, CostModel
+from prm.config import TrainConfig
+from prm.errors import DataError
+from prm.simulation.worlds import WORLDS, Sizes
+
+RANDOM = "random"
+BUDGETS = (60, 90, 130, 190, 270, 390, 560, 800)
+# Smaller than production's, so that hundreds of trainings take minutes; the same for every arm.
+LEARNING = TrainConfig(heads=8, hidden=32, epochs=20, patience=6, batch_steps=128, class_balance="held")
+
+
+class Arm(NamedTuple):
+    """One replay: a function that chooses, in one world, read with one share of wrong verdicts, from one seed."""
+
+    world: str
+    noise: float
+    function: str
+    seed: int
+
+
+class Plan(msgspec.Struct, frozen=True, kw_only=True):
+    """`budgets` are solutions labelled at each retraining, the first of them drawn at random for all arms alike;
+    `candidates` is how many of the pool's solutions a seed has to choose from. `data_seed` draws the worlds' problems.
+    """
+
+    worlds: tuple[str, ...]
+    functions: tuple[str, ...]
+    noises: tuple[float, ...] = (0.0,)
+    seeds: tuple[int, ...] = (0, 1, 2, 3, 4)
+    budgets: tuple[int, ...] = BUDGETS
+    candidates: int = 6000
+    sizes: Sizes = Sizes()
+    data_seed: int = 100
+    config: TrainConfig = LEARNING
+    cost: CostModel = CostModel()
+    caps: Caps = Caps()
+
+    def __post_init__(self) -> None:
+        for name in self.functions:
+            if name not in FUNCTIONS:
+                raise DataError(f"unknown acquisition function {name!r}: one of {', '.join(FUNCTIONS)}")
+        if RANDOM not in self.functions:
+            raise DataError("a simulation compares with random: name it among the functions")
+        if list(self.budgets) != sorted(set(self.budgets)) or len(self.budgets) < 2 or self.budgets[0] < 1:
+            raise DataError("budgets must rise from one to the next, and there must be two or more")
+        if any(not 0 <= noise < 0.5 for noise in self.noises):
+            raise DataError("noise is a share of wrong verdicts, from 0 to below 0.5")
+        if self.candidates < self.budgets[-1]:
+            raise DataError(f"{self.candidates} candidates are too few to label {self.budgets[-1]}")
+
+    def arms(self) -> Iterator[Arm]:
+        """Seed by seed, so that what is cut short is still paired."""
+        for seed in self.seeds:
+            for world in self.worlds:
+                for noise in self.noises:
+                    for function in self.functions:
+                        yield Arm(world, noise, function, seed)
+
+
+TABLE = Plan(worlds=("sandbox", "rare-errors"), functions=(RANDOM, "entropy", "first_error_bald", "balanced_errors"))
+FULL = Plan(worlds=tuple(WORLDS), functions=tuple(FUNCTIONS), noises=(0.0, 0.1, 0.2))

@@ -1,0 +1,153 @@
+"""What finished arms say together: functions beside random, with intervals over seeds and test problems. numpy only."""
+
+from collections.abc import Iterable, Sequence
+from typing import Literal, get_args
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from prm.evaluation.resampling import Metric, as_metric, draws_of
+from prm.simulation.curves import mean_height, saving
+from prm.simulation.measures import Yardstick, unpack_hits
+from prm.simulation.plan import RANDOM, Plan
+from prm.simulation.points import Curve
+
+Array = NDArray[np.float64]
+Axis = Literal["solutions", "steps", "seconds"]
+AXES: tuple[Axis, ...] = get_args(Axis)
+SHARES = np.linspace(0.5, 1.0, 6)  # levels of quality compared, of the way that random goes; the last is its end
+
+
+class Saving(msgspec.Struct, frozen=True):
+    """How many times less is needed than by random: `mean` is geometric over SHARES, `at_end` at random's last quality.
+
+    `never` is the share of levels that were not reached: there the ratio is the most that it can be.
+    """
+
+    mean: Metric
+    at_end: Metric
+    never: float
+
+
+class Comparison(msgspec.Struct, frozen=True, kw_only=True):
+    """One function in one world: `f1` at each budget, `x` the mean steps or seconds there. Against random, paired by
+    seed: `area_gain` is the difference of mean F1 along an axis, `better` counts the seeds with more area by solutions.
+    """
+
+    world: str
+    noise: float
+    function: str
+    seeds: list[int]
+    x: dict[str, list[float]]
+    f1: list[Metric]
+    erroneous: list[float]
+    area_gain: dict[str, Metric]
+    better: int | None
+    saving: dict[str, Saving]
+
+
+class Report(msgspec.Struct, frozen=True, kw_only=True):
+    """`cost_seconds` is what all arms took together on `cores`, `base_sha256` tells the backbone."""
+
+    plan: Plan
+    base_sha256: str
+    arms: int
+    cost_seconds: float
+    bootstrap: int
+    comparisons: list[Comparison]
+
+
+def compare(
+    plan: Plan,
+    curves: Iterable[Curve],
+    tests: dict[str, Yardstick],
+    *,
+    base_sha256: str,
+    bootstrap: int = 1000,
+) -> Report:
+    """Every function of every world and noise whose seeds random has finished too."""
+    curves = list(curves)
+    by_arm = {curve.arm: curve for curve in curves}
+    found = []
+    for world in plan.worlds:
+        for noise in plan.noises:
+            group = {
+                function: {arm.seed: c for arm, c in by_arm.items() if arm[:3] == (world, noise, function)}
+                for function in plan.functions
+            }
+            for own in group.values():
+                seeds = sorted(own.keys() & group[RANDOM].keys())
+                if seeds:
+                    pair = [[each[seed] for seed in seeds] for each in (group[RANDOM], own)]
+                    found.append(_comparison(pair[0], pair[1], tests[world], bootstrap))
+    return Report(
+        plan=plan,
+        base_sha256=base_sha256,
+        arms=len(curves),
+        cost_seconds=round(sum(curve.wall_seconds for curve in curves), 1),
+        bootstrap=bootstrap,
+        comparisons=found,
+    )
+
+
+def _comparison(base: Sequence[Curve], own: Sequence[Curve], test: Yardstick, bootstrap: int) -> Comparison:
+    """Each draw takes seeds anew and test problems anew, the same for both arms."""
+    arm = own[0].arm
+    problem = np.array(test.problem)
+    weights = draws_of(int(problem.max()) + 1, bootstrap, 0)[:, problem].astype(float)
+    seeds = draws_of(len(own), bootstrap, 1).astype(float) / len(own)  # [draws, seeds]
+    y_base, y = (np.einsum("sbd,ds->db", _f1(curves, test, weights), seeds) for curves in (base, own))
+    x_base, x = ({axis: seeds @ _along(curves, axis) for axis in AXES} for curves in (base, own))
+    gains: dict[str, Metric] = {}
+    savings: dict[str, Saving] = {}
+    for axis in AXES:
+        if arm.function == RANDOM:
+            break
+        gains[axis] = as_metric(
+            np.array([_area_gain(*pair) for pair in zip(x_base[axis], y_base, x[axis], y, strict=True)])
+        )
+        pairs = zip(x_base[axis], y_base, x[axis], y, strict=True)
+        ratios, never = zip(*(saving((a, b), (c, d), SHARES) for a, b, c, d in pairs), strict=True)
+        logs = np.log(np.array(ratios))
+        savings[axis] = Saving(
+            mean=as_metric(np.exp(logs.mean(axis=1))),
+            at_end=as_metric(np.exp(logs[:, -1])),
+            never=float(never[0].mean()),
+        )
+    return Comparison(
+        world=arm.world,
+        noise=arm.noise,
+        function=arm.function,
+        seeds=[curve.arm.seed for curve in own],
+        x={axis: [round(float(v), 1) for v in x[axis][0]] for axis in AXES},
+        f1=[as_metric(column) for column in y.T],
+        erroneous=[round(float(v), 1) for v in np.mean([[p.erroneous for p in c.points] for c in own], axis=0)],
+        area_gain=gains,
+        better=None if arm.function == RANDOM else _better(base, own),
+        saving=savings,
+    )
+
+
+def _area_gain(x_base: Array, y_base: Array, x: Array, y: Array) -> float:
+    """Between where both have begun and where the first of them ends."""
+    low, high = max(x_base[0], x[0]), min(x_base[-1], x[-1])
+    return mean_height(x, y, low, high) - mean_height(x_base, y_base, low, high)
+
+
+def _better(base: Sequence[Curve], own: Sequence[Curve]) -> int:
+    def points(curve: Curve) -> tuple[Array, Array]:
+        return np.array([p.solutions for p in curve.points], dtype=float), np.array([p.f1 for p in curve.points])
+
+    return sum(_area_gain(*points(a), *points(b)) > 0 for a, b in zip(base, own, strict=True))
+
+
+def _along(curves: Sequence[Curve], axis: Axis) -> Array:
+    """[seeds, budgets]"""
+    return np.array([[getattr(point, axis) for point in curve.points] for curve in curves], dtype=float)
+
+
+def _f1(curves: Sequence[Curve], test: Yardstick, weights: Array) -> Array:
+    """[seeds, budgets, draws]"""
+    n = len(test.problem)
+    return test.f1(np.array([[unpack_hits(p.hits, n) for p in curve.points] for curve in curves]), weights)

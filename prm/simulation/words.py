@@ -1,0 +1,58 @@
+"""A simulation's report as Markdown tables. No torch."""
+
+from collections.abc import Sequence
+
+from prm.cards import markdown_table
+from prm.evaluation.resampling import Metric
+from prm.evaluation.words import format_metric
+from prm.simulation.plan import RANDOM
+from prm.simulation.report import Comparison, Report
+
+HEAD = (
+    "function",
+    "seeds",
+    "ProcessBench F1 at the end",
+    "steps read",
+    "called wrong",
+    "area gained, by solutions",
+    "seeds better",
+    "fewer solutions",
+    "fewer steps",
+    "fewer seconds",
+    "at random's end: solutions",
+    "steps",
+)
+
+
+def table(report: Report) -> str:
+    """One table for each world and noise, a line a function."""
+    plan = report.plan
+    parts = []
+    for world in plan.worlds:
+        for noise in plan.noises:
+            rows = [one for one in report.comparisons if (one.world, one.noise) == (world, noise)]
+            if rows:
+                title = f"### {world}" + (f", {noise:.0%} wrong verdicts" if noise else "")
+                parts.append(f"{title}\n\n{markdown_table(HEAD, [_line(one) for one in rows])}")
+    cost = (
+        f"{report.arms} arms of {len(plan.budgets)} trainings each, {report.cost_seconds / 60:.0f} minutes of one core"
+    )
+    return "\n\n".join([*parts, cost])
+
+
+def _line(one: Comparison) -> Sequence[str]:
+    cells = [one.function, str(len(one.seeds)), format_metric(one.f1[-1])]
+    cells += [f"{one.x['steps'][-1]:.0f}", f"{one.erroneous[-1]:.0f}"]
+    if one.function == RANDOM:
+        return [*cells, *[""] * (len(HEAD) - len(cells))]
+    cells += [format_metric(one.area_gain["solutions"], signed=True), f"{one.better} of {len(one.seeds)}"]
+    cells += [_times(one.saving[axis].mean, one.saving[axis].never) for axis in ("solutions", "steps", "seconds")]
+    return [*cells, *(_times(one.saving[axis].at_end) for axis in ("solutions", "steps"))]
+
+
+def _times(metric: Metric, never: float = 0.0) -> str:
+    """ "1.84x [1.52, 2.10]"; "at most" where some level was never reached."""
+    if metric.value is None or metric.low is None or metric.high is None:
+        return "-"
+    bound = "at most " if never else ""
+    return f"{bound}{metric.value:.2f}x [{metric.low:.2f}, {metric.high:.2f}]"

@@ -1,0 +1,128 @@
+"""What a simulation replays: labelled solutions to choose from, some to calibrate on, others to measure on."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from random import Random
+from typing import NamedTuple
+
+from prm.errors import DataError
+from prm.labels import first_error, source_groups
+from prm.sandbox import WorldConfig, generate
+from prm.traces import Split, Trace, read_traces
+
+SHARES: dict[Split, float] = {"pool": 0.6, "calibration": 0.15, "holdout": 0.25}
+ENOUGH = 10  # erroneous and right solutions each, in every split
+
+
+class Sizes(NamedTuple):
+    """How many solutions of a sandbox world there are to choose from, to calibrate on and to measure on."""
+
+    pool: int = 8000
+    calibration: int = 400
+    test: int = 1000
+
+
+class Variant(NamedTuple):
+    """A sandbox world, and what is different in it."""
+
+    config: WorldConfig
+    words: str
+    matched: bool = False
+
+
+WORLDS: dict[str, Variant] = {
+    "sandbox": Variant(WorldConfig(), "the frozen world: half of all solutions have an error, skills are Zipf"),
+    "rare-errors": Variant(
+        WorldConfig(pool_errors=0.15), "one solution of the pool in ten is wrong; what is measured is balanced"
+    ),
+    "long-solutions": Variant(WorldConfig(aside=0.6), "before six steps in ten stands one that adds nothing"),
+    "shifted-pool": Variant(
+        WorldConfig(zipf=0.0, pool_zipf=1.5), "skills are Zipf 1.5 in the pool and all alike in what is measured"
+    ),
+    "skewed": Variant(WorldConfig(zipf=0.0, pool_zipf=1.5, pool_errors=0.15), "rare errors in a shifted pool"),
+    "matched-length": Variant(
+        WorldConfig(), "right and wrong solutions of a domain are alike in steps and in characters a step", matched=True
+    ),
+}
+
+
+@dataclass(frozen=True)
+class World:
+    """Traces of known first error. No source group is in two of the three parts."""
+
+    name: str
+    pool: list[Trace]
+    calibration: list[Trace]
+    test: list[Trace]
+
+    def __post_init__(self) -> None:
+        for part, traces in (("pool", self.pool), ("calibration", self.calibration), ("test", self.test)):
+            errors = [first_error(trace) for trace in traces]
+            wrong, right = sum(error is not None and error >= 0 for error in errors), errors.count(-1)
+            if min(wrong, right) < ENOUGH:
+                raise DataError(
+                    f"{self.name}: the {part} has {wrong} erroneous and {right} right solutions; "
+                    f"a simulation needs {ENOUGH} of each"
+                )
+
+
+def sandbox_world(name: str, sizes: Sizes, *, seed: int) -> World:
+    """A sandbox world by name; `seed` draws its problems. Raises DataError for an unknown name."""
+    if name not in WORLDS:
+        raise DataError(f"no world is named {name!r}: one of {', '.join(WORLDS)}")
+    variant = WORLDS[name]
+    splits: tuple[tuple[Split, int], ...] = (
+        ("pool", sizes.pool),
+        ("calibration", sizes.calibration),
+        ("holdout", sizes.test),
+    )
+    parts = [_drawn(variant, split, n, seed) for split, n in splits]
+    return World(name, *parts)
+
+
+def read_world(path: Path, *, seed: int) -> World:
+    """The solutions of a file whose first error is known, by their splits; where a split is missing, all are parted
+    anew by source group. Raises DataError where there are too few."""
+    if not path.is_file():
+        raise DataError(f"{path}: no such file")
+    known = [trace for trace in read_traces(path) if trace.steps and first_error(trace) is not None]
+    by_split: dict[str, list[Trace]] = {split: [t for t in known if t.split == split] for split in SHARES}
+    if not all(by_split.values()):
+        by_split = _part(known, seed)
+    return World(path.stem, by_split["pool"], by_split["calibration"], by_split["holdout"])
+
+
+def match_lengths(traces: Sequence[Trace]) -> list[Trace]:
+    """As many right as wrong solutions of every domain, number of steps and characters a step (to ten): the first
+    ones of each, so that length tells nothing."""
+    seen: dict[tuple[str, int, int], tuple[list[int], list[int]]] = {}
+    for place, trace in enumerate(traces):
+        chars = sum(len(step.text) for step in trace.steps) // len(trace.steps)
+        cell = (trace.domain, len(trace.steps), chars // 10)
+        seen.setdefault(cell, ([], []))[first_error(trace) != -1].append(place)
+    kept = sorted(place for right, wrong in seen.values() for pair in zip(right, wrong, strict=False) for place in pair)
+    return [traces[place] for place in kept]
+
+
+def _drawn(variant: Variant, split: Split, n: int, seed: int) -> list[Trace]:
+    if not variant.matched:
+        return list(generate(variant.config, split=split, n=n, seed=seed))
+    return match_lengths(list(generate(variant.config, split=split, n=2 * n, seed=seed)))[:n]
+
+
+def _part(traces: list[Trace], seed: int) -> dict[str, list[Trace]]:
+    """Whole source groups to each split, at random, by its share."""
+    groups = source_groups(traces)
+    names = sorted(set(groups))
+    Random(seed).shuffle(names)
+    split_of: dict[str, str] = {}
+    start = 0.0
+    for split, share in SHARES.items():
+        end = start + share * len(names)
+        split_of |= dict.fromkeys(names[round(start) : round(end)], split)
+        start = end
+    parts: dict[str, list[Trace]] = {split: [] for split in SHARES}
+    for trace, group in zip(traces, groups, strict=True):
+        parts[split_of[group]].append(trace)
+    return parts

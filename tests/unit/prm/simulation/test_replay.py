@@ -1,0 +1,117 @@
+"""A whole simulation on the world of running sums: the same again, and on from where it was stopped."""
+
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from prm.__main__ import main
+from prm.config import TrainConfig
+from prm.errors import DataError
+from prm.simulation.plan import Arm, Plan
+from prm.simulation.points import Curve
+from prm.simulation.report import Report
+from prm.simulation.running import ARMS_FILE, Bench, finished_arms, run_arms
+from prm.simulation.source import Source
+from prm.traces import write_traces
+from tests.unit.prm.small_world import make_traces
+
+SMALL = TrainConfig(heads=3, hidden=8, epochs=3, batch_steps=64, features=("statistics",), class_balance="held")
+PLAN = Plan(
+    worlds=("sums",),
+    functions=("random", "balanced_errors"),
+    seeds=(0, 1),
+    budgets=(10, 20),
+    candidates=60,
+    config=SMALL,
+)
+
+
+@pytest.fixture(scope="module")
+def source(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("simulation")
+    write_traces(
+        folder / "sums.jsonl",
+        [
+            *make_traces(60, 1, prefix="a"),
+            *make_traces(40, 2, split="calibration", prefix="b"),
+            *make_traces(40, 3, split="holdout", prefix="c"),
+        ],
+    )
+    return Source(PLAN, folder / "cache", folder / "sums.jsonl")
+
+
+@pytest.fixture(scope="module")
+def keys(source):
+    return {"sums": source.key("sums", source.base_sha256())}
+
+
+def without_times(curve: Curve) -> list:
+    return [msgspec.structs.replace(point, train_seconds=0.0) for point in curve.points]
+
+
+def test_an_arm_repeats_itself_and_begins_as_the_others_of_its_seed(source):
+    arm = Arm("sums", 0.2, "balanced_errors", 1)
+    first, again = Bench(source).replay(arm), Bench(source).replay(arm)
+    assert without_times(first) == without_times(again)
+    other = Bench(source).replay(arm._replace(function="random"))
+    assert without_times(other)[0] == without_times(first)[0]
+    assert without_times(other)[1] != without_times(first)[1]
+
+
+def test_a_stopped_simulation_goes_on_from_the_arms_it_finished(source, keys, tmp_path):
+    heard: list[Arm] = []
+
+    def stop_at_two(curve, done, of):
+        heard.append(curve.arm)
+        if len(heard) == 2:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        run_arms(source, keys, tmp_path, processes=1, heard=stop_at_two)
+    assert [curve.arm for curve in finished_arms(source, keys, tmp_path)] == heard
+    rest: list[Arm] = []
+    curves = run_arms(source, keys, tmp_path, processes=1, heard=lambda curve, done, of: rest.append(curve.arm))
+    assert [curve.arm for curve in curves] == list(PLAN.arms())
+    assert not set(rest) & set(heard)
+    assert finished_arms(source, {"sums": "other"}, tmp_path) == []
+
+
+def test_the_command_writes_table_picture_and_json(source, tmp_path, capsys):
+    config = tmp_path / "config.json"
+    config.write_bytes(msgspec.json.encode(SMALL))
+    command = ["simulate", "--data", str(source.data), "--config", str(config), "--cache", str(source.cache)]
+    command += ["--functions", "random,balanced_errors", "--budgets", "10,20", "--candidates", "60"]
+    command += ["--seeds", "2", "--processes", "1", "--bootstrap", "20", "--out", str(tmp_path)]
+    assert main(command) == 0
+    report = msgspec.json.decode((tmp_path / "report.json").read_bytes(), type=Report)
+    assert report.arms == 4
+    assert [one.function for one in report.comparisons] == ["random", "balanced_errors"]
+    assert (tmp_path / "curves.svg").read_text().startswith("<?xml")
+    assert "| balanced_errors | 2 |" in capsys.readouterr().out
+    before = (tmp_path / ARMS_FILE).read_bytes()
+    assert main([*command, "--report-only"]) == 0
+    assert (tmp_path / ARMS_FILE).read_bytes() == before
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"functions": ("entropy",)}, "compares with random"),
+        ({"functions": ("random", "guess")}, "unknown acquisition function 'guess'"),
+        ({"budgets": (20, 10)}, "budgets must rise"),
+        ({"noises": (0.5,)}, "below 0.5"),
+        ({"candidates": 15}, "too few to label 20"),
+    ],
+)
+def test_a_plan_that_cannot_be_meant_is_refused(change, words):
+    fields = {name: getattr(PLAN, name) for name in PLAN.__struct_fields__}
+    with pytest.raises(DataError, match=words):
+        Plan(**(fields | change))
+
+
+def test_data_with_too_few_of_a_kind_is_refused(tmp_path):
+    path = Path(tmp_path / "few.jsonl")
+    write_traces(path, make_traces(20, 1))
+    with pytest.raises(DataError, match="a simulation needs 10 of each"):
+        Source(PLAN, tmp_path, path).world("few")
