@@ -3,6 +3,7 @@
 BEAT_SCHEDULE = {
     "expire leases": {"task": "queue.expire_leases", "schedule": 30.0, "options": {"expires": 30}},
     "sweep stalled rounds": {"task": "rounds.sweep", "schedule": 30.0, "options": {"expires": 30}},
+    "sweep stalled simulations": {"task": "rounds.sweep_simulations", "schedule": 30.0, "options": {"expires": 30}},
     "sweep stalled imports": {"task": "intake.sweep", "schedule": 30.0, "options": {"expires": 30}},
     "sweep pool scoring": {"task": "rounds.sweep_scoring", "schedule": 30.0, "options": {"expires": 30}},
     "score new solutions": {"task": "rounds.score_news", "schedule": 60.0, "options": {"expires": 60}},
@@ -26,6 +27,7 @@ TASK_ROUTES = {
     "serving.forget_scores": {"queue": "default"},
     "rounds.sweep": {"queue": "default"},
     "rounds.sweep_scoring": {"queue": "default"},
+    "rounds.sweep_simulations": {"queue": "default"},
     "rounds.score_news": {"queue": "default"},
     "rounds.check_scores": {"queue": "score"},
     "rounds.sweep_model_jobs": {"queue": "default"},

@@ -94,6 +94,20 @@ def keep_models() -> None:
     retention.keep_to_policy()
 
 
+@shared_task(name="rounds.simulate")
+def run_simulation(simulation_id: int) -> None:
+    from annotation.rounds.simulations import running
+
+    running.run_simulation(simulation_id)
+
+
+@shared_task(name="rounds.sweep_simulations")
+def sweep_simulations() -> None:
+    from annotation.rounds.simulations import running
+
+    running.sweep_simulations()
+
+
 @shared_task(name="queue.expire_leases")
 def expire_leases() -> int:
     from annotation.queue import leases

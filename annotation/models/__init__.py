@@ -18,6 +18,8 @@ from annotation.models.round_clock import RoundClock
 from annotation.models.rounds_policy import RoundsPolicy, Window
 from annotation.models.sampling_run import SampledProblem, SamplingRun
 from annotation.models.served_score import ServedScore
+from annotation.models.shadow_comparison import ShadowComparison
+from annotation.models.simulation_run import SimulationRun
 from annotation.models.snapshot import Snapshot
 from annotation.models.solution import Solution, Step, StepKind
 from annotation.models.training_run import RunPoint, RunStage, TrainingRun
@@ -57,6 +59,8 @@ __all__ = [
     "SampledProblem",
     "SamplingRun",
     "ServedScore",
+    "ShadowComparison",
+    "SimulationRun",
     "Snapshot",
     "Solution",
     "Split",

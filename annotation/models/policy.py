@@ -93,7 +93,8 @@ class ProjectPolicy(msgspec.Struct, forbid_unknown_fields=True):
     people has to be asked for. `cold_start` says how the first generation's acquisition lane is filled: at random as
     the control lane is, or by the backbone's surprise, which needs no labels. The gate measures only where at least
     `gate_min_holdout` holdout solutions have a known first error. The latest `keep_models` versions keep their weights.
-    `training` holds further choices of a training run, in the library's words.
+    `shadow_models` compares, after each round, what equal time spent on acquisition and on control taught. `training`
+    holds further choices of a training run, in the library's words.
     """
 
     annotations_wanted: Positive = 1
@@ -115,6 +116,7 @@ class ProjectPolicy(msgspec.Struct, forbid_unknown_fields=True):
     gate_min_holdout: Positive = 20
     keep_models: Positive = 10
     quality: QualityPolicy = msgspec.field(default_factory=QualityPolicy)
+    shadow_models: bool = True
     training: dict[str, Any] = {}
     serving: ServingPolicy = msgspec.field(default_factory=ServingPolicy)
 

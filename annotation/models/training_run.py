@@ -82,6 +82,7 @@ class RunStage(models.Model):
         PROMOTE = "promote"
         SCORE = "score"
         SELECT = "select"
+        SHADOW = "shadow"
 
     class State(models.TextChoices):
         WAITING = "waiting"

@@ -13,6 +13,7 @@ from django.db import connections
 # First keys of the locks, in ASCII; the second is the project, or the device.
 ROUNDS = 0x726F756E  # "roun"
 DEVICES = 0x67707573  # "gpus"
+SIMULATIONS = 0x73696D75  # "simu"
 
 
 class LockLost(Exception):

@@ -15,10 +15,10 @@ from django.utils import timezone
 
 from annotation import audit, jobs
 from annotation.errors import DomainError
-from annotation.models import RunStage, TrainingRun
+from annotation.models import RunPoint, RunStage, TrainingRun
 from annotation.rounds import failures, tickets
 from annotation.rounds.lock import LockLost, project_lock
-from annotation.rounds.stages import evaluate, gate, promote, score, select, snapshot, train
+from annotation.rounds.stages import evaluate, gate, promote, score, select, shadow, snapshot, train
 from annotation.rounds.work import Outcome, RunCancelled, StageWork
 
 log = logging.getLogger(__name__)
@@ -30,8 +30,11 @@ ENDED = [RunStage.State.DONE, RunStage.State.SKIPPED]
 
 @dataclass(frozen=True)
 class StageKind:
+    """`optional`: where it fails, the round goes on without it."""
+
     queue: str
     perform: Callable[[StageWork], Outcome]
+    optional: bool = False
 
 
 STAGES: dict[str, StageKind] = {
@@ -42,6 +45,7 @@ STAGES: dict[str, StageKind] = {
     RunStage.Name.PROMOTE: StageKind("default", promote.perform),
     RunStage.Name.SCORE: StageKind("score", score.perform),
     RunStage.Name.SELECT: StageKind("default", select.perform),
+    RunStage.Name.SHADOW: StageKind("gpu", shadow.perform, optional=True),
 }
 
 
@@ -146,7 +150,7 @@ def perform_next(run: TrainingRun, *, expected: str | None = None) -> bool:
             raise
         except Exception as error:
             log.exception("Run %s failed during %s", run.pk, stage.name)
-            _fail(run, stage, error)
+            return _give_up(run, stage, error)
         else:
             return _pause(run, stage, outcome) if outcome.unfinished else _finish(run, stage, outcome)
     return False
@@ -156,7 +160,7 @@ def _may_go_on(run: TrainingRun, stage: RunStage | None) -> bool:
     if run.cancel_requested:
         _cancel(run)
     elif stage is not None and stage.unanswered >= MAX_ATTEMPTS:
-        _fail(run, stage, DomainError("worker_died", f"its worker died {stage.unanswered} times."))
+        _give_up(run, stage, DomainError("worker_died", f"its worker died {stage.unanswered} times."))
     else:
         return True
     return False
@@ -192,6 +196,16 @@ def _finish(run: TrainingRun, stage: RunStage, outcome: Outcome) -> bool:
         _tell(run, "run.succeed")
     run.save(update_fields=["heartbeat_at", "state", "finished_at"])
     return remain
+
+
+def _give_up(run: TrainingRun, stage: RunStage, error: Exception) -> bool:
+    """End the run, or only the stage where the round can do without it; returns whether stages remain."""
+    if not STAGES[stage.name].optional:
+        _fail(run, stage, error)
+        return False
+    reason = error.message if isinstance(error, DomainError) else f"{type(error).__name__}: {error}"
+    RunPoint.objects.create(run=run, stage=stage.name, message=f"Failed, and the round goes on without it: {reason}")
+    return _finish(run, stage, Outcome(f"failed, the round is none the worse: {reason}", skipped=True))
 
 
 @transaction.atomic

@@ -23,6 +23,7 @@ TABS = [
     ("runs", _("Runs"), STAFF),
     ("models", _("Models"), STAFF),
     ("serving", _("Serving"), STAFF),
+    ("learning", _("Learning"), STAFF),
     ("import", _("Import"), MANAGERS),
     ("export", _("Export"), MANAGERS),
     ("members", _("Members"), MANAGERS),

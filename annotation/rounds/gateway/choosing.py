@@ -12,6 +12,7 @@ from annotation.models.policy import Caps
 from annotation.rounds.gateway.costs import ReadingCost, library_cost
 
 Numbers = NDArray[np.int64]
+RANDOM = "random"
 
 
 @dataclass(frozen=True)
@@ -84,3 +85,10 @@ def draw_evenly(
     included = acquisition.even_probabilities(codes[0], count)
     drawn = rng.permutation(acquisition.draw_nested(included, codes, rng))
     return drawn, included[drawn]
+
+
+def functions() -> list[str]:
+    """The acquisition functions that there are."""
+    from prm.acquisition import FUNCTIONS
+
+    return list(FUNCTIONS)

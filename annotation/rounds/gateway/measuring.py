@@ -1,11 +1,15 @@
 """Metrics of scores on labelled traces, and one model against another."""
 
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
 from annotation.rounds.verdict import Measured
+
+if TYPE_CHECKING:
+    from prm.evaluation.comparison import Comparison
 
 REPORT_BOOTSTRAP, GATE_BOOTSTRAP = 200, 2000
 
@@ -43,24 +47,8 @@ def compare(
 
     None where the labels cannot tell: no domain has both erroneous and correct solutions.
     """
-    from prm import evaluation
-    from prm.errors import DataError
-    from prm.scores import read_scores
-    from prm.traces import read_traces
-
-    traces = list(read_traces(data))
-    try:
-        found = evaluation.compare(
-            traces,
-            list(read_scores(challenger)),
-            list(read_scores(rival)),
-            thresholds=thresholds,
-            bootstrap=GATE_BOOTSTRAP,
-            seed=seed,
-        )
-    except DataError:
-        return None
-    if found.low is None or found.high is None:
+    found = _compared(data, challenger, rival, thresholds, seed)
+    if found is None or found.low is None or found.high is None:
         return None
     return Measured(
         gain=found.gain,
@@ -70,6 +58,63 @@ def compare(
         problems=found.n_problems,
         samples=found.samples,
     )
+
+
+@dataclass(frozen=True)
+class ArmsMeasured:
+    """What both lanes' models reach, and acquisition minus control, in ProcessBench F1 in [0, 1].
+
+    `low` and `high` bound the 95 % interval of the bootstrap paired by problem, None where no draw tells.
+    """
+
+    acquisition_f1: float
+    control_f1: float
+    gain: float
+    low: float | None
+    high: float | None
+    samples: list[float]
+    solutions: int
+    problems: int
+
+
+def compare_arms(
+    data: Path, *, acquisition: Path, control: Path, thresholds: tuple[float, float], seed: int
+) -> ArmsMeasured | None:
+    """The same for the models of both lanes; None where the labels cannot tell."""
+    found = _compared(data, acquisition, control, thresholds, seed)
+    if found is None:
+        return None
+    return ArmsMeasured(
+        acquisition_f1=found.challenger,
+        control_f1=found.champion,
+        gain=found.gain,
+        low=found.low,
+        high=found.high,
+        samples=found.samples,
+        solutions=found.n_solutions,
+        problems=found.n_problems,
+    )
+
+
+def _compared(
+    data: Path, challenger: Path, rival: Path, thresholds: tuple[float, float], seed: int
+) -> "Comparison | None":
+    from prm import evaluation
+    from prm.errors import DataError
+    from prm.scores import read_scores
+    from prm.traces import read_traces
+
+    try:
+        return evaluation.compare(
+            list(read_traces(data)),
+            list(read_scores(challenger)),
+            list(read_scores(rival)),
+            thresholds=thresholds,
+            bootstrap=GATE_BOOTSTRAP,
+            seed=seed,
+        )
+    except DataError:
+        return None
 
 
 def _percent(metric: dict[str, float | None]) -> str:

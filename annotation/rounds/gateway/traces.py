@@ -1,5 +1,6 @@
 """Records and solutions become traces."""
 
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -30,6 +31,23 @@ def write_holdout_traces(records: Iterable[Record], path: Path) -> int:
 
     held = _traces(without_machines(record) for record in records if record.split == Split.HOLDOUT)
     return write_traces(path, (trace for trace in held if first_error(trace) is not None))
+
+
+def write_known_traces(records: Iterable[Record], path: Path) -> Counter[str]:
+    """Write every solution whose first error annotators' labels settle, whatever its split; returns them by split."""
+    from prm.labels import first_error
+    from prm.traces import write_traces
+
+    by_split: Counter[str] = Counter()
+
+    def known() -> "Iterator[Trace]":
+        for trace in _traces(map(without_machines, records)):
+            if first_error(trace) is not None:
+                by_split[trace.split] += 1
+                yield trace
+
+    write_traces(path, known())
+    return by_split
 
 
 def _traces(records: Iterable[Record]) -> "Iterator[Trace]":

@@ -17,6 +17,11 @@ def training_config(policy: ProjectPolicy, *, seed: int) -> dict[str, Any]:
     return {"seed": seed} | policy.training | {name: getattr(policy, place) for name, place in ELSEWHERE.items()}
 
 
+def shadow_config(policy: ProjectPolicy, *, seed: int) -> dict[str, Any]:
+    """The same choices for a model that is only measured: heads on cached features, whatever the policy's lane."""
+    return training_config(policy, seed=seed) | {"lane": "heads", "shard": False}
+
+
 def check_training(choices: dict[str, Any]) -> None:
     """Raises DomainError (`invalid_policy`) naming the choice that the library does not take."""
     from prm.config import TrainConfig

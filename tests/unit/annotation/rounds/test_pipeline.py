@@ -35,7 +35,7 @@ def performed(monkeypatch):
         names.append(work.stage.name)
         return behaviour.get(work.stage.name, lambda work: Outcome(f"{work.stage.name} done"))(work)
 
-    stages = {name: pipeline.StageKind(kind.queue, perform) for name, kind in pipeline.STAGES.items()}
+    stages = {name: pipeline.StageKind(kind.queue, perform, kind.optional) for name, kind in pipeline.STAGES.items()}
     monkeypatch.setattr(pipeline, "STAGES", stages)
     return names, behaviour
 
@@ -64,8 +64,8 @@ def test_each_task_does_one_stage_and_asks_for_the_next_on_its_queue(run, perfor
         pipeline.advance(run_id, stage)
         if len(sent) == before:
             break
-    assert names == ["snapshot", "train", "evaluate", "gate", "promote", "score", "select"]
-    assert [queue for *_, queue in sent] == ["default", "gpu", "score", "default", "default", "score", "default"]
+    assert names == ["snapshot", "train", "evaluate", "gate", "promote", "score", "select", "shadow"]
+    assert [queue for *_, queue in sent] == ["default", "gpu", "score", "default", "default", "score", "default", "gpu"]
     assert state(run) == Run.SUCCEEDED
     assert all(stage.figure == f"{stage.name} done" for stage in run.stages.all())
     assert AuditEntry.objects.filter(action="run.succeed", target_id=str(run.pk)).count() == 1
@@ -130,6 +130,30 @@ def test_after_a_failure_another_run_may_begin(run, performed, manager):
     assert runs.request_run(by=manager.user, project=manager.project).number == 2
 
 
+@pytest.mark.parametrize("error", [DomainError("x", "the disk is full."), ZeroDivisionError("by zero")])
+def test_a_stage_that_the_round_can_do_without_fails_alone(run, performed, error):
+    _, behaviour = performed
+
+    def fail(work):
+        raise error
+
+    behaviour["shadow"] = fail
+    pipeline.run_through(run)
+    assert (state(run), run.error) == (Run.SUCCEEDED, "")
+    stage = run.stages.get(name="shadow")
+    assert stage.state == Stage.SKIPPED
+    assert str(error) in stage.figure
+    assert str(error) in run.points.get(stage="shadow").message
+
+
+def test_a_stage_that_the_round_can_do_without_may_lose_its_workers(run, performed):
+    run.stages.exclude(name="shadow").update(state=Stage.DONE)
+    run.stages.filter(name="shadow").update(unanswered=pipeline.MAX_ATTEMPTS)
+    pipeline.run_through(run)
+    assert (state(run), performed[0]) == (Run.SUCCEEDED, [])
+    assert "its worker died 3 times" in run.stages.get(name="shadow").figure
+
+
 def test_cancelling_a_waiting_run_ends_it_at_once(run, performed, manager):
     assert runs.cancel_run(by=manager.user, run=run).state == Run.CANCELLED
     pipeline.advance(run.pk, "snapshot")
@@ -178,7 +202,7 @@ class TestRetry:
         assert (again.state, again.error, again.failure, again.retries) == (Run.QUEUED, "", "", 1)
         assert sent == [("rounds.advance", failed.pk, "gate", "default")]
         assert pipeline.run_through(again).state == Run.SUCCEEDED
-        assert names == ["gate", "promote", "score", "select"]
+        assert names == ["gate", "promote", "score", "select", "shadow"]
         assert again.stages.get(name="gate").attempts == 2
         said = AuditEntry.objects.get(action="run.retry")
         assert (said.by, said.before["state"], said.after["stage"]) == (manager.user, "failed", "gate")
@@ -209,7 +233,7 @@ class TestRetry:
             runs.retry_run(by=MembershipFactory(project=failed.project).user, run=failed)
 
 
-@pytest.mark.parametrize("name", list(pipeline.STAGES))
+@pytest.mark.parametrize("name", [name for name, kind in pipeline.STAGES.items() if not kind.optional])
 def test_whatever_stage_fails_the_champion_serves_on_and_the_run_says_what_to_do(name, run, performed):
     champion = ModelVersionFactory(project=run.project, number=1, state="champion")
     _, behaviour = performed

@@ -7,7 +7,7 @@ import time
 import pytest
 
 from annotation.errors import DomainError
-from annotation.rounds import trainer
+from annotation.rounds import trainer, watched
 from annotation.rounds.lock import LockLost
 from annotation.rounds.work import RunCancelled
 
@@ -123,6 +123,6 @@ time.sleep(600)
 
 
 def test_gives_up_on_a_silent_trainer(watch, monkeypatch):
-    monkeypatch.setattr(trainer, "STALL_SECONDS", 1)
+    monkeypatch.setattr(watched, "STALL_SECONDS", 1)
     with pytest.raises(DomainError, match="said nothing"):
         watch("import time; time.sleep(600)")

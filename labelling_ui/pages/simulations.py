@@ -1,0 +1,168 @@
+"""Simulations on the project's own labels: started, watched, called off, gone on with, downloaded."""
+
+import json
+from typing import Any
+
+from django import forms
+from django.http import FileResponse, Http404, HttpRequest, HttpResponse, HttpResponseBase
+from django.shortcuts import redirect, render
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+from django.views.decorators.http import require_POST
+
+from annotation.models import Membership, Project, SimulationRun, Snapshot
+from annotation.rounds.gateway.choosing import functions
+from annotation.rounds.simulations.requests import (
+    LEAST_BUDGET,
+    MOST_SEEDS,
+    cancel_simulation,
+    resume_simulation,
+    start_simulation,
+)
+from annotation.rounds.simulations.running import PICTURE, folder_of
+from labelling_ui.pages.access import MANAGER, attempt, project_page
+from labelling_ui.pages.listing import Column, Listing, respond
+
+USUAL = ["random", "entropy", "first_error_bald"]
+AXES = ("solutions", "steps", "seconds")
+COLUMNS = [
+    Column("started", gettext_lazy("Started"), lambda s: s.created_at.isoformat(), sort="created_at"),
+    Column("state", gettext_lazy("State"), lambda s: s.state, sort="state"),
+    Column("functions", gettext_lazy("Functions"), lambda s: ", ".join(s.functions)),
+    Column("seeds", gettext_lazy("Seeds"), lambda s: s.seeds, number=True),
+    Column("budget", gettext_lazy("Budget"), lambda s: s.budget, number=True),
+    Column("snapshot", gettext_lazy("Snapshot"), lambda s: s.snapshot.sha256),
+]
+
+
+class SnapshotField(forms.ModelChoiceField):
+    def label_from_instance(self, obj: Any) -> str:
+        solutions = obj.counts.get("solutions", 0)
+        return _("%(day)s, %(n)s solutions (%(sha)s)") % {
+            "day": f"{obj.created_at:%-d %b %Y}",
+            "n": f"{solutions:,}",
+            "sha": obj.sha256[:8],
+        }
+
+
+class SimulationForm(forms.Form):
+    snapshot: SnapshotField = SnapshotField(
+        queryset=Snapshot.objects.none(), label=gettext_lazy("Snapshot"), empty_label=None
+    )
+    functions = forms.MultipleChoiceField(
+        widget=forms.CheckboxSelectMultiple,
+        label=gettext_lazy("Functions"),
+        help_text=gettext_lazy("Each is compared with random, which is always one of them."),
+    )
+    seeds = forms.IntegerField(
+        min_value=1,
+        max_value=MOST_SEEDS,
+        initial=5,
+        label=gettext_lazy("Seeds"),
+        help_text=gettext_lazy("Repetitions that every function shares; five or more make an interval worth its name."),
+    )
+    budget = forms.IntegerField(
+        min_value=LEAST_BUDGET,
+        initial=200,
+        label=gettext_lazy("Budget"),
+        help_text=gettext_lazy("Solutions that a simulated reader labels at most; no more than the pool has."),
+    )
+
+    def __init__(self, *args: Any, project: Project, **named: Any) -> None:
+        super().__init__(*args, **named)
+        snapshots: SnapshotField = self.fields["snapshot"]  # type: ignore[assignment]
+        snapshots.queryset = project.snapshots.all()
+        chosen: forms.MultipleChoiceField = self.fields["functions"]  # type: ignore[assignment]
+        chosen.choices = [(name, name) for name in functions()]
+        chosen.initial = USUAL
+
+
+@project_page(MANAGER)
+def simulations(request: HttpRequest, member: Membership) -> HttpResponseBase:
+    project = member.project
+    form = SimulationForm(request.POST if request.method == "POST" else None, project=project)
+    if request.method == "POST" and form.is_valid():
+        found = attempt(request, "", start_simulation, project=project, **form.cleaned_data)
+        if found:
+            return redirect("simulation", project.slug, found.pk)
+    listing = Listing(request, project.simulations.select_related("snapshot"), COLUMNS, sort="-started")
+    context = {
+        "member": member,
+        "tab": "learning",
+        "form": form,
+        "live": project.simulations.filter(state__in=SimulationRun.LIVE).first(),
+        "snapshots": project.snapshots.exists(),
+    }
+    return respond(request, "labelling_ui/simulations.html", listing, f"{project.slug}-simulations", context)
+
+
+@project_page(MANAGER)
+def simulation(request: HttpRequest, member: Membership, simulation_id: int) -> HttpResponse:
+    found = _find(member.project, simulation_id)
+    context = {
+        "member": member,
+        "tab": "learning",
+        "simulation": found,
+        "live": found.state in SimulationRun.LIVE,
+        "stopped": found.state in (SimulationRun.State.FAILED, SimulationRun.State.CANCELLED),
+        "rows": _rows(found.result),
+        "picture": (folder_of(found) / PICTURE).is_file() and bool(found.result),
+    }
+    part = "simulation_live.html" if request.headers.get("HX-Request") else "simulation.html"
+    return render(request, f"labelling_ui/{part}", context)
+
+
+@require_POST
+@project_page(MANAGER)
+def cancel(request: HttpRequest, member: Membership, simulation_id: int) -> HttpResponseBase:
+    told = _("The simulation stops within seconds. What is finished of it is kept.")
+    found = _find(member.project, simulation_id)
+    attempt(request, told, cancel_simulation, simulation=found)
+    return redirect("simulation", member.project.slug, found.pk)
+
+
+@require_POST
+@project_page(MANAGER)
+def resume(request: HttpRequest, member: Membership, simulation_id: int) -> HttpResponseBase:
+    found = _find(member.project, simulation_id)
+    attempt(request, _("The simulation goes on where it stopped."), resume_simulation, simulation=found)
+    return redirect("simulation", member.project.slug, found.pk)
+
+
+@project_page(MANAGER)
+def download(request: HttpRequest, member: Membership, simulation_id: int) -> HttpResponseBase:
+    """What the simulation wrote, as JSON."""
+    found = _find(member.project, simulation_id)
+    if not found.result:
+        raise Http404("This simulation has no result yet.")
+    response = HttpResponse(json.dumps(found.result, indent=1), content_type="application/json")
+    response["Content-Disposition"] = f'attachment; filename="{member.project.slug}-simulation-{found.pk}.json"'
+    return response
+
+
+@project_page(MANAGER)
+def picture(request: HttpRequest, member: Membership, simulation_id: int) -> HttpResponseBase:
+    path = folder_of(_find(member.project, simulation_id)) / PICTURE
+    if not path.is_file():
+        raise Http404("This simulation has no picture yet.")
+    return FileResponse(path.open("rb"), content_type="image/svg+xml")
+
+
+def _rows(result: dict[str, Any]) -> list[dict[str, Any]]:
+    """One row a function: the last F1, and what it saves against random along each axis."""
+    return [
+        {
+            "function": one["function"],
+            "f1": one["f1"][-1] if one["f1"] else None,
+            "area": one["area_gain"].get("solutions"),
+            "savings": [one["saving"].get(axis) for axis in AXES],
+        }
+        for one in result.get("comparisons", [])
+    ]
+
+
+def _find(project: Project, simulation_id: int) -> SimulationRun:
+    found = project.simulations.select_related("snapshot", "requested_by").filter(pk=simulation_id).first()
+    if found is None:
+        raise Http404("There is no such simulation in this project.")
+    return found

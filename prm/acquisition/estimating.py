@@ -1,0 +1,98 @@
+"""What a sample drawn with unequal probabilities says of all it was drawn from.
+
+Labels that were chosen because they teach much do not look like the pool: weighted by one over the probability
+each had of being chosen, they do again. `inclusion` [n] are those probabilities of the n that were drawn.
+"""
+
+import msgspec
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from prm.errors import DataError
+
+Array = NDArray[np.float64]
+Z95 = 1.959963984540054
+
+
+class Estimate(msgspec.Struct, frozen=True):
+    """A mean over the pool with its 95 % interval (None below two draws), beside the plain mean of the sample.
+
+    `effective` is how many draws with equal weights would tell as much (Kish 1965): (sum w)^2 / sum w^2.
+    """
+
+    value: float
+    low: float | None
+    high: float | None
+    naive: float
+    n: int
+    effective: float
+
+
+def horvitz_thompson(values: ArrayLike, inclusion: ArrayLike) -> float:
+    """The pool's total: sum of y / pi (Horvitz & Thompson 1952, eq. 5); unbiased whatever the design."""
+    y, pi = _checked(values, inclusion)
+    return float((y / pi).sum())
+
+
+def total_variance(values: ArrayLike, inclusion: ArrayLike) -> float:
+    """Variance of that total for a design of fixed size and high entropy (Hajek 1964, eq. 8.10).
+
+    n / (n - 1) sum (1 - pi) (y / pi - B)^2 with B the mean of y / pi weighted by 1 - pi; for simple random sampling
+    it is the textbook's (1 - n/N) N^2 s^2 / n. It takes no account of how evenly a spatially balanced sample lies,
+    which makes it too large rather than too small. Raises DataError below two draws.
+    """
+    y, pi = _checked(values, inclusion)
+    n = len(y)
+    if n < 2:
+        raise DataError(f"a variance needs at least two draws, got {n}")
+    rest = 1 - pi
+    if not rest.any():
+        return 0.0  # everything was drawn
+    expanded = y / pi
+    centre = (rest @ expanded) / rest.sum()
+    return float(n / (n - 1) * (rest @ (expanded - centre) ** 2))
+
+
+def hajek(values: ArrayLike, inclusion: ArrayLike, *, bounds: tuple[float, float] | None = None) -> Estimate:
+    """The pool's mean: sum(y / pi) / sum(1 / pi) (Hajek 1971), its variance by linearisation.
+
+    `bounds` are the least and the greatest mean there can be, (0, 1) for a rate: the interval is cut there. Raises
+    DataError where nothing was drawn.
+    """
+    y, pi = _checked(values, inclusion)
+    weight = 1 / pi
+    size = weight.sum()
+    value = float((weight @ y) / size)
+    low = high = None
+    if len(y) > 1:
+        # Residuals rather than values: the size of the pool is estimated along with the total (Sarndal 1992, 5.7).
+        half = Z95 * float(np.sqrt(total_variance((y - value) / size, pi)))
+        least, most = bounds or (-np.inf, np.inf)
+        low, high = float(max(value - half, least)), float(min(value + half, most))
+    effective = float(size**2 / (weight @ weight))
+    return Estimate(value, low, high, float(y.mean()), len(y), effective)
+
+
+def clipped_weights(inclusion: ArrayLike, *, most: float) -> Array:
+    """Training weights [n] in (0, 1]: one over the inclusion probability, none more than `most` times the median.
+
+    Clipping trades a little bias for variance (Ionides 2008); the largest weight is 1. Raises DataError for `most`
+    below 1.
+    """
+    if not most >= 1:
+        raise DataError(f"weights cannot be clipped at {most:g} times their median, which must be at least 1")
+    _y, pi = _checked(inclusion, inclusion)
+    weight = 1 / pi
+    weight = np.minimum(weight, most * np.median(weight))
+    return np.asarray(weight / weight.max())
+
+
+def _checked(values: ArrayLike, inclusion: ArrayLike) -> tuple[Array, Array]:
+    y, pi = np.asarray(values, dtype=float), np.asarray(inclusion, dtype=float)
+    if y.shape != pi.shape or y.ndim != 1:
+        raise DataError(f"{y.shape} values for {pi.shape} inclusion probabilities")
+    if not len(y):
+        raise DataError("nothing was drawn")
+    if not ((pi > 0) & (pi <= 1)).all():
+        raise DataError("an inclusion probability lies above 0 and is at most 1")
+    return y, pi

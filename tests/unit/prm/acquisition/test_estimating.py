@@ -1,0 +1,95 @@
+"""Estimates from unequal draws, against exact enumeration of small designs and against textbook formulas."""
+
+from itertools import combinations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from prm.acquisition.estimating import clipped_weights, hajek, horvitz_thompson, total_variance
+from prm.errors import DataError
+
+POOL = np.array([1.0, 0.0, 3.0, 7.0, 2.0])
+SAMPLES = list(combinations(range(5), 3))
+CHANCES = np.arange(1.0, 1 + len(SAMPLES))  # a design with very unequal samples
+CHANCES /= CHANCES.sum()
+INCLUSION = np.array([sum(p for p, s in zip(CHANCES, SAMPLES, strict=True) if i in s) for i in range(5)])
+
+
+def test_the_total_is_unbiased_over_all_samples_of_a_design():
+    totals = [horvitz_thompson(POOL[list(s)], INCLUSION[list(s)]) for s in SAMPLES]
+    assert CHANCES @ totals == pytest.approx(POOL.sum())
+    naive = [5 * POOL[list(s)].mean() for s in SAMPLES]
+    assert abs(CHANCES @ naive - POOL.sum()) > 1, "the plain mean is not, or this would test nothing"
+
+
+def test_the_variance_of_simple_random_sampling_is_the_textbooks():
+    drawn, size = POOL[[0, 2, 3]], 5
+    expected = (1 - 3 / size) * size**2 * drawn.var(ddof=1) / 3
+    assert total_variance(drawn, np.full(3, 3 / size)) == pytest.approx(expected)
+
+
+def test_the_variance_of_simple_random_sampling_is_unbiased_over_all_samples():
+    equal = np.full(3, 3 / 5)
+    totals = np.array([horvitz_thompson(POOL[list(s)], equal) for s in SAMPLES])
+    assert np.mean([total_variance(POOL[list(s)], equal) for s in SAMPLES]) == pytest.approx(totals.var())
+
+
+def test_a_pool_drawn_whole_is_known_exactly():
+    found = hajek(POOL, np.ones(5))
+    assert (found.value, found.low, found.high, found.effective) == (pytest.approx(2.6), 2.6, 2.6, 5)
+
+
+def test_weights_undo_what_the_choice_did():
+    """Errors are three times as likely to be drawn: half of the sample, a quarter of the pool."""
+    found = hajek([1, 1, 1, 0, 0, 0], [0.3, 0.3, 0.3, 0.1, 0.1, 0.1], bounds=(0, 1))
+    assert found.naive == 0.5
+    assert found.value == pytest.approx(0.25)
+    assert found.low < 0.25 < found.high
+    assert found.effective == pytest.approx(40**2 / (3 * (1 / 0.3) ** 2 + 3 * 100))
+
+
+def test_the_intervals_cover_the_pools_rate_about_as_often_as_they_say():
+    rng = np.random.default_rng(0)
+    chance = rng.uniform(0.05, 0.4, 2000)
+    errs = rng.random(2000) < chance * 2
+    covered = []
+    for _ in range(400):
+        drawn = rng.random(2000) < chance
+        found = hajek(errs[drawn], chance[drawn], bounds=(0, 1))
+        covered.append(found.low <= errs.mean() <= found.high)
+    assert np.mean(covered) > 0.92
+
+
+@given(st.lists(st.tuples(st.floats(-5, 5), st.floats(0.01, 1)), min_size=1, max_size=20))
+def test_the_mean_lies_among_the_values_and_in_its_interval(drawn):
+    y, pi = zip(*drawn, strict=True)
+    found = hajek(y, pi)
+    assert min(y) - 1e-9 <= found.value <= max(y) + 1e-9
+    assert 1 - 1e-9 <= found.effective <= len(y) + 1e-9
+    if found.low is not None:
+        assert found.low <= found.value <= found.high
+
+
+def test_training_weights_are_clipped_and_at_most_one():
+    assert clipped_weights([0.5, 0.5, 0.001], most=4).tolist() == [0.25, 0.25, 1.0]
+    assert clipped_weights([0.2, 0.2], most=1).tolist() == [1.0, 1.0]
+
+
+@pytest.mark.parametrize(
+    ("values", "inclusion", "said"),
+    [([1], [0], "above 0"), ([1], [1.5], "above 0"), ([], [], "nothing was drawn"), ([1, 2], [1], "values for")],
+)
+def test_draws_that_cannot_be_are_refused(values, inclusion, said):
+    with pytest.raises(DataError, match=said):
+        hajek(values, inclusion)
+    with pytest.raises(DataError, match=said):
+        horvitz_thompson(values, inclusion)
+
+
+def test_a_variance_needs_two_draws_and_clipping_a_bound():
+    with pytest.raises(DataError, match="two draws"):
+        total_variance([1], [0.5])
+    with pytest.raises(DataError, match="at least 1"):
+        clipped_weights([0.5], most=0.5)
