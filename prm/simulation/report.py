@@ -22,12 +22,14 @@ SHARES = np.linspace(0.5, 1.0, 6)  # levels of quality compared, of the way that
 class Saving(msgspec.Struct, frozen=True):
     """How many times less is needed than by random: `mean` is geometric over SHARES, `at_end` at random's last quality.
 
-    `never` is the share of levels that were not reached: there the ratio is the most that it can be.
+    `never` is the share of levels that were not reached, there the ratio is the most that it can be; `ends_short` says
+    that the last is among them.
     """
 
     mean: Metric
     at_end: Metric
     never: float
+    ends_short: bool
 
 
 class Comparison(msgspec.Struct, frozen=True, kw_only=True):
@@ -114,6 +116,7 @@ def _comparison(base: Sequence[Curve], own: Sequence[Curve], test: Yardstick, bo
             mean=as_metric(np.exp(logs.mean(axis=1))),
             at_end=as_metric(np.exp(logs[:, -1])),
             never=float(never[0].mean()),
+            ends_short=bool(never[0][-1]),
         )
     return Comparison(
         world=arm.world,

@@ -46,13 +46,18 @@ def _line(one: Comparison) -> Sequence[str]:
     if one.function == RANDOM:
         return [*cells, *[""] * (len(HEAD) - len(cells))]
     cells += [format_metric(one.area_gain["solutions"], signed=True), f"{one.better} of {len(one.seeds)}"]
-    cells += [_times(one.saving[axis].mean, one.saving[axis].never) for axis in ("solutions", "steps", "seconds")]
-    return [*cells, *(_times(one.saving[axis].at_end) for axis in ("solutions", "steps"))]
+    cells += [
+        _times(one.saving[axis].mean, short=one.saving[axis].never > 0) for axis in ("solutions", "steps", "seconds")
+    ]
+    return [
+        *cells,
+        *(_times(one.saving[axis].at_end, short=one.saving[axis].ends_short) for axis in ("solutions", "steps")),
+    ]
 
 
-def _times(metric: Metric, never: float = 0.0) -> str:
-    """ "1.84x [1.52, 2.10]"; "at most" where some level was never reached."""
+def _times(metric: Metric, *, short: bool) -> str:
+    """ "1.84x [1.52, 2.10]"; "at most" where a level was never reached."""
     if metric.value is None or metric.low is None or metric.high is None:
         return "-"
-    bound = "at most " if never else ""
+    bound = "at most " if short else ""
     return f"{bound}{metric.value:.2f}x [{metric.low:.2f}, {metric.high:.2f}]"
