@@ -229,6 +229,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/projects/{slug}/learning/": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * @description Acquisition against control on equal time, what labels say of the pool, and whether to go on; for reviewers
+         *     and managers.
+         */
+        get: operations["get_learning"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/projects/{slug}/models/": {
         parameters: {
             query?: never;
@@ -664,6 +684,11 @@ export interface paths {
 export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
+        Advice: {
+            stop: boolean;
+            criteria: components["schemas"]["Criterion"][];
+            sentence: string;
+        };
         /**
          * @description * `product` - product
          *     * `min` - min
@@ -759,6 +784,46 @@ export interface components {
              * @description When a place may become free.
              */
             retry_at: string | null;
+        };
+        Comparison: {
+            generation: number;
+            readonly run: number;
+            readonly snapshot: string;
+            start_labels: number;
+            acquisition_labels: number;
+            control_labels: number;
+            /** Format: double */
+            acquisition_seconds: number;
+            /** Format: double */
+            control_seconds: number;
+            /**
+             * Format: double
+             * @description Of a model that learned from the start alone.
+             */
+            start_f1?: number | null;
+            /** Format: double */
+            acquisition_f1: number;
+            /** Format: double */
+            control_f1: number;
+            /** Format: double */
+            gain: number;
+            /** Format: double */
+            low?: number | null;
+            /** Format: double */
+            high?: number | null;
+            holdout_solutions: number;
+            holdout_problems: number;
+            /** Format: date-time */
+            readonly created_at: string;
+        };
+        Criterion: {
+            name: string;
+            verdict: components["schemas"]["VerdictEnum"];
+            /** Format: double */
+            figure: number | null;
+            /** Format: double */
+            threshold: number;
+            sentence: string;
         };
         /**
          * @description * `blank_lines` - blank_lines
@@ -863,6 +928,54 @@ export interface components {
             /** Format: date-time */
             retired_at?: string | null;
         };
+        GenerationSeen: {
+            generation: number;
+            labels: number;
+            /** Format: double */
+            seconds: number;
+            /**
+             * Format: double
+             * @description Of the model that serves since, on the holdout.
+             */
+            f1: number | null;
+            /** Format: double */
+            f1_low: number | null;
+            /** Format: double */
+            f1_high: number | null;
+            /**
+             * Format: double
+             * @description That model's over the one before.
+             */
+            holdout_gain: number | null;
+            /**
+             * Format: double
+             * @description Acquisition minus control on equal time.
+             */
+            gain: number | null;
+            /** Format: double */
+            gain_low: number | null;
+            /** Format: double */
+            gain_high: number | null;
+            /**
+             * Format: double
+             * @description What acquisition taught beyond the start.
+             */
+            acquired_gain: number | null;
+            /** Format: double */
+            acquired_seconds: number | null;
+            /**
+             * Format: double
+             * @description What control taught beyond the start.
+             */
+            control_gain: number | null;
+            /** Format: double */
+            control_seconds: number | null;
+            /**
+             * Format: double
+             * @description Share of pool verdicts unlike the model before.
+             */
+            changed: number | null;
+        };
         /**
          * @description * `open` - Open
          *     * `retired` - Retired
@@ -953,6 +1066,23 @@ export interface components {
          * @enum {string}
          */
         LaneEnum: "screening" | "gold" | "holdout" | "calibration" | "control" | "acquisition" | "overlap";
+        LaneEstimates: {
+            generation: number;
+            lane: components["schemas"]["LaneEnum"];
+            items: number;
+            labelled: number;
+            /** @description Solutions that could have been chosen. */
+            pool: number;
+            first_error_rate: components["schemas"]["Weighted"] | null;
+            champion_accuracy: components["schemas"]["Weighted"] | null;
+            seconds: components["schemas"]["Weighted"] | null;
+        };
+        Learning: {
+            comparisons: components["schemas"]["Comparison"][];
+            estimates: components["schemas"]["LaneEstimates"][];
+            history: components["schemas"]["GenerationSeen"][];
+            advice: components["schemas"]["Advice"];
+        };
         Lease: {
             /** Format: int64 */
             id: number;
@@ -1545,9 +1675,10 @@ export interface components {
          *     * `promote` - Promote
          *     * `score` - Score
          *     * `select` - Select
+         *     * `shadow` - Shadow
          * @enum {string}
          */
-        StageName: "snapshot" | "train" | "evaluate" | "gate" | "promote" | "score" | "select";
+        StageName: "snapshot" | "train" | "evaluate" | "gate" | "promote" | "score" | "select" | "shadow";
         /**
          * @description * `waiting` - Waiting
          *     * `running` - Running
@@ -1686,9 +1817,10 @@ export interface components {
          *     * `schedule` - Schedule
          *     * `labels` - Labels
          *     * `drift` - Drift
+         *     * `import` - Import
          * @enum {string}
          */
-        TriggerEnum: "manual" | "schedule" | "labels" | "drift";
+        TriggerEnum: "manual" | "schedule" | "labels" | "drift" | "import";
         UploadRequest: {
             /** Format: binary */
             file: string;
@@ -1702,6 +1834,13 @@ export interface components {
             total_tokens: number;
             completion_tokens: number;
         };
+        /**
+         * @description * `stop` - stop
+         *     * `continue` - continue
+         *     * `unknown` - unknown
+         * @enum {string}
+         */
+        VerdictEnum: "stop" | "continue" | "unknown";
         WatchedRun: {
             readonly id: number;
             readonly project: string;
@@ -1727,6 +1866,26 @@ export interface components {
             readonly stages: components["schemas"]["Stage"][];
             /** @description The latest 500 lines of its log, oldest first. */
             readonly points: components["schemas"]["Point"][];
+        };
+        /** @description A mean over the pool, weighted by inclusion probabilities, with its 95 % interval. */
+        Weighted: {
+            /** Format: double */
+            value: number;
+            /** Format: double */
+            low: number | null;
+            /** Format: double */
+            high: number | null;
+            /**
+             * Format: double
+             * @description The plain mean of the labels.
+             */
+            naive: number;
+            n: number;
+            /**
+             * Format: double
+             * @description As many labels of equal weight would tell as much.
+             */
+            effective: number;
         };
         /** @description What to sample; `endpoint` is a name that the operator gave one. */
         WishRequest: {
@@ -2288,6 +2447,35 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Import"];
+                };
+            };
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    get_learning: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                slug: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Learning"];
                 };
             };
             "4XX": {
