@@ -122,6 +122,11 @@ class SettingsForm(RoundsFields):
         label=gettext_lazy("Latest models that keep their weights"),
         help_text=gettext_lazy("besides those that serve and those that are pinned"),
     )
+    shadow_models = forms.BooleanField(
+        required=False,
+        label=gettext_lazy("Compare acquisition with control after each round"),
+        help_text=gettext_lazy("trains three more models on equal labelling time, which never serve"),
+    )
 
     consensus = forms.ChoiceField(
         choices=[
@@ -171,6 +176,7 @@ class SettingsForm(RoundsFields):
         "gate_tolerance",
         "gate_min_holdout",
         "keep_models",
+        "shadow_models",
     )
 
     watch = ("consensus", "labels_between_false_alarms", "hold_rounds", "set_aside")

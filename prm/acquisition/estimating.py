@@ -73,20 +73,6 @@ def hajek(values: ArrayLike, inclusion: ArrayLike, *, bounds: tuple[float, float
     return Estimate(value, low, high, float(y.mean()), len(y), effective)
 
 
-def clipped_weights(inclusion: ArrayLike, *, most: float) -> Array:
-    """Training weights [n] in (0, 1]: one over the inclusion probability, none more than `most` times the median.
-
-    Clipping trades a little bias for variance (Ionides 2008); the largest weight is 1. Raises DataError for `most`
-    below 1.
-    """
-    if not most >= 1:
-        raise DataError(f"weights cannot be clipped at {most:g} times their median, which must be at least 1")
-    _y, pi = _checked(inclusion, inclusion)
-    weight = 1 / pi
-    weight = np.minimum(weight, most * np.median(weight))
-    return np.asarray(weight / weight.max())
-
-
 def _checked(values: ArrayLike, inclusion: ArrayLike) -> tuple[Array, Array]:
     y, pi = np.asarray(values, dtype=float), np.asarray(inclusion, dtype=float)
     if y.shape != pi.shape or y.ndim != 1:

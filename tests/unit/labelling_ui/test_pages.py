@@ -155,6 +155,16 @@ def test_settings_name_the_field_that_is_wrong(manager: Client, project: Project
     project.refresh_from_db()
     assert project.policies.mix.control == 0.3
     assert project.label_scheme.error_types == ["slip", "jump"]
+    assert project.policies.shadow_models
+
+
+def test_the_live_comparison_is_switched_off_in_the_settings(manager: Client, project: Project) -> None:
+    form = manager.get("/p/algebra/settings/").context["form"]
+    data = {name: value for name, value in form.initial.items() if value is not False}
+    del data["shadow_models"]
+    assert manager.post("/p/algebra/settings/", data).status_code == 302
+    project.refresh_from_db()
+    assert not project.policies.shadow_models
 
 
 def test_training_choices_are_checked_where_they_are_made(manager: Client, project: Project) -> None:

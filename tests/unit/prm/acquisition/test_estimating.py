@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from prm.acquisition.estimating import clipped_weights, hajek, horvitz_thompson, total_variance
+from prm.acquisition.estimating import hajek, horvitz_thompson, total_variance
 from prm.errors import DataError
 
 POOL = np.array([1.0, 0.0, 3.0, 7.0, 2.0])
@@ -72,11 +72,6 @@ def test_the_mean_lies_among_the_values_and_in_its_interval(drawn):
         assert found.low <= found.value <= found.high
 
 
-def test_training_weights_are_clipped_and_at_most_one():
-    assert clipped_weights([0.5, 0.5, 0.001], most=4).tolist() == [0.25, 0.25, 1.0]
-    assert clipped_weights([0.2, 0.2], most=1).tolist() == [1.0, 1.0]
-
-
 @pytest.mark.parametrize(
     ("values", "inclusion", "said"),
     [([1], [0], "above 0"), ([1], [1.5], "above 0"), ([], [], "nothing was drawn"), ([1, 2], [1], "values for")],
@@ -88,8 +83,6 @@ def test_draws_that_cannot_be_are_refused(values, inclusion, said):
         horvitz_thompson(values, inclusion)
 
 
-def test_a_variance_needs_two_draws_and_clipping_a_bound():
+def test_a_variance_needs_two_draws():
     with pytest.raises(DataError, match="two draws"):
         total_variance([1], [0.5])
-    with pytest.raises(DataError, match="at least 1"):
-        clipped_weights([0.5], most=0.5)
