@@ -1,4 +1,4 @@
-"""Model versions of a project, and which of them serves."""
+"""Model versions of a project: what each is, which of them serves, which are kept."""
 
 from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
@@ -10,9 +10,9 @@ from annotation.api.authentication import caller
 from annotation.api.fields import JSONObjectField
 from annotation.api.paging import PagedView
 from annotation.errors import Missing
-from annotation.membership.access import STAFF, find_project, visible_projects
+from annotation.membership.access import STAFF, find_project, require_role, visible_projects
 from annotation.models import ModelVersion
-from annotation.rounds.registry import promote_version
+from annotation.rounds.registry import pin_version, promote_version, unpin_version
 
 
 class ModelVersionSerializer(serializers.ModelSerializer):
@@ -21,7 +21,40 @@ class ModelVersionSerializer(serializers.ModelSerializer):
 
     class Meta:
         model = ModelVersion
-        fields = ("id", "number", "state", "sha256", "metrics", "gate", "created_at", "promoted_at")
+        fields = [
+            "id", "number", "state", "sha256", "metrics", "gate", "origin", "pinned", "created_at", "promoted_at",
+            "weights_deleted_at",
+        ]  # fmt: skip
+
+
+class LineageSerializer(serializers.Serializer):
+    """Where a version comes from; null where that does not apply or is not known."""
+
+    run = serializers.IntegerField(allow_null=True, source="run.id", default=None)
+    snapshot = serializers.IntegerField(allow_null=True, source="snapshot_id")
+    snapshot_sha256 = serializers.CharField(allow_null=True, source="snapshot.sha256", default=None)
+    imported_from = serializers.CharField(help_text="The folder it was imported from; empty for a trained one.")
+    base = serializers.CharField(allow_null=True, source="manifest.base", default=None)
+    base_sha256 = serializers.CharField(allow_null=True, source="manifest.base_sha256", default=None)
+    code = serializers.CharField(allow_null=True, source="manifest.versions.prm", default=None)
+    seed = serializers.IntegerField(allow_null=True, source="manifest.config.seed", default=None)
+    measured_against = serializers.IntegerField(
+        allow_null=True, source="metrics.champion", default=None, help_text="Number of the champion at that time."
+    )
+
+
+class DescribedModelSerializer(ModelVersionSerializer):
+    project = serializers.SlugField(source="project.slug", read_only=True)
+    manifest = JSONObjectField(help_text="What the library wrote beside the weights.")
+    audits = JSONObjectField(help_text="The last audit's findings, and what it was made on; empty before the first.")
+    lineage = LineageSerializer(source="*")
+    domains = serializers.SerializerMethodField(help_text="Those that it serves in the champion's place.")
+
+    class Meta(ModelVersionSerializer.Meta):
+        fields = [*ModelVersionSerializer.Meta.fields, "project", "manifest", "audits", "lineage", "domains"]
+
+    def get_domains(self, version: ModelVersion) -> list[str]:
+        return [own.domain for own in version.domains.all()]
 
 
 class ModelVersions(PagedView):
@@ -34,17 +67,47 @@ class ModelVersions(PagedView):
         return self.page_of(versions, request, ModelVersionSerializer)
 
 
+class ModelVersionDetail(APIView):
+    """One version."""
+
+    @extend_schema(operation_id="get_model", responses=DescribedModelSerializer)
+    def get(self, request: Request, version_id: int) -> Response:
+        """A version with its manifest, metrics, verdict, lineage and audits; for reviewers and managers."""
+        return Response(DescribedModelSerializer(find_version(request, version_id, *STAFF)).data)
+
+
 class Promote(APIView):
     """Letting a version serve by hand."""
 
     @extend_schema(operation_id="promote_model", request=None, responses=ModelVersionSerializer)
     def post(self, request: Request, version_id: int) -> Response:
         """Make a version the champion: the rollback. A manager may."""
-        version = (
-            ModelVersion.objects.filter(pk=version_id, project__in=visible_projects(request.user))
-            .select_related("project")
-            .first()
-        )
-        if version is None:
-            raise Missing("model_not_found", "There is no such model, or you are not a member of its project.")
-        return Response(ModelVersionSerializer(promote_version(by=caller(request), version=version)).data)
+        version = promote_version(by=caller(request), version=find_version(request, version_id))
+        return Response(ModelVersionSerializer(version).data)
+
+
+class Pin(APIView):
+    """Keeping a version, whatever gate and retention say."""
+
+    @extend_schema(operation_id="pin_model", request=None, responses=ModelVersionSerializer)
+    def put(self, request: Request, version_id: int) -> Response:
+        """Pin: as champion it is not replaced by the gate, and its weights are kept. A manager may."""
+        version = pin_version(by=caller(request), version=find_version(request, version_id))
+        return Response(ModelVersionSerializer(version).data)
+
+    @extend_schema(operation_id="unpin_model", request=None, responses=ModelVersionSerializer)
+    def delete(self, request: Request, version_id: int) -> Response:
+        """Unpin: gate and retention decide again. A manager may."""
+        version = unpin_version(by=caller(request), version=find_version(request, version_id))
+        return Response(ModelVersionSerializer(version).data)
+
+
+def find_version(request: Request, version_id: int, *roles: str) -> ModelVersion:
+    """The version, for members of its project with one of `roles`. Raises Missing (`model_not_found`), Forbidden."""
+    versions = ModelVersion.objects.select_related("project", "snapshot", "run")
+    version = versions.filter(pk=version_id, project__in=visible_projects(request.user)).first()
+    if version is None:
+        raise Missing("model_not_found", "There is no such model, or you are not a member of its project.")
+    if roles:
+        require_role(request.user, version.project, *roles)
+    return version

@@ -26,6 +26,8 @@ SPECTACULAR_SETTINGS = {
         "RatingState": "annotation.models.annotation.StepRating.State",
         "ImportState": "annotation.models.import_job.ImportJob.State",
         "RunState": "annotation.models.training_run.TrainingRun.State",
+        "ModelState": "annotation.models.model_version.ModelVersion.State",
+        "ModelJobState": "annotation.models.model_job.ModelJob.State",
         "StageState": "annotation.models.training_run.RunStage.State",
         "StageName": "annotation.models.training_run.RunStage.Name",
         "FinishReason": "annotation.models.FinishReason",

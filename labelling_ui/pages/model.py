@@ -130,7 +130,7 @@ def compare(request: HttpRequest, member: Membership) -> HttpResponse:
 @require_POST
 @project_page(MANAGER)
 def import_model(request: HttpRequest, member: Membership) -> HttpResponseBase:
-    separator = request.POST.get("separator", "").encode().decode("unicode_escape") or "\n"
+    separator = request.POST.get("separator", "").replace("\\n", "\n").replace("\\t", "\t") or "\n"
     service = partial(request_import, project=member.project, folder=request.POST.get("folder", ""))
     good = request.POST.get("good", "1")
     done = _("The import is on its way. The model appears here as a challenger, and the gate measures it.")

@@ -87,7 +87,7 @@ def _quality_chart(project: Project, versions: list[tuple[ModelVersion, models.S
             score.value,
             score.low,
             score.high,
-            href=reverse("models", args=[project.slug]) + f"#model-{version.number}",
+            href=reverse("model", args=[project.slug, version.number]),
         )
         for version, score in versions
         if score

@@ -31,6 +31,7 @@ ACTIONS = {
     "pool.disagree": gettext_lazy("stored scores did not agree"),
     "pool.fail": gettext_lazy("could not score the pool"),
 }
+UNKNOWN = {"value": None, "low": None, "high": None}
 # No raw HTML: a card quotes what people wrote.
 MARKDOWN = MarkdownIt("commonmark", {"html": False}).enable("table")
 
@@ -51,7 +52,9 @@ def metric_rows(version: ModelVersion) -> list[MetricRow]:
         return []
     slices = {_("all domains"): report["overall"]} | dict(sorted((report.get("by_domain") or {}).items()))
     return [
-        MetricRow(name, found.get("n_solutions", 0), [found.get(metric) or {} for metric, _label in METRICS])
+        MetricRow(
+            name, found.get("n_solutions", 0), [UNKNOWN | (found.get(metric) or {}) for metric, _label in METRICS]
+        )
         for name, found in slices.items()
     ]
 

@@ -1,6 +1,10 @@
 """The pool scored by real workers: one is killed in the middle of a slice, and nothing is lost or scored twice."""
 
+from contextlib import contextmanager
+
+import psycopg
 import pytest
+from django.db import connection
 
 from annotation import jobs
 from annotation.models import PoolScore, PoolScoring
@@ -9,15 +13,18 @@ from tests.factories import ProblemFactory, ProjectFactory, SolutionFactory
 from tests.rounds_world import serving_version
 from tests.waiting import until
 
-LONG = ["We add the two numbers that we were given, and write the sum down."] * 40
+POOL = 60
 
 
 @pytest.fixture
 def champion(celery_workers):
-    """A model that serves a project of long solutions."""
+    """A model that serves a project and has scored a part of its pool."""
     project = ProjectFactory()
-    SolutionFactory.create_batch(240, project=project, problem=ProblemFactory(project=project), steps=LONG)
-    return serving_version(project)
+    SolutionFactory.create_batch(POOL, project=project, problem=ProblemFactory(project=project))
+    version = serving_version(project)
+    shards.cut_shards(version)
+    shards.score_slice(version, seconds=0)
+    return version
 
 
 def stored(version):
@@ -28,18 +35,33 @@ def agreement(version):
     return PoolScoring.objects.get(model_version=version).agreement
 
 
+@contextmanager
+def no_score_can_be_written():
+    """Whoever has scores to store waits, until this ends."""
+    with psycopg.connect(**{**connection.get_connection_params(), "cursor_factory": psycopg.Cursor}) as other:
+        other.execute("LOCK TABLE annotation_poolscore IN SHARE MODE")
+        yield
+
+
+def somebody_waits_to_write():
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT count(*) FROM pg_locks WHERE NOT granted AND mode = 'RowExclusiveLock'")
+        return cursor.fetchone()[0]
+
+
 def test_a_killed_worker_loses_no_solution_and_scores_none_twice(champion, celery_workers):
-    pool = champion.project.solutions.filter(split="pool").count()
-    assert scoring.begin_scoring(champion) == pool
-    until(lambda: stored(champion))
-    celery_workers.kill("score")
-    left = shards.left_of(champion)
-    assert 0 < left < pool, "it was killed in the middle"
-    assert stored(champion) + left == pool, "what is not stored waits in a shard"
+    before = stored(champion)
+    assert 0 < before < POOL
+    with no_score_can_be_written():
+        assert scoring.sweep() == 1  # as beat does every half minute
+        until(somebody_waits_to_write)
+        celery_workers.kill("score")
+    assert stored(champion) == before
+    assert shards.left_of(champion) == POOL - before, "what is not stored waits in a shard"
     celery_workers.start()
-    assert scoring.sweep() == 1  # as beat does every half minute
+    assert scoring.sweep() == 1
     until(lambda: agreement(champion))
-    assert stored(champion) == pool
+    assert stored(champion) == POOL
     assert agreement(champion)["differing"] == []
     embeddings = PoolScore.objects.filter(model_version=champion).values_list("embedding", flat=True)
     assert {len(embedding) for embedding in embeddings} == {2 * 32}
@@ -47,6 +69,6 @@ def test_a_killed_worker_loses_no_solution_and_scores_none_twice(champion, celer
     # What is imported afterwards is scored without a round, and without scoring the rest again.
     SolutionFactory.create_batch(5, project=champion.project)
     jobs.enqueue("rounds.score_news")
-    until(lambda: stored(champion) == pool + 5)
+    until(lambda: stored(champion) == POOL + 5)
     assert PoolScoring.objects.get(model_version=champion).wanted == 5
     assert checking.check_scores(champion).differing == []

@@ -36,7 +36,7 @@ def perform(job: ModelJob) -> None:
     check(job.options["folder"])
     path = f"project-{job.project_id}/import-{job.pk}"
     out = settings.MODEL_ROOT / path
-    options = ["--separator", job.options["separator"], "--good", str(job.options["good"])]
+    options = [f"--separator={job.options['separator']}", f"--good={job.options['good']}"]
     run_command(job, "adopt", "--source", _root() / job.options["folder"], "--out", out, *options)
     version = job.model_version or _register(job, path, out)
     try:

@@ -3,6 +3,7 @@
 import csv
 import io
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -286,3 +287,23 @@ def test_a_snapshot_is_made_and_downloaded(manager: Client, project: Project, se
 def test_nothing_to_snapshot_says_so(manager: Client, project: Project) -> None:
     response = manager.post("/p/algebra/export/", {"lanes": ["gold"]}, follow=True)
     assert "No label in this project matches" in response.content.decode()
+
+
+@pytest.mark.parametrize(("typed", "meant"), [("\\n\\n", "\n\n"), ("\\", "\\"), ("", "\n"), ("шаг", "шаг")])
+def test_an_import_takes_any_separator(
+    manager: Client, project: Project, settings: Any, tmp_path: Path, typed: str, meant: str
+) -> None:
+    settings.MODEL_ROOT = tmp_path
+    (tmp_path / "imports" / "theirs").mkdir(parents=True)
+    manager.post("/p/algebra/models/import/", {"folder": "theirs", "separator": typed, "good": "1"})
+    assert project.model_jobs.get().options["separator"] == meant
+
+
+def test_a_round_for_an_import_is_not_put_down_to_the_clock(manager: Client, project: Project) -> None:
+    run = project.training_runs.get()
+    run.trigger = "import"
+    run.save()
+    for address in ("/p/algebra/runs/", f"/runs/{run.pk}/"):
+        page = manager.get(address).content.decode()
+        assert "clock" not in page and "imported" in page
+        assert 'href="/p/algebra/models/1/"' in page

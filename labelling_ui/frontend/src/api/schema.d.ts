@@ -106,6 +106,145 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/model-jobs/{job_id}/": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** @description How far it is; for reviewers and managers. */
+        get: operations["get_model_job"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/models/{version_id}/": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** @description A version with its manifest, metrics, verdict, lineage and audits; for reviewers and managers. */
+        get: operations["get_model"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/models/{version_id}/audit/": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** @description Audit it on the holdout that it was measured on; the findings are then `audits` of it. A manager may. */
+        post: operations["audit_model"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/models/{version_id}/export/": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** @description Whether it can be downloaded, and how far it is. A manager may. */
+        get: operations["get_model_export"];
+        put?: never;
+        /** @description Have the folder written, anew where there is one. A manager may. */
+        post: operations["export_model"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/models/{version_id}/export/download/": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** @description The folder that was last written, as a tar file. A manager may. */
+        get: operations["download_model"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/models/{version_id}/measure/": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** @description Begin the round that measures it and trains nothing, where the import could not. A manager may. */
+        post: operations["measure_model"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/models/{version_id}/pin/": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /** @description Pin: as champion it is not replaced by the gate, and its weights are kept. A manager may. */
+        put: operations["pin_model"];
+        post?: never;
+        /** @description Unpin: gate and retention decide again. A manager may. */
+        delete: operations["unpin_model"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/models/{version_id}/pool-scores/": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** @description How far it is; for reviewers and managers. */
+        get: operations["get_pool_scoring"];
+        put?: never;
+        /** @description Throw every stored score of the version away and compute them again. A manager may. */
+        post: operations["rescore_pool"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/models/{version_id}/promote/": {
         parameters: {
             query?: never;
@@ -117,6 +256,23 @@ export interface paths {
         put?: never;
         /** @description Make a version the champion: the rollback. A manager may. */
         post: operations["promote_model"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/models/{version_id}/serve-domain/": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** @description Make the version the champion of one domain, in place of the project's. A manager may. */
+        post: operations["serve_domain"];
         delete?: never;
         options?: never;
         head?: never;
@@ -193,6 +349,24 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/projects/{slug}/domain-champions/": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** @description By domain; for reviewers and managers. */
+        get: operations["list_domain_champions"];
+        put?: never;
+        post?: never;
+        /** @description Let the project's champion serve the domain again. A manager may. */
+        delete: operations["clear_domain_champion"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/projects/{slug}/generations/": {
         parameters: {
             query?: never;
@@ -205,6 +379,23 @@ export interface paths {
         put?: never;
         /** @description Open the first generation, or replace the open one. A manager may. */
         post: operations["open_generation"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/projects/{slug}/importable-models/": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** @description The folders that the operator has put among the imports, by name. A manager may. */
+        get: operations["list_importable_models"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -241,6 +432,41 @@ export interface paths {
          *     and managers.
          */
         get: operations["get_learning"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/projects/{slug}/model-imports/": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** @description The latest first. A manager may. */
+        get: operations["list_model_imports"];
+        put?: never;
+        /** @description Have a folder checked, copied, registered as a challenger and measured by the gate. A manager may. */
+        post: operations["import_model"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/projects/{slug}/model-retention/": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** @description What is kept, what goes next, what is gone; for reviewers and managers. */
+        get: operations["get_model_retention"];
         put?: never;
         post?: never;
         delete?: never;
@@ -774,6 +1000,10 @@ export interface components {
          * @enum {string}
          */
         ChoiceEnum: "all" | "unlabelled" | "fewest" | "uncertain";
+        ChosenDomainRequest: {
+            /** @description Of some problem of the project. */
+            domain: string;
+        };
         Claim: {
             task: components["schemas"]["Task"] | null;
             reason: (components["schemas"]["ReasonEnum"] | components["schemas"]["NullEnum"]) | null;
@@ -833,6 +1063,47 @@ export interface components {
          * @enum {string}
          */
         DecompositionEnum: "blank_lines" | "numbered" | "lines" | "sentences";
+        DescribedModel: {
+            readonly id: number;
+            number: number;
+            state?: components["schemas"]["ModelState"];
+            sha256: string;
+            /** @description Measured on the holdout as it was labelled then. */
+            metrics: {
+                [key: string]: unknown;
+            };
+            /** @description The verdict with its interval and its sentence. */
+            gate: {
+                [key: string]: unknown;
+            };
+            origin?: components["schemas"]["OriginEnum"];
+            pinned?: boolean;
+            /** Format: date-time */
+            readonly created_at: string;
+            /** Format: date-time */
+            promoted_at?: string | null;
+            /** Format: date-time */
+            weights_deleted_at?: string | null;
+            readonly project: string;
+            /** @description What the library wrote beside the weights. */
+            manifest: {
+                [key: string]: unknown;
+            };
+            /** @description The last audit's findings, and what it was made on; empty before the first. */
+            audits: {
+                [key: string]: unknown;
+            };
+            lineage: components["schemas"]["Lineage"];
+            /** @description Those that it serves in the champion's place. */
+            readonly domains: string[];
+        };
+        DomainChampion: {
+            domain: string;
+            model_version: number;
+            readonly number: number;
+            /** Format: date-time */
+            readonly chosen_at: string;
+        };
         DraftRequest: {
             /** @description The stored version that the page has seen, 0 for none. */
             version: number;
@@ -870,6 +1141,12 @@ export interface components {
         Expiry: {
             /** Format: date-time */
             expires_at: string;
+        };
+        Export: {
+            /** @description Whether there is one to download, if an earlier one. */
+            ready: boolean;
+            /** @description The latest writing of it. */
+            job: components["schemas"]["ModelJob"] | null;
         };
         /**
          * @description * `solution` - Solution
@@ -1089,10 +1366,79 @@ export interface components {
             /** Format: date-time */
             expires_at: string;
         };
+        /** @description Where a version comes from; null where that does not apply or is not known. */
+        Lineage: {
+            run?: number | null;
+            snapshot: number | null;
+            snapshot_sha256?: string | null;
+            /** @description The folder it was imported from; empty for a trained one. */
+            imported_from: string;
+            base?: string | null;
+            base_sha256?: string | null;
+            code?: string | null;
+            seed?: number | null;
+            /** @description Number of the champion at that time. */
+            measured_against?: number | null;
+        };
+        /** @description `separator` and `good` are asked of token classifiers only. */
+        ModelFolderRequest: {
+            /** @description One of those that the operator has put there. */
+            folder: string;
+            /**
+             * @description What ends a step.
+             * @default
+             */
+            separator: string;
+            /**
+             * @description Which class means that the step is right.
+             * @default 1
+             */
+            good: number;
+        };
+        /** @description An audit, an export or an import. `said` is the last thing the library wrote, `error` why it failed. */
+        ModelJob: {
+            readonly id: number;
+            readonly kind: components["schemas"]["ModelJobKindEnum"];
+            /** @default queued */
+            readonly state: components["schemas"]["ModelJobState"];
+            readonly model_version: number | null;
+            /** @description Of an import. */
+            readonly folder: string | null;
+            readonly said: string;
+            readonly error: string;
+            readonly attempts: number;
+            /** Format: date-time */
+            readonly created_at: string;
+            /** Format: date-time */
+            readonly finished_at: string | null;
+        };
+        /**
+         * @description * `audit` - Audit
+         *     * `export` - Export
+         *     * `import` - Import
+         * @enum {string}
+         */
+        ModelJobKindEnum: "audit" | "export" | "import";
+        /**
+         * @description * `queued` - Queued
+         *     * `running` - Running
+         *     * `done` - Done
+         *     * `failed` - Failed
+         * @enum {string}
+         */
+        ModelJobState: "queued" | "running" | "done" | "failed";
+        /**
+         * @description * `challenger` - Challenger
+         *     * `champion` - Champion
+         *     * `rejected` - Rejected
+         *     * `retired` - Retired
+         * @enum {string}
+         */
+        ModelState: "challenger" | "champion" | "rejected" | "retired";
         ModelVersion: {
             readonly id: number;
             number: number;
-            state?: components["schemas"]["ModelVersionStateEnum"];
+            state?: components["schemas"]["ModelState"];
             sha256: string;
             /** @description Measured on the holdout as it was labelled then. */
             metrics: {
@@ -1102,21 +1448,38 @@ export interface components {
             gate: {
                 [key: string]: unknown;
             };
+            origin?: components["schemas"]["OriginEnum"];
+            pinned?: boolean;
             /** Format: date-time */
             readonly created_at: string;
             /** Format: date-time */
             promoted_at?: string | null;
+            /** Format: date-time */
+            weights_deleted_at?: string | null;
         };
-        /**
-         * @description * `challenger` - Challenger
-         *     * `champion` - Champion
-         *     * `rejected` - Rejected
-         *     * `retired` - Retired
-         * @enum {string}
-         */
-        ModelVersionStateEnum: "challenger" | "champion" | "rejected" | "retired";
         /** @enum {unknown} */
         NullEnum: null;
+        /**
+         * @description * `trained` - Trained
+         *     * `imported` - Imported
+         * @enum {string}
+         */
+        OriginEnum: "trained" | "imported";
+        PaginatedDomainChampionList: {
+            /** @example 123 */
+            count: number;
+            /**
+             * Format: uri
+             * @example http://api.example.org/accounts/?page=4
+             */
+            next?: string | null;
+            /**
+             * Format: uri
+             * @example http://api.example.org/accounts/?page=2
+             */
+            previous?: string | null;
+            results: components["schemas"]["DomainChampion"][];
+        };
         PaginatedGenerationList: {
             /** @example 123 */
             count: number;
@@ -1146,6 +1509,21 @@ export interface components {
              */
             previous?: string | null;
             results: components["schemas"]["Import"][];
+        };
+        PaginatedModelJobList: {
+            /** @example 123 */
+            count: number;
+            /**
+             * Format: uri
+             * @example http://api.example.org/accounts/?page=4
+             */
+            next?: string | null;
+            /**
+             * Format: uri
+             * @example http://api.example.org/accounts/?page=2
+             */
+            previous?: string | null;
+            results: components["schemas"]["ModelJob"][];
         };
         PaginatedModelVersionList: {
             /** @example 123 */
@@ -1289,6 +1667,27 @@ export interface components {
             name: string;
             model: string;
         };
+        /** @description Of the solutions that were last looked for. `error` says why scoring ended; a person starts it again. */
+        PoolScoring: {
+            wanted?: number;
+            /** @description Solutions yet to score. */
+            readonly left: number;
+            /** Format: int64 */
+            steps?: number;
+            /** Format: double */
+            seconds?: number;
+            /** Format: date-time */
+            cut_at?: string | null;
+            /** Format: date-time */
+            finished_at?: string | null;
+            error?: string;
+            /** @description How a sample of the stored scores agreed with fresh ones; empty before. */
+            agreement: {
+                [key: string]: unknown;
+            };
+            /** Format: date-time */
+            checked_at?: string | null;
+        };
         PoolingData: {
             index: number;
             /** @default pooling */
@@ -1420,6 +1819,16 @@ export interface components {
         ReleaseRequest: {
             /** @default  */
             reason: string;
+        };
+        /** @description Versions by their numbers. */
+        Retention: {
+            /** @description So many of the latest are kept, by the project's policies. */
+            keep_models: number;
+            pinned: number[];
+            /** @description Those whose weights the next hourly sweep deletes. */
+            due: number[];
+            /** @description Those whose weights are gone. */
+            deleted: number[];
         };
         Run: {
             readonly id: number;
@@ -2107,6 +2516,324 @@ export interface operations {
             };
         };
     };
+    get_model_job: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                job_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ModelJob"];
+                };
+            };
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    get_model: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                version_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DescribedModel"];
+                };
+            };
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    audit_model: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                version_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ModelJob"];
+                };
+            };
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    get_model_export: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                version_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Export"];
+                };
+            };
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    export_model: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                version_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ModelJob"];
+                };
+            };
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    download_model: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                version_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/x-tar": string;
+                };
+            };
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    measure_model: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                version_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Run"];
+                };
+            };
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    pin_model: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                version_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ModelVersion"];
+                };
+            };
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    unpin_model: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                version_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description No response body */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    get_pool_scoring: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                version_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PoolScoring"];
+                };
+            };
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    rescore_pool: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                version_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PoolScoring"];
+                };
+            };
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
     promote_model: {
         parameters: {
             query?: never;
@@ -2124,6 +2851,39 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ModelVersion"];
+                };
+            };
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    serve_domain: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                version_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ChosenDomainRequest"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DomainChampion"];
                 };
             };
             "4XX": {
@@ -2333,6 +3093,68 @@ export interface operations {
             };
         };
     };
+    list_domain_champions: {
+        parameters: {
+            query?: {
+                /** @description A page number within the paginated result set. */
+                page?: number;
+            };
+            header?: never;
+            path: {
+                slug: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PaginatedDomainChampionList"];
+                };
+            };
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    clear_domain_champion: {
+        parameters: {
+            query: {
+                domain: string;
+            };
+            header?: never;
+            path: {
+                slug: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description No response body */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
     list_generations: {
         parameters: {
             query?: {
@@ -2382,6 +3204,35 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Generation"];
+                };
+            };
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    list_importable_models: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                slug: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": string[];
                 };
             };
             "4XX": {
@@ -2476,6 +3327,100 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Learning"];
+                };
+            };
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    list_model_imports: {
+        parameters: {
+            query?: {
+                /** @description A page number within the paginated result set. */
+                page?: number;
+            };
+            header?: never;
+            path: {
+                slug: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PaginatedModelJobList"];
+                };
+            };
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    import_model: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                slug: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ModelFolderRequest"];
+            };
+        };
+        responses: {
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ModelJob"];
+                };
+            };
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    get_model_retention: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                slug: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Retention"];
                 };
             };
             "4XX": {

@@ -1,0 +1,51 @@
+"""A version as a Hugging Face folder: have it written, see how far that is, download it."""
+
+from django.http import StreamingHttpResponse
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import extend_schema
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from annotation.api.authentication import caller
+from annotation.api.downloads import download
+from annotation.api.model_jobs import ModelJobSerializer
+from annotation.api.model_versions import find_version
+from annotation.models import Membership, ModelJob
+from annotation.rounds.registry.exporting import export_name, export_path, packed_export
+from annotation.rounds.registry.jobs import request_export
+
+
+class ExportSerializer(serializers.Serializer):
+    ready = serializers.BooleanField(help_text="Whether there is one to download, if an earlier one.")
+    job = ModelJobSerializer(allow_null=True, help_text="The latest writing of it.")
+
+
+class ModelExport(APIView):
+    """The export of a version."""
+
+    @extend_schema(operation_id="get_model_export", responses=ExportSerializer)
+    def get(self, request: Request, version_id: int) -> Response:
+        """Whether it can be downloaded, and how far it is. A manager may."""
+        version = find_version(request, version_id, Membership.Role.MANAGER)
+        job = version.jobs.filter(kind=ModelJob.Kind.EXPORT).first()
+        return Response(ExportSerializer({"ready": export_path(version).is_dir(), "job": job}).data)
+
+    @extend_schema(operation_id="export_model", request=None, responses={202: ModelJobSerializer})
+    def post(self, request: Request, version_id: int) -> Response:
+        """Have the folder written, anew where there is one. A manager may."""
+        job = request_export(by=caller(request), version=find_version(request, version_id))
+        return Response(ModelJobSerializer(job).data, status=202)
+
+
+class DownloadModel(APIView):
+    """The export as a file."""
+
+    @extend_schema(
+        operation_id="download_model", request=None, responses={(200, "application/x-tar"): OpenApiTypes.BINARY}
+    )
+    def get(self, request: Request, version_id: int) -> StreamingHttpResponse:
+        """The folder that was last written, as a tar file. A manager may."""
+        version = find_version(request, version_id, Membership.Role.MANAGER)
+        return download(packed_export(version), name=f"{export_name(version)}.tar", content_type="application/x-tar")
