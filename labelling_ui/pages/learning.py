@@ -17,17 +17,17 @@ from labelling_ui.pages.listing import Column, Listing, respond
 
 SHOWN = 20  # comparisons in the chart
 COLUMNS = [
-    Column("generation", gettext_lazy("Up to generation"), lambda c: c.generation, sort="generation", number=True),
+    Column("generation", gettext_lazy("Generation"), lambda c: c.generation, sort="generation", number=True),
     Column("run", gettext_lazy("Run"), lambda c: c.run.number, sort="run__number", number=True),
-    Column("seconds", gettext_lazy("Time of labels, each"), lambda c: c.control_seconds, number=True),
+    Column("seconds", gettext_lazy("Time, each"), lambda c: c.control_seconds, number=True),
     Column("acquisition_labels", gettext_lazy("Acquisition"), lambda c: c.acquisition_labels, number=True),
     Column("control_labels", gettext_lazy("Control"), lambda c: c.control_labels, number=True),
-    Column("acquisition_f1", gettext_lazy("F1 of acquisition"), lambda c: c.acquisition_f1, number=True),
-    Column("control_f1", gettext_lazy("F1 of control"), lambda c: c.control_f1, number=True),
-    Column("gain", gettext_lazy("Gain, in points"), lambda c: c.gain, sort="gain", number=True),
+    Column("acquisition_f1", gettext_lazy("F1, acquisition"), lambda c: c.acquisition_f1, number=True),
+    Column("control_f1", gettext_lazy("F1, control"), lambda c: c.control_f1, number=True),
+    Column("gain", gettext_lazy("Gain"), lambda c: c.gain, sort="gain", number=True),
     Column("low", gettext_lazy("95 % from"), lambda c: c.low, number=True),
-    Column("high", gettext_lazy("95 % to"), lambda c: c.high, number=True),
-    Column("holdout", gettext_lazy("Measured on"), lambda c: c.holdout_solutions, number=True),
+    Column("high", gettext_lazy("to"), lambda c: c.high, number=True),
+    Column("holdout", gettext_lazy("Holdout"), lambda c: c.holdout_solutions, number=True),
 ]
 
 
@@ -95,7 +95,7 @@ def _rate_chart(estimates: list[LaneEstimates], slug: str) -> Chart:
         [
             Series(_("control"), "second", points("control")),
             Series(_("acquisition, weighted"), "first", points("acquisition")),
-            Series(_("acquisition, as labelled"), "neutral", points("acquisition", naive=True)),
+            Series(_("acquisition, as labelled"), "unsure", points("acquisition", naive=True)),
         ],
         places=_("generation"),
         form=lambda value: f"{100 * value:.0f} %",

@@ -11,7 +11,7 @@ from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_POST
 
 from annotation.models import Membership, Project, SimulationRun, Snapshot
-from annotation.rounds.gateway.choosing import functions
+from annotation.rounds.gateway.choosing import RANDOM, functions
 from annotation.rounds.simulations.requests import (
     LEAST_BUDGET,
     MOST_SEEDS,
@@ -23,7 +23,7 @@ from annotation.rounds.simulations.running import PICTURE, folder_of
 from labelling_ui.pages.access import MANAGER, attempt, project_page
 from labelling_ui.pages.listing import Column, Listing, respond
 
-USUAL = ["random", "entropy", "first_error_bald"]
+USUAL = ["entropy", "first_error_bald"]
 AXES = ("solutions", "steps", "seconds")
 COLUMNS = [
     Column("started", gettext_lazy("Started"), lambda s: s.created_at.isoformat(), sort="created_at"),
@@ -49,11 +49,6 @@ class SimulationForm(forms.Form):
     snapshot: SnapshotField = SnapshotField(
         queryset=Snapshot.objects.none(), label=gettext_lazy("Snapshot"), empty_label=None
     )
-    functions = forms.MultipleChoiceField(
-        widget=forms.CheckboxSelectMultiple,
-        label=gettext_lazy("Functions"),
-        help_text=gettext_lazy("Each is compared with random, which is always one of them."),
-    )
     seeds = forms.IntegerField(
         min_value=1,
         max_value=MOST_SEEDS,
@@ -67,13 +62,18 @@ class SimulationForm(forms.Form):
         label=gettext_lazy("Budget"),
         help_text=gettext_lazy("Solutions that a simulated reader labels at most; no more than the pool has."),
     )
+    functions = forms.MultipleChoiceField(
+        widget=forms.CheckboxSelectMultiple,
+        label=gettext_lazy("Functions"),
+        help_text=gettext_lazy("Each is compared with random."),
+    )
 
     def __init__(self, *args: Any, project: Project, **named: Any) -> None:
         super().__init__(*args, **named)
         snapshots: SnapshotField = self.fields["snapshot"]  # type: ignore[assignment]
         snapshots.queryset = project.snapshots.all()
         chosen: forms.MultipleChoiceField = self.fields["functions"]  # type: ignore[assignment]
-        chosen.choices = [(name, name) for name in functions()]
+        chosen.choices = [(name, name) for name in functions() if name != RANDOM]
         chosen.initial = USUAL
 
 

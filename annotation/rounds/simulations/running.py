@@ -29,7 +29,7 @@ MAX_ATTEMPTS = 3
 STALLED_AFTER = timedelta(seconds=60)
 REPORT, PICTURE = "report.json", "curves.svg"
 STEPS = 5  # retrainings from the first budget to the last
-PROGRESS = re.compile(r"(\d+) of (\d+): (.*)")
+PROGRESS = re.compile(r"(\d+) of (\d+): \w+, noise 0, (.*)")  # the world is the snapshot, its labels are as they are
 State = SimulationRun.State
 
 
@@ -112,6 +112,7 @@ def _simulate(simulation: SimulationRun, watching: _Watch) -> None:
     folder = folder_of(simulation)
     folder.mkdir(parents=True, exist_ok=True)
     data = folder / "snapshot.jsonl"
+    watching.hear("Reading the snapshot.")
     known = write_known_traces(read_snapshot(simulation.snapshot), data)
     budget = min(simulation.budget, known["pool"])
     if budget < LEAST_BUDGET or not known["calibration"] or not known["holdout"]:

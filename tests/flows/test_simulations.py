@@ -1,0 +1,101 @@
+"""Simulations on a project's own labels: called off, gone on with, shown, and taken up after a dead worker."""
+
+import json
+from datetime import timedelta
+
+import pytest
+from django.utils import timezone
+
+from annotation.datasets.snapshots import create_snapshot
+from annotation.models import SimulationRun
+from annotation.rounds.simulations import running
+from annotation.rounds.simulations.requests import cancel_simulation, resume_simulation, start_simulation
+from tests.factories import UserFactory
+from tests.rounds_world import folders, labelled_project
+
+pytestmark = pytest.mark.django_db(transaction=True)
+State = SimulationRun.State
+LABELLED = 400  # so that every split has ten right and ten wrong ones
+
+
+@pytest.fixture
+def sent(settings, tmp_path, monkeypatch):
+    folders(settings, tmp_path)
+    messages = []
+    monkeypatch.setattr("annotation.jobs._send", lambda task, args, queue: messages.append((task, args, queue)))
+    return messages
+
+
+@pytest.fixture
+def manager(sent):
+    return UserFactory(is_staff=True)
+
+
+@pytest.fixture
+def simulation(manager):
+    project = labelled_project(manager, labelled=LABELLED, unlabelled=0)
+    snapshot = create_snapshot(by=manager, project=project, filters={})
+    return start_simulation(
+        by=manager, project=project, snapshot=snapshot, functions=["entropy"], seeds=2, budget=running.LEAST_BUDGET
+    )
+
+
+def test_a_simulation_is_called_off_goes_on_and_is_shown(client, manager, simulation, monkeypatch):
+    shares = []
+    hear = running._Watch.hear
+
+    def listen(self, line):
+        hear(self, line)
+        shares.append(self.rows.get().progress)
+        if shares[-1] and len(kept) == 0:
+            kept.append(line)
+            cancel_simulation(by=manager, simulation=simulation)
+
+    kept = []
+    monkeypatch.setattr(running._Watch, "hear", listen)
+    running.run_simulation(simulation.pk)
+    simulation.refresh_from_db()
+    assert (simulation.state, simulation.result) == (State.CANCELLED, {})
+    assert 0 < simulation.progress < 1
+    assert simulation.message.startswith("random, seed 0: F1 ")
+    arms = running.folder_of(simulation) / "arms.jsonl"
+    finished = arms.read_text().splitlines()
+
+    resume_simulation(by=manager, simulation=simulation)
+    shares.clear()
+    running.run_simulation(simulation.pk)
+    simulation.refresh_from_db()
+    assert (simulation.state, simulation.error, simulation.progress) == (State.SUCCEEDED, "", 1.0)
+    assert arms.read_text().splitlines()[: len(finished)] == finished
+    assert sorted({share for share in shares if share}) == [n / 4 for n in range(len(finished), 5)]
+
+    # What the page reads is what the command wrote.
+    client.force_login(manager)
+    address = f"/p/{simulation.project.slug}/simulations/{simulation.pk}/"
+    shown = client.get(address)
+    rows = {row["function"]: row for row in shown.context["rows"]}
+    assert set(rows) == {"random", "entropy"}
+    for row in rows.values():
+        assert 0 <= row["f1"]["low"] <= row["f1"]["value"] <= row["f1"]["high"] <= 1
+    assert rows["entropy"]["area"]["value"] is not None
+    assert [one["mean"]["value"] > 0 and one["never"] >= 0 for one in rows["entropy"]["savings"]] == [True] * 3
+    written = json.loads((running.folder_of(simulation) / running.REPORT).read_bytes())
+    assert client.get(address + "report.json").json() == written
+    assert client.get(address + "curves.svg").getvalue().startswith(b"<?xml")
+    assert "curves.svg" in shown.content.decode()
+
+
+def test_a_dead_worker_s_simulation_is_asked_for_again_and_given_up_at_last(simulation, sent):
+    rows = SimulationRun.objects.filter(pk=simulation.pk)
+    rows.update(state=State.RUNNING, heartbeat_at=timezone.now())
+    sent.clear()
+    assert running.sweep_simulations() == 0
+    rows.update(heartbeat_at=timezone.now() - 2 * running.STALLED_AFTER)
+    assert running.sweep_simulations() == 1
+    assert sent == [("rounds.simulate", (simulation.pk,), "gpu")]
+    assert running.sweep_simulations() == 0, "asked for a moment ago"
+    rows.update(attempts=running.MAX_ATTEMPTS, heartbeat_at=timezone.now() - timedelta(hours=1))
+    running.run_simulation(simulation.pk)
+    simulation.refresh_from_db()
+    assert simulation.state == State.FAILED
+    assert "died 3 times" in simulation.error
