@@ -53,6 +53,8 @@ def model(request: HttpRequest, member: Membership, number: int) -> HttpResponse
         "tab": "models",
         "version": version,
         "run": getattr(version, "run", None),
+        "unmeasured": _unmeasured(version),
+        "may_serve": member.role == MANAGER and _may_serve(version),
         "rows": model_page.metric_rows(version),
         "heads": model_page.METRICS,
         "facts": model_page.facts_of(version),
@@ -149,6 +151,15 @@ def _find(member: Membership, number: int) -> ModelVersion:
     if version is None:
         raise Http404("There is no such model in this project.")
     return version
+
+
+def _may_serve(version: ModelVersion) -> bool:
+    return not (version.state == ModelVersion.State.CHAMPION or version.weights_deleted_at or _unmeasured(version))
+
+
+def _unmeasured(version: ModelVersion) -> bool:
+    """Made elsewhere, and the gate has not seen it."""
+    return version.origin == ModelVersion.Origin.IMPORTED and not version.gate
 
 
 def _number(given: str | None) -> int:

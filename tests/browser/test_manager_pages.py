@@ -33,6 +33,8 @@ PAGES = [
     "/p/algebra/generations/0/",
     "/p/algebra/runs/",
     "/p/algebra/models/",
+    "/p/algebra/models/1/",
+    "/p/algebra/models/compare/?a=1&b=1",
     "/p/algebra/import/",
     "/p/algebra/export/",
     "/p/algebra/members/",
