@@ -296,6 +296,45 @@ class RunPointAdmin(ReadOnlyAdmin):
     list_select_related = ("run__project",)
 
 
+@admin.register(models.RoundClock)
+class RoundClockAdmin(ReadOnlyAdmin):
+    list_display = ("project", "looked_at", "drift", "drift_of", "drift_n", "measured_at")
+    search_fields = ("project__slug",)
+    list_select_related = ("project",)
+
+
+@admin.register(models.ShadowComparison)
+class ShadowComparisonAdmin(ReadOnlyAdmin):
+    list_display = ("project", "generation", "gain", "low", "high", "holdout_solutions", "created_at")
+    list_filter = ("project",)
+    search_fields = ("project__slug",)
+    list_select_related = ("project", "run__project", "snapshot__project")
+
+
+@admin.register(models.SimulationRun)
+class SimulationRunAdmin(ReadOnlyAdmin):
+    list_display = ("id", "project", "state", "seeds", "budget", "progress", "created_at", "finished_at")
+    list_filter = ("state", "project")
+    search_fields = ("project__slug", "error")
+    list_select_related = ("project", "snapshot__project")
+
+
+@admin.register(models.ServedScore)
+class ServedScoreAdmin(ReadOnlyAdmin):
+    list_display = ("request", "index", "project", "model_number", "score", "first_suspicious", "failure", "asked_at")
+    list_filter = ("route", "failure", "project")
+    search_fields = ("=request", "=text_hash")
+    list_select_related = ("project",)
+
+
+@admin.register(models.LabelBatch)
+class LabelBatchAdmin(ReadOnlyAdmin):
+    list_display = ("id", "project", "annotator", "source", "judge", "state", "found_at", "decided_at")
+    list_filter = ("state", "judge", "project")
+    search_fields = ("project__slug", "reason")
+    list_select_related = ("project", "annotator__user", "annotator__project", "source")
+
+
 @admin.register(models.AuditEntry)
 class AuditEntryAdmin(ReadOnlyAdmin):
     list_display = ("at", "by", "action", "target_type", "target_id", "project")

@@ -24,9 +24,17 @@ SOCKET_SECONDS = 65  # above the longest wait for an answer
 SHORTEST_RETRY, LONGEST_RETRY = 1, 60
 SPEED_UNKNOWN = 10.0  # questions a second, before anything was measured
 
+# What no worker has taken yet tells how late the line is: what is taken stays on it until it is logged.
 _JOIN = """
 local waiting = redis.call('XLEN', KEYS[1])
-local first = redis.call('XRANGE', KEYS[1], '-', '+', 'COUNT', 1)
+local taken = nil
+local groups = redis.pcall('XINFO', 'GROUPS', KEYS[1])
+if not groups.err and groups[1] then
+  for i = 1, #groups[1], 2 do
+    if groups[1][i] == 'last-delivered-id' then taken = groups[1][i + 1] end
+  end
+end
+local first = redis.call('XRANGE', KEYS[1], taken and '(' .. taken or '-', '+', 'COUNT', 1)
 local age = 0
 if first[1] then
   age = redis.call('TIME')[1] - math.floor(tonumber(string.match(first[1][1], '^%d+')) / 1000)

@@ -120,7 +120,9 @@ def test_a_round_from_labels_to_the_next_generation(manager, verdicts, settings)
     assert len({item.rank for item in items}) == len(items)
 
     # Its stages and its losses can be watched.
-    assert [s.state for s in run.stages.all()] == [RunStage.State.DONE] * 7
+    *stages, shadow = run.stages.all()
+    assert [s.state for s in stages] == [RunStage.State.DONE] * 7
+    assert (shadow.name, shadow.state) == (RunStage.Name.SHADOW, RunStage.State.SKIPPED), "nothing was acquired yet"
     assert run.points.filter(stage="train", loss__isnull=False).exists()
 
 
@@ -169,7 +171,7 @@ def test_a_run_with_nothing_to_learn_says_so_and_makes_no_version(manager, verdi
     before = counts()
     again = do_round(project, manager)
     told = "nothing to learn: model 1 was trained on these labels, with these choices and this code"
-    assert [(stage.state, stage.figure) for stage in again.stages.all()][1:] == [
+    assert [(stage.state, stage.figure) for stage in again.stages.exclude(name=RunStage.Name.SHADOW)][1:] == [
         (RunStage.State.SKIPPED, told),
         *[(RunStage.State.SKIPPED, "no new model")] * 3,
         (RunStage.State.SKIPPED, "model 1 has scored the whole pool"),

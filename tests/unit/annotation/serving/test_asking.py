@@ -10,7 +10,7 @@ from annotation.membership.tokens import issue_token, limit_token
 from annotation.models import Membership
 from annotation.rounds.gateway.serving import Text
 from annotation.serving import line, quotas
-from annotation.serving.messages import Question
+from annotation.serving.messages import Question, encode
 from annotation.serving.worker import portions
 from tests.factories import MembershipFactory
 
@@ -79,6 +79,17 @@ def test_a_full_line_sends_away_with_the_time_that_it_takes(settings):
         line.ask(question())
     assert (refused.value.status, refused.value.wait) == (429, 2)
     assert line.waiting() == 4
+
+
+def test_an_old_question_holds_the_line_until_a_worker_has_taken_it():
+    line.join_group("busy")
+    line.server().xadd(line.STREAM, {"q": encode(question())}, id="1-0")
+    with pytest.raises(line.Overloaded):
+        line._join(question())
+    [taken] = line.take("busy", most=9, seconds=0.01)
+    line._join(question())
+    line.forget([taken.at])
+    line.leave_group("busy")
 
 
 def test_a_line_that_nobody_reads_says_so_in_time_and_leaves_nothing_behind():
