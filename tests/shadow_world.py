@@ -23,7 +23,7 @@ class NoLock:
 
 def project_of_two_lanes(by: User, **policy) -> Project:
     """Imported labels, and a generation 1 whose items simulated people labelled through the queue."""
-    policy = {"training_sources": ["human", "simulated"], "training": {"epochs": 2}} | policy
+    policy = {"training_sources": ["human", "simulated"], "training": {"epochs": 1, "heads": 3, "hidden": 8}} | policy
     project = labelled_project(by, labelled=LABELLED, unlabelled=UNLABELLED, **policy)
     generation = open_by_hand(project, by, number=1)
     people = {profile: UserFactory() for profile in PACE}

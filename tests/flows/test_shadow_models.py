@@ -1,5 +1,7 @@
 """The live comparison: two models on equal time of acquisition and control, measured, kept, and gone again."""
 
+import signal
+
 import pytest
 from django.db import Error
 
@@ -8,6 +10,7 @@ from annotation.models import ModelVersion, ShadowComparison
 from annotation.rounds import trainer
 from annotation.rounds.shadow.weighing import estimates_of
 from annotation.rounds.stages import shadow
+from prm.__main__ import main
 from tests.factories import UserFactory
 from tests.rounds_world import folders
 from tests.shadow_world import CHANCES, project_of_two_lanes, shadow_work
@@ -19,7 +22,18 @@ pytestmark = pytest.mark.django_db(transaction=True)
 def project(settings, tmp_path, monkeypatch):
     folders(settings, tmp_path)
     monkeypatch.setattr("annotation.jobs._send", lambda task, args, queue: None)
+    monkeypatch.setattr(trainer, "watch", in_this_process)
+    monkeypatch.setattr(shadow, "watch", in_this_process)
     return project_of_two_lanes(UserFactory(is_staff=True))
+
+
+def in_this_process(command, *, log, on_tick, on_line=None):
+    """Run a command of the library here: six processes would take longer to start than to do their work."""
+    handler = signal.getsignal(signal.SIGTERM)
+    try:
+        assert main(command[command.index("--die-with-parent") + 1 :]) == 0
+    finally:
+        signal.signal(signal.SIGTERM, handler)
 
 
 def left_behind(settings):
