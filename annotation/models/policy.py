@@ -103,7 +103,7 @@ class ProjectPolicy(msgspec.Struct, forbid_unknown_fields=True):
     prefetch_depth: Count = 1
     generation_budget: Positive = 200
     mix: LaneMix = msgspec.field(default_factory=LaneMix)
-    acquisition: Acquisition = "first_error_bald"
+    acquisition: Acquisition = "balanced_errors"
     caps: Caps = msgspec.field(default_factory=Caps)
     cold_start: ColdStart = "random"
     neutral: Neutral = "positive"

@@ -66,8 +66,8 @@ class SettingsForm(RoundsFields):
 
     acquisition = forms.ChoiceField(
         choices=[
-            ("first_error_bald", gettext_lazy("information about the first error, per cost")),
             ("balanced_errors", gettext_lazy("likely errors and right solutions in balance, by uncertainty per cost")),
+            ("first_error_bald", gettext_lazy("information about the first error, per cost")),
             ("first_error_entropy", gettext_lazy("uncertainty about the first error, per cost")),
             ("joint_bald", gettext_lazy("information about all steps together, per cost")),
             ("step_bald", gettext_lazy("information about each step by itself, per cost")),

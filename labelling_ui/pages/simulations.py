@@ -23,7 +23,7 @@ from annotation.rounds.simulations.running import PICTURE, folder_of
 from labelling_ui.pages.access import MANAGER, attempt, project_page
 from labelling_ui.pages.listing import Column, Listing, respond
 
-USUAL = ["entropy", "first_error_bald"]
+USUAL = ["first_error_bald", "balanced_errors"]
 AXES = ("solutions", "steps", "seconds")
 COLUMNS = [
     Column("started", gettext_lazy("Started"), lambda s: s.created_at.isoformat(), sort="created_at"),
