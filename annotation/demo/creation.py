@@ -23,8 +23,9 @@ FIRST_BUDGET, LATER_BUDGET = 800, 60
 POLICY = {
     "training_sources": ["human", "simulated"],
     "mix": {"control": 0.2, "holdout": 0.2, "calibration": 0.15, "overlap": 0.08},
-    # Some hundred and forty labelled holdout solutions cannot tell the default two points from nothing. Size and tolerance
-    # were chosen with the gate's verdicts in view, so that the demo shows promotions too: no evidence that models improve.
+    # Some hundred and forty labelled holdout solutions cannot tell the default two points from nothing. Size and
+    # tolerance were chosen with the gate's verdicts in view, so that the demo shows promotions too: no evidence that
+    # models improve.
     "gate_tolerance": 0.1,
 }
 Say = Callable[[str], None]
