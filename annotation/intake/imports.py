@@ -22,7 +22,7 @@ from annotation.intake.importing import end_import
 from annotation.intake.opening import open_content
 from annotation.jobs import enqueue
 from annotation.membership.access import require_role
-from annotation.models import ImportJob, ImportRejection, Membership, Project
+from annotation.models import ImportJob, ImportOptions, ImportRejection, Membership, Project
 
 TASK = "intake.run"
 STALLED_AFTER = timedelta(minutes=2)
@@ -37,6 +37,7 @@ def start_import(
     filename: str,
     format: str = "auto",
     decomposition: str = "blank_lines",
+    options: ImportOptions | None = None,
 ) -> ImportJob:
     """Keep an uploaded file, given in pieces, and let a worker take it in.
 
@@ -47,7 +48,13 @@ def start_import(
     path = _keep(file)
     try:
         job = create_import(
-            by=by, project=project, path=path, filename=filename, format=format, decomposition=decomposition
+            by=by,
+            project=project,
+            path=path,
+            filename=filename,
+            format=format,
+            decomposition=decomposition,
+            options=options,
         )
     except BaseException:
         path.unlink(missing_ok=True)
@@ -58,7 +65,14 @@ def start_import(
 
 @transaction.atomic
 def create_import(
-    *, by: User | None, project: Project, path: Path, filename: str, format: str, decomposition: str
+    *,
+    by: User | None,
+    project: Project,
+    path: Path,
+    filename: str,
+    format: str,
+    decomposition: str,
+    options: ImportOptions | None = None,
 ) -> ImportJob:
     """A job for a file that lies on this machine and stays there; nobody works on it yet.
 
@@ -76,6 +90,7 @@ def create_import(
         path=str(path.resolve()),
         format=_format_of(path, filename, format),
         decomposition=decomposition,
+        options=msgspec.to_builtins(options or ImportOptions()),
         total_bytes=path.stat().st_size,
     )
     audit.record(

@@ -5,6 +5,7 @@ from annotation.models.api_token import ApiToken
 from annotation.models.audit_entry import AuditEntry
 from annotation.models.generation import Generation
 from annotation.models.import_job import ImportJob, ImportRejection
+from annotation.models.import_options import ImportOptions, parse_options
 from annotation.models.label_batch import LabelBatch
 from annotation.models.label_source import LabelSource
 from annotation.models.model_job import ModelJob
@@ -34,6 +35,7 @@ __all__ = [
     "FinishReason",
     "Generation",
     "ImportJob",
+    "ImportOptions",
     "ImportRejection",
     "LabelBatch",
     "LabelScheme",
@@ -69,6 +71,7 @@ __all__ = [
     "StepRating",
     "TrainingRun",
     "Window",
+    "parse_options",
     "parse_policy",
     "parse_scheme",
 ]

@@ -1,6 +1,7 @@
 from django.contrib.auth.models import User
 from django.db import models
 
+from annotation.models.import_options import ImportOptions, parse_options
 from annotation.models.project import Project
 
 
@@ -22,6 +23,7 @@ class ImportJob(models.Model):
     path = models.CharField(max_length=500)
     format = models.CharField(max_length=40, default="auto")
     decomposition = models.CharField(max_length=40, default="blank_lines")
+    options = models.JSONField(default=dict, blank=True)
     state = models.CharField(max_length=10, choices=State, default=State.QUEUED)
     total_bytes = models.PositiveBigIntegerField(default=0)
     done_bytes = models.PositiveBigIntegerField(default=0)
@@ -42,6 +44,10 @@ class ImportJob(models.Model):
 
     def __str__(self) -> str:
         return f"import {self.pk} of {self.filename} ({self.state})"
+
+    @property
+    def import_options(self) -> ImportOptions:
+        return parse_options(self.options)
 
 
 class ImportRejection(models.Model):

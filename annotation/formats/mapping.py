@@ -1,0 +1,77 @@
+"""Which column of a table holds what of a solution, and how its steps and labels are written there."""
+
+from typing import Annotated, Literal
+
+import msgspec
+
+from annotation.formats.record import SourceKind
+
+StepsForm = Literal["list", "separated", "columns", "text"]
+LabelForm = Literal["first_error", "ratings"]
+Scale = Literal["sign", "binary", "share"]
+Delimiter = Literal["", ",", ";", "\t", "|"]
+NO_ERROR = ("-1", "null", "N/A")
+Columns = Annotated[list[str], msgspec.Meta(min_length=1)]
+
+
+class Column(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
+    """The value stands in this column of each row."""
+
+    column: str
+
+
+class StepsMapping(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=True):
+    """Where the steps stand: one column with a list (or the JSON text of one), one with a text cut at `separator`,
+
+    one step a column up to the last that is filled, or one column with a text that is split when it is imported.
+    """
+
+    columns: Columns
+    form: StepsForm = "list"
+    separator: str = "\n\n"
+
+
+class SourceMapping(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=True):
+    """Who gave the labels: the kind; who it was or which model; of Monte Carlo the policy and its rollouts a step."""
+
+    kind: SourceKind | Column = "human"
+    name: str | Column = ""
+    policy: str | Column = ""
+    rollouts: int | Column | None = None
+
+
+class LabelMapping(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=True):
+    """One label of each row: the index of its first error, or a value for each step.
+
+    The first step has the index `base`. A cell that is one of the words `none` says that there is no error; another
+    empty cell says nothing. `scale` reads the values of steps: `sign` is 1, 0 or -1; `binary` is yes or no; `share` is
+    the share of rollouts that came right, good where it is above `threshold` (Math-Shepherd's hard estimation at 0).
+    """
+
+    columns: Columns
+    source: SourceMapping = msgspec.field(default_factory=SourceMapping)
+    form: LabelForm = "first_error"
+    base: Literal[0, 1] = 0
+    none: list[str] = msgspec.field(default_factory=lambda: list(NO_ERROR))
+    scale: Scale = "sign"
+    threshold: Annotated[float, msgspec.Meta(ge=0, lt=1)] = 0.0
+
+
+class Mapping(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=True):
+    """The columns of a table by what they hold; "" where none does.
+
+    Columns that are not named are kept with the solution. `delimiter` is of CSV files, "" where the file tells it.
+    """
+
+    problem: str
+    steps: StepsMapping
+    labels: list[LabelMapping] = []
+    final_answer: str = ""
+    final_answer_correct: str = ""
+    reference_answer: str = ""
+    reference_solution: str = ""
+    domain: str = ""
+    source_group: str = ""
+    generator: str = ""
+    external_id: str = ""
+    delimiter: Delimiter = ""
