@@ -3,7 +3,6 @@
 import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -69,10 +68,10 @@ class Model:
             logits = self.readout.step_logits(rows).double().T.numpy()
         return np.asarray(1 / (1 + np.exp(-np.clip(logits / self.temperature, -60, 60))))
 
-    def embeddings(self, part: "Part") -> list[list[float] | None]:
-        """The embedding of every solution of a part, as scoring gives it."""
+    def embeddings(self, part: "Part", places: Sequence[int]) -> list[list[float] | None]:
+        """The embeddings of a part's solutions at `places`, as scoring gives them."""
         embedder = Embedder(self.readout)
-        return [embedder.embed(part.rows[begin:end]) for begin, end in pairwise(part.offsets)]
+        return [embedder.embed(part.rows[part.offsets[place] : part.offsets[place + 1]]) for place in places]
 
 
 def compute(world: World, backbone: Backbone, config: TrainConfig, cache: Cache) -> Features:

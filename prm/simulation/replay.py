@@ -53,7 +53,7 @@ def _choose(
     function: str, left: list[int], budget: int, pool: Part, model: Model, plan: Plan, rng: np.random.Generator
 ) -> list[int]:
     """By production's own draw, from what the model says of solutions that nobody has read."""
-    p, embeddings = model.heads(pool.rows), model.embeddings(pool)
+    p = model.heads(pool.rows)
     candidates = [
         Candidate(
             id=str(place),
@@ -62,9 +62,9 @@ def _choose(
             heads=p[pool.offsets[place] : pool.offsets[place + 1]].tolist(),
             step_chars=[len(step.text) for step in pool.traces[place].steps],
             final_answer_correct=pool.traces[place].final_answer_correct,
-            embedding=embeddings[place],
+            embedding=embedding,
         )
-        for place in left
+        for place, embedding in zip(left, model.embeddings(pool, left), strict=True)
     ]
     drawn = rank(function, candidates, budget=budget, cost=plan.cost, rng=rng, caps=plan.caps)
     return [int(one.id) for one in drawn]

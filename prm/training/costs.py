@@ -12,6 +12,7 @@ import time
 from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import lru_cache
 
 import torch
 
@@ -171,6 +172,7 @@ def device_peak(device: torch.device) -> tuple[float, str]:
     return _probe(device, dtype, size), f"measured by a {dtype} matmul of {size} here".replace("torch.", "")
 
 
+@lru_cache(maxsize=4)
 def _probe(device: torch.device, dtype: torch.dtype, size: int) -> float:
     matrix = torch.ones(size, size, device=device, dtype=dtype)
     best = float("inf")

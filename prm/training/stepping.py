@@ -59,7 +59,7 @@ class Stepper:
     def _gradients(self, batch: list[int], number: int) -> float | None:
         """Leave the gradients of this process's parts; the whole batch's loss, None where memory ran out anywhere."""
         self.optimiser.zero_grad(set_to_none=True)
-        torch.manual_seed((self.config.seed * 1_000_003 + number) * self.team.size + self.team.rank)
+        _reseed((self.config.seed * 1_000_003 + number) * self.team.size + self.team.rank)
         self.objective.readout.train()
         loss, short = 0.0, False
         try:
@@ -134,3 +134,10 @@ def _groups(readout: list[nn.Parameter], tuned: list[nn.Parameter], config: Trai
         if parameters:
             groups.append({"params": parameters, "lr": config.backbone_learning_rate, "weight_decay": 0.01})
     return groups
+
+
+def _reseed(seed: int) -> None:
+    """As torch.manual_seed, which where there is no accelerator notes the call's stack for one, a tenth of a step."""
+    torch.random.default_generator.manual_seed(seed)
+    if torch.cuda.is_initialized():
+        torch.cuda.manual_seed(seed)
