@@ -335,6 +335,22 @@ class LabelBatchAdmin(ReadOnlyAdmin):
     list_select_related = ("project", "annotator__user", "annotator__project", "source")
 
 
+@admin.register(models.GoldAnswer)
+class GoldAnswerAdmin(ReadOnlyAdmin):
+    list_display = ("id", "project", "solution", "annotation", "accepted", "active", "by", "created_at")
+    list_filter = ("active", "project")
+    search_fields = ("=solution__id", "project__slug")
+    list_select_related = ("project", "solution", "annotation", "by")
+
+
+@admin.register(models.ScreeningDecision)
+class ScreeningDecisionAdmin(ReadOnlyAdmin):
+    list_display = ("id", "membership", "outcome", "right", "given", "by", "decided_at")
+    list_filter = ("outcome", "membership__project")
+    search_fields = ("membership__user__username", "reason")
+    list_select_related = ("membership__user", "membership__project", "by")
+
+
 @admin.register(models.AuditEntry)
 class AuditEntryAdmin(ReadOnlyAdmin):
     list_display = ("at", "by", "action", "target_type", "target_id", "project")

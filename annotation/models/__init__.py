@@ -4,6 +4,7 @@ from annotation.models.annotation import Annotation, Dispute, FinishReason, Path
 from annotation.models.api_token import ApiToken
 from annotation.models.audit_entry import AuditEntry
 from annotation.models.generation import Generation
+from annotation.models.gold import GoldAnswer, ScreeningDecision
 from annotation.models.import_job import ImportJob, ImportRejection
 from annotation.models.import_options import ImportOptions, parse_options
 from annotation.models.label_batch import LabelBatch
@@ -34,6 +35,7 @@ __all__ = [
     "Draft",
     "FinishReason",
     "Generation",
+    "GoldAnswer",
     "ImportJob",
     "ImportOptions",
     "ImportRejection",
@@ -60,6 +62,7 @@ __all__ = [
     "RunStage",
     "SampledProblem",
     "SamplingRun",
+    "ScreeningDecision",
     "ServedScore",
     "ShadowComparison",
     "SimulationRun",

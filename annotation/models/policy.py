@@ -6,6 +6,7 @@ import msgspec
 
 from annotation.formats.record import SourceKind
 from annotation.formats.trl import Neutral
+from annotation.models.gold_policy import GoldPolicy, ScreeningPolicy
 from annotation.models.rounds_policy import RoundsPolicy
 
 Acquisition = Literal[
@@ -116,6 +117,8 @@ class ProjectPolicy(msgspec.Struct, forbid_unknown_fields=True):
     gate_min_holdout: Positive = 20
     keep_models: Positive = 10
     quality: QualityPolicy = msgspec.field(default_factory=QualityPolicy)
+    gold: GoldPolicy = msgspec.field(default_factory=GoldPolicy)
+    screening: ScreeningPolicy = msgspec.field(default_factory=ScreeningPolicy)
     shadow_models: bool = True
     training: dict[str, Any] = {}
     serving: ServingPolicy = msgspec.field(default_factory=ServingPolicy)

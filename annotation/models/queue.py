@@ -50,7 +50,12 @@ class QueueItem(models.Model):
 
     class Meta:
         constraints = [
-            models.UniqueConstraint(fields=["generation", "solution"], name="queue_item_once_per_generation"),
+            # A gold solution becomes an item of its own for each person who is given it.
+            models.UniqueConstraint(
+                fields=["generation", "solution"],
+                condition=~Q(lane__in=["screening", "gold"]),
+                name="queue_item_once_per_generation",
+            ),
             models.CheckConstraint(
                 condition=Q(wanted__gte=F("leased") + F("done")), name="queue_item_never_over_wanted"
             ),

@@ -1,0 +1,64 @@
+from django.contrib.auth.models import User
+from django.contrib.postgres.fields import ArrayField
+from django.db import models
+from django.db.models import Q
+
+from annotation.models.annotation import Annotation
+from annotation.models.project import Membership, Project
+from annotation.models.solution import Solution
+
+
+class GoldAnswer(models.Model):
+    """A solution whose first error is known, by which annotators are measured without their knowing.
+
+    `annotation` is the reference: a person's word or the consensus of people, never a machine's. `accepted` are further
+    first errors (positions, -1 for none) that count as right. While `active`, the solution teaches and measures no
+    model.
+    """
+
+    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="gold_answers")
+    solution = models.OneToOneField(Solution, on_delete=models.CASCADE, related_name="gold_answer")
+    annotation = models.ForeignKey(Annotation, on_delete=models.PROTECT, related_name="+")
+    accepted = ArrayField(models.IntegerField(), default=list, blank=True)
+    active = models.BooleanField(default=True)
+    by = models.ForeignKey(User, null=True, blank=True, on_delete=models.PROTECT, related_name="+")
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        indexes = [models.Index(fields=["project", "solution"], condition=Q(active=True), name="gold_answer_active")]
+
+    def __str__(self) -> str:
+        return f"gold answer of solution {self.solution_id}"
+
+
+class ScreeningDecision(models.Model):
+    """Whether a person may label: the latest row decides. Rows never change; `by` is null for the project's policy.
+
+    `passed` lets in, `failed` and `paused` keep out until somebody decides anew, `again` asks for another screening.
+    `right` of `given` gold answers led to it, where answers did.
+    """
+
+    class Outcome(models.TextChoices):
+        PASSED = "passed"
+        FAILED = "failed"
+        AGAIN = "again"
+        PAUSED = "paused"
+
+    membership = models.ForeignKey(Membership, on_delete=models.PROTECT, related_name="screening_decisions")
+    outcome = models.CharField(max_length=8, choices=Outcome)
+    by = models.ForeignKey(User, null=True, blank=True, on_delete=models.PROTECT, related_name="+")
+    reason = models.TextField(blank=True)
+    right = models.PositiveIntegerField(null=True, blank=True)
+    given = models.PositiveIntegerField(null=True, blank=True)
+    decided_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        constraints = [
+            models.CheckConstraint(
+                condition=Q(outcome__in=["passed", "failed", "again", "paused"]), name="screening_outcome_known"
+            )
+        ]
+        indexes = [models.Index(fields=["membership", "-id"], name="screening_latest")]
+
+    def __str__(self) -> str:
+        return f"{self.membership_id} {self.outcome}"
