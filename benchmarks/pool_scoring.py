@@ -64,21 +64,22 @@ def storing(rows: int) -> None:
         ModelVersion.objects.create(project=project, number=n, path="none", sha256="0" * 64) for n in (1, 2)
     )
 
-    def write(version: ModelVersion, some: list[int], put: Callable[[list[PoolScore]], Any]) -> None:
+    def write(version: ModelVersion, some: list[int], put: Callable[[list[PoolScore]], Any]) -> float:
+        """Seconds of the transactions alone, without the making of the synthetic rows."""
         make_partition(version)
+        seconds = 0.0
         for start in range(0, len(some), BATCH):
             batch = list(_synthetic(version, some[start : start + BATCH]))
+            begun = time.monotonic()
             with transaction.atomic():
                 put(batch)
+            seconds += time.monotonic() - begun
+        return seconds
 
-    making = _timed(lambda: [list(_synthetic(copied, ids[:BATCH]))])[0] / BATCH
     few = ids[: rows // SLOW_SHARE]
-    seconds, _ = _timed(lambda: write(copied, ids, lambda batch: write_scores(copied, batch)))
-    _say(f"COPY of {rows:,} rows", seconds - making * rows, rows)
-    seconds, _ = _timed(
-        lambda: write(created, few, lambda batch: PoolScore.objects.bulk_create(batch, batch_size=1000))
-    )
-    _say(f"bulk_create of {len(few):,} rows", seconds - making * len(few), len(few))
+    _say(f"COPY of {rows:,} rows", write(copied, ids, lambda batch: write_scores(copied, batch)), rows)
+    seconds = write(created, few, lambda batch: PoolScore.objects.bulk_create(batch, batch_size=1000))
+    _say(f"bulk_create of {len(few):,} rows", seconds, len(few))
     _say("looking for new solutions (none there)", _timed(lambda: cut_shards(copied))[0], rows)
     chosen = [ids[i] for i in np.random.default_rng(0).permutation(len(ids))[:20_000]]
     needed = PoolScore.objects.filter(model_version=copied, solution__in=chosen)
@@ -110,8 +111,12 @@ def scoring(solutions: int, workers: list[int]) -> None:
             assert process.stdout is not None
             process.stdout.readline()  # its model is loaded
         started = time.monotonic()
+        for process in processes:  # all told to begin before one is waited for
+            assert process.stdin is not None
+            process.stdin.write(b"\n")
+            process.stdin.flush()
         for process in processes:
-            process.communicate(b"\n")
+            process.communicate()
         _say(f"scoring {wanted:,} solutions with {number} workers", time.monotonic() - started, wanted)
         assert version.pool_scores.count() == wanted
     ModelVersion.objects.filter(pk=version.pk).update(state=ModelVersion.State.RETIRED)

@@ -18,6 +18,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--generations", type=int, default=5)
     parser.add_argument("--budget", type=int, default=250, help="solutions a generation")
+    parser.add_argument("--control", type=float, default=0.1, help="share of a generation drawn at random")
     parser.add_argument("--solutions", type=int, default=2400, help="in the project")
     parser.add_argument("--kills", type=int, default=3, help="of workers, a generation")
     parser.add_argument("--span", type=float, default=75, help="seconds of a generation in which they fall")

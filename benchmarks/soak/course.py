@@ -91,7 +91,9 @@ def run(options: argparse.Namespace, running: Platform, var: Path) -> Course:
     """Until as many generations are labelled and learned from as were asked for, or the limit is over."""
     folder = var / "clients"
     folder.mkdir()
-    project, manager = create(solutions=options.solutions, budget=options.budget, seed=options.seed)
+    project, manager = create(
+        solutions=options.solutions, budget=options.budget, control=options.control, seed=options.seed
+    )
     files = _hire(options, running, project, manager, folder)
     course, books = Course(project), Books(project, [])
     blows = plan(generations=options.generations, seed=options.seed, kills=options.kills, span=options.span)

@@ -23,7 +23,7 @@ SECOND_TAB_OF = {6: 5}
 SLOWER = {"hasty": 6.0, "lenient": 2.0}
 
 
-def create(*, solutions: int, budget: int, seed: int) -> tuple[Project, User]:
+def create(*, solutions: int, budget: int, control: float, seed: int) -> tuple[Project, User]:
     """The project before anybody labels; a round is due when nine tenths of a generation are labelled."""
     manager = User.objects.create_user("soak-manager", is_staff=True)
     policy = {
@@ -31,7 +31,7 @@ def create(*, solutions: int, budget: int, seed: int) -> tuple[Project, User]:
         "generation_budget": budget,
         "lease_minutes": 1,
         "rounds": {"after_labels": round(0.9 * budget)},
-        "mix": {"control": 0.1, "holdout": 0.25, "calibration": 0.1, "overlap": 0.12},
+        "mix": {"control": control, "holdout": 0.25, "calibration": 0.1, "overlap": 0.12},
         "gate_tolerance": TOLERANCE,
     }
     project = create_project(by=manager, name="Soak", slug=SLUG, policy=policy)

@@ -1,4 +1,4 @@
-"""What a soak ends with: two tables, a file, and whether all of it held."""
+"""What a soak ends with: its tables, a file, and whether all of it held."""
 
 import argparse
 import os
@@ -8,9 +8,10 @@ from pathlib import Path
 
 import msgspec
 
+from annotation.models import Project
 from benchmarks.soak.course import Course
 from benchmarks.soak.project import TOLERANCE
-from benchmarks.soak.quality import Served, champion_history, falls
+from benchmarks.soak.quality import Figure, Served, champion_history, falls
 from launch.options import BASE_DIR
 from prm.files import write_json
 
@@ -30,6 +31,7 @@ def finish(options: argparse.Namespace, course: Course, var: Path) -> int:
     print("|---" * 6 + "|")
     for one in history:
         print(_line(one))
+    print(_live_comparisons(course.project))
     for told in [*worse, *course.failed_runs, *([course.hung] if course.hung else [])]:
         print(f"\n{told}")
     held = not (any(course.broken.values()) or worse or course.hung) and rose
@@ -44,6 +46,18 @@ def _line(one: Served) -> str:
     change = str(one.change_on_truth) if one.change_on_truth else ""
     after = one.generation - 1 if one.number else "-"
     return f"| {after} | {name} | {one.trained_on} | {one.labels} | {one.truth} | {change} |"
+
+
+def _live_comparisons(project: Project) -> str:
+    """What each round's shadow models found: acquisition beside control on equal label-seconds."""
+    rows = [
+        f"| {one.generation} | {one.start_labels} | {one.acquisition_labels} | {one.control_labels} "
+        f"| {one.acquisition_seconds:,.0f} | {one.control_seconds:,.0f} | {one.acquisition_f1:.3f} "
+        f"| {one.control_f1:.3f} | {Figure(one.gain, one.low, one.high)} |"
+        for one in project.shadow_comparisons.order_by("pk")
+    ]
+    head = "| up to generation | start | acquisition labels | control | seconds | seconds | F1 | F1 | gain |"
+    return "\n".join(["", head, "|---" * 9 + "|", *rows])
 
 
 def _document(
