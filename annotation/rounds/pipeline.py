@@ -221,11 +221,15 @@ def _fail(run: TrainingRun, stage: RunStage, error: Exception) -> None:
 
 @transaction.atomic
 def _cancel(run: TrainingRun) -> None:
+    """End the run where it stands; it has succeeded if nothing is left but what the round can do without."""
     now = timezone.now()
-    run.stages.exclude(state__in=ENDED).update(state=RunStage.State.CANCELLED, finished_at=now)
-    run.state, run.finished_at, run.cancel_requested = TrainingRun.State.CANCELLED, now, True
+    left = run.stages.exclude(state__in=ENDED)
+    stands = all(STAGES[name].optional for name in left.values_list("name", flat=True))
+    left.update(state=RunStage.State.CANCELLED, finished_at=now)
+    run.state = TrainingRun.State.SUCCEEDED if stands else TrainingRun.State.CANCELLED
+    run.finished_at, run.cancel_requested = now, True
     run.save(update_fields=["state", "finished_at", "cancel_requested"])
-    _tell(run, "run.cancelled")
+    _tell(run, "run.succeed" if stands else "run.cancelled")
 
 
 def _tell(run: TrainingRun, action: str) -> None:

@@ -11,7 +11,7 @@ from annotation.errors import Conflict, DomainError, Forbidden
 from annotation.models import AuditEntry, Membership, RunStage, TrainingRun
 from annotation.rounds import pipeline, registry, runs, tickets
 from annotation.rounds.lock import project_lock
-from annotation.rounds.work import Outcome
+from annotation.rounds.work import Outcome, RunCancelled
 from tests.factories import MembershipFactory, ModelVersionFactory
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -69,6 +69,20 @@ def test_each_task_does_one_stage_and_asks_for_the_next_on_its_queue(run, perfor
     assert state(run) == Run.SUCCEEDED
     assert all(stage.figure == f"{stage.name} done" for stage in run.stages.all())
     assert AuditEntry.objects.filter(action="run.succeed", target_id=str(run.pk)).count() == 1
+
+
+def test_calling_off_what_a_round_can_do_without_leaves_it_a_success(run, performed, manager):
+    names, behaviour = performed
+
+    def called_off(work):
+        TrainingRun.objects.filter(pk=run.pk).update(cancel_requested=True)
+        raise RunCancelled
+
+    behaviour["shadow"] = called_off
+    assert pipeline.run_through(run).state == Run.SUCCEEDED
+    assert run.stages.get(name="shadow").state == Stage.CANCELLED
+    assert names[-2:] == ["select", "shadow"]
+    assert not AuditEntry.objects.filter(action="run.cancelled").exists()
 
 
 def test_a_second_message_for_a_stage_does_nothing(run, performed, sent):
