@@ -1,7 +1,8 @@
 """python -m benchmarks.serving: latency and throughput of POST /api/v1/score on a platform that it starts itself.
 
 Closed-loop clients send one solution a request to web and worker processes as `make run` starts them. "one by one"
-is the same platform with a worker that takes one request at a time; "batched" takes what waits, 64 at most.
+is the same platform with a worker that takes one request at a time; "batched" takes what waits, 64 at most; "beside
+pool scoring" does so while the same worker scores a pool.
 """
 
 import argparse
@@ -11,9 +12,10 @@ from pathlib import Path
 import msgspec
 
 from benchmarks.serving.load import Load, bodies_of, drive
-from benchmarks.serving.platform import ROOT, prepared, running
+from benchmarks.serving.platform import ROOT, prepared, running, score_pool, unscored
 
-WAYS = {"one by one": 1, "batched": 64}
+ALONE = "one by one"
+WAYS = {ALONE: 1, "batched": 64, "beside pool scoring": 64}
 WARM_UP = 3.0
 
 
@@ -21,6 +23,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.serving", description=__doc__)
     parser.add_argument("--clients", type=int, nargs="+", default=[1, 4, 16, 64])
     parser.add_argument("--seconds", type=float, default=10.0, help="measured for each number of clients")
+    parser.add_argument("--pool", type=int, default=10_000, help="solutions to be scored beside")
     parser.add_argument("--port", type=int, default=8160)
     parser.add_argument("--json", type=Path, help="file for the figures")
     options = parser.parse_args()
@@ -30,11 +33,15 @@ def main() -> None:
         for way, batch in WAYS.items():
             with running(launch, batch=batch) as address:
                 drive(way, address, secret, bodies, clients=2, warm_up=0, seconds=WARM_UP)
+                if way == "beside pool scoring":
+                    score_pool(options.pool)
                 for clients in options.clients:
                     found.append(
                         drive(way, address, secret, bodies, clients=clients, warm_up=WARM_UP, seconds=options.seconds)
                     )
                     print(line(found[-1]), flush=True)
+                if way == "beside pool scoring":
+                    print(f"{unscored():,} of the pool were still to be scored at the end.")
     print(table(found))
     if options.json:
         told = {"machine": machine.processor() or machine.machine(), "loads": msgspec.to_builtins(found)}
@@ -55,10 +62,11 @@ def table(found: list[Load]) -> str:
         "| clients | way | solutions/s | p50 ms | p95 ms | p99 ms | refused | failed | ratio |\n|---:|---|"
         + "---:|" * 7
     )
-    alone = {one.clients: one.rate for one in found if WAYS[one.way] == 1}
+    alone = {one.clients: one.rate for one in found if one.way == ALONE}
+    order = list(WAYS)
     rows = [
         f"{line(one)} {one.rate / alone[one.clients] if alone[one.clients] else float('nan'):.2f} |"
-        for one in sorted(found, key=lambda one: (one.clients, WAYS[one.way]))
+        for one in sorted(found, key=lambda one: (one.clients, order.index(one.way)))
     ]
     return "\n".join(["", head, *rows])
 

@@ -102,3 +102,23 @@ def _served(folder: Path) -> str:
         registry.crown(by=None, version=version, reason="benchmark")
     _, secret = issue_token(by=user, name="benchmark")
     return secret
+
+
+def score_pool(solutions: int) -> None:
+    """Give the project a pool of so many sandbox solutions, and the worker the scoring of it."""
+    from annotation.intake.records import import_records
+    from annotation.models import ModelVersion, Project
+    from annotation.rounds.gateway.sandbox import Sandbox
+    from annotation.rounds.pool.scoring import begin_scoring
+
+    project = Project.objects.get(slug="served")
+    import_records(project=project, records=Sandbox(solutions=solutions, seed=1).records(), by=None)
+    begin_scoring(ModelVersion.objects.get(project=project))
+
+
+def unscored() -> int:
+    """Solutions of the pool that have no score yet."""
+    from annotation.models import ModelVersion
+    from annotation.rounds.pool.shards import left_of
+
+    return left_of(ModelVersion.objects.get(project__slug="served"))
