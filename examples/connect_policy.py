@@ -45,7 +45,7 @@ def main() -> None:
     run.refresh_from_db()
     assert run.generation is not None, run.error
     queued = QueueItem.objects.filter(generation=run.generation)
-    fresh = queued.filter(solution__extra__sampled__run=run.pk).count()
+    fresh = queued.filter(solution__provenance__run=run.name).count()
     print(f"Generation {run.generation.number} is open: {fresh} of its {queued.count()} items are new samples.")
     _report(run, champion.pk)
 
@@ -53,7 +53,7 @@ def main() -> None:
 def _report(run: SamplingRun, champion: int) -> None:
     """Of the pool's problems without labels, whose samples the champion scored."""
     pools: dict[int, list[tuple[float, bool]]] = defaultdict(list)
-    rows = PoolScore.objects.filter(model_version=champion, solution__extra__sampled__run=run.pk)
+    rows = PoolScore.objects.filter(model_version=champion, solution__provenance__run=run.name)
     graded = rows.filter(score__isnull=False, solution__final_answer_correct__isnull=False)
     for problem, score, right in graded.values_list("solution__problem", "score", "solution__final_answer_correct"):
         pools[problem].append((score, right))

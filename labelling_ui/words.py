@@ -10,6 +10,7 @@ FINISH_REASONS = [
     ("bad_problem", _("bad problem")),
 ]
 SPLITS = [("pool", _("pool")), ("calibration", _("calibration")), ("holdout", _("holdout"))]
+VISIBILITIES = [("raw", _("raw")), ("summary", _("a summary")), ("redacted", _("redacted"))]
 SOURCES = [
     ("human", _("people")),
     ("simulated", _("simulated people")),

@@ -35,8 +35,9 @@ class FreezeSerializer(serializers.Serializer):
     filters = JSONObjectField(
         required=False,
         default=dict,
-        help_text="`splits`, `source_kinds`, `finish_reasons`, `lanes`, `generations` (lists; empty is all), "
-        "`submitted_from`, `submitted_to` (ISO 8601), `min_annotations` (1), `revisions` (latest or all).",
+        help_text="`splits`, `policies`, `visibilities`, `source_kinds`, `finish_reasons`, `lanes`, "
+        "`generations` (lists; empty is all), `submitted_from`, `submitted_to` (ISO 8601), "
+        "`min_annotations` (1), `revisions` (latest or all).",
     )
 
 

@@ -38,6 +38,9 @@ def dataset_card(snapshot: Snapshot, *, neutral: str = "positive") -> str:
         + "\n\nSplits are by problem: numeric variants of a problem share one. Train on `pool`, fit thresholds on "
         "`calibration`, and keep `holdout` for measuring.",
         _table("Domains", "domain", "solutions", counts["domains"]),
+        _table("What wrote them", "policy model", "solutions", counts.get("policies", {})),
+        _table("What is shown of the reasoning", "visibility", "solutions", counts.get("visibilities", {})),
+        _table("Final answers", "outcome (by whom)", "solutions", counts.get("outcomes", {})),
         _table("Why a solution was labelled", "lane", "annotations", counts["lanes"]),
         _filters(snapshot.filters),
         _formats(neutral),

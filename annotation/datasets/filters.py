@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal
 import msgspec
 
 from annotation.errors import DomainError
+from annotation.formats.provenance import Visibility
 from annotation.formats.record import FinishReason, RecordAnnotation, SourceKind
 
 Split = Literal["pool", "calibration", "holdout"]
@@ -16,6 +17,7 @@ Lane = Literal["screening", "gold", "holdout", "calibration", "control", "acquis
 class SnapshotFilters(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=True, frozen=True):
     """An empty list asks for everything. Times are ISO 8601; `submitted_to` itself is left out.
 
+    `policies` names the models that wrote; a solution of unknown visibility is of none of the `visibilities`.
     `min_annotations` counts what the other filters leave; 0 takes solutions without labels too.
     `revisions` is "latest" for each person's last word on a solution, "all" for the earlier ones too. Batches that are
     set aside are left out unless `set_aside` is "included". `consensus` says how the words on a step are put together:
@@ -23,6 +25,8 @@ class SnapshotFilters(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=
     """
 
     splits: list[Split] = []
+    policies: list[str] = []
+    visibilities: list[Visibility] = []
     source_kinds: list[SourceKind] = []
     finish_reasons: list[FinishReason] = []
     lanes: list[Lane] = []

@@ -8,6 +8,7 @@ from django.db import connection, transaction
 from django.db.models import BooleanField, Count, Exists, ExpressionWrapper, OuterRef, Prefetch, Q, QuerySet
 
 from annotation.datasets.filters import SnapshotFilters
+from annotation.formats.provenance import OutcomeSource
 from annotation.formats.record import (
     Completion,
     FinishReason,
@@ -90,6 +91,10 @@ def _solutions(project: Project, filters: SnapshotFilters) -> QuerySet[Solution]
     )
     if filters.splits:
         solutions = solutions.filter(split__in=filters.splits)
+    if filters.policies:
+        solutions = solutions.filter(generator__in=filters.policies)
+    if filters.visibilities:
+        solutions = solutions.filter(provenance__visibility__in=filters.visibilities)
     if filters.min_annotations:
         solutions = solutions.filter(Exists(Annotation.objects.filter(solution=OuterRef("pk"))))
     return solutions
@@ -117,6 +122,8 @@ def _record(solution: Solution) -> Record:
         generator=solution.generator,
         final_answer=solution.final_answer,
         final_answer_correct=solution.final_answer_correct,
+        outcome_source=cast(OutcomeSource | None, solution.outcome_source or None),
+        provenance=solution.origin if solution.provenance else None,
         extra=solution.extra,
     )
 

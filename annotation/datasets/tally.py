@@ -9,7 +9,11 @@ from annotation.quality.agreement import count_pairs
 
 
 class Tally:
-    """Counts of records: solutions by split and domain; labels by kind, finish reason and lane; ratings; agreement."""
+    """Counts of records.
+
+    Solutions by split, domain, policy, visibility and outcome; labels by kind, finish reason and lane; ratings;
+    agreement.
+    """
 
     def __init__(self) -> None:
         self._problems: set[int | str] = set()
@@ -20,6 +24,9 @@ class Tally:
             for name in (
                 "splits",
                 "domains",
+                "policies",
+                "visibilities",
+                "outcomes",
                 "source_kinds",
                 "sources",
                 "finish_reasons",
@@ -56,6 +63,9 @@ class Tally:
         self._problems.add(record.problem_id or record.problem)
         self._count["splits"][record.split] += 1
         self._count["domains"][record.domain] += 1
+        self._count["policies"][record.generator] += 1
+        self._count["visibilities"][(record.provenance and record.provenance.visibility) or "not known"] += 1
+        self._count["outcomes"][_outcome(record)] += 1
         for annotation in record.annotations:
             self._add_label(annotation)
         known = {_person(a): a.first_error for a in record.annotations if a.first_error is not None}
@@ -78,6 +88,11 @@ class Tally:
             for rating in place.ratings:
                 word = {1: "good", 0: "neutral", -1: "bad", None: rating.state}[rating.rating]
                 self._count["ratings"][word] += 1
+
+
+def _outcome(record: Record) -> str:
+    known = {True: "correct", False: "wrong", None: ""}[record.final_answer_correct]
+    return f"{known} ({record.outcome_source or 'given'})" if known else "unknown"
 
 
 def _person(annotation: RecordAnnotation) -> str:

@@ -2,7 +2,8 @@
 
 A step is a string, or `{"text": ..., "kind": ...}`. `solution` is a text that is split into steps when it
 is imported. `id`, `domain`, `source_group`, `generator`, `reference_solution`, `final_answer` and
-`final_answer_correct` are known too; other keys are kept with the solution. Labels are not part of it.
+`final_answer_correct` are known too, `outcome_source` says where the last is from, and `provenance` what made the
+solution; other keys are kept with the solution. Labels are not part of it.
 """
 
 from collections.abc import Iterable, Iterator
@@ -10,6 +11,7 @@ from typing import Any, BinaryIO
 
 import msgspec
 
+from annotation.formats.provenance import OutcomeSource, Provenance
 from annotation.formats.reading import Numbered, Unreadable, read_records
 from annotation.formats.record import Completion, Record, StepKind
 
@@ -33,6 +35,8 @@ class _Line(msgspec.Struct, omit_defaults=True):
     reference_solution: str | None = None
     final_answer: Word = None
     final_answer_correct: bool | None = None
+    outcome_source: OutcomeSource | None = None
+    provenance: Provenance | None = None
 
 
 def read(stream: BinaryIO, *, skip: int = 0) -> Iterator[Numbered]:
@@ -55,6 +59,8 @@ def write(records: Iterable[Record]) -> Iterator[bytes]:
             reference_solution=record.reference_solution,
             final_answer=record.final_answer,
             final_answer_correct=record.final_answer_correct,
+            outcome_source=record.outcome_source,
+            provenance=record.provenance,
         )
         yield msgspec.json.encode({**record.extra, **msgspec.to_builtins(line)}) + b"\n"
 
@@ -77,6 +83,8 @@ def _record(value: Any) -> Record:
         generator=line.generator,
         final_answer=_text(line.final_answer),
         final_answer_correct=line.final_answer_correct,
+        outcome_source=line.outcome_source,
+        provenance=line.provenance,
         extra={key: value[key] for key in value if key not in _Line.__struct_fields__},
     )
 

@@ -9,6 +9,8 @@ from typing import Any, Literal
 
 import msgspec
 
+from annotation.formats.provenance import OutcomeSource, Provenance
+
 StepKind = Literal["reasoning", "plan", "tool_call", "observation", "edit", "answer"]
 RatingState = Literal["rated", "unsure", "not_reached"]
 FinishReason = Literal["solution", "found_error", "give_up", "bad_problem"]
@@ -86,7 +88,8 @@ class Consensus(msgspec.Struct, omit_defaults=True):
 class Record(msgspec.Struct, omit_defaults=True):
     """One solution. `solution_text` is a text not split into steps yet; `positions` is then empty.
 
-    The two ids are those of the project that the record was read from, absent in a file from outside.
+    The two ids are those of the project that the record was read from, absent in a file from outside. An outcome
+    (`final_answer_correct`) without a source is as given in the file.
     """
 
     problem: str
@@ -104,6 +107,8 @@ class Record(msgspec.Struct, omit_defaults=True):
     generator: str = ""
     final_answer: str | None = None
     final_answer_correct: bool | None = None
+    outcome_source: OutcomeSource | None = None
+    provenance: Provenance | None = None
     extra: dict[str, Any] = {}
     annotations: list[RecordAnnotation] = []
     consensus: list[Consensus] = []

@@ -77,6 +77,11 @@ class SamplingRun(models.Model):
         return f"sampling {self.pk} from {self.endpoint} ({self.state})"
 
     @property
+    def name(self) -> str:
+        """What its solutions call it, in their provenance."""
+        return f"sampling-{self.pk}"
+
+    @property
     def tokens(self) -> int:
         return self.prompt_tokens + self.completion_tokens
 

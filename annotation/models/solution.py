@@ -1,6 +1,8 @@
+import msgspec
 from django.db import models
 from django.db.models import Q
 
+from annotation.formats.provenance import Provenance
 from annotation.models.problem import Problem, Split
 from annotation.models.project import Project
 
@@ -8,8 +10,14 @@ from annotation.models.project import Project
 class Solution(models.Model):
     """One sampled answer or agent run to a problem.
 
-    `split` repeats the problem's; a composite foreign key keeps the two equal for ever.
+    `split` repeats the problem's; a composite foreign key keeps the two equal for ever. `final_answer_correct` is
+    the outcome: right, wrong, or not known. `provenance` is read as `origin`.
     """
+
+    class OutcomeSource(models.TextChoices):
+        GIVEN = "given", "given with the solution"
+        GRADER = "grader", "answer compared with the reference"
+        TESTS = "tests", "tests that were run"
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="solutions")
     problem = models.ForeignKey(Problem, on_delete=models.CASCADE, related_name="solutions")
@@ -19,6 +27,8 @@ class Solution(models.Model):
     generator = models.CharField(max_length=200, blank=True, help_text="The policy model that wrote it.")
     final_answer = models.TextField(null=True, blank=True)
     final_answer_correct = models.BooleanField(null=True, blank=True)
+    outcome_source = models.CharField(max_length=8, choices=OutcomeSource, blank=True)
+    provenance = models.JSONField(default=dict, blank=True)
     extra = models.JSONField(default=dict, blank=True)
     import_job = models.ForeignKey(
         "annotation.ImportJob", null=True, blank=True, on_delete=models.SET_NULL, related_name="solutions"
@@ -29,11 +39,18 @@ class Solution(models.Model):
         constraints = [
             models.UniqueConstraint(fields=["problem", "content_hash"], name="solution_once_per_problem"),
             models.UniqueConstraint(fields=["id", "split"], name="solution_split_key"),
+            models.CheckConstraint(
+                condition=Q(outcome_source__in=["", "given", "grader", "tests"]), name="solution_outcome_source_known"
+            ),
         ]
         indexes = [models.Index(fields=["project", "split"], name="solution_project_split")]
 
     def __str__(self) -> str:
         return f"solution {self.pk}"
+
+    @property
+    def origin(self) -> Provenance:
+        return msgspec.convert(self.provenance, Provenance)
 
 
 class StepKind(models.TextChoices):

@@ -1,17 +1,12 @@
 """A policy's text becomes a record: split into steps, graded, and told where it comes from."""
 
-import hashlib
-
+from annotation.formats.provenance import Provenance
 from annotation.formats.record import Completion, Record, Rejection
 from annotation.intake.preparing import prepared
 from annotation.models import Problem, SamplingRun
 from annotation.rounds.gateway.policies import Sample, answer_in, is_right, step_in
 
 GENERATOR_LENGTH = 200
-
-
-def prompt_sha256(prompt: str) -> str:
-    return hashlib.sha256(prompt.encode()).hexdigest()
 
 
 def record_of(run: SamplingRun, problem: Problem, sample: Sample, number: int) -> Record | Rejection:
@@ -27,9 +22,9 @@ def record_of(run: SamplingRun, problem: Problem, sample: Sample, number: int) -
         source_group=problem.source_group,
         domain=problem.domain,
         reference_answer=problem.reference_answer,
-        external_id=f"sampling-{run.pk}-{problem.pk}-{number}",
+        external_id=f"{run.name}-{problem.pk}-{number}",
         generator=run.model[:GENERATOR_LENGTH],
-        extra={"sampled": provenance(run)},
+        provenance=provenance(run),
     )
     ready = prepared(number, record, run.decomposition)
     if isinstance(ready, Record):
@@ -37,17 +32,18 @@ def record_of(run: SamplingRun, problem: Problem, sample: Sample, number: int) -
         last = ready.positions[-1][0].text
         ready.final_answer = answer_in(last)
         ready.final_answer_correct = is_right(last, problem.reference_answer)
+        ready.outcome_source = None if ready.final_answer_correct is None else "grader"
     return ready
 
 
-def provenance(run: SamplingRun) -> dict[str, object]:
+def provenance(run: SamplingRun) -> Provenance:
     """What is kept with each solution of how it was sampled."""
-    return {
-        "run": run.pk,
-        "endpoint": run.endpoint,
-        "model": run.model,
-        "temperature": run.temperature,
-        "max_tokens": run.max_tokens,
-        "prompt_sha256": prompt_sha256(run.prompt),
-        "seed": run.seed,
-    }
+    return Provenance(
+        policy=run.model,
+        temperature=run.temperature,
+        seed=run.seed,
+        prompt=run.prompt,
+        visibility="raw",
+        run=run.name,
+        settings={"max_tokens": run.max_tokens, "endpoint": run.endpoint},
+    )

@@ -11,6 +11,7 @@ from django.utils import timezone
 
 from annotation import audit
 from annotation.errors import Conflict, DomainError
+from annotation.formats.provenance import LONGEST_PROMPT
 from annotation.intake.decomposition import RULES
 from annotation.jobs import enqueue
 from annotation.membership.access import require_role
@@ -109,6 +110,8 @@ def check_wish(wish: Wish) -> None:
             raise _invalid(field, f"`{field}` is {value}; it goes from {least} to {most}.")
     if PROMPT not in wish.prompt:
         raise _invalid("prompt", f"The prompt has no {PROMPT}, so the policy would not see the problem.")
+    if len(wish.prompt) > LONGEST_PROMPT:
+        raise _invalid("prompt", f"The prompt is longer than {LONGEST_PROMPT} characters.")
     if wish.decomposition not in RULES:
         raise _invalid("decomposition", f"Texts are split by {', '.join(RULES)}; not by '{wish.decomposition}'.")
     if wish.choice not in SamplingRun.Choice.values:

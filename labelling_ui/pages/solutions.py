@@ -3,7 +3,7 @@
 from typing import Any
 
 from django import forms
-from django.db.models import Count, OuterRef, QuerySet, Subquery
+from django.db.models import Count, OuterRef, Q, QuerySet, Subquery
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import render
 from django.utils.translation import gettext_lazy as _
@@ -24,6 +24,14 @@ class SolutionFilters(Filters):
         required=False,
         label=_("Labels"),
     )
+    policy = forms.CharField(
+        required=False, label=_("Policy model"), widget=forms.TextInput({"type": "search", "placeholder": _("or run")})
+    )
+    visibility = forms.ChoiceField(
+        choices=[words.ALL, *words.VISIBILITIES, ("unknown", _("not known"))],
+        required=False,
+        label=_("Reasoning shown"),
+    )
     generation = forms.IntegerField(required=False, min_value=0, label=_("Generation"))
     lane = forms.CharField(required=False, widget=forms.HiddenInput)
     disagreement = forms.BooleanField(required=False, label=_("people disagree"))
@@ -41,6 +49,12 @@ class SolutionFilters(Filters):
             rows = rows.filter(problem__text__icontains=chosen["search"])
         if "split" in chosen:
             rows = rows.filter(split=chosen["split"])
+        if policy := chosen.get("policy"):
+            named = Q(generator__icontains=policy) | Q(provenance__policy__icontains=policy)
+            rows = rows.filter(named | Q(provenance__run=policy))
+        if visibility := chosen.get("visibility"):
+            unknown = Q(provenance__visibility__isnull=True)
+            rows = rows.filter(unknown if visibility == "unknown" else Q(provenance__visibility=visibility))
         if "annotated" in chosen:
             rows = rows.filter(labels__isnull=chosen["annotated"] == "no")
         if self.cleaned_data.get("generation") is not None:
@@ -58,6 +72,7 @@ COLUMNS = [
     Column("problem", _("Problem"), lambda s: s.problem.text),
     Column("domain", _("Domain"), lambda s: s.problem.domain, sort="problem__domain"),
     Column("split", _("Split"), lambda s: s.split, sort="split"),
+    Column("policy", _("Policy model"), lambda s: s.generator, sort="generator"),
     Column("labels", _("Labels"), lambda s: s.labels or 0, sort="labels", number=True),
     Column("score", _("Score"), lambda s: s.score, sort="score", number=True),
     Column("gain", _("Gain, nats"), lambda s: s.gain, sort="gain", number=True),
@@ -106,8 +121,25 @@ def solution(request: HttpRequest, member: Membership, solution_id: int) -> Http
             "labels": labels,
             "steps": _steps(found, labels, score),
             "score": score,
+            "facts": _facts(found),
         },
     )
+
+
+def _facts(solution: Solution) -> list[tuple[Any, Any]]:
+    """What made the solution, as far as it is known."""
+    made = solution.origin
+    known = [
+        (_("Policy model"), made.policy or solution.generator),
+        (_("Temperature"), made.temperature),
+        (_("Seed"), made.seed),
+        (_("Reasoning shown"), dict(words.VISIBILITIES).get(made.visibility or "")),
+        (_("Run"), made.run),
+        *((name, value) for name, value in sorted(made.settings.items())),
+        (_("Prompt"), made.prompt),
+        (_("Tools and scaffold"), made.scaffold),
+    ]
+    return [(name, value) for name, value in known if value not in (None, "")]
 
 
 def _steps(solution: Solution, labels: list[Annotation], score: PoolScore | None) -> list[dict[str, Any]]:

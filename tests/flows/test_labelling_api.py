@@ -6,7 +6,7 @@ import pytest
 from rest_framework.test import APIClient
 
 from annotation.membership.tokens import issue_token, revoke_token
-from annotation.models import Annotation, Draft, QueueItem
+from annotation.models import Annotation, Draft, QueueItem, Solution
 from tests.factories import GenerationFactory, MembershipFactory, QueueItemFactory, UserFactory
 
 pytestmark = pytest.mark.django_db
@@ -52,6 +52,21 @@ def finished(task, **changes):
         "total_ms": 2700,
         "path": path,
     } | changes
+
+
+def test_an_annotator_is_not_told_what_wrote_the_solution_or_whether_it_is_right(client, item):
+    Solution.objects.update(
+        generator="solver-7b",
+        provenance={"policy": "solver-7b", "visibility": "summary", "run": "rl-4"},
+        final_answer_correct=False,
+        outcome_source="tests",
+    )
+    told = client.post(address(item.project, "claim/"), {"holding": []}).content.decode()
+    assert '"task":{' in told
+    for secret in ("solver-7b", "rl-4", "summary", "outcome", "correct"):
+        assert secret not in told
+    for page in ("solutions/", f"solutions/{item.solution_id}/"):
+        assert client.get(f"/p/{item.project.slug}/{page}").status_code == 403
 
 
 def test_claim_draft_resume_submit(client, item):

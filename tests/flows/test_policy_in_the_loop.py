@@ -52,7 +52,7 @@ def test_a_killed_sampling_goes_on_and_takes_nothing_in_twice(celery_workers):
     assert (run.done_problems, run.sampled) == (run.problems, SAMPLES * run.problems)
     assert run.accepted + run.duplicates == run.sampled
     assert Solution.objects.count() == before + run.accepted
-    assert Solution.objects.filter(extra__sampled__run=run.pk).count() == run.accepted
+    assert Solution.objects.filter(provenance__run=run.name).count() == run.accepted
 
 
 def test_a_served_champion_judges_as_the_same_model_does_here(celery_workers, live_server):

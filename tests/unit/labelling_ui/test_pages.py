@@ -81,6 +81,25 @@ def test_solutions_are_filtered_by_what_was_said_of_them(manager: Client, projec
     assert manager.get("/p/algebra/solutions/?annotated=no").context["listing"].page.paginator.count == 2
 
 
+def test_solutions_show_what_made_them_and_are_filtered_by_it(manager: Client, project: Project) -> None:
+    one = project.solutions.order_by("pk").first()
+    made = {"policy": "solver@step400", "prompt": "Solve: <b>", "visibility": "summary", "run": "rl-7"}
+    project.solutions.filter(pk=one.pk).update(
+        provenance=made, generator="solver", final_answer_correct=True, outcome_source="tests"
+    )
+    for asked, found in (
+        ("policy=step400", 1),
+        ("policy=rl-7", 1),
+        ("visibility=summary", 1),
+        ("visibility=unknown", 2),
+    ):
+        listed = manager.get(f"/p/algebra/solutions/?{asked}").context["listing"].page
+        assert listed.paginator.count == found, asked
+    page = manager.get(f"/p/algebra/solutions/{one.pk}/").content.decode()
+    for said in ("solver@step400", "Solve: &lt;b&gt;", "a summary", "final answer right (tests that were run)"):
+        assert said in page
+
+
 def test_lists_filter_sort_and_download_alike(manager: Client, project: Project) -> None:
     page = manager.get("/p/algebra/labels/?finish_reason=found_error&sort=first_error")
     assert [label.first_error for label in page.context["listing"].page] == [1]

@@ -1175,7 +1175,7 @@ export interface components {
          */
         FormatEnum: "auto" | "prm800k" | "processbench" | "prmbench" | "trl" | "math_shepherd" | "rlhflow" | "mr_ben" | "big_bench_mistake" | "best_of_n" | "messages" | "who_and_when" | "atif" | "plain";
         FreezeRequest: {
-            /** @description `splits`, `source_kinds`, `finish_reasons`, `lanes`, `generations` (lists; empty is all), `submitted_from`, `submitted_to` (ISO 8601), `min_annotations` (1), `revisions` (latest or all). */
+            /** @description `splits`, `policies`, `visibilities`, `source_kinds`, `finish_reasons`, `lanes`, `generations` (lists; empty is all), `submitted_from`, `submitted_to` (ISO 8601), `min_annotations` (1), `revisions` (latest or all). */
             filters?: {
                 [key: string]: unknown;
             };

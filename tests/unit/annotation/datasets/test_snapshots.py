@@ -19,6 +19,7 @@ from annotation.datasets.records import stream_records
 from annotation.datasets.snapshots import create_snapshot, read_snapshot, snapshot_file
 from annotation.errors import DomainError, Forbidden, Missing
 from annotation.formats import prm800k, processbench, trl
+from annotation.formats.provenance import Provenance
 from annotation.formats.record import Completion, PathPosition, Rating, Record, RecordAnnotation
 from annotation.intake.checks import fault_of
 from annotation.intake.records import import_records
@@ -212,6 +213,29 @@ def test_filters(project, filters, names):
     )
     found = [label.native["name"] for record in stream(project, **filters) for label in record.annotations]
     assert sorted(found) == names
+
+
+def test_what_made_a_solution_goes_with_it_and_can_be_asked_for(project, manager):
+    raw, summary = Provenance(policy="m", visibility="raw"), Provenance(policy="m", visibility="summary")
+    records = [solution("p", rated(1)) for _ in range(3)]
+    for number, (record, made) in enumerate(zip(records, [raw, summary, None], strict=True)):
+        record.provenance, record.positions[1] = made, [Completion(f"s{number}")]
+        record.final_answer_correct = number == 0
+    records[0].outcome_source = "tests"
+    take_in(project, *records)
+    assert [record.provenance for record in stream(project)] == [raw, summary, None]
+    assert [record.outcome_source for record in stream(project)] == ["tests", "given", "given"]
+    assert [record.provenance for record in stream(project, visibilities=["raw"])] == [raw]
+    assert [record.provenance for record in stream(project, policies=["m"])] == [raw, summary]
+    card = dataset_card(create_snapshot(by=manager, project=project, filters={}))
+    for row in (
+        "| m | 2 |",
+        "| summary | 1 |",
+        "| not known | 1 |",
+        "| correct (tests) | 1 |",
+        "| wrong (given) | 2 |",
+    ):
+        assert row in card
 
 
 def test_filters_by_split_take_only_those_problems(project):

@@ -18,6 +18,21 @@ _written = st.fixed_dictionaries(
 )
 
 
+_provenance = st.fixed_dictionaries(
+    {},
+    optional={
+        "policy": TEXT.filter(bool),
+        "temperature": st.floats(0, 2),
+        "seed": st.integers(),
+        "prompt": TEXT.filter(bool),
+        "scaffold": TEXT.filter(bool),
+        "visibility": st.sampled_from(["raw", "summary", "redacted"]),
+        "run": TEXT.filter(bool),
+        "settings": st.just({"top_p": 0.9}),
+    },
+)
+
+
 @st.composite
 def prm800k_steps(draw):
     completions = draw(st.none() | st.lists(_shown, max_size=4))
@@ -100,6 +115,8 @@ def _plain(draw):
             "domain": TEXT.filter(bool),
             "source_group": TEXT.filter(bool),
             "generator": TEXT.filter(bool),
+            "outcome_source": st.sampled_from(["given", "grader", "tests"]),
+            "provenance": _provenance,
         },
     )
     return {**draw(line), **draw(_plain_solution), **draw(LEFTOVERS)}

@@ -6,6 +6,7 @@ import pytest
 
 from annotation.errors import DomainError
 from annotation.formats import prm800k, processbench
+from annotation.formats.provenance import Provenance
 from annotation.formats.record import Completion, PathPosition, Rating, Record, RecordAnnotation
 from annotation.intake.records import import_records
 from annotation.intake.store import Counts
@@ -158,6 +159,27 @@ def test_labels_that_cannot_be_taken(project, manager, change, field):
     with pytest.raises(DomainError) as raised:
         import_records(project=project, records=[record], by=manager)
     assert raised.value.extra["field"] == f"annotations[0].{field}"
+
+
+def test_a_solution_keeps_what_made_it_and_where_its_outcome_is_from(project, manager):
+    made = Provenance(policy="m@7", temperature=0.7, seed=3, visibility="summary", run="rl-4", settings={"top_p": 0.9})
+    records = [
+        Record("p", [[Completion("a")]], provenance=made, final_answer_correct=True, outcome_source="tests"),
+        Record("p", [[Completion("b")]], final_answer_correct=False),
+        Record("p", [[Completion("c")]]),
+    ]
+    import_records(project=project, records=records, by=manager)
+    found = list(Solution.objects.order_by("pk"))
+    assert [(one.generator, one.outcome_source) for one in found] == [("m@7", "tests"), ("", "given"), ("", "")]
+    assert [one.origin for one in found] == [made, Provenance(), Provenance()]
+
+
+def test_a_label_is_known_again_where_more_is_known_of_its_solution(project, manager):
+    import_records(project=project, records=[one_step("s")], by=manager)
+    graded = one_step("s", provenance=Provenance(run="r"), final_answer_correct=True, outcome_source="grader")
+    assert import_records(project=project, records=[graded], by=manager) == Counts(duplicates=1)
+    given = one_step("s", final_answer_correct=True, outcome_source="given")
+    assert import_records(project=project, records=[given], by=manager).annotations == 1
 
 
 def test_what_was_taken_in_is_audited(project, manager):

@@ -1,7 +1,6 @@
 """Sampling from a policy: what comes in and with what word of its origin, and how a run ends, whatever happens."""
 
 import dataclasses
-import hashlib
 from datetime import timedelta
 from io import StringIO
 
@@ -11,6 +10,7 @@ from django.core.management import CommandError, call_command
 from django.utils import timezone
 
 from annotation.errors import Conflict, DomainError, Forbidden
+from annotation.formats.provenance import Provenance
 from annotation.models import AuditEntry, Generation, PoolScore, SampledProblem, SamplingRun, Solution, Step
 from annotation.rounds.gateway import policies
 from annotation.rounds.pool.partitions import make_partition
@@ -33,19 +33,20 @@ def test_samples_come_in_graded_and_with_their_origin(sample, problems):
     assert run.right > 0
     assert run.wrong > 0
     assert run.tokens > run.calls == problems.count()
-    new = Solution.objects.filter(generator="sandbox-medium", extra__sampled__run=run.pk)
+    new = Solution.objects.filter(generator="sandbox-medium", provenance__run=run.name)
     assert new.count() == run.accepted == Solution.objects.count() - before
     assert Step.objects.filter(solution__in=new).count() > 2 * run.accepted
     one = new.first()
-    assert one.extra["sampled"] == {
-        "run": run.pk,
-        "endpoint": "sandbox",
-        "model": "sandbox-medium",
-        "temperature": 0.8,
-        "max_tokens": 1024,
-        "prompt_sha256": hashlib.sha256(b"{problem}").hexdigest(),
-        "seed": 1,
-    }
+    assert one.origin == Provenance(
+        policy="sandbox-medium",
+        temperature=0.8,
+        seed=1,
+        prompt="{problem}",
+        visibility="raw",
+        run=run.name,
+        settings={"max_tokens": 1024, "endpoint": "sandbox"},
+    )
+    assert {one.outcome_source for one in new.exclude(final_answer_correct=None)} == {"grader"}
     assert one.split == one.problem.split
 
 
@@ -59,7 +60,7 @@ def test_the_grade_is_that_of_the_reference(sample):
 
 def test_a_kind_that_leads_a_step_is_its_kind(sample):
     run = sample(samples=4)
-    steps = Step.objects.filter(solution__extra__sampled__run=run.pk)
+    steps = Step.objects.filter(solution__provenance__run=run.name)
     assert steps.filter(kind="tool_call").exists()
     assert not steps.filter(text__regex=r"^\[(tool_call|observation|answer)\]").exists()
 
