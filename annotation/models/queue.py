@@ -19,12 +19,18 @@ class Lane(models.TextChoices):
     OVERLAP = "overlap"
 
 
+OPEN_TO_ALL = Q(state="ready", paused=False, assigned_to__isnull=True)
+
+
 class QueueItem(models.Model):
     """A solution waiting for `wanted` annotations.
 
     `leased + done <= wanted` holds in the database: an item never gets more annotations through the
     queue than were wanted. State: ready (a place is free), full (all places leased or done), done,
     retired (its generation was replaced).
+
+    A `paused` item is not given out. One with `assigned_to` goes to that person only, and before all others; a
+    `pinned` one goes before those that are not.
     """
 
     class State(models.TextChoices):
@@ -46,6 +52,11 @@ class QueueItem(models.Model):
     inclusion_probability = models.FloatField(null=True, blank=True)
     gain = models.FloatField(null=True, blank=True, help_text="Expected information, nats.")
     expected_seconds = models.FloatField(null=True, blank=True)
+    assigned_to = models.ForeignKey(
+        Membership, null=True, blank=True, on_delete=models.SET_NULL, related_name="assigned_items"
+    )
+    paused = models.BooleanField(default=False)
+    pinned = models.BooleanField(default=False)
     created_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:
@@ -80,7 +91,17 @@ class QueueItem(models.Model):
                 name="queue_item_inclusion_is_probability",
             ),
         ]
-        indexes = [models.Index(fields=["project", "rank", "id"], condition=Q(state="ready"), name="queue_item_ready")]
+        indexes = [
+            models.Index(fields=["project", "rank", "id"], condition=OPEN_TO_ALL, name="queue_item_ready"),
+            models.Index(
+                fields=["project", "rank", "id"], condition=OPEN_TO_ALL & Q(pinned=True), name="queue_item_pinned"
+            ),
+            models.Index(
+                fields=["assigned_to", "rank", "id"],
+                condition=Q(state="ready", paused=False, assigned_to__isnull=False),
+                name="queue_item_assigned",
+            ),
+        ]
 
     def __str__(self) -> str:
         return f"{self.lane} item {self.pk}"

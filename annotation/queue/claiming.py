@@ -5,7 +5,7 @@ from datetime import datetime, timedelta
 
 from django.contrib.auth.models import User
 from django.db import connection, transaction
-from django.db.models import Exists, Min, OuterRef
+from django.db.models import Exists, Min, OuterRef, Q
 from django.utils import timezone
 
 from annotation import audit
@@ -35,7 +35,7 @@ TAKE_NEXT = """
 WITH next AS (
     SELECT item.id
     FROM annotation_queueitem item
-    WHERE item.project_id = %(project)s AND item.state = 'ready'
+    WHERE item.project_id = %(project)s AND item.state = 'ready' AND NOT item.paused AND {whose}
       AND NOT EXISTS (
           SELECT 1 FROM annotation_lease lease
           WHERE lease.annotator_id = %(annotator)s AND lease.solution_id = item.solution_id
@@ -57,8 +57,14 @@ SET item_id = EXCLUDED.item_id, state = 'active', reason = '', claimed_at = EXCL
     expires_at = EXCLUDED.expires_at, ended_at = NULL
 RETURNING id
 """
-TAKE_FREE = TAKE_NEXT.format(wait="SKIP LOCKED")
-TAKE_WAITING = TAKE_NEXT.format(wait="")
+# What a manager has laid before this person comes first, then what is pinned for all, then the rest.
+WHOSE = (
+    "item.assigned_to_id = %(annotator)s",
+    "item.assigned_to_id IS NULL AND item.pinned",
+    "item.assigned_to_id IS NULL",
+)
+TAKE_FREE = [TAKE_NEXT.format(whose=whose, wait="SKIP LOCKED") for whose in WHOSE]
+TAKE_WAITING = [TAKE_NEXT.format(whose=whose, wait="") for whose in WHOSE]
 
 
 def claim_next(*, by: User, project: Project, holding: list[int]) -> Claim:
@@ -76,7 +82,7 @@ def claim_next(*, by: User, project: Project, holding: list[int]) -> Claim:
 
 
 @transaction.atomic
-def _attempt(statement: str, *, by: User, project: Project, holding: list[int]) -> Claim:
+def _attempt(statements: list[str], *, by: User, project: Project, holding: list[int]) -> Claim:
     membership = Membership.objects.select_for_update(no_key=True).filter(project=project, user=by, active=True).first()
     if membership is None:
         return Claim(reason="not_annotator", message="You are not a member of this project, so you cannot label in it.")
@@ -93,9 +99,12 @@ def _attempt(statement: str, *, by: User, project: Project, holding: list[int]) 
         return Claim(reason="paused", message="This project is paused: its manager will open it again.")
     if len(held) > policy.prefetch_depth:
         return Claim(reason="holding_enough", message="Finish what you have first.")
+    given = {"project": project.pk, "annotator": membership.pk, "now": now, "expires": expires}
     with connection.cursor() as cursor:
-        cursor.execute(statement, {"project": project.pk, "annotator": membership.pk, "now": now, "expires": expires})
-        taken = cursor.fetchone()
+        for statement in statements:
+            cursor.execute(statement, given)
+            if taken := cursor.fetchone():
+                break
     if taken is None:
         return _nothing(project, membership)
     lease = _with_work(taken[0])
@@ -122,7 +131,9 @@ def _nothing(project: Project, membership: Membership) -> Claim:
             item__project=project,
             item__state__in=[QueueItem.State.READY, QueueItem.State.FULL],
             item__generation__state=Generation.State.OPEN,
+            item__paused=False,
         )
+        .filter(Q(item__assigned_to=membership) | Q(item__assigned_to__isnull=True))
         .exclude(Exists(mine.exclude(state=Lease.State.EXPIRED)))
         .aggregate(first=Min("expires_at"))["first"]
     )

@@ -171,3 +171,19 @@ def test_a_release_gives_the_place_back_once(generation, annotator):
     item.refresh_from_db()
     lease.refresh_from_db()
     assert (item.leased, item.state, lease.reason) == (0, "ready", "unreadable")
+
+
+def test_what_is_assigned_comes_first_then_what_is_pinned_and_nothing_that_is_paused(generation, annotator):
+    other = MembershipFactory(project=generation.project)
+    QueueItemFactory(generation=generation, paused=True)
+    QueueItemFactory(generation=generation, assigned_to=other)
+    last = QueueItemFactory(generation=generation)
+    pinned = QueueItemFactory(generation=generation, pinned=True)
+    mine = QueueItemFactory(generation=generation, assigned_to=annotator)
+    got = []
+    for _ in range(3):
+        lease = claim(annotator).lease
+        got.append(lease.item)
+        release(by=annotator.user, lease_id=lease.pk)
+    assert got == [mine, pinned, last]
+    assert claim(annotator).reason == "done"
