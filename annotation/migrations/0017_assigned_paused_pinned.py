@@ -6,7 +6,7 @@ from django.db import migrations, models
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("annotation", "0015_gold_answers"),
+        ("annotation", "0016_provenance"),
     ]
 
     operations = [
