@@ -1,0 +1,109 @@
+"""A final answer against its reference, exactly and without algebra: no text is ever evaluated, no time is long."""
+
+import re
+from fractions import Fraction
+
+from prm.answers.extracting import TIDY, find_answer, last_boxed
+from prm.answers.quantities import NO_UNITS, Quantity, quantity
+
+Answer = Fraction | str
+
+LONGEST = 2_000  # characters; a longer answer is compared with nothing
+ASSIGNED = re.compile(r"(\\?[A-Za-z]\w{0,15})\s?=(?![=<>])(.+)", re.DOTALL)
+DELIMITED = re.compile(r"\$\$([^$]*)\$\$|\$([^$]*)\$|\\\((.*)\\\)|\\\[(.*)\\\]", re.DOTALL)
+CHOICE = re.compile(r"\(([A-J])\)(?:\s.*)?|([A-J])(?:[.:)](?:\s.*)?)?", re.DOTALL)
+WORDS = re.compile(r"\\(?:text|textbf|textit|textrm|mathrm|mathbf|mbox)\{([^{}]*)\}")
+DRESS = re.compile(r"\\[,;:!\s$%()\[\]]|\\(?:left|right|quad|displaystyle)(?![a-zA-Z])|[\s$%*`]")
+ENVIRONMENT = re.compile(r"\\(?:begin|end)\{[a-z]*matrix\}")
+DECIDED = ({"yes", "no"}, {"true", "false"}, {"valid", "invalid"}, {"possible", "impossible"})
+SYMBOLIC = re.compile(r"[\d+/^=<>{}\[\]√π∞∪≤≥±]|\\[A-Za-z]|\b[A-Za-z]\b")
+WORD = re.compile(r"(?<![A-Za-z\\])[A-Za-z]{3,}")
+
+
+def grade(given: str, reference: str) -> bool | None:
+    """Whether an answer is the reference; None where that cannot be told without algebra, or not at all.
+
+    Numbers are equal by value, with or without unit, a percentage as its number or its hundredth; choices by their
+    letter; texts by what they say. Numbers, choices, and yes and no, are wrong where they differ; other texts are not
+    called wrong.
+    """
+    if max(len(given), len(reference)) > LONGEST:
+        return None
+    said, wanted = _bare(given), _bare(reference)
+    if not said or not wanted:
+        return None
+    numbers = _quantities(said, wanted)
+    if numbers:
+        return numbers[0].equals(numbers[1])
+    if _plain(said) == _plain(wanted):
+        return True
+    return False if _differ(said, wanted) else None
+
+
+def needs_algebra(given: str, reference: str) -> bool:
+    """Whether both are mathematics that `grade` does not know, so that a `Grader` can say more."""
+    if max(len(given), len(reference)) > LONGEST:
+        return False
+    said, wanted = _bare(given), _bare(reference)
+    return _is_symbolic(said) and _is_symbolic(wanted) and not _quantities(said, wanted) and not _differ(said, wanted)
+
+
+def agrees(solution: str, reference: str) -> bool | None:
+    """Whether a solution's text gives the reference answer; None where that cannot be told without algebra, or at all.
+
+    Where the reference is a number and the text has none, it does not. An answer that the text does not mark as such
+    is not called wrong where the reference is no number.
+    """
+    found, numeric = find_answer(solution), quantity(_bare(reference)) is not None
+    if found is None:
+        return False if numeric else None
+    verdict = grade(found.text, reference)
+    if verdict or numeric:
+        return verdict
+    wanted = _plain(_bare(reference))
+    if wanted and _plain(solution[-LONGEST:]).endswith(wanted):
+        return True
+    return verdict if found.marked else None
+
+
+def normalised(answer: str) -> Answer:
+    """The answer as an exact number where it is one, else as text without spaces and mathematical dress."""
+    bare = _bare(answer)
+    number = quantity(bare)
+    return number.value if number else _plain(bare)
+
+
+def _bare(answer: str) -> str:
+    """Without the box, the mark or the dollars that it stands in."""
+    text = answer.rpartition("####")[2]
+    boxed = last_boxed(text) if "box" in text else None
+    text = (text if boxed is None else boxed).strip(TIDY)
+    delimited = DELIMITED.fullmatch(text.rstrip("."))
+    return next(inside for inside in delimited.groups() if inside is not None).strip() if delimited else text
+
+
+def _plain(text: str) -> str:
+    dressed = WORDS.sub(r"\1", text)
+    return DRESS.sub("", dressed).rstrip(".").lower()
+
+
+def _quantities(said: str, wanted: str) -> tuple[Quantity, Quantity] | None:
+    """Both as quantities, "x = 3" as the 3 that it is; None where one is none, or they are of two variables."""
+    sides = [ASSIGNED.fullmatch(text) for text in (said, wanted)]
+    names = {side[1] for side in sides if side}
+    one, other = (quantity(side[2] if side else text) for side, text in zip(sides, (said, wanted), strict=True))
+    return (one, other) if one and other and len(names) < 2 else None
+
+
+def _differ(said: str, wanted: str) -> bool:
+    """Whether they are two of the few answers that there are: two letters of a choice, yes and no."""
+    letters = [CHOICE.fullmatch(WORDS.sub(r"\1", text)) for text in (said, wanted)]
+    if letters[0] and letters[1]:
+        return (letters[0][1] or letters[0][2]) != (letters[1][1] or letters[1][2])
+    words = {_plain(said), _plain(wanted)}
+    return words in DECIDED
+
+
+def _is_symbolic(text: str) -> bool:
+    bare = ENVIRONMENT.sub(" ", WORDS.sub(" ", text))
+    return bool(SYMBOLIC.search(bare)) and all(word.lower() in NO_UNITS for word in WORD.findall(bare))

@@ -1,0 +1,115 @@
+"""A grader that knows algebra, in a process of its own that can be killed.
+
+with Grader() as grader:
+    grader.grade_many([(r"\\frac{1}{\\sqrt{2}}", r"\\frac{\\sqrt{2}}{2}")])  # [True]
+"""
+
+import json
+import os
+import selectors
+import subprocess
+import sys
+import time
+from collections.abc import Iterable
+from types import TracebackType
+from typing import Self
+
+from prm.answers.grading import grade, needs_algebra
+
+SECONDS_EACH = 3.0
+GRACE = 2.0  # seconds beyond its time in which a child that can be interrupted answers
+STARTING = 60.0  # seconds in which a child loads its libraries, on a busy machine too
+MEGABYTES = 1024
+REMEMBERED = 20_000
+
+
+class Grader:
+    """Grades answers: what `grade` knows at once, the rest in a child, which is started when first needed.
+
+    The child has `megabytes` of address space and `seconds_each` for an answer; one that takes more is killed and
+    another started. What was not graded is None, and the batch goes on. Not safe for threads at once.
+    """
+
+    def __init__(self, *, seconds_each: float = SECONDS_EACH, megabytes: int = MEGABYTES) -> None:
+        self._seconds, self._megabytes = seconds_each, megabytes
+        self._child: subprocess.Popen[bytes] | None = None
+        self._known: dict[tuple[str, str], bool | None] = {}
+        self.killed = 0
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """End the child; the grader may be used again."""
+        child, self._child = self._child, None
+        if child is not None:
+            child.kill()
+            child.communicate()
+
+    def grade(self, given: str, reference: str) -> bool | None:
+        """Whether an answer is the reference; None where that cannot be told in the time and memory there is."""
+        verdict = grade(given, reference)
+        if verdict is not None or not needs_algebra(given, reference):
+            return verdict
+        pair = (given, reference)
+        if pair not in self._known:
+            if len(self._known) >= REMEMBERED:
+                self._known.clear()
+            self._known[pair] = self._ask(given, reference)
+        return self._known[pair]
+
+    def grade_many(self, pairs: Iterable[tuple[str, str]], *, seconds_in_all: float | None = None) -> list[bool | None]:
+        """`grade` of each pair of an answer and its reference, in order.
+
+        After `seconds_in_all` the child is asked no more, and what only it could tell is None.
+        """
+        until = None if seconds_in_all is None else time.monotonic() + seconds_in_all
+        return [grade(*pair) if until is not None and time.monotonic() > until else self.grade(*pair) for pair in pairs]
+
+    def _ask(self, given: str, reference: str) -> bool | None:
+        question = json.dumps([given, reference, self._seconds]).encode() + b"\n"
+        child = self._child or self._start()
+        if child is None:
+            return None
+        self._child = child
+        try:
+            assert child.stdin is not None, "opened as a pipe"
+            child.stdin.write(question)
+            child.stdin.flush()
+        except BrokenPipeError:
+            answer = None
+        else:
+            answer = _line(child, self._seconds + GRACE)
+        if answer is None:
+            self.killed += 1
+            self.close()
+            return None
+        verdict: bool | None = json.loads(answer)
+        return verdict
+
+    def _start(self) -> subprocess.Popen[bytes] | None:
+        child = subprocess.Popen(
+            [sys.executable, "-m", "prm.answers.child", str(self._megabytes)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            env={name: os.environ[name] for name in ("PATH", "PYTHONPATH", "VIRTUAL_ENV") if name in os.environ},
+        )
+        if _line(child, STARTING) is not None:
+            return child
+        child.kill()
+        child.communicate()
+        return None
+
+
+def _line(child: subprocess.Popen[bytes], seconds: float) -> bytes | None:
+    """The next line that a child writes; None where it ends before, or the seconds do."""
+    assert child.stdout is not None, "opened as a pipe"
+    with selectors.DefaultSelector() as selector:
+        selector.register(child.stdout, selectors.EVENT_READ)
+        if not selector.select(seconds):
+            return None
+    return child.stdout.readline() or None
