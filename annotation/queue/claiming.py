@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from typing import Any
 
 from django.contrib.auth.models import User
 from django.db import connection, transaction
@@ -99,7 +100,7 @@ def _attempt(statements: list[str], *, by: User, project: Project, holding: list
         return Claim(reason="paused", message="This project is paused: its manager will open it again.")
     if len(held) > policy.prefetch_depth:
         return Claim(reason="holding_enough", message="Finish what you have first.")
-    given = {"project": project.pk, "annotator": membership.pk, "now": now, "expires": expires}
+    given: dict[str, Any] = {"project": project.pk, "annotator": membership.pk, "now": now, "expires": expires}
     with connection.cursor() as cursor:
         for statement in statements:
             cursor.execute(statement, given)
