@@ -5,9 +5,17 @@ from django.db.models import QuerySet
 
 from annotation.errors import Forbidden, Missing
 from annotation.models import Membership, Project
+from annotation.statements import columns, fetch_one, instance
 
 # Who looks after the work of others, on the pages as over the API.
 STAFF = (Membership.Role.REVIEWER, Membership.Role.MANAGER)
+
+FIND = f"""
+SELECT {columns(Project)} FROM annotation_project
+WHERE slug = %(slug)s AND (%(all)s OR EXISTS (
+    SELECT 1 FROM annotation_membership
+    WHERE project_id = annotation_project.id AND user_id = %(user)s AND active))
+"""
 
 
 def visible_projects(user: User | AnonymousUser) -> QuerySet[Project]:
@@ -24,10 +32,10 @@ def find_project(user: User | AnonymousUser, slug: str, *roles: str) -> Project:
 
     Raises Missing where there is no such project, or none that the user may see; Forbidden.
     """
-    try:
-        project = visible_projects(user).get(slug=slug)
-    except Project.DoesNotExist:
-        raise Missing("project_not_found", f"There is no project '{slug}', or you are not a member of it.") from None
+    row = fetch_one(FIND, {"slug": slug, "user": user.pk, "all": user.is_superuser}) if user.is_authenticated else None
+    if row is None:
+        raise Missing("project_not_found", f"There is no project '{slug}', or you are not a member of it.")
+    project = instance(Project, row)
     if roles:
         require_role(user, project, *roles)
     return project

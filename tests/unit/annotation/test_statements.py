@@ -1,0 +1,40 @@
+"""Prepared statements: the same rows as the ORM gives, inside its transactions, with its errors."""
+
+import pytest
+from django.contrib.auth.models import User
+from django.db import IntegrityError, transaction
+
+from annotation.models import Project
+from annotation.statements import columns, fetch_all, fetch_one, instance
+
+SELECT = f"SELECT {columns(Project)} FROM annotation_project WHERE slug = %(slug)s"
+
+
+@pytest.mark.django_db
+def test_a_row_is_the_model_that_the_orm_gives():
+    Project.objects.create(slug="one", name="Eins", policy={"backbone": "tiny", "mix": {"control": 0.5}})
+
+    row = fetch_one(SELECT, {"slug": "one"})
+
+    assert row is not None
+    found, expected = instance(Project, row), Project.objects.get(slug="one")
+    assert {**vars(found), "_state": None} == {**vars(expected), "_state": None}
+    assert not found._state.adding
+
+
+@pytest.mark.django_db
+def test_it_sees_what_the_running_transaction_has_written_and_is_rolled_back_with_it():
+    with transaction.atomic():
+        fetch_all("INSERT INTO annotation_project (slug, name, guidelines, scheme, policy, state, created_at) "
+                  "VALUES (%(slug)s, 'x', '', '{}', '{}', 'active', now())", {"slug": "two"})  # fmt: skip
+        assert Project.objects.filter(slug="two").exists()
+        transaction.set_rollback(True)
+
+    assert fetch_one(SELECT, {"slug": "two"}) is None
+
+
+@pytest.mark.django_db
+def test_errors_are_those_of_django():
+    user = User.objects.create_user("once")
+    with pytest.raises(IntegrityError), transaction.atomic():
+        fetch_all("UPDATE auth_user SET id = NULL WHERE id = %(id)s", {"id": user.pk})
