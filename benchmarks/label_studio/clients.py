@@ -1,0 +1,133 @@
+"""Annotators in a closed loop: claim, submit, claim again, each on a connection of its own.
+
+One thread drives them all over plain sockets with bytes made beforehand, so that the client takes little of the
+machine that it measures; how much it took is told.
+"""
+
+import asyncio
+import time
+from collections.abc import Sequence
+from urllib.parse import urlsplit
+
+import msgspec
+import numpy as np
+
+from benchmarks.label_studio.work import Request, Side
+
+
+class Loop(msgspec.Struct):
+    """What annotators saw in `seconds`: whole cycles, milliseconds of claims and submissions, and what went wrong.
+
+    `twice` counts tasks that were given out again before or after somebody had submitted them, `client_share` how much
+    of one core the client took.
+    """
+
+    seconds: float
+    cycles: int
+    claim_p50: float
+    claim_p95: float
+    submit_p50: float
+    submit_p95: float
+    failed: int
+    twice: int
+    client_share: float
+
+    @property
+    def rate(self) -> float:
+        """Cycles a second."""
+        return self.cycles / self.seconds
+
+
+class Connection:
+    """One HTTP/1.1 connection of one person, opened again where the server has closed it."""
+
+    def __init__(self, address: str, authorization: str) -> None:
+        self._place = urlsplit(address)
+        self._shared = (
+            f"Host: {self._place.netloc}\r\nAuthorization: {authorization}\r\nContent-Type: application/json\r\n"
+        )
+        self._streams: tuple[asyncio.StreamReader, asyncio.StreamWriter] | None = None
+
+    async def ask(self, request: Request) -> tuple[int, bytes]:
+        """Status and body of the answer."""
+        head = f"{request.method} {request.path} HTTP/1.1\r\n{self._shared}Content-Length: {len(request.body)}\r\n\r\n"
+        sent = head.encode() + request.body
+        if self._streams is not None:
+            try:
+                return await self._exchange(*self._streams, sent)
+            except (asyncio.IncompleteReadError, ConnectionError):
+                self.close()
+        self._streams = await asyncio.open_connection(self._place.hostname, self._place.port, limit=1 << 20)
+        return await self._exchange(*self._streams, sent)
+
+    def close(self) -> None:
+        if self._streams is not None:
+            self._streams[1].close()
+            self._streams = None
+
+    async def _exchange(
+        self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, sent: bytes
+    ) -> tuple[int, bytes]:
+        writer.write(sent)
+        head = (await reader.readuntil(b"\r\n\r\n")).lower()
+        status = int(head[9:12])
+        _, _, length = head.partition(b"content-length:")
+        body = await (reader.readexactly(int(length.split(b"\r\n", 1)[0])) if length else _chunks(reader))
+        if b"\r\nconnection: close" in head:
+            self.close()
+        return status, body
+
+
+async def _chunks(reader: asyncio.StreamReader) -> bytes:
+    body = b""
+    while size := int(await reader.readuntil(b"\r\n"), 16):
+        body += (await reader.readexactly(size + 2))[:-2]
+    await reader.readuntil(b"\r\n")
+    return body
+
+
+def work(side: Side, project: str, *, people: int, warm_up: float, seconds: float) -> Loop:
+    """Let so many annotators label for `seconds` after the warm-up. Raises SystemExit where the tasks run out."""
+    return asyncio.run(_work(side, project, side.people[:people], warm_up, seconds))
+
+
+async def _work(side: Side, project: str, people: Sequence[str], warm_up: float, seconds: float) -> Loop:
+    begin = time.perf_counter() + warm_up
+    end = begin + seconds
+    claims: list[float] = []
+    submissions: list[float] = []
+    given: list[int] = []
+    failed = 0
+
+    async def annotate(authorization: str) -> None:
+        nonlocal failed
+        connection, claim = Connection(side.address, authorization), side.claim(project)
+        while (asked := time.perf_counter()) < end:
+            status, body = await connection.ask(claim)
+            got = time.perf_counter()
+            if status >= 300:
+                if status == 404:
+                    raise SystemExit(f"{side.name} had no more tasks: {body[:200]!r}")
+                failed += 1
+                continue
+            task = side.claimed(project, body)
+            given.append(task.id)
+            sent = time.perf_counter()
+            status, _ = await connection.ask(task.submit)
+            done = time.perf_counter()
+            if status >= 300:
+                failed += 1
+            elif begin <= asked and done <= end:
+                claims.append(got - asked)
+                submissions.append(done - sent)
+        connection.close()
+
+    took = time.process_time()
+    await asyncio.gather(*(annotate(person) for person in people))
+    share = (time.process_time() - took) / (warm_up + seconds)
+    if not claims:
+        raise SystemExit(f"{side.name} finished no cycle in {seconds:.0f} s.")
+    claim, submit = (1000 * np.percentile(found, (50, 95)) for found in (claims, submissions))
+    return Loop(
+        seconds, len(claims), *map(float, claim), *map(float, submit), failed, len(given) - len(set(given)), share
+    )

@@ -1,0 +1,169 @@
+"""Stepmark as a side of the comparison: the web processes and the worker that `make run` starts, as it starts them."""
+
+import json
+import subprocess
+import sys
+import time
+import uuid
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from benchmarks.label_studio.processes import inherited, running
+from benchmarks.label_studio.solutions import as_line, solution
+from benchmarks.label_studio.web import Door, await_answer
+from benchmarks.label_studio.work import Request, Task
+from launch.options import Options
+from launch.supervision import WEB_THREADS, WEB_WORKERS, programs
+
+ROOT = Path(__file__).parents[2]
+PEOPLE = "benchmarks.label_studio.people_of_stepmark"
+PROCESSES = ("web", "default")
+WORKERS, THREADS = WEB_WORKERS, WEB_THREADS
+LOOK_SECONDS = 0.1
+
+
+class _Id(msgspec.Struct):
+    id: int
+
+
+class _Position(msgspec.Struct):
+    alternatives: list[_Id]
+
+
+class _Solution(msgspec.Struct):
+    id: int
+    steps: list[_Position]
+
+
+class _Given(msgspec.Struct):
+    lease: _Id
+    solution: _Solution
+
+
+class _Claim(msgspec.Struct):
+    task: _Given
+
+
+class Stepmark:
+    """Our platform through its API; projects are named by their slugs."""
+
+    name = "Stepmark"
+
+    def __init__(self, address: str, secrets: list[str], processes: list[int], environment: Mapping[str, str]) -> None:
+        self.address, self.processes = address, processes
+        self.people = [f"Token {secret}" for secret in secrets[1:]]
+        self._manager = Door(address, f"Token {secrets[0]}")
+        self._environment = environment
+
+    def make_project(self, title: str, *, policy: Mapping[str, Any] | None = None) -> str:
+        """A project in which every annotator labels, one annotation a solution."""
+        slug = f"p{uuid.uuid4().hex[:12]}"
+        body = {"slug": slug, "name": title, "policy": dict(policy or {})}
+        self._manager.ask("POST", "/api/v1/projects/", body)
+        _ask_people("join", slug, environment=self._environment)
+        return slug
+
+    def content(self, count: int, *, labelled: bool) -> bytes:
+        """The first solutions as a file for our importer."""
+        return b"".join(as_line(solution(number), labelled=labelled) for number in range(count))
+
+    def take_in(self, project: str, content: bytes) -> None:
+        """Import: upload the file, and wait until a worker has taken it in."""
+        kind, body = _as_form(content)
+        job = self._manager.ask("POST", f"/api/v1/projects/{project}/imports/", body, kind=kind)
+        while job["state"] not in ("done", "failed", "cancelled"):
+            time.sleep(LOOK_SECONDS)
+            job = self._manager.ask("GET", f"/api/v1/imports/{job['id']}/")
+        if job["state"] != "done" or job["rejected"] or job["duplicates"]:
+            raise SystemExit(f"The import ended otherwise than expected: {job}")
+
+    def open_queue(self, project: str, count: int) -> None:
+        """Put so many solutions into the queue at once: the worst that its design leaves room for."""
+        mix = {"control": 0, "holdout": 0, "calibration": 0, "overlap": 0}
+        policy = {"policy": {"generation_budget": count, "mix": mix}}
+        self._manager.ask("PATCH", f"/api/v1/projects/{project}/", policy)
+        self._manager.ask("POST", f"/api/v1/projects/{project}/generations/", {})
+
+    def settle(self) -> None:
+        """Let the database tidy up before something is measured."""
+        _ask_people("settle", environment=self._environment)
+
+    def claim(self, project: str) -> Request:
+        """Ask for the next task."""
+        return Request("POST", f"/api/v1/projects/{project}/claim/", b"{}")
+
+    def claimed(self, project: str, body: bytes) -> Task:
+        """The task in the answer to `claim`, with the request that submits it."""
+        task = _CLAIM.decode(body).task
+        steps = [position.alternatives[0].id for position in task.solution.steps]
+        sent = {
+            "submission_id": str(uuid.uuid4()),
+            "solution": task.solution.id,
+            "lease": task.lease.id,
+            "finish_reason": "solution",
+            "total_ms": 60_000,
+            "path": [
+                {"position": place, "chosen": step, "ratings": [{"step": step, "state": "rated", "rating": 1}]}
+                for place, step in enumerate(steps)
+            ],
+        }
+        submit = Request("POST", f"/api/v1/projects/{project}/annotations/", msgspec.json.encode(sent))
+        return Task(task.solution.id, submit)
+
+    def export(self, project: str) -> int:
+        """A snapshot of all labels and its download as PRM800K, read to the end; returns its size in bytes."""
+        return self.download(self.freeze(project))
+
+    def freeze(self, project: str) -> int:
+        """A new snapshot's id."""
+        made = self._manager.ask("POST", f"/api/v1/projects/{project}/snapshots/", {"filters": {}})
+        return int(made["id"])
+
+    def download(self, snapshot: int) -> int:
+        """Read a snapshot as PRM800K to its end; returns its size in bytes."""
+        return self._manager.stream(f"/api/v1/snapshots/{snapshot}/download/?format=prm800k")
+
+    def delete_as_member(self, project: str) -> int:
+        """The status that a member who owns nothing gets for deleting the project."""
+        return Door(self.address, self.people[0]).status("DELETE", f"/api/v1/projects/{project}/")
+
+
+_CLAIM = msgspec.json.Decoder(_Claim)
+
+
+@contextmanager
+def stepmark(*, var: Path, port: int, addresses: Mapping[str, str], people: int) -> Iterator[Stepmark]:
+    """Our platform on the servers at `addresses`, with a manager and so many annotators."""
+    var.mkdir(parents=True, exist_ok=True)
+    (var / "run" / "prometheus").mkdir(parents=True, exist_ok=True)
+    options = Options("127.0.0.1", port, var, dict(addresses))
+    environment = inherited({**addresses, "VAR_DIR": str(var), "DJANGO_SETTINGS_MODULE": "config.settings.local"})
+    subprocess.run([sys.executable, "manage.py", "migrate", "--verbosity", "0"], cwd=ROOT, env=environment, check=True)
+    secrets = _ask_people("people", str(people), environment=environment)
+    chosen = [program for program in programs(options) if program.name in PROCESSES]
+    with running(
+        {program.name: program.command for program in chosen},
+        cwd=ROOT,
+        environment=environment | {name: value for one in chosen for name, value in one.environment.items()},
+        logs=var / "log",
+    ) as processes:
+        await_answer(f"{options.address}healthz")
+        yield Stepmark(options.address.rstrip("/"), secrets, processes, environment)
+
+
+def _ask_people(*arguments: str, environment: Mapping[str, str]) -> Any:
+    done = subprocess.run(
+        [sys.executable, "-m", PEOPLE, *arguments], cwd=ROOT, env=environment, check=True, stdout=subprocess.PIPE
+    )
+    return json.loads(done.stdout.splitlines()[-1])
+
+
+def _as_form(content: bytes) -> tuple[str, bytes]:
+    """The content type and the body of a form with one file."""
+    boundary = uuid.uuid4().hex
+    head = f'--{boundary}\r\nContent-Disposition: form-data; name="file"; filename="solutions.jsonl"\r\n\r\n'
+    return f"multipart/form-data; boundary={boundary}", head.encode() + content + f"\r\n--{boundary}--\r\n".encode()

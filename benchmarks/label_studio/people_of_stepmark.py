@@ -1,0 +1,43 @@
+"""What the benchmark needs of our platform beside its API, in a process of its own; prints JSON.
+
+people N               a manager and N annotators: the secrets of their tokens
+join SLUG              let the annotators into a project
+settle                 bring the planner's statistics up to date
+"""
+
+import json
+import sys
+
+import django
+
+django.setup()
+
+from django.contrib.auth.models import User  # noqa: E402
+from django.db import connection  # noqa: E402
+
+from annotation.membership.members import add_member  # noqa: E402
+from annotation.membership.tokens import issue_token  # noqa: E402
+from annotation.models import Membership, Project  # noqa: E402
+
+MANAGER = "manager"
+
+
+def people(count: str) -> list[str]:
+    users = [User.objects.create_user(MANAGER, is_staff=True)]
+    users += [User.objects.create_user(f"annotator{number}") for number in range(int(count))]
+    return [issue_token(by=user, name="benchmark")[1] for user in users]
+
+
+def join(slug: str) -> None:
+    manager, project = User.objects.get(username=MANAGER), Project.objects.get(slug=slug)
+    for user in User.objects.filter(username__startswith="annotator"):
+        add_member(by=manager, project=project, user=user, role=Membership.Role.ANNOTATOR)
+
+
+def settle() -> None:
+    with connection.cursor() as cursor:
+        cursor.execute("VACUUM ANALYZE")
+
+
+if __name__ == "__main__":
+    print(json.dumps({"people": people, "join": join, "settle": settle}[sys.argv[1]](*sys.argv[2:])))

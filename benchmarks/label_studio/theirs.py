@@ -1,0 +1,114 @@
+"""Label Studio as a side of the comparison: gunicorn, 2 workers of 2 threads, Redis and one worker of its queues."""
+
+import json
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import msgspec
+import psycopg
+
+from benchmarks.label_studio import environment
+from benchmarks.label_studio.processes import running
+from benchmarks.label_studio.solutions import as_task, choice, solution
+from benchmarks.label_studio.web import Door, await_answer
+from benchmarks.label_studio.work import Request, Task
+
+DATABASE = "labelstudio"
+WORKERS, THREADS = 2, 2
+
+
+class _Choices(msgspec.Struct):
+    steps: list[dict[str, str]]
+
+
+class _Next(msgspec.Struct):
+    id: int
+    data: _Choices
+
+
+class LabelStudio:
+    """Label Studio through its API; projects are named by their ids."""
+
+    name = "Label Studio"
+
+    def __init__(self, address: str, tokens: list[str], processes: list[int]) -> None:
+        self.address, self.processes = address, processes
+        self.people = [f"Token {token}" for token in tokens[1:]]
+        self._owner = Door(address, f"Token {tokens[0]}")
+
+    def make_project(self, title: str, *, sampling: str = "Sequential sampling") -> str:
+        """A project for step ratings, one annotation a task."""
+        made = self._owner.ask(
+            "POST",
+            "/api/projects/",
+            {"title": title, "label_config": LABEL_CONFIG, "sampling": sampling, "maximum_annotations": 1},
+        )
+        return str(made["id"])
+
+    def content(self, count: int, *, labelled: bool, scored: bool = False) -> bytes:
+        """The first solutions as the body of an import."""
+        tasks = (as_task(solution(number), labelled=labelled, scored=scored) for number in range(count))
+        return b"[" + b",".join(msgspec.json.encode(task) for task in tasks) + b"]"
+
+    def take_in(self, project: str, content: bytes) -> None:
+        """Import; returns when all is in."""
+        self._owner.ask("POST", f"/api/projects/{project}/import", content)
+
+    def claim(self, project: str) -> Request:
+        """Ask for the next task."""
+        return Request("GET", f"/api/projects/{project}/next")
+
+    def claimed(self, project: str, body: bytes) -> Task:
+        """The task in the answer to `claim`, with the request that submits it."""
+        task = _NEXT.decode(body)
+        result = [choice(place, 1) for place in range(len(task.data.steps))]
+        sent = msgspec.json.encode({"result": result, "lead_time": 60, "was_cancelled": False})
+        return Task(task.id, Request("POST", f"/api/tasks/{task.id}/annotations/", sent))
+
+    def export(self, project: str) -> int:
+        """All labelled tasks as JSON, asked for and read to the end; returns its size in bytes."""
+        return self._owner.stream(f"/api/projects/{project}/export?exportType=JSON")
+
+    def delete_as_member(self, project: str) -> int:
+        """The status that a member who owns nothing gets for deleting the project."""
+        return Door(self.address, self.people[0]).status("DELETE", f"/api/projects/{project}/")
+
+
+LABEL_CONFIG = (environment.HERE / "label_config.xml").read_text()
+_NEXT = msgspec.json.Decoder(_Next)
+
+
+@contextmanager
+def label_studio(
+    *, venv: Path, var: Path, port: int, server: str, sockets: Path, redis: Path, people: int
+) -> Iterator[LabelStudio]:
+    """Label Studio on an empty database of the PostgreSQL at `server`, with so many members beside its owner."""
+    environment.prepare(venv)
+    with psycopg.connect(server, autocommit=True) as connection:
+        connection.execute(f"DROP DATABASE IF EXISTS {DATABASE} WITH (FORCE)")
+        connection.execute(f"CREATE DATABASE {DATABASE}")
+    given = environment.variables(venv, data=var / "data", database=DATABASE, sockets=sockets, redis=redis)
+    package, binaries = environment.package_of(venv), venv / "bin"
+    (var / "data").mkdir(parents=True, exist_ok=True)
+    # Without Redis its migrations do their background work at once.
+    lone = given | {"BENCHMARK_REDIS_SOCKET": "/nowhere"}
+    python = [str(binaries / "python")]
+    subprocess.run([*python, "manage.py", "migrate", "--verbosity", "0"], cwd=package, env=lone, check=True)
+    made = subprocess.run(
+        [*python, str(environment.HERE / "people_of_label_studio.py"), str(people)],
+        cwd=package, env=lone, check=True, stdout=subprocess.PIPE,
+    )  # fmt: skip
+    commands = {
+        "label-studio": [
+            str(binaries / "gunicorn"), "core.wsgi", "--bind", f"127.0.0.1:{port}", "--workers", str(WORKERS),
+            "--worker-class", "gthread", "--threads", str(THREADS), "--timeout", "3600", "--keep-alive", "30",
+            "--no-control-socket",
+        ],
+        "label-studio-jobs": [*python, "manage.py", "rqworker", "critical", "high", "default", "low"],
+    }  # fmt: skip
+    with running(commands, cwd=package, environment=given, logs=var) as processes:
+        address = f"http://127.0.0.1:{port}"
+        await_answer(f"{address}/health")
+        yield LabelStudio(address, json.loads(made.stdout.splitlines()[-1]), processes)
