@@ -11,13 +11,15 @@ from rest_framework.views import APIView
 
 from annotation.api.authentication import caller
 from annotation.api.downloads import download
+from annotation.api.fields import JSONObjectField
 from annotation.api.paging import PagedView
 from annotation.errors import Missing
+from annotation.formats.mapping import parse_mapping
 from annotation.formats.registry import READERS
 from annotation.intake.decomposition import RULES
 from annotation.intake.imports import cancel_import, progress_of, rejected_lines, start_import
 from annotation.membership.access import find_project, require_role, visible_projects
-from annotation.models import ImportJob, Membership
+from annotation.models import ImportJob, ImportOptions, Membership
 
 
 class ProgressOfImportSerializer(serializers.Serializer):
@@ -30,14 +32,15 @@ class ImportSerializer(serializers.ModelSerializer):
     """One file on its way in. `done_records` are accepted, duplicate or rejected."""
 
     project = serializers.SlugField(source="project.slug", read_only=True)
+    options = JSONObjectField(read_only=True, help_text="`mapping` is how the columns of a table are read.")
     progress = serializers.SerializerMethodField()
 
     class Meta:
         model = ImportJob
         fields = (
-            "id", "project", "filename", "format", "decomposition", "state", "error", "total_bytes", "done_bytes",
-            "done_records", "accepted", "duplicates", "rejected", "annotations", "cancel_requested", "progress",
-            "created_at", "started_at", "finished_at",
+            "id", "project", "filename", "format", "decomposition", "options", "state", "error", "total_bytes",
+            "done_bytes", "done_records", "accepted", "duplicates", "rejected", "annotations", "cancel_requested",
+            "progress", "created_at", "started_at", "finished_at",
         )  # fmt: skip
         read_only_fields = fields
 
@@ -50,6 +53,10 @@ class UploadSerializer(serializers.Serializer):
     file = serializers.FileField(max_length=300, allow_empty_file=True)
     format = serializers.ChoiceField(["auto", *READERS], default="auto")
     decomposition = serializers.ChoiceField(list(RULES), default="blank_lines")
+    mapping = serializers.CharField(
+        required=False,
+        help_text="JSON that says what the columns of a table hold; without it they are told by their names.",
+    )
 
 
 class Imports(PagedView):
@@ -75,8 +82,14 @@ class Imports(PagedView):
         given = UploadSerializer(data=request.data)
         given.is_valid(raise_exception=True)
         file = given.validated_data.pop("file")
+        mapping = given.validated_data.pop("mapping", "")
         job = start_import(
-            by=caller(request), project=project, file=file.chunks(), filename=file.name, **given.validated_data
+            by=caller(request),
+            project=project,
+            file=file.chunks(),
+            filename=file.name,
+            options=ImportOptions(mapping=parse_mapping(mapping) if mapping else None),
+            **given.validated_data,
         )
         return Response(ImportSerializer(job).data, status=202)
 

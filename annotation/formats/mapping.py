@@ -4,13 +4,14 @@ from typing import Annotated, Literal
 
 import msgspec
 
+from annotation.errors import DomainError
 from annotation.formats.record import SourceKind
 
 StepsForm = Literal["list", "separated", "columns", "text"]
 LabelForm = Literal["first_error", "ratings"]
 Scale = Literal["sign", "binary", "share"]
 Delimiter = Literal["", ",", ";", "\t", "|"]
-NO_ERROR = ("-1", "null", "N/A")
+NO_ERROR = ("-1", "N/A")
 Columns = Annotated[list[str], msgspec.Meta(min_length=1)]
 
 
@@ -21,14 +22,17 @@ class Column(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
 
 
 class StepsMapping(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=True):
-    """Where the steps stand: one column with a list (or the JSON text of one), one with a text cut at `separator`,
+    """Where the steps stand, by `form`, and in `kinds` a list of what kind each is.
 
-    one step a column up to the last that is filled, or one column with a text that is split when it is imported.
+    `list`: one column with a list, or with the JSON text of one. `separated`: one column with a text, cut at
+    `separator`. `columns`: one step a column, up to the last that is filled. `text`: one column with a text that is
+    split by the rule of the import.
     """
 
     columns: Columns
     form: StepsForm = "list"
-    separator: str = "\n\n"
+    separator: Annotated[str, msgspec.Meta(min_length=1)] = "\n\n"
+    kinds: str = ""
 
 
 class SourceMapping(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=True):
@@ -43,8 +47,9 @@ class SourceMapping(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=Tr
 class LabelMapping(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=True):
     """One label of each row: the index of its first error, or a value for each step.
 
-    The first step has the index `base`. A cell that is one of the words `none` says that there is no error; another
-    empty cell says nothing. `scale` reads the values of steps: `sign` is 1, 0 or -1; `binary` is yes or no; `share` is
+    The first step has the index `base`. A cell that is one of the words `none` says that there is no error ("" is an
+    empty cell, and null); any other empty cell says nothing. `scale` reads the values of steps: `sign` is 1, 0 or -1;
+    `binary` is yes or no; `share` is
     the share of rollouts that came right, good where it is above `threshold` (Math-Shepherd's hard estimation at 0).
     """
 
@@ -60,11 +65,14 @@ class LabelMapping(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=Tru
 class Mapping(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=True):
     """The columns of a table by what they hold; "" where none does.
 
-    Columns that are not named are kept with the solution. `delimiter` is of CSV files, "" where the file tells it.
+    `question.text` is the key `text` of the object in the column `question`. Columns that are not named are kept with
+    the solution, unless they are `left_out`, as are the values of the object in `extra`. Of CSV files alone:
+    `delimiter`, "" where the file tells it, and whether texts are `guarded`: an apostrophe stands before those that
+    look like a formula.
     """
 
-    problem: str
-    steps: StepsMapping
+    problem: str = ""
+    steps: StepsMapping | None = None
     labels: list[LabelMapping] = []
     final_answer: str = ""
     final_answer_correct: str = ""
@@ -74,4 +82,18 @@ class Mapping(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=True):
     source_group: str = ""
     generator: str = ""
     external_id: str = ""
+    extra: str = ""
+    left_out: list[str] = []
     delimiter: Delimiter = ""
+    guarded: bool = False
+
+
+def parse_mapping(content: bytes | str) -> Mapping:
+    """A mapping from its JSON; raises DomainError (`invalid_mapping`) naming the field."""
+    try:
+        return msgspec.json.decode(content, type=Mapping)
+    except msgspec.DecodeError as error:
+        reason, _, place = str(error).partition(" - at `$.")
+        field = place.rstrip("`")
+        said = f"{field}: {reason}" if field else reason
+        raise DomainError("invalid_mapping", f"The mapping: {said}.", {"field": field}) from None

@@ -1,19 +1,21 @@
-"""Reading JSON records from a stream of any size: JSON Lines, or one JSON array, record by record.
+"""Reading JSON records from a stream of any size: JSON Lines, one JSON array, or the rows of a Parquet file.
 
 Memory stays at one record and one chunk. What cannot be read becomes a Rejection with its line (its
-number in an array), and reading goes on behind it.
+number in an array or a Parquet file), and reading goes on behind it.
 """
 
 import re
 from collections.abc import Callable, Iterable, Iterator
-from itertools import chain
+from itertools import chain, islice
 from typing import Any, BinaryIO
 
 import msgspec
 
+from annotation.formats import parquet_rows
 from annotation.formats.record import Record, Rejection
 
 Numbered = tuple[int, Record | Rejection]
+Raw = tuple[int, bytes | Rejection]
 
 CHUNK = 256 * 1024
 MAX_RECORD_BYTES = 32 * 1024 * 1024
@@ -37,7 +39,7 @@ def read_records(stream: BinaryIO, parse: Callable[[Any], Record], *, skip: int 
     `parse` turns the decoded JSON of one record into a Record; it raises Unreadable or
     msgspec.ValidationError where it cannot.
     """
-    yield from _parsed_records(iter(lambda: stream.read(CHUNK), b""), parse, skip)
+    yield from parsed_records(raw_records(stream, stream.read(CHUNK), skip), parse)
 
 
 def read_documents(
@@ -51,18 +53,29 @@ def read_documents(
     head = stream.read(MAX_RECORD_BYTES + 1)
     whole = _document(head)
     if whole is None:
-        pieces = chain([head], iter(lambda: stream.read(CHUNK), b""))
-        yield from _parsed_records(pieces, parse, skip)
+        yield from parsed_records(raw_records(stream, head, skip), parse)
         return
     for number, member in enumerate(members(whole), start=1):
         if number > skip:
             yield number, _parsed(number, msgspec.json.encode(member), parse)
 
 
-def _parsed_records(pieces: Iterator[bytes], parse: Callable[[Any], Record], skip: int) -> Iterator[Numbered]:
-    for number, (line, raw) in enumerate(_raw_records(pieces)):
-        if number >= skip:
-            yield line, raw if isinstance(raw, Rejection) else _parsed(line, raw, parse)
+def raw_records(stream: BinaryIO, head: bytes, skip: int = 0) -> Iterator[Raw]:
+    """The JSON of each record of a stream that begins with `head`, which is read already."""
+    if head.startswith(parquet_rows.MAGIC):
+        return parquet_rows.raw_rows(stream, head=head, longest=MAX_RECORD_BYTES, skip=skip)
+    return islice(_raw_records(pieces_of(stream, head)), skip, None)
+
+
+def pieces_of(stream: BinaryIO, head: bytes) -> Iterator[bytes]:
+    """The content of a stream that begins with `head`, which is read already."""
+    return chain([head], iter(lambda: stream.read(CHUNK), b""))
+
+
+def parsed_records(raws: Iterable[Raw], parse: Callable[[Any], Record]) -> Iterator[Numbered]:
+    """Raw records parsed, those that cannot be into Rejections."""
+    for line, raw in raws:
+        yield line, raw if isinstance(raw, Rejection) else _parsed(line, raw, parse)
 
 
 def _document(content: bytes) -> Any:
@@ -113,14 +126,14 @@ def _holds_nul(value: Any) -> bool:
     return isinstance(value, list) and any(map(_holds_nul, value))
 
 
-def _raw_records(chunks: Iterator[bytes]) -> Iterator[tuple[int, bytes | Rejection]]:
+def _raw_records(chunks: Iterator[bytes]) -> Iterator[Raw]:
     head = next(chunks, b"").removeprefix(BOM).lstrip(b" \t\r")
     while head.isspace():
         head += next(chunks, b"x")
     return _array(head, chunks) if head.lstrip()[:1] == b"[" else _lines(head, chunks)
 
 
-def _lines(head: bytes, chunks: Iterator[bytes]) -> Iterator[tuple[int, bytes | Rejection]]:
+def _lines(head: bytes, chunks: Iterator[bytes]) -> Iterator[Raw]:
     line = 1
     pending, dropping = head, False
     while True:
@@ -147,7 +160,7 @@ _STRUCTURE = re.compile(rb'["\[\]{},]')
 _STRING_END = re.compile(rb'["\\]')
 
 
-def _array(head: bytes, chunks: Iterator[bytes]) -> Iterator[tuple[int, bytes | Rejection]]:
+def _array(head: bytes, chunks: Iterator[bytes]) -> Iterator[Raw]:
     """Cut an array into its elements by brackets, commas and strings alone; elements may be malformed."""
     buffer = bytearray(head.lstrip()[1:])
     number, depth, at = 1, 0, 0

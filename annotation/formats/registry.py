@@ -1,8 +1,12 @@
 """Which formats there are, and which one a file is in."""
 
+import io
 import re
 from collections.abc import Iterator
+from functools import partial
 from typing import BinaryIO, Protocol
+
+import msgspec
 
 from annotation.errors import DomainError
 from annotation.formats import (
@@ -17,9 +21,12 @@ from annotation.formats import (
     prmbench,
     processbench,
     rlhflow,
+    table,
     trl,
     who_and_when,
 )
+from annotation.formats.mapping import Mapping
+from annotation.formats.parquet_rows import MAGIC
 from annotation.formats.reading import Numbered
 
 
@@ -27,6 +34,7 @@ class Reader(Protocol):
     def __call__(self, stream: BinaryIO, *, skip: int = 0) -> Iterator[Numbered]: ...
 
 
+TABLE = "table"
 READERS: dict[str, Reader] = {
     "prm800k": prm800k.read,
     "processbench": processbench.read,
@@ -41,12 +49,12 @@ READERS: dict[str, Reader] = {
     "who_and_when": who_and_when.read,
     "atif": atif.read,
     "plain": plain.read,
+    TABLE: table.read,
 }
 HEAD_BYTES = 256 * 1024
 
 _MAGIC = {
     b"PK\x03\x04": "a zip archive: unpack it first",
-    b"PAR1": "in Parquet: write it as JSON Lines first",
     b"\xff\xfe": "in UTF-16: save it as UTF-8 first",
     b"\xfe\xff": "in UTF-16: save it as UTF-8 first",
 }
@@ -63,25 +71,36 @@ _KEYS = {
     "rlhflow": ("conversations", "role", "content"),
     "math_shepherd": ("input", "label"),
     "processbench": ("problem", "steps", "label"),
-    "plain": ("problem",),
 }
 
 
-def detect(head: bytes, filename: str) -> str:
-    """Name of the format of a file that begins with `head` (of HEAD_BYTES, or the whole file).
+def reader_of(format: str, mapping: Mapping | None) -> Reader:
+    """The reader of a format; a table is read by the mapping."""
+    return partial(table.read, mapping=mapping) if format == TABLE else READERS[format]
 
-    Told by the keys that its first record, or as much of it as there is, has. Raises
-    DomainError("unknown_format") saying what is wrong with the file.
+
+def detect(stream: BinaryIO, filename: str) -> str:
+    """Name of the format of a file, by its first records.
+
+    Told by the keys that its first record, or as much of it as there is, has; of CSV and Parquet by their columns.
+    Raises DomainError("unknown_format") saying what is wrong with the file, OSError where it cannot be read.
     """
+    head = stream.read(HEAD_BYTES)
     for magic, reason in _MAGIC.items():
         if head.startswith(magic):
             raise DomainError("unknown_format", f"{filename} is {reason}.")
     if not head.strip():
         raise DomainError("unknown_format", f"{filename} is empty.")
-    keys = set(re.findall(rb'"(\w+)"\s*:', head))
+    begun = table.sample(stream if head.startswith(MAGIC) else io.BytesIO(), head)
+    keys = set(re.findall(rb'"(\w+)"\s*:', msgspec.json.encode(begun.rows) if head.startswith(MAGIC) else head))
     for name, wanted in _KEYS.items():
-        if all(key.encode() in keys for key in wanted):
+        if all(key.encode() in keys for key in wanted) and not table.is_csv(head):
             return name
+    mapping = table.proposed(begun)
+    if b"problem" in keys and {b"steps", b"solution"} & keys and not mapping.labels and not table.is_csv(head):
+        return "plain"
+    if not table.fault_of(mapping, begun):
+        return TABLE
     raise DomainError(
         "unknown_format",
         f"{filename} looks like none of {', '.join(READERS)}: no record in its first lines has the keys of one. "

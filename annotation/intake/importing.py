@@ -16,7 +16,7 @@ from django.utils import timezone
 from annotation import audit
 from annotation.formats.reading import EXCERPT, Numbered
 from annotation.formats.record import Record, Rejection
-from annotation.formats.registry import READERS
+from annotation.formats.registry import reader_of
 from annotation.intake.opening import open_content
 from annotation.intake.preparing import prepared
 from annotation.intake.store import Counts, store_chunk
@@ -67,7 +67,8 @@ def _begin(job_id: int) -> ImportJob | None:
 def _take_in(job: ImportJob, on_progress: Callable[[ImportJob], None]) -> None:
     chunk: list[Numbered] = []
     with open_content(Path(job.path)) as content:
-        for numbered in READERS[job.format](content.stream, skip=job.done_records):
+        read = reader_of(job.format, job.import_options.mapping)
+        for numbered in read(content.stream, skip=job.done_records):
             chunk.append(numbered)
             if len(chunk) == CHUNK_RECORDS or content.done_bytes - job.done_bytes > CHUNK_BYTES:
                 if not _commit(job, chunk, content.done_bytes):

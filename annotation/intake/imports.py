@@ -16,7 +16,9 @@ from django.utils import timezone
 
 from annotation import audit
 from annotation.errors import Conflict, DomainError, Missing
-from annotation.formats.registry import HEAD_BYTES, READERS, detect
+from annotation.formats.mapping import Mapping
+from annotation.formats.registry import READERS, TABLE, detect
+from annotation.formats.table import checked, sample
 from annotation.intake.decomposition import RULES
 from annotation.intake.importing import end_import
 from annotation.intake.opening import open_content
@@ -83,14 +85,16 @@ def create_import(
     if decomposition not in RULES:
         known = ", ".join(RULES)
         raise DomainError("unknown_decomposition", f"Texts are split by {known}; not by '{decomposition}'.")
+    found, mapping = _format_of(path, filename, format, options.mapping if options else None)
+    options = msgspec.structs.replace(options or ImportOptions(), mapping=mapping)
     job = ImportJob.objects.create(
         project=project,
         requested_by=by,
         filename=Path(filename).name[:300],
         path=str(path.resolve()),
-        format=_format_of(path, filename, format),
+        format=found,
         decomposition=decomposition,
-        options=msgspec.to_builtins(options or ImportOptions()),
+        options=msgspec.to_builtins(options),
         total_bytes=path.stat().st_size,
     )
     audit.record(
@@ -156,17 +160,21 @@ def rejected_lines(job: ImportJob) -> Iterator[bytes]:
         yield msgspec.json.encode(row) + b"\n"
 
 
-def _format_of(path: Path, filename: str, format: str) -> str:
-    try:
-        with open_content(path) as content:
-            head = content.stream.read(HEAD_BYTES)
-    except OSError as error:
-        raise Missing("file_not_found", f"{filename} cannot be read: {error.strerror or error}.") from None
-    found = detect(head, filename) if format == "auto" else format
-    if found not in READERS:
+def _format_of(path: Path, filename: str, format: str, mapping: Mapping | None) -> tuple[str, Mapping | None]:
+    """The format, and for a table the mapping to read it by: the one given, else the one proposed."""
+    if format not in READERS and format != "auto":
         known = ", ".join(READERS)
         raise DomainError("unknown_format", f"There is no format '{format}'; there are: auto, {known}.")
-    return found
+    try:
+        if format == "auto":
+            with open_content(path) as content:
+                format = TABLE if mapping else detect(content.stream, filename)
+        if format != TABLE:
+            return format, None
+        with open_content(path) as content:
+            return format, checked(mapping, sample(content.stream))
+    except OSError as error:
+        raise Missing("file_not_found", f"{filename} cannot be read: {error.strerror or error}.") from None
 
 
 def _keep(file: Iterable[bytes]) -> Path:

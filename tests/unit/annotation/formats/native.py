@@ -258,3 +258,6 @@ PROCESSBENCH, TRL, PLAIN = _processbench(), _trl(), _plain()
 MATH_SHEPHERD, PRMBENCH, RLHFLOW, MR_BEN = _math_shepherd(), _prmbench(), _rlhflow(), _mr_ben()
 BIG_BENCH_MISTAKE, BEST_OF_N, MESSAGES = _big_bench_mistake(), _best_of_n, _messages()
 WHO_AND_WHEN, ATIF = _who_and_when(), _atif()
+TABLE = st.fixed_dictionaries(
+    {"question": TEXT, "reasoning_steps": st.lists(TEXT, min_size=1), "first_error": st.just(0)}
+)

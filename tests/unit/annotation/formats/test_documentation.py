@@ -20,7 +20,7 @@ def test_every_format_has_an_example():
 @pytest.mark.parametrize("name", sorted(EXAMPLES))
 def test_the_example_is_recognised_and_read(name):
     content = re.sub(r"\n +", " ", EXAMPLES[name]).encode()
-    assert detect(content, "file") == name
+    assert detect(io.BytesIO(content), "file") == name
     [(line, record)] = READERS[name](io.BytesIO(content))
     assert line == 1
     assert isinstance(record, Record), record

@@ -193,4 +193,4 @@ def test_a_huge_record_is_dropped_without_being_held(frame, monkeypatch):
 )
 def test_files_of_no_known_format_are_refused_with_the_reason(head, reason):
     with pytest.raises(DomainError, match=reason):
-        detect(head, "file.bin")
+        detect(io.BytesIO(head), "file.bin")

@@ -25,7 +25,7 @@ from annotation.formats import (
     who_and_when,
 )
 from annotation.formats.record import Record, Rejection
-from annotation.formats.registry import HEAD_BYTES, READERS, detect
+from annotation.formats.registry import READERS, detect
 from tests.real_data import real_data
 from tests.unit.annotation.formats import native
 
@@ -165,7 +165,7 @@ def test_real_processbench(subset):
 )
 def test_real_files_are_recognised(file, name):
     path = real_data(file)
-    assert detect(path.read_bytes()[:HEAD_BYTES], path.name) == name
+    assert detect(io.BytesIO(path.read_bytes()), path.name) == name
 
 
 @given(st.sampled_from(sorted(READERS)), st.data())
@@ -173,4 +173,4 @@ def test_generated_files_are_recognised(name, data):
     line = data.draw(getattr(native, name.upper()))
     if name == "prm800k":
         line["label"]["steps"] = [{"completions": [], "human_completion": None, "chosen_completion": None}]
-    assert detect(json.dumps(line).encode(), "file") == name
+    assert detect(io.BytesIO(json.dumps(line).encode()), "file") == name
