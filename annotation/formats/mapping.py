@@ -12,6 +12,7 @@ LabelForm = Literal["first_error", "ratings"]
 Scale = Literal["sign", "binary", "share"]
 Delimiter = Literal["", ",", ";", "\t", "|"]
 NO_ERROR = ("-1", "N/A")
+MadeBy = Literal["policy", "temperature", "seed", "prompt", "scaffold", "visibility", "run", "settings"]
 Columns = Annotated[list[str], msgspec.Meta(min_length=1)]
 
 
@@ -66,7 +67,8 @@ class Mapping(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=True):
     """The columns of a table by what they hold; "" where none does.
 
     `question.text` is the key `text` of the object in the column `question`. Columns that are not named are kept with
-    the solution, unless they are `left_out`, as are the values of the object in `extra`. Of CSV files alone:
+    the solution, unless they are `left_out`, as are the values of the object in `extra`. `provenance` has the columns
+    that say what made a solution. Of CSV files alone:
     `delimiter`, "" where the file tells it, and whether texts are `guarded`: an apostrophe stands before those that
     look like a formula.
     """
@@ -82,6 +84,8 @@ class Mapping(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=True):
     source_group: str = ""
     generator: str = ""
     external_id: str = ""
+    outcome_source: str = ""
+    provenance: dict[MadeBy, str] = {}
     extra: str = ""
     left_out: list[str] = []
     delimiter: Delimiter = ""

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from annotation.formats import cells
-from annotation.formats.mapping import LabelMapping, Mapping, Scale, SourceMapping, StepsMapping
+from annotation.formats.mapping import LabelMapping, MadeBy, Mapping, Scale, SourceMapping, StepsMapping
 from annotation.formats.record import SourceKind
 from annotation.formats.rows import Row, cell_of
 
@@ -25,10 +25,18 @@ _NAMES: dict[str, tuple[str, ...]] = {
                              "outcome", "passed", "resolved"),
     "domain": ("domain", "subject", "subset", "category", "topic", "dataset"),
     "source_group": ("source_group", "problem_id", "question_id", "question_uuid", "group", "template"),
-    "generator": ("generator", "model", "model_name", "sampled_model", "policy_model"),
+    "generator": ("generator", "model", "model_name", "sampled_model"),
     "external_id": ("external_id", "solution_id", "id", "uuid", "idx"),
     "extra": ("extra",),
 }  # fmt: skip
+_MADE_BY: dict[MadeBy, tuple[str, ...]] = {
+    "policy": ("policy", "policy_model"),
+    "temperature": ("temperature", "temp"),
+    "seed": ("seed",),
+    "scaffold": ("scaffold",),
+    "visibility": ("visibility",),
+    "run": ("run", "run_id"),
+}
 _STEPS = ("steps", "completions", "solution_steps", "reasoning_steps", "model_solution_steps", "modified_process",
           "process", "step_texts")  # fmt: skip
 _TEXTS = ("solution", "response", "model_response", "model_output", "output", "completion", "generation", "rationale",
@@ -48,10 +56,12 @@ def propose(columns: Sequence[str], rows: Sequence[Row]) -> Mapping:
     """A mapping of the columns; what none of them seems to hold is left empty."""
     table = _Table(columns, rows)
     steps = _steps(table)
+    provenance = {field: column for field, names in _MADE_BY.items() if (column := table.take(names, _is_word))}
     words: dict[str, Any] = {field: table.take(names, _is_word) for field, names in _NAMES.items()}
     return Mapping(
         steps=steps,
         labels=_labels(table, steps) if steps else [],
+        provenance=provenance,
         **words,
     )
 
@@ -82,7 +92,8 @@ class _Table:
         for column, plain in self.left.items():
             if (match := _NUMBERED.fullmatch(plain)) and is_stem(match[1]):
                 stems.setdefault(match[1], []).append((int(match[2]), column))
-        found = [column for _, column in sorted(max(stems.values(), key=len, default=list[tuple[int, str]]()))]
+        longest: list[tuple[int, str]] = max(stems.values(), key=lambda found: len(found), default=[])
+        found = [column for _, column in sorted(longest)]
         for column in found:
             del self.left[column]
         return found

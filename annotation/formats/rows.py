@@ -1,11 +1,15 @@
 """A row of a table as a record, by a mapping of its columns."""
 
+from collections.abc import Callable
 from typing import Any, cast, get_args
+
+import msgspec
 
 from annotation.formats import cells
 from annotation.formats.given import NONE, index_label, rated_label
-from annotation.formats.mapping import Column, LabelMapping, Mapping, SourceMapping, StepsMapping
+from annotation.formats.mapping import Column, LabelMapping, MadeBy, Mapping, SourceMapping, StepsMapping
 from annotation.formats.path import first_error
+from annotation.formats.provenance import OutcomeSource, Provenance
 from annotation.formats.reading import Unreadable
 from annotation.formats.record import Completion, Record, RecordAnnotation, SourceKind, StepKind
 
@@ -50,6 +54,8 @@ def record_of(row: Any, mapping: Mapping) -> Record:
             if mapping.final_answer_correct
             else None
         ),
+        outcome_source=msgspec.convert(text(mapping.outcome_source) or None, OutcomeSource | None),
+        provenance=_provenance(row, mapping.provenance),
         extra=_extra(row, mapping),
         annotations=[label for label in labels if label],
     )
@@ -58,6 +64,7 @@ def record_of(row: Any, mapping: Mapping) -> Record:
 def columns_of(mapping: Mapping) -> list[str]:
     """The columns that a mapping names."""
     named = [getattr(mapping, field) for field in WORDS]
+    named += mapping.provenance.values()
     if mapping.steps:
         named += [*mapping.steps.columns, mapping.steps.kinds]
     for label in mapping.labels:
@@ -69,7 +76,7 @@ def columns_of(mapping: Mapping) -> list[str]:
 
 WORDS = (
     "problem", "final_answer", "final_answer_correct", "reference_answer", "reference_solution", "domain",
-    "source_group", "generator", "external_id", "extra",
+    "source_group", "generator", "external_id", "outcome_source", "extra",
 )  # fmt: skip
 
 
@@ -189,6 +196,20 @@ def _kind(row: Row, given: SourceKind | Column) -> SourceKind:
 
 def _told(row: Row, given: str | Column) -> str:
     return cells.text(cell_of(row, given.column), given.column) if isinstance(given, Column) else given
+
+
+_MADE_BY: dict[str, Callable[[Any, str], Any]] = {
+    "temperature": cells.number,
+    "seed": cells.whole_number,
+    "settings": cells.object_in,
+}
+
+
+def _provenance(row: Row, columns: dict[MadeBy, str]) -> Provenance | None:
+    """None where the row says nothing of it."""
+    told = {field: _MADE_BY.get(field, cells.text)(cell_of(row, column), column) for field, column in columns.items()}
+    known = {field: value for field, value in told.items() if value not in (None, "", {})}
+    return msgspec.convert(known, Provenance) if known else None
 
 
 def _extra(row: Row, mapping: Mapping) -> Row:

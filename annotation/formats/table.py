@@ -8,7 +8,7 @@ import io
 from collections.abc import Iterable, Iterator
 from functools import partial
 from itertools import islice
-from typing import Any, BinaryIO, NamedTuple
+from typing import Any, BinaryIO, NamedTuple, get_args
 
 import msgspec
 import pyarrow
@@ -16,8 +16,9 @@ import pyarrow
 from annotation.errors import DomainError
 from annotation.formats import csv_rows, parquet_rows
 from annotation.formats.given import step_ratings
-from annotation.formats.mapping import Column, LabelMapping, Mapping, SourceMapping, StepsMapping
+from annotation.formats.mapping import Column, LabelMapping, MadeBy, Mapping, SourceMapping, StepsMapping
 from annotation.formats.proposing import propose
+from annotation.formats.provenance import Provenance
 from annotation.formats.reading import (
     BOM,
     CHUNK,
@@ -36,7 +37,8 @@ LOOKED_AT = 1000
 COLUMNS = (
     "problem", "steps", "step_kinds", "ratings", "first_error", "source_kind", "source_name", "source_policy",
     "source_rollouts", "final_answer", "final_answer_correct", "reference_answer", "reference_solution", "domain",
-    "source_group", "generator", "external_id", "extra",
+    "source_group", "generator", "external_id", "outcome_source",
+    *(f"made_by_{field}" for field in get_args(MadeBy)), "extra",
 )  # fmt: skip
 OWN = Mapping(
     steps=StepsMapping(["steps"], kinds="step_kinds"),
@@ -52,12 +54,19 @@ OWN = Mapping(
             ),
         )
     ],
+    provenance={field: f"made_by_{field}" for field in get_args(MadeBy)},
     left_out=["first_error"],  # the ratings say it
     guarded=True,
     **dict[str, Any](zip(WORDS, WORDS, strict=True)),
 )
 _LISTS = {"steps": pyarrow.string(), "step_kinds": pyarrow.string(), "ratings": pyarrow.int8()}
-_TYPES = {"first_error": pyarrow.int32(), "source_rollouts": pyarrow.int32(), "final_answer_correct": pyarrow.bool_()}
+_TYPES = {
+    "made_by_temperature": pyarrow.float64(),
+    "made_by_seed": pyarrow.int64(),
+    "first_error": pyarrow.int32(),
+    "source_rollouts": pyarrow.int32(),
+    "final_answer_correct": pyarrow.bool_(),
+}
 
 
 class Sample(NamedTuple):
@@ -152,13 +161,23 @@ def _row(record: Record, label: RecordAnnotation | None) -> Row:
         "source_rollouts": detail.get("rollouts"),
         "domain": record.domain,
         "source_group": record.source_group,
-        "extra": msgspec.json.encode(given("extra")).decode() if given("extra") else None,
+        **{f"made_by_{field}": value for field, value in _made_by(given("provenance")).items()},
+        "extra": _json(given("extra")),
     }
+
+
+def _made_by(provenance: Provenance | None) -> Row:
+    told = msgspec.structs.asdict(provenance or Provenance())
+    return told | {"settings": _json(told["settings"])}
+
+
+def _json(value: dict[str, Any]) -> str | None:
+    return msgspec.json.encode(value).decode() if value else None
 
 
 _AS_GIVEN = (
     "problem", "final_answer", "final_answer_correct", "reference_answer", "reference_solution", "generator",
-    "external_id",
+    "external_id", "outcome_source",
 )  # fmt: skip
 
 

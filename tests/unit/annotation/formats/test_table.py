@@ -14,6 +14,7 @@ from annotation.formats import table
 from annotation.formats.given import index_label, rated_label
 from annotation.formats.mapping import Column, LabelMapping, Mapping, SourceMapping, StepsMapping, parse_mapping
 from annotation.formats.path import taken_path
+from annotation.formats.provenance import Provenance
 from annotation.formats.record import Completion, Record, Rejection
 from annotation.formats.registry import detect
 from tests.unit.annotation.formats import native
@@ -21,6 +22,15 @@ from tests.unit.annotation.formats import native
 STEPS = StepsMapping(["steps"])
 WORD = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\x00"), min_size=1, max_size=12)
 RISKY = st.sampled_from(["=1+1", "'=x", "''+", "-3", "@a", "\tb", "\rc", 'a "quoted", b', "a\r\nb", "ки", "'", "null"])
+MADE_BY = st.builds(
+    Provenance,
+    policy=WORD,
+    temperature=st.none() | st.floats(0, 2),
+    seed=st.none() | st.integers(0, 10**9 - 1),
+    prompt=st.just("") | RISKY,
+    visibility=st.sampled_from([None, "raw", "summary"]),
+    settings=native.LEFTOVERS,
+)
 
 
 @st.composite
@@ -53,6 +63,8 @@ def records(draw):
         generator=draw(st.just("") | WORD),
         final_answer=draw(maybe),
         final_answer_correct=draw(st.none() | st.booleans()),
+        outcome_source=draw(st.sampled_from([None, "given", "tests"])),
+        provenance=draw(st.none() | MADE_BY),
         extra=draw(native.LEFTOVERS),
         annotations=labels,
     )
