@@ -1171,9 +1171,10 @@ export interface components {
          *     * `who_and_when` - who_and_when
          *     * `atif` - atif
          *     * `plain` - plain
+         *     * `table` - table
          * @enum {string}
          */
-        FormatEnum: "auto" | "prm800k" | "processbench" | "prmbench" | "trl" | "math_shepherd" | "rlhflow" | "mr_ben" | "big_bench_mistake" | "best_of_n" | "messages" | "who_and_when" | "atif" | "plain";
+        FormatEnum: "auto" | "prm800k" | "processbench" | "prmbench" | "trl" | "math_shepherd" | "rlhflow" | "mr_ben" | "big_bench_mistake" | "best_of_n" | "messages" | "who_and_when" | "atif" | "plain" | "table";
         FreezeRequest: {
             /** @description `splits`, `policies`, `visibilities`, `source_kinds`, `finish_reasons`, `lanes`, `generations` (lists; empty is all), `submitted_from`, `submitted_to` (ISO 8601), `min_annotations` (1), `revisions` (latest or all). */
             filters?: {
@@ -1270,6 +1271,10 @@ export interface components {
             readonly filename: string;
             readonly format: string;
             readonly decomposition: string;
+            /** @description `mapping` is how the columns of a table are read. */
+            readonly options: {
+                [key: string]: unknown;
+            };
             readonly state: components["schemas"]["ImportState"];
             readonly error: string;
             readonly total_bytes: number;
@@ -2237,6 +2242,8 @@ export interface components {
             format: components["schemas"]["FormatEnum"];
             /** @default blank_lines */
             decomposition: components["schemas"]["DecompositionEnum"];
+            /** @description JSON that says what the columns of a table hold; without it they are told by their names. */
+            mapping?: string;
         };
         Usage: {
             prompt_tokens: number;
