@@ -18,14 +18,18 @@ from annotation.formats.record import Completion, Record, StepKind
 Word = str | int | float | None
 
 
-class _Step(msgspec.Struct, omit_defaults=True):
+class PlainStep(msgspec.Struct, omit_defaults=True):
+    """A step of another kind than reasoning."""
+
     text: str
     kind: StepKind = "reasoning"
 
 
-class _Line(msgspec.Struct, omit_defaults=True):
+class Line(msgspec.Struct, omit_defaults=True):
+    """The fields that the format knows."""
+
     problem: str
-    steps: list[str | _Step] | None = None
+    steps: list[str | PlainStep] | None = None
     solution: str | None = None
     answer: Word = None
     id: Word = None
@@ -47,7 +51,7 @@ def read(stream: BinaryIO, *, skip: int = 0) -> Iterator[Numbered]:
 def write(records: Iterable[Record]) -> Iterator[bytes]:
     """One line for each solution; of several alternatives at a position the first is written."""
     for record in records:
-        line = _Line(
+        line = Line(
             problem=record.problem,
             steps=[_native_step(at[0]) for at in record.positions if at] or None,
             solution=record.solution_text,
@@ -66,7 +70,12 @@ def write(records: Iterable[Record]) -> Iterator[bytes]:
 
 
 def _record(value: Any) -> Record:
-    line = msgspec.convert(value, _Line)
+    extra = {key: value[key] for key in value if key not in Line.__struct_fields__}
+    return record_of(msgspec.convert(value, Line), extra)
+
+
+def record_of(line: Line, extra: dict[str, Any]) -> Record:
+    """The line as a record. Raises Unreadable where it has neither steps nor a solution, or both."""
     if (line.steps is None) == (line.solution is None):
         raise Unreadable(
             "steps", "needs either steps or solution" if line.steps is None else "has both steps and solution"
@@ -85,7 +94,7 @@ def _record(value: Any) -> Record:
         final_answer_correct=line.final_answer_correct,
         outcome_source=line.outcome_source,
         provenance=line.provenance,
-        extra={key: value[key] for key in value if key not in _Line.__struct_fields__},
+        extra=extra,
     )
 
 
@@ -93,9 +102,9 @@ def _text(word: Word) -> str | None:
     return None if word is None else str(word)
 
 
-def _completion(step: str | _Step) -> Completion:
+def _completion(step: str | PlainStep) -> Completion:
     return Completion(step) if isinstance(step, str) else Completion(step.text, kind=step.kind)
 
 
-def _native_step(completion: Completion) -> str | _Step:
-    return completion.text if completion.kind == "reasoning" else _Step(completion.text, kind=completion.kind)
+def _native_step(completion: Completion) -> str | PlainStep:
+    return completion.text if completion.kind == "reasoning" else PlainStep(completion.text, kind=completion.kind)

@@ -67,10 +67,22 @@ class _Solution:
     keys: dict[int, list[int]] = field(default_factory=lambda: defaultdict(list))
 
 
-def store_chunk(*, project: Project, records: Sequence[Record], job: ImportJob | None = None) -> Counts:
-    """Store checked records in the running transaction, which waits for other imports into the project."""
+def wait_for_others(project: Project) -> None:
+    """Only one transaction at a time adds to a project."""
     with connection.cursor() as cursor:
         cursor.execute("SELECT pg_advisory_xact_lock(%s, %s)", [LOCK, project.pk])
+
+
+def store_chunk(*, project: Project, records: Sequence[Record], job: ImportJob | None = None) -> Counts:
+    """Store checked records in the running transaction, which waits for other imports into the project."""
+    return sum((counts for counts, _ in store_each(project=project, records=records, job=job)), Counts())
+
+
+def store_each(
+    *, project: Project, records: Sequence[Record], job: ImportJob | None = None
+) -> list[tuple[Counts, int]]:
+    """As `store_chunk`, with what became of each record, and the id of its solution."""
+    wait_for_others(project)
     return _Chunk(project, records, job).store()
 
 
@@ -84,12 +96,13 @@ class _Chunk:
         self._problems = self._find_problems()
         self._solutions = self._find_solutions()
 
-    def store(self) -> Counts:
-        counts = Counts()
+    def store(self) -> list[tuple[Counts, int]]:
+        each = []
         for record, (problem_hash, content) in zip(self._records, self._hashes, strict=True):
-            counts += self._add(record, problem_hash, content)
+            counts = self._add(record, problem_hash, content)
+            each.append((counts, self._solutions[self._problems[problem_hash].id, content].id))
         self._rows.write()
-        return counts
+        return each
 
     def _find_problems(self) -> dict[str, _Problem]:
         hashes = {problem for problem, _ in self._hashes}

@@ -43,7 +43,10 @@ class Solution(models.Model):
                 condition=Q(outcome_source__in=["", "given", "grader", "tests"]), name="solution_outcome_source_known"
             ),
         ]
-        indexes = [models.Index(fields=["project", "split"], name="solution_project_split")]
+        indexes = [
+            models.Index(fields=["project", "split"], name="solution_project_split"),
+            models.Index(fields=["project", "external_id"], condition=~Q(external_id=""), name="solution_external_id"),
+        ]
 
     def __str__(self) -> str:
         return f"solution {self.pk}"

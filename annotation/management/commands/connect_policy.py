@@ -6,7 +6,8 @@ from django.core.management.base import BaseCommand, CommandError
 
 from annotation.errors import DomainError
 from annotation.intake.decomposition import RULES
-from annotation.models import Project, SamplingRun
+from annotation.management.projects import project_at
+from annotation.models import SamplingRun
 from annotation.rounds.gateway.policies import proposed_prompt
 from annotation.sampling.runs import Wish, create_sampling, progress_of
 from annotation.sampling.sampling import run_sampling
@@ -37,11 +38,7 @@ class Command(BaseCommand):
         parser.add_argument("--seed", type=int)
 
     def handle(self, *args: Any, **options: Any) -> None:
-        try:
-            project = Project.objects.get(slug=options["project"])
-        except Project.DoesNotExist:
-            known = ", ".join(Project.objects.order_by("slug").values_list("slug", flat=True)) or "none yet"
-            raise CommandError(f"There is no project '{options['project']}'; there are: {known}.") from None
+        project = project_at(options["project"])
         same = ("endpoint", "samples", "temperature", "max_tokens", "decomposition", "choice", "domain", "seed")
         wish = Wish(
             **{name: options[name] for name in same},

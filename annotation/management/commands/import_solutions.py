@@ -12,7 +12,8 @@ from annotation.formats.registry import READERS
 from annotation.intake.decomposition import RULES
 from annotation.intake.importing import run_import
 from annotation.intake.imports import create_import, progress_of
-from annotation.models import ImportJob, ImportOptions, Project
+from annotation.management.projects import project_at
+from annotation.models import ImportJob, ImportOptions
 
 SHOWN_REJECTIONS = 20
 
@@ -29,11 +30,7 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         file: Path = options["file"]
-        try:
-            project = Project.objects.get(slug=options["project"])
-        except Project.DoesNotExist:
-            known = ", ".join(Project.objects.order_by("slug").values_list("slug", flat=True)) or "none yet"
-            raise CommandError(f"There is no project '{options['project']}'; there are: {known}.") from None
+        project = project_at(options["project"])
         try:
             job = create_import(
                 by=None,

@@ -580,6 +580,28 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/projects/{slug}/solutions/": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * @description Take in a batch; each solution is answered by itself. A manager may.
+         *
+         *     `application/x-ndjson` takes one solution a line, with `?decomposition=` in the address. Sending a batch again
+         *     adds nothing: what is here already is a duplicate, and its answer has its id. 429: send it again later.
+         */
+        post: operations["post_solutions"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/projects/{slug}/statistics/": {
         parameters: {
             query?: never;
@@ -591,6 +613,27 @@ export interface paths {
         get: operations["get_statistics"];
         put?: never;
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/projects/{slug}/test-results/": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * @description Set outcomes: correct where tests passed and none failed. A manager may.
+         *
+         *     `application/x-ndjson` takes the results one a line, `application/xml` a JUnit report.
+         */
+        post: operations["post_test_results"];
         delete?: never;
         options?: never;
         head?: never;
@@ -938,6 +981,31 @@ export interface components {
              */
             within_one: number | null;
         };
+        Answer: {
+            /** @description Its place in the batch, from 1. */
+            line: number;
+            /** @description As posted; empty where there is none. */
+            id: string;
+            state: components["schemas"]["AnswerStateEnum"];
+            /** @description Its id here; null where it was rejected. */
+            solution: number | null;
+            /** @description Which field of it was at fault. */
+            field: string;
+            reason: string;
+        };
+        /**
+         * @description * `accepted` - accepted
+         *     * `duplicate` - duplicate
+         *     * `rejected` - rejected
+         * @enum {string}
+         */
+        AnswerStateEnum: "accepted" | "duplicate" | "rejected";
+        Answers: {
+            accepted: number;
+            duplicates: number;
+            rejected: number;
+            solutions: components["schemas"]["Answer"][];
+        };
         /** @description The next steps, in order. */
         AppendStepsRequest: {
             steps: (string | {
@@ -968,6 +1036,15 @@ export interface components {
              * @description Finds these scores in the score log.
              */
             request_id: string;
+        };
+        Applied: {
+            correct: number;
+            wrong: number;
+            /** @description Of these; the others were known to be so already. */
+            changed: number;
+            refused: number;
+            /** @description The first thousand that were refused. */
+            shown: components["schemas"]["Refused"][];
         };
         /** @description What a session begins with; every score in it is of the model that is chosen now. */
         BeginSessionRequest: {
@@ -1735,6 +1812,17 @@ export interface components {
             position: number;
             alternatives: components["schemas"]["Step"][];
         };
+        /** @description `provenance` is that of every solution which does not say otherwise, field by field. */
+        PostedSolutionsRequest: {
+            /** @description `problem`, `steps` or `solution`, `id`, `answer` (the reference), `final_answer`, `outcome` (correct, wrong, unknown), `outcome_source` (given, tests), `provenance`, `labels`, `step_scores`, `domain`, `source_group`, `extra`. */
+            solutions: unknown[];
+            /** @description `policy`, `temperature`, `seed`, `prompt`, `scaffold`, `visibility` (raw, summary, redacted), `run`, `settings`. */
+            provenance?: {
+                [key: string]: unknown;
+            };
+            /** @default blank_lines */
+            decomposition: components["schemas"]["DecompositionEnum"];
+        };
         Progress: {
             today: number;
             total: number;
@@ -1821,9 +1909,25 @@ export interface components {
          * @enum {string}
          */
         ReferenceEnum: "shown" | "on_request" | "hidden";
+        Refused: {
+            /** @description 0 in a JUnit report. */
+            line: number;
+            id: string;
+            reason: string;
+        };
         ReleaseRequest: {
             /** @default  */
             reason: string;
+        };
+        ResultRequest: {
+            /** @description Under which the solution was imported or posted. */
+            id: string;
+            passed: number;
+            /** @default 0 */
+            failed: number;
+        };
+        ResultsRequest: {
+            results: components["schemas"]["ResultRequest"][];
         };
         /** @description Versions by their numbers. */
         Retention: {
@@ -3721,6 +3825,40 @@ export interface operations {
             };
         };
     };
+    post_solutions: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                slug: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["PostedSolutionsRequest"];
+                "application/x-ndjson": components["schemas"]["PostedSolutionsRequest"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Answers"];
+                };
+            };
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
     get_statistics: {
         parameters: {
             query?: never;
@@ -3738,6 +3876,40 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Statistics"];
+                };
+            };
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    post_test_results: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                slug: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["ResultsRequest"];
+                "application/xml": string;
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Applied"];
                 };
             };
             "4XX": {

@@ -1,0 +1,53 @@
+"""Test results as JSON Lines: `{"id": ..., "passed": 7, "failed": 0}`, one solution a line.
+
+`passed` may also be true or false, as HumanEval and its like write it. `errors` count as failed; `skipped` and other
+keys say nothing.
+"""
+
+from collections.abc import Iterator
+from typing import Annotated, BinaryIO
+
+import msgspec
+
+from annotation.formats.reading import MAX_RECORD_BYTES, Unreadable, validation_fault
+
+Count = Annotated[int, msgspec.Meta(ge=0)]
+
+
+class Tally(msgspec.Struct):
+    """How many tests of a solution passed and failed."""
+
+    id: str
+    passed: int = 0
+    failed: int = 0
+
+
+class _Line(msgspec.Struct):
+    id: str | int
+    passed: bool | Count
+    failed: Count = 0
+    errors: Count = 0
+
+
+def read_tallies(stream: BinaryIO) -> Iterator[tuple[int, Tally | Unreadable]]:
+    """Stream (line, tally, or why the line is none)."""
+    decoder = msgspec.json.Decoder(_Line)
+    line = 0
+    while raw := stream.readline(MAX_RECORD_BYTES):
+        line += 1
+        if raw.isspace():
+            continue
+        try:
+            said = decoder.decode(raw)
+        except msgspec.ValidationError as error:
+            yield line, Unreadable(*validation_fault(error))
+        except (msgspec.DecodeError, UnicodeDecodeError) as error:
+            yield line, Unreadable("", f"not valid JSON: {error}")
+        else:
+            yield line, _tally(said)
+
+
+def _tally(said: _Line) -> Tally:
+    if isinstance(said.passed, bool):
+        return Tally(str(said.id), int(said.passed), int(not said.passed) + said.failed + said.errors)
+    return Tally(str(said.id), said.passed, said.failed + said.errors)

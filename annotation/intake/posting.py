@@ -1,0 +1,136 @@
+"""Solutions that a program posts, straight into the pool: what became of each is the answer.
+
+A batch is safe to send again: a solution is known by its steps, and by the id that the program gave it.
+"""
+
+from collections import Counter, defaultdict
+from dataclasses import dataclass
+from itertools import islice
+from typing import BinaryIO, Literal
+
+from django.contrib.auth.models import User
+from django.db import OperationalError, connection, transaction
+from psycopg.errors import LockNotAvailable
+
+from annotation import audit
+from annotation.errors import DomainError
+from annotation.formats import posted
+from annotation.formats.record import Record, Rejection
+from annotation.intake import identity
+from annotation.intake.decomposition import RULES
+from annotation.intake.preparing import prepared
+from annotation.intake.store import store_each, wait_for_others
+from annotation.jobs import enqueue
+from annotation.membership.access import require_role
+from annotation.models import Membership, Problem, Project, Solution
+
+MOST_POSTED = 1000
+LONGEST_WAIT = 5  # seconds behind others who add to the project
+SCORE_TASK = "rounds.score_news"
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What became of one posted solution. `solution` is its id here, None where it was rejected."""
+
+    line: int
+    id: str
+    state: Literal["accepted", "duplicate", "rejected"]
+    solution: int | None = None
+    field: str = ""
+    reason: str = ""
+
+
+class Busy(DomainError):
+    """Others are adding to the project; `wait` is in seconds."""
+
+    status = 429
+
+    def __init__(self) -> None:
+        self.wait = LONGEST_WAIT
+        super().__init__(
+            "intake_busy",
+            f"Others are adding to this project. Nothing of this batch was taken: send it again in {self.wait} s.",
+            {"retry_after": self.wait},
+        )
+
+
+@transaction.atomic
+def post_solutions(
+    *, by: User, project: Project, content: BinaryIO, decomposition: str = "blank_lines"
+) -> list[Answer]:
+    """Take in the solutions of JSON Lines (see `annotation.formats.posted`), each answered by itself.
+
+    Raises Forbidden, DomainError (`too_many`, `unknown_decomposition`), Busy; then nothing was taken.
+    """
+    require_role(by, project, Membership.Role.MANAGER)
+    if decomposition not in RULES:
+        raise DomainError("unknown_decomposition", f"Texts are split by {', '.join(RULES)}; not by '{decomposition}'.")
+    items = list(islice(posted.read(content), MOST_POSTED + 1))
+    if len(items) > MOST_POSTED:
+        raise DomainError("too_many", f"A batch has at most {MOST_POSTED:,} solutions; larger ones go to imports.")
+    _wait(project)
+    _learn_references(project, [item for _, item in items if isinstance(item, Record)])
+    known = _Known(project, [item for _, item in items if isinstance(item, Record)])
+    taken, answers = [], {}
+    for line, item in items:
+        name = "" if isinstance(item, Rejection) else item.external_id
+        made = known.checked(line, prepared(line, item, decomposition))
+        if isinstance(made, Rejection):
+            answers[line] = Answer(line, name, "rejected", field=made.field, reason=made.reason)
+        else:
+            taken.append((line, made))
+    stored = store_each(project=project, records=[record for _, record in taken])
+    for (line, record), (counts, solution) in zip(taken, stored, strict=True):
+        answers[line] = Answer(line, record.external_id, "accepted" if counts.accepted else "duplicate", solution)
+    counted = Counter(f"{answer.state}" for answer in answers.values())
+    if counted["accepted"]:
+        enqueue(SCORE_TASK)
+    runs = sorted({record.provenance.run for _, record in taken if record.provenance and record.provenance.run})
+    audit.record(by=by, action="solutions.post", target=project, project=project, after={**counted, "runs": runs})
+    return [answers[line] for line, _ in items]
+
+
+def _wait(project: Project) -> None:
+    """For others who add to the project, but not for ever: a request holds a thread of the web server."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT set_config('lock_timeout', %s, true)", [f"{LONGEST_WAIT}s"])
+    try:
+        wait_for_others(project)
+    except OperationalError as error:
+        if isinstance(error.__cause__, LockNotAvailable):
+            raise Busy from error
+        raise
+
+
+def _learn_references(project: Project, records: list[Record]) -> None:
+    """A run need not send the reference of a problem that is here: the record gets it, to be graded by."""
+    bare = [record for record in records if record.reference_answer is None]
+    hashes = {id(record): identity.text_hash(record.problem) for record in bare}
+    found = Problem.objects.filter(project=project, text_hash__in=hashes.values())
+    references = dict(found.values_list("text_hash", "reference_answer"))
+    for record in bare:
+        record.reference_answer = references.get(hashes[id(record)])
+
+
+class _Known:
+    """What stands in the project, or earlier in the batch, under the ids of a batch."""
+
+    def __init__(self, project: Project, records: list[Record]) -> None:
+        ids = {record.external_id for record in records} - {""}
+        found = Solution.objects.filter(project=project, external_id__in=ids)
+        rows = found.values_list("external_id", "problem__text_hash", "content_hash")
+        self._contents: dict[str, set[tuple[str, str]]] = defaultdict(set)
+        for name, *content in rows:
+            self._contents[name].add((content[0], content[1]))
+
+    def checked(self, line: int, item: Record | Rejection) -> Record | Rejection:
+        """The record, unless its id stands for another solution: two samples that share an id are a program's fault."""
+        if isinstance(item, Rejection) or not item.external_id:
+            return item
+        content = (identity.text_hash(item.problem), identity.content_hash(item))
+        contents = self._contents[item.external_id]
+        if contents and content not in contents:
+            return Rejection(line=line, field="id", reason=f"'{item.external_id}' is the id of another solution here")
+        contents.add(content)
+        return item

@@ -1,0 +1,45 @@
+from argparse import ArgumentParser
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+
+from annotation.errors import DomainError
+from annotation.intake.opening import open_content
+from annotation.intake.outcomes import apply_results, kind_of
+from annotation.management.projects import project_at
+
+SHOWN = 20
+
+
+class Command(BaseCommand):
+    help = (
+        "Set the outcomes of code solutions from tests that were run elsewhere: a JUnit XML report, or JSON Lines of "
+        '{"id", "passed", "failed"}. Nothing is executed. A second run changes nothing.'
+    )
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("file", type=Path)
+        parser.add_argument("--project", required=True, help="address (slug) of the project")
+        parser.add_argument("--format", default="auto", choices=["auto", "junit", "jsonl"])
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        project = project_at(options["project"])
+        file: Path = options["file"]
+        kind = kind_of(file.name.removesuffix(".gz")) if options["format"] == "auto" else options["format"]
+        try:
+            with open_content(file) as content:
+                applied = apply_results(by=None, project=project, content=content.stream, kind=kind)
+        except DomainError as error:
+            raise CommandError(error.message) from None
+        except OSError as error:
+            raise CommandError(f"{file} cannot be read: {error.strerror or error}.") from None
+        self.stdout.write(
+            f"{applied.correct} correct, {applied.wrong} wrong; {applied.changed} of them changed; "
+            f"{applied.refused} refused."
+        )
+        for one in applied.shown[:SHOWN]:
+            where = f"line {one.line}, " if one.line else ""
+            self.stdout.write(f"  {where}{one.id or '(no id)'}: {one.reason}")
+        if applied.refused > SHOWN:
+            self.stdout.write(f"  and {applied.refused - SHOWN} more")
