@@ -88,7 +88,7 @@ def _differ_somewhere(said: Expr, wanted: Expr) -> bool:
     for shift in range(3):
         values = {name: Rational(*POINTS[(place + shift) % len(POINTS)]) for place, name in enumerate(names)}
         at = difference.subs(values).doit().evalf(20)
-        if isinstance(at, Basic) and at.is_atom and at.is_finite and abs(complex(at)) > SMALL:
+        if isinstance(at, Basic) and at.is_number and at.is_finite and abs(complex(at)) > SMALL:
             return True
     return False
 

@@ -98,7 +98,7 @@ def _in_closing(text: str) -> str | None:
     numbers = list(NUMBER.finditer(text))
     spans = list(SPAN.finditer(text, max(0, len(text) - 5 * LONGEST_PHRASE)))
     if spans and (not numbers or spans[-1].end() > numbers[-1].start()):
-        return SIDES.split(_bare(spans[-1][0]))[-1].strip(" .,\n\\") or None
+        return SIDES.split(_bare(spans[-1][0]))[-1].strip().rstrip(" .,\n\\") or None
     return numbers[-1][0] if numbers else None
 
 

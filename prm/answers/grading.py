@@ -2,6 +2,7 @@
 
 import re
 from fractions import Fraction
+from itertools import accumulate
 
 from prm.answers.extracting import TIDY, find_answer, last_boxed
 from prm.answers.quantities import NO_UNITS, Quantity, quantity
@@ -9,6 +10,8 @@ from prm.answers.quantities import NO_UNITS, Quantity, quantity
 Answer = Fraction | str
 
 LONGEST = 2_000  # characters; a longer answer is compared with nothing
+LONGEST_FORMULA = 500
+DEEPEST = 20  # brackets in one another
 ASSIGNED = re.compile(r"(\\?[A-Za-z]\w{0,15})\s?=(?![=<>])(.+)", re.DOTALL)
 DELIMITED = re.compile(r"\$\$([^$]*)\$\$|\$([^$]*)\$|\\\((.*)\\\)|\\\[(.*)\\\]", re.DOTALL)
 CHOICE = re.compile(r"\(([A-J])\)(?:\s.*)?|([A-J])(?:[.:)](?:\s.*)?)?", re.DOTALL)
@@ -35,9 +38,7 @@ def grade(given: str, reference: str) -> bool | None:
     numbers = _quantities(said, wanted)
     if numbers:
         return numbers[0].equals(numbers[1])
-    if _plain(said) == _plain(wanted):
-        return True
-    return False if _differ(said, wanted) else None
+    return True if _plain(said) == _plain(wanted) else _decided(said, wanted)
 
 
 def needs_algebra(given: str, reference: str) -> bool:
@@ -45,7 +46,7 @@ def needs_algebra(given: str, reference: str) -> bool:
     if max(len(given), len(reference)) > LONGEST:
         return False
     said, wanted = _bare(given), _bare(reference)
-    return _is_symbolic(said) and _is_symbolic(wanted) and not _quantities(said, wanted) and not _differ(said, wanted)
+    return grade(said, wanted) is None and not _quantities(said, wanted) and _is_symbolic(said) and _is_symbolic(wanted)
 
 
 def agrees(solution: str, reference: str) -> bool | None:
@@ -95,15 +96,22 @@ def _quantities(said: str, wanted: str) -> tuple[Quantity, Quantity] | None:
     return (one, other) if one and other and len(names) < 2 else None
 
 
-def _differ(said: str, wanted: str) -> bool:
-    """Whether they are two of the few answers that there are: two letters of a choice, yes and no."""
-    letters = [CHOICE.fullmatch(WORDS.sub(r"\1", text)) for text in (said, wanted)]
-    if letters[0] and letters[1]:
-        return (letters[0][1] or letters[0][2]) != (letters[1][1] or letters[1][2])
-    words = {_plain(said), _plain(wanted)}
-    return words in DECIDED
+def _decided(said: str, wanted: str) -> bool | None:
+    """Of the few answers that there are, whether they are the same: two letters of a choice, yes and no."""
+    choices = [CHOICE.fullmatch(WORDS.sub(r"\1", text)) for text in (said, wanted)]
+    if choices[0] and choices[1]:
+        return (choices[0][1] or choices[0][2]) == (choices[1][1] or choices[1][2])
+    return False if {_plain(said), _plain(wanted)} in DECIDED else None
 
 
 def _is_symbolic(text: str) -> bool:
+    if len(text) > LONGEST_FORMULA or _depth(text) > DEEPEST:
+        return False
     bare = ENVIRONMENT.sub(" ", WORDS.sub(" ", text))
     return bool(SYMBOLIC.search(bare)) and all(word.lower() in NO_UNITS for word in WORD.findall(bare))
+
+
+def _depth(text: str) -> int:
+    """How deep its brackets of any kind stand in one another."""
+    steps = [1 if sign in "([{" else -1 for sign in text if sign in "()[]{}"]
+    return max(accumulate(steps), default=0)

@@ -1,4 +1,4 @@
-"""Final answers are found in text and are equal by value."""
+"""Final answers are found in text, and those of equal value are one for a vote."""
 
 from fractions import Fraction
 
@@ -6,22 +6,37 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from prm.answers import agrees, final_answer, normalised
+from prm.answers import final_answer, normalised
+from prm.answers.extracting import READ
 
 
 @pytest.mark.parametrize(
     ("text", "answer"),
     [
         (r"so \boxed{3} no, \boxed{\frac{1}{2}}.", r"\frac{1}{2}"),
+        (r"\boxed{\{1, 2\}}", r"\{1, 2\}"),
+        (r"\boxed 7", "7"),
+        (r"\boxed{}", None),
         ("7 + 5 = 12\n#### 12", "12"),
         ("The answer is 94.", "94"),
         ("The answer is: blue.", "blue"),
+        ("The answer is 3/4 because 6/8 is 3/4.", "3/4"),
+        ("The answer is $x^2 + 1$.", "x^2 + 1"),
+        ("the answer is $x=1$ or $x=2$.", "x=1, x=2"),
+        ("**Final Answer:** 42 apples are left in the basket now", "42"),
+        ("Answer: (B) because it is larger", "B"),
+        ("<think>1</think><answer> 12 </answer>", "12"),
+        ("The final answer is $\\frac{1}{2}$. I hope it is correct.", r"\frac{1}{2}"),
+        (r"Therefore \( x = \frac{3}{4} \).", r"\frac{3}{4}"),
+        ("Hence\n\\[\n\\text{Total} = 3 + 4 = 7\n\\]", "7"),
+        ("It costs $5 and then $7 more, so 12", "12"),
+        ("It is 3/4", "3/4"),
         ("She earns **$1,250.50** a week.", "1,250.50"),
         ("I give up", None),
         (r"\boxed{unclosed", None),
     ],
 )
-def test_the_answer_is_found_where_it_is_marked_else_the_last_number(text: str, answer: str | None) -> None:
+def test_the_answer_is_found_where_it_is_marked_else_at_the_end(text: str, answer: str | None) -> None:
     assert final_answer(text) == answer
 
 
@@ -57,24 +72,12 @@ def test_no_text_is_too_odd(text: str) -> None:
     final_answer(text)
 
 
-def test_a_ratio_after_the_answers_mark_is_one_number() -> None:
-    assert normalised(final_answer("So the answer is 3/4.") or "") == Fraction(3, 4)
-    assert normalised(final_answer(r"The answer is $\frac{3}{4}$.") or "") == Fraction(3, 4)
-
-
 @pytest.mark.parametrize(
-    ("solution", "reference", "agreed"),
-    [
-        ("So the answer is 3/4.", "0.75", True),
-        ("So the answer is 12.", "13", False),
-        ("No number at all.", "13", False),
-        ("The program prints [1, 2].", "[1, 2]", True),
-        ("The program prints [1, 3].", "[1, 2]", None),
-        ("", "13", False),
-        ("", "Athens", None),
-    ],
+    "piece",
+    ["\\boxed{", "<answer>", "answer is ", "####", "$", "\\[", "{", "answer" + " " * 50, "1,", "9" * 50, "\\(x"],
 )
-def test_a_solution_agrees_with_its_reference_or_not_or_cannot_be_told(
-    solution: str, reference: str, agreed: bool | None
-) -> None:
-    assert agrees(solution, reference) is agreed
+def test_a_megabyte_of_anything_is_read(piece: str) -> None:
+    """In quadratic time it would take hours."""
+    text = piece * (1_000_000 // len(piece))
+    assert normalised(text) is not None
+    assert final_answer(text) is None or len(final_answer(text) or "") <= READ
