@@ -99,3 +99,15 @@ def test_a_dead_worker_s_simulation_is_asked_for_again_and_given_up_at_last(simu
     simulation.refresh_from_db()
     assert simulation.state == State.FAILED
     assert "died 3 times" in simulation.error
+
+
+def test_a_simulation_gives_way_to_a_round_and_goes_on_by_itself(simulation, sent, monkeypatch):
+    looked = iter([False, True])  # none waits when it begins, one does soon after
+    monkeypatch.setattr(running, "round_waits", lambda: next(looked, True))
+    running.run_simulation(simulation.pk)
+    simulation.refresh_from_db()
+    assert (simulation.state, simulation.attempts, simulation.error) == (State.QUEUED, 0, "")
+    SimulationRun.objects.update(heartbeat_at=timezone.now() - 2 * running.STALLED_AFTER)
+    sent.clear()
+    running.sweep_simulations()
+    assert sent == [("rounds.simulate", (simulation.pk,), "gpu")]

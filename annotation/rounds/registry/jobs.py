@@ -16,6 +16,7 @@ from annotation import jobs as tasks
 from annotation.errors import Conflict, DomainError
 from annotation.membership.access import require_role
 from annotation.models import Membership, ModelJob, ModelVersion, Project
+from annotation.rounds.precedence import GaveWay, round_waits
 from annotation.rounds.registry import auditing, exporting, importing
 
 log = logging.getLogger(__name__)
@@ -55,13 +56,17 @@ def request_import(*, by: User, project: Project, folder: str, separator: str = 
 
 
 def run_job(job_id: int) -> None:
-    """Do a job that waits; does nothing where another worker has it."""
-    claimed = ModelJob.objects.filter(pk=job_id, state=ModelJob.State.QUEUED)
-    if not claimed.update(state=ModelJob.State.RUNNING, beaten_at=timezone.now()):
+    """Do a job that waits; does nothing where another worker has it, nor while an unasked one is in a round's way."""
+    waiting = ModelJob.objects.filter(pk=job_id, state=ModelJob.State.QUEUED)
+    if waiting.filter(requested_by=None).exists() and round_waits():
+        return
+    if not waiting.update(state=ModelJob.State.RUNNING, beaten_at=timezone.now()):
         return
     job = ModelJob.objects.select_related("project", "model_version").get(pk=job_id)
     try:
         WORK[ModelJob.Kind(job.kind)](job)
+    except GaveWay:
+        ModelJob.objects.filter(pk=job.pk).update(state=ModelJob.State.QUEUED, said="Waits for a round to end.")
     except DomainError as error:
         _end(job, ModelJob.State.FAILED, error.message)
     except Exception as error:

@@ -9,13 +9,18 @@ from django.utils import timezone
 
 from annotation.errors import DomainError
 from annotation.models import ModelJob
+from annotation.rounds.precedence import GaveWay, round_waits
 
 BEAT_SECONDS = 2.0
 EXPLAINED = 16_000  # characters of a log's end that are looked at
 
 
 def run_command(job: ModelJob, *arguments: str | Path) -> None:
-    """Run `python -m prm` for a job; raises DomainError (`library_refused`) with the library's own reason."""
+    """Run `python -m prm` for a job.
+
+    Raises DomainError (`library_refused`) with the library's own reason, and GaveWay where nobody asked for the job
+    and a round waits for the worker.
+    """
     log = settings.RUN_ROOT / f"model-job-{job.pk}.log"
     log.parent.mkdir(parents=True, exist_ok=True)
     command = [sys.executable, "-m", "prm", "--die-with-parent", *map(str, arguments)]
@@ -24,6 +29,8 @@ def run_command(job: ModelJob, *arguments: str | Path) -> None:
         try:
             while process.poll() is None:
                 _beat(job, log)
+                if job.requested_by_id is None and round_waits():
+                    raise GaveWay
                 try:
                     process.wait(BEAT_SECONDS)
                 except subprocess.TimeoutExpired:

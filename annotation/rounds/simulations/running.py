@@ -19,6 +19,7 @@ from annotation.models import SimulationRun
 from annotation.rounds.devices import training_slot
 from annotation.rounds.gateway.traces import write_known_traces
 from annotation.rounds.lock import SIMULATIONS, Lock, LockLost, advisory_lock
+from annotation.rounds.precedence import GaveWay, round_waits
 from annotation.rounds.simulations.requests import LEAST_BUDGET, TASK
 from annotation.rounds.watched import ProcessFailed, ProcessStalled, prm_command, watch
 from annotation.rounds.work import BEAT_SECONDS, RunCancelled
@@ -40,7 +41,7 @@ def folder_of(simulation: SimulationRun) -> Path:
 
 
 def run_simulation(simulation_id: int) -> None:
-    """Simulate to the end, or go on with it; does nothing where it is over or another worker is at it.
+    """Simulate to the end, or go on with it; does nothing where it is over, another worker is at it, or a round waits.
 
     What goes wrong ends it as failed and says why; a lost database leaves it to the sweep.
     """
@@ -49,13 +50,15 @@ def run_simulation(simulation_id: int) -> None:
         if lock is None:
             return
         simulation.refresh_from_db()
-        if simulation.state not in SimulationRun.LIVE or not _may_go_on(simulation):
+        if simulation.state not in SimulationRun.LIVE or not _may_go_on(simulation) or round_waits():
             return
         _begin(simulation)
         try:
             _simulate(simulation, _Watch(simulation, lock))
         except RunCancelled:
             _end(simulation, State.CANCELLED)
+        except GaveWay:
+            _give_way(simulation)
         except (LockLost, OperationalError, InterfaceError):
             raise
         except DomainError as error:
@@ -85,7 +88,7 @@ def sweep_simulations() -> int:
 
 
 class _Watch:
-    """Keeps the row up to date while the process runs; raises where the simulation is called off."""
+    """Keeps the row up to date while the process runs; raises where it is called off or a round needs the worker."""
 
     def __init__(self, simulation: SimulationRun, lock: Lock) -> None:
         self.rows = SimulationRun.objects.filter(pk=simulation.pk)
@@ -100,6 +103,8 @@ class _Watch:
         self.rows.update(heartbeat_at=timezone.now())
         if self.rows.filter(cancel_requested=True).exists():
             raise RunCancelled
+        if round_waits():
+            raise GaveWay
 
     def hear(self, line: str) -> None:
         if told := PROGRESS.match(line):
@@ -165,6 +170,13 @@ def _begin(simulation: SimulationRun) -> None:
     simulation.state, simulation.heartbeat_at, simulation.started_at = State.RUNNING, now, simulation.started_at or now
     simulation.attempts += 1
     simulation.save(update_fields=["state", "heartbeat_at", "started_at", "attempts"])
+
+
+def _give_way(simulation: SimulationRun) -> None:
+    """Back into the queue, where the sweep finds it: that was no attempt that failed."""
+    simulation.state, simulation.heartbeat_at = State.QUEUED, timezone.now()
+    simulation.message, simulation.attempts = "A round has the worker; this goes on when it is free.", 0
+    simulation.save(update_fields=["state", "heartbeat_at", "message", "attempts"])
 
 
 def _end(simulation: SimulationRun, state: str, error: str = "") -> None:

@@ -9,7 +9,7 @@ from django.utils import timezone
 
 from annotation.errors import Conflict, DomainError, Forbidden
 from annotation.models import AuditEntry, Membership, RunStage, TrainingRun
-from annotation.rounds import pipeline, registry, runs, tickets
+from annotation.rounds import pipeline, precedence, registry, runs, tickets
 from annotation.rounds.lock import project_lock
 from annotation.rounds.work import Outcome, RunCancelled
 from tests.factories import MembershipFactory, ModelVersionFactory
@@ -315,3 +315,7 @@ class TestSweep:
         TrainingRun.objects.filter(pk=dead.pk).update(cancel_requested=True)
         pipeline.sweep()
         assert state(dead) == Run.CANCELLED
+
+
+def test_what_gives_way_to_rounds_knows_their_stages_on_the_gpu():
+    assert list(precedence.ON_GPU) == [name for name, kind in pipeline.STAGES.items() if kind.queue == "gpu"]

@@ -3,7 +3,7 @@
 import pytest
 
 from annotation.errors import Conflict, DomainError, Forbidden
-from annotation.models import AuditEntry, ModelJob
+from annotation.models import AuditEntry, ModelJob, RunStage, TrainingRun
 from annotation.rounds.registry import exporting, importing, jobs
 from annotation.rounds.registry.library import run_command
 from tests.factories import MembershipFactory, ModelVersionFactory
@@ -98,3 +98,46 @@ def test_the_download_is_a_tar_file_that_any_tar_reads(version, tmp_path):
     with tarfile.open(fileobj=io.BytesIO(b"".join(exporting.packed_export(version)))) as packed:
         found = {member.name: packed.extractfile(member).read() for member in packed}
     assert found == {f"{exporting.export_name(version)}/{name}": data for name, data in content.items()}
+
+
+@pytest.fixture
+def round_that_waits(version):
+    """A round that nobody trains: its first stage is done, and that was a while ago."""
+    run = TrainingRun.objects.create(
+        project=version.project, number=9, trigger="manual", seed=0, state="running", heartbeat_at="2026-01-01T00:00Z"
+    )
+    for order, name in enumerate(("snapshot", "train")):
+        RunStage.objects.create(run=run, name=name, order=order, state="waiting" if order else "done")
+    return run
+
+
+def unasked(version):
+    return ModelJob.objects.create(project=version.project, kind="audit", model_version=version)
+
+
+def test_what_nobody_asked_for_waits_while_a_round_does(version, done, round_that_waits):
+    job = unasked(version)
+    jobs.run_job(job.pk)
+    assert done == []
+    round_that_waits.stages.filter(name="train").update(state="running")
+    jobs.run_job(job.pk)
+    assert done == [job]
+
+
+def test_what_somebody_asked_for_is_done_beside_a_round(version, manager, done, round_that_waits):
+    job = jobs.request_export(by=manager, version=version)
+    jobs.run_job(job.pk)
+    assert done == [job]
+
+
+def test_a_job_under_way_gives_way_to_a_round_and_is_done_later(version, monkeypatch, round_that_waits):
+    monkeypatch.setattr(jobs, "WORK", {"audit": lambda job: run_command(job, "--help")})
+    monkeypatch.setattr(jobs, "round_waits", lambda: False)  # none did when it began
+    job = unasked(version)
+    jobs.run_job(job.pk)
+    job.refresh_from_db()
+    assert (job.state, job.attempts) == (State.QUEUED, 0)
+    round_that_waits.stages.filter(name="train").update(state="done")
+    jobs.run_job(job.pk)
+    job.refresh_from_db()
+    assert job.state == State.DONE
