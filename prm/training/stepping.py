@@ -138,6 +138,6 @@ def _groups(readout: list[nn.Parameter], tuned: list[nn.Parameter], config: Trai
 
 def _reseed(seed: int) -> None:
     """As torch.manual_seed, which where there is no accelerator notes the call's stack for one, a tenth of a step."""
-    torch.random.default_generator.manual_seed(seed)
+    torch.default_generator.manual_seed(seed)
     if torch.cuda.is_initialized():
         torch.cuda.manual_seed(seed)
