@@ -81,7 +81,16 @@ class TaskSerializer(serializers.Serializer):
 class ClaimSerializer(serializers.Serializer):
     task = TaskSerializer(allow_null=True)
     reason = serializers.ChoiceField(
-        ["done", "all_leased", "not_annotator", "holding_enough", "paused"], allow_null=True
+        [
+            "done",
+            "all_leased",
+            "not_annotator",
+            "holding_enough",
+            "paused",
+            "screening_failed",
+            "screening_unready",
+        ],
+        allow_null=True,
     )
     message = serializers.CharField(help_text="Why there is no task, for the person.")
     retry_at = serializers.DateTimeField(allow_null=True, help_text="When a place may become free.")

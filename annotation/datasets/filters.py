@@ -12,6 +12,7 @@ from annotation.formats.record import FinishReason, RecordAnnotation, SourceKind
 
 Split = Literal["pool", "calibration", "holdout"]
 Lane = Literal["screening", "gold", "holdout", "calibration", "control", "acquisition", "overlap"]
+HIDDEN = frozenset({"screening", "gold"})
 
 
 class SnapshotFilters(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=True, frozen=True):
@@ -20,8 +21,9 @@ class SnapshotFilters(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=
     `policies` names the models that wrote; a solution of unknown visibility is of none of the `visibilities`.
     `min_annotations` counts what the other filters leave; 0 takes solutions without labels too.
     `revisions` is "latest" for each person's last word on a solution, "all" for the earlier ones too. Batches that are
-    set aside are left out unless `set_aside` is "included". `consensus` says how the words on a step are put together:
-    by their "shares", or weighed by each giver's "reliability".
+    set aside are left out unless `set_aside` is "included". So are gold solutions, and what people answered in the
+    gold and screening lanes, unless `gold` is, or `lanes` names one of these. `consensus` says how the words on a step
+    are put together: by their "shares", or weighed by each giver's "reliability".
     """
 
     splits: list[Split] = []
@@ -36,7 +38,12 @@ class SnapshotFilters(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=
     min_annotations: Annotated[int, msgspec.Meta(ge=0)] = 1
     revisions: Literal["latest", "all"] = "latest"
     set_aside: Literal["left_out", "included"] = "left_out"
+    gold: Literal["left_out", "included"] = "left_out"
     consensus: Literal["shares", "reliability"] = "shares"
+
+    @property
+    def takes_gold(self) -> bool:
+        return self.gold == "included" or bool(HIDDEN & {*self.lanes})
 
     def take(self, annotation: RecordAnnotation) -> bool:
         """Whether the label is one of those asked for, its revision apart."""
@@ -48,7 +55,8 @@ class SnapshotFilters(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=
         ]
         moment = annotation.submitted_at
         return (
-            all(not asked or value in asked for asked, value in wanted)
+            (self.takes_gold or annotation.lane not in HIDDEN)
+            and all(not asked or value in asked for asked, value in wanted)
             and (self.submitted_from is None or (moment is not None and moment >= self.submitted_from))
             and (self.submitted_to is None or (moment is not None and moment < self.submitted_to))
         )

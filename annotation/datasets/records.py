@@ -2,8 +2,10 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from itertools import chain
 from typing import cast
 
+import msgspec
 from django.db import connection, transaction
 from django.db.models import BooleanField, Count, Exists, ExpressionWrapper, OuterRef, Prefetch, Q, QuerySet
 
@@ -23,6 +25,7 @@ from annotation.formats.record import (
 from annotation.models import Annotation, PathStep, Project, Solution, Step, StepRating
 from annotation.quality.batches import is_set_aside
 from annotation.quality.consensus import consensus_of, reliability_of, with_reliability
+from annotation.quality.gold import is_gold
 from annotation.quality.reliability import Reliability
 
 AT_ONCE = 200  # solutions held in memory
@@ -46,7 +49,7 @@ def stream_records(*, project: Project, filters: SnapshotFilters) -> Iterator[Re
 
 
 def _reliability(project: Project, filters: SnapshotFilters) -> Reliability | None:
-    """From the solutions that several labelled, or that somebody adjudicated."""
+    """From the solutions that several labelled, that somebody adjudicated, or that are gold."""
     several = Solution.objects.annotate(words=Count("annotations")).filter(words__gt=1).values("pk")
     settled = Annotation.objects.filter(project=project, adjudicates=True).values("solution")
     shared = _solutions(project, filters).filter(Q(pk__in=several) | Q(pk__in=settled))
@@ -57,7 +60,22 @@ def _reliability(project: Project, filters: SnapshotFilters) -> Reliability | No
             record.annotations, _ = _labels(solution, filters)
             yield record
 
-    return reliability_of(latest())
+    gold = _gold(project, filters)
+    truths = {record.solution_id: truth for record, truth in gold}
+    return reliability_of(chain(latest(), (record for record, _ in gold)), truths)
+
+
+def _gold(project: Project, filters: SnapshotFilters) -> list[tuple[Record, RecordAnnotation]]:
+    """What was answered on each gold solution by the kinds of givers that are asked for, and its reference."""
+    asked = msgspec.structs.replace(filters, splits=[], generations=[], lanes=["screening", "gold"])
+    found = []
+    for solution in _solutions(project, asked).filter(is_gold()).select_related("gold_answer", "problem"):
+        record = _record(solution)
+        record.annotations, _ = _labels(solution, asked)
+        places = {step.pk: (step.position, step.alternative) for step in solution.steps.all()}
+        [truth] = (label for label in solution.annotations.all() if label.pk == solution.gold_answer.annotation_id)
+        found.append((record, _annotation(truth, places)))
+    return found
 
 
 @contextmanager
@@ -95,6 +113,8 @@ def _solutions(project: Project, filters: SnapshotFilters) -> QuerySet[Solution]
         solutions = solutions.filter(generator__in=filters.policies)
     if filters.visibilities:
         solutions = solutions.filter(provenance__visibility__in=filters.visibilities)
+    if not filters.takes_gold:
+        solutions = solutions.exclude(is_gold())
     if filters.min_annotations:
         solutions = solutions.filter(Exists(Annotation.objects.filter(solution=OuterRef("pk"))))
     return solutions

@@ -15,7 +15,7 @@ from annotation.models.policy import LabelScheme, LaneMix, ProjectPolicy, parse_
 from annotation.models.pool_score import PoolScore, PoolScoring, PoolShard
 from annotation.models.problem import Problem, Split
 from annotation.models.project import Membership, Project
-from annotation.models.queue import Draft, Lane, Lease, QueueItem
+from annotation.models.queue import HIDDEN_LANES, Draft, Lane, Lease, QueueItem
 from annotation.models.round_clock import RoundClock
 from annotation.models.rounds_policy import RoundsPolicy, Window
 from annotation.models.sampling_run import SampledProblem, SamplingRun
@@ -27,6 +27,7 @@ from annotation.models.solution import Solution, Step, StepKind
 from annotation.models.training_run import RunPoint, RunStage, TrainingRun
 
 __all__ = [
+    "HIDDEN_LANES",
     "Annotation",
     "ApiToken",
     "AuditEntry",

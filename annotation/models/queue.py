@@ -20,6 +20,7 @@ class Lane(models.TextChoices):
 
 
 OPEN_TO_ALL = Q(state="ready", paused=False, assigned_to__isnull=True)
+HIDDEN_LANES = (Lane.SCREENING, Lane.GOLD)  # answers to what is known already: they measure people and teach nothing
 
 
 class QueueItem(models.Model):

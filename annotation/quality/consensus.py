@@ -1,7 +1,7 @@
 """What the annotations of one solution say together about each of its steps."""
 
 from collections import defaultdict
-from collections.abc import Hashable, Iterable, Iterator, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from math import prod
 
 import msgspec
@@ -29,11 +29,19 @@ def consensus_of(annotations: Sequence[RecordAnnotation], reliability: Reliabili
     return [_agreed(step, said, settled.get(step), reliability) for step, said in sorted(words.items())]
 
 
-def reliability_of(records: Iterable[Record]) -> Reliability | None:
-    """What the words on shared steps tell of each person; None where no step is shared. Give latest revisions only."""
+def reliability_of(
+    records: Iterable[Record], truths: Mapping[int | None, RecordAnnotation] | None = None
+) -> Reliability | None:
+    """What the words on shared steps tell of each person; None where no step is shared. Give latest revisions only.
+
+    `truths` has, by solution, a label that is right for certain and whose giver is not judged by it.
+    """
     votes: list[Vote] = []
     settled: dict[Hashable, int] = {}
+    known = truths or {}
     for number, record in enumerate(records):
+        if record.solution_id in known:
+            settled |= {(number, step): rating for step, rating in _rated(known[record.solution_id])}
         for annotation in record.annotations:
             for step, rating in _rated(annotation):
                 votes.append(Vote((number, step), person_of(annotation), rating))

@@ -5,9 +5,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from annotation.models import Annotation, ModelVersion, PoolScore, Project
+from annotation.models import Annotation, Lane, ModelVersion, PoolScore, Project
 from annotation.quality.alarm import Judged
 from annotation.quality.batches import in_use
+from annotation.quality.gold import active_gold
 from annotation.quality.statistics import latest_annotations
 
 LATEST = 5000
@@ -29,17 +30,21 @@ class Told:
 
 
 def latest_told(project: Project) -> list[Told]:
-    """The latest labels that count, people's and those that came with files, oldest first."""
+    """The latest labels that count, people's and those that came with files, oldest first.
+
+    The reference of a gold solution decides as an adjudication does; what is answered in a screening is left out.
+    """
     labels = latest_annotations(project) | Annotation.objects.filter(project=project, annotator__isnull=True)
+    settled = set(active_gold(project).values_list("annotation", flat=True))
     rows = (
-        in_use(labels.filter(first_error__isnull=False))
+        in_use(labels.filter(first_error__isnull=False).exclude(lane=Lane.SCREENING))
         .order_by("-pk")
         .values_list(
             "pk", "solution", "annotator", "source", "source__kind", "first_error", "submitted_at", "adjudicates"
         )[:LATEST]
     )
     return [
-        Told(pk, solution, name_of(annotator, source), kind in MACHINES, word, at, adjudicates)
+        Told(pk, solution, name_of(annotator, source), kind in MACHINES, word, at, adjudicates or pk in settled)
         for pk, solution, annotator, source, kind, word, at, adjudicates in reversed(rows)
         if word is not None
     ]

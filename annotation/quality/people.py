@@ -28,11 +28,12 @@ def trust_by_person(project: Project) -> dict[str, Trust]:
     rows = StepRating.objects.filter(annotation__in=[told.label for told in shared], state=StepRating.State.RATED)
     votes: list[Vote] = []
     settled: dict[Hashable, int] = {}
-    for step, annotator, source, rating, adjudicates in rows.values_list(
-        "step", "annotation__annotator", "annotation__source", "rating", "annotation__adjudicates"
+    decides = {told.label for told in shared if told.adjudicates}
+    for step, annotator, source, rating, label in rows.values_list(
+        "step", "annotation__annotator", "annotation__source", "rating", "annotation"
     ):
         votes.append(Vote(step, name_of(annotator, source), int(rating or 0)))
-        if adjudicates:
+        if label in decides:
             settled[step] = int(rating or 0)
     found = estimate(votes, settled=settled)
     if found is None:

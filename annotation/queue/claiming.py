@@ -11,12 +11,14 @@ from django.utils import timezone
 
 from annotation import audit
 from annotation.models import Generation, Lease, Membership, Project, QueueItem
+from annotation.queue import hidden
 from annotation.queue.leases import expire_leases
 
 
 @dataclass(frozen=True, kw_only=True)
 class Claim:
-    """A lease, or the reason why there is none: done, all_leased, not_annotator, holding_enough, paused.
+    """A lease, or the reason why there is none: done, all_leased, not_annotator, holding_enough, paused,
+    screening_failed, screening_unready.
 
     `message` is for the annotator; `retry_at` is when the first place may become free.
     """
@@ -100,15 +102,14 @@ def _attempt(statements: list[str], *, by: User, project: Project, holding: list
         return Claim(reason="paused", message="This project is paused: its manager will open it again.")
     if len(held) > policy.prefetch_depth:
         return Claim(reason="holding_enough", message="Finish what you have first.")
-    given: dict[str, Any] = {"project": project.pk, "annotator": membership.pk, "now": now, "expires": expires}
-    with connection.cursor() as cursor:
-        for statement in statements:
-            cursor.execute(statement, given)
-            if taken := cursor.fetchone():
-                break
+    membership.project = project
+    first = hidden.give(membership, now=now, until=expires)
+    if first is not None and first.lease is None:
+        return Claim(reason=first.reason, message=first.message)
+    taken = first.lease if first else _take(statements, membership, now, expires)
     if taken is None:
         return _nothing(project, membership)
-    lease = _with_work(taken[0])
+    lease = _with_work(taken)
     audit.record(
         by=by,
         action="lease.claim",
@@ -117,6 +118,21 @@ def _attempt(statements: list[str], *, by: User, project: Project, holding: list
         after={"item": lease.item_id, "solution": lease.solution_id, "expires_at": expires.isoformat()},
     )
     return Claim(lease=lease)
+
+
+def _take(statements: list[str], membership: Membership, now: datetime, expires: datetime) -> int | None:
+    given: dict[str, Any] = {
+        "project": membership.project_id,
+        "annotator": membership.pk,
+        "now": now,
+        "expires": expires,
+    }
+    with connection.cursor() as cursor:
+        for statement in statements:
+            cursor.execute(statement, given)
+            if taken := cursor.fetchone():
+                return int(taken[0])
+    return None
 
 
 def _with_work(lease_id: int) -> Lease:

@@ -8,8 +8,9 @@ from django.db.models import Count, Exists, IntegerField, OuterRef, Q, Subquery
 from django.db.models.functions import Coalesce
 from numpy.typing import NDArray
 
-from annotation.models import Annotation, Lease, Project, Solution, Split, Step
+from annotation.models import HIDDEN_LANES, Annotation, Lease, Project, Solution, Split, Step
 from annotation.quality.batches import in_use
+from annotation.quality.gold import is_gold
 
 Numbers = NDArray[np.int64]
 CHUNK = 5000
@@ -44,18 +45,19 @@ class Candidates:
 
 
 def candidates_of(project: Project) -> Candidates:
-    """Every solution that nobody has in hand and that lacks annotations."""
+    """Every solution that nobody has in hand, that lacks annotations, and that is no gold."""
     policy = project.policies
     held = Lease.objects.filter(solution=OuterRef("pk"), state=Lease.State.ACTIVE)
     most = max(policy.annotations_wanted, policy.overlap_wanted)
     rows = (
         Solution.objects.filter(project=project)
-        .filter(~Exists(held))
+        .filter(~Exists(held), ~is_gold())
         .annotate(
             given=Count(
                 "annotations",
                 # Every annotation has exactly one first revision. Those set aside do not count: somebody else is asked.
                 filter=Q(annotations__revision=1, annotations__source__kind__in=policy.training_sources)
+                & ~Q(annotations__lane__in=HIDDEN_LANES)
                 & Q(annotations__in=in_use(Annotation.objects.filter(project=project))),
             )
         )

@@ -8,8 +8,9 @@ from django.utils import timezone
 from annotation import audit
 from annotation.errors import Conflict, DomainError
 from annotation.membership.access import require_role
-from annotation.models import Annotation, FinishReason, Membership, Project, Split, TrainingRun
+from annotation.models import HIDDEN_LANES, Annotation, FinishReason, Membership, Project, Split, TrainingRun
 from annotation.quality.batches import in_use
+from annotation.quality.gold import active_gold
 from annotation.rounds import limits, pipeline
 from annotation.rounds.generations import new_seed
 
@@ -135,13 +136,14 @@ def _check_retry(run: TrainingRun) -> None:
 
 
 def training_labels(project: Project) -> QuerySet[Annotation]:
-    """Annotations of the kinds that train, with a verdict on the solution and not set aside."""
+    """Annotations of the kinds that train, with a verdict on the solution, not set aside and not on gold."""
     labels = Annotation.objects.filter(
         project=project,
         source__kind__in=project.policies.training_sources,
         finish_reason__in=[FinishReason.SOLUTION, FinishReason.FOUND_ERROR],
     )
-    return in_use(labels)
+    gold = active_gold(project).values("solution")
+    return in_use(labels.exclude(lane__in=HIDDEN_LANES).exclude(solution__in=gold))
 
 
 def check_labels(project: Project) -> None:

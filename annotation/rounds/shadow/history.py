@@ -7,7 +7,7 @@ from typing import Any
 from django.db.models import BigIntegerField, Count, F, Func, IntegerField, Sum
 from django.db.models.functions import Least
 
-from annotation.models import Annotation, Generation, ModelVersion, PoolScore, Project, ShadowComparison
+from annotation.models import HIDDEN_LANES, Generation, ModelVersion, PoolScore, Project, ShadowComparison
 from annotation.quality.batches import in_use
 from annotation.rounds.costs import LONGEST_SECONDS
 from annotation.rounds.gateway.stopping import GenerationSeen
@@ -89,7 +89,7 @@ def _sampled(version: ModelVersion) -> list[tuple[int, list[float | None]]]:
 def _labels(project: Project) -> dict[int, tuple[int, float]]:
     """Labels and seconds by generation; a break counts as its longest."""
     rows = (
-        in_use(Annotation.objects.filter(project=project, revision=1, item__isnull=False))
+        in_use(project.annotations.filter(revision=1, item__isnull=False).exclude(lane__in=HIDDEN_LANES))
         .values("item__generation")
         .annotate(n=Count("pk"), ms=Sum(Least("total_ms", int(LONGEST_SECONDS * 1000), output_field=BigIntegerField())))
         .order_by()

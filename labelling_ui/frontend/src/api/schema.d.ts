@@ -1890,9 +1890,11 @@ export interface components {
          *     * `not_annotator` - not_annotator
          *     * `holding_enough` - holding_enough
          *     * `paused` - paused
+         *     * `screening_failed` - screening_failed
+         *     * `screening_unready` - screening_unready
          * @enum {string}
          */
-        ReasonEnum: "done" | "all_leased" | "not_annotator" | "holding_enough" | "paused";
+        ReasonEnum: "done" | "all_leased" | "not_annotator" | "holding_enough" | "paused" | "screening_failed" | "screening_unready";
         Receipt: {
             /** Format: int64 */
             id: number;

@@ -1,0 +1,195 @@
+"""Solutions with a known first error: how they become gold, and how they stop being it."""
+
+from collections.abc import Collection, Iterable, Iterator
+from dataclasses import dataclass
+from itertools import groupby
+from typing import Any
+
+from django.contrib.auth.models import User
+from django.db import transaction
+from django.db.models import Case, Exists, IntegerField, Max, OuterRef, Q, QuerySet, Value, When
+from django.db.models.functions import Coalesce
+
+from annotation import audit
+from annotation.errors import Conflict, DomainError, Missing
+from annotation.membership.access import STAFF, require_role
+from annotation.models import HIDDEN_LANES, Annotation, GoldAnswer, Project, QueueItem
+from annotation.queue.items import close_places, lock_items
+
+MOST_AT_ONCE = 1000
+
+# Who is believed first; a machine never, nor somebody whom a program plays.
+_ADJUDICATED = Q(adjudicates=True, source__kind__in=["human", "consensus"])
+_OF_STAFF = Q(annotator__role__in=STAFF, source__kind="human")
+_IMPORTED = Q(annotator__isnull=True, source__kind="human")
+_CONSENSUS = Q(annotator__isnull=True, source__kind="consensus")
+RANKS = {"adjudicated": 1, "staff": 2, "human": 3, "consensus": 4}
+
+
+@dataclass(frozen=True)
+class Reference:
+    """What a solution's first error is taken to be, and which annotation says so; `kind` as in RANKS."""
+
+    solution: int
+    annotation: int
+    first_error: int
+    kind: str
+
+
+def active_gold(project: Project) -> QuerySet[GoldAnswer]:
+    return GoldAnswer.objects.filter(project=project, active=True)
+
+
+def is_gold() -> Exists:
+    """Whether a solution is gold now, for querysets of solutions."""
+    return Exists(GoldAnswer.objects.filter(solution=OuterRef("pk"), active=True))
+
+
+def references(project: Project, *, kinds: Collection[str] = tuple(RANKS), **narrowed: object) -> Iterator[Reference]:
+    """One reference of each solution that has one and is not gold yet, by solution.
+
+    The word of an adjudication stands before that of staff, of an imported annotator, and of an imported consensus.
+    Where those who are believed alike name different first errors, nobody is. `narrowed` are lookups of annotations.
+    """
+    rows = (
+        _eligible(project)
+        .filter(**narrowed)
+        .exclude(Exists(GoldAnswer.objects.filter(solution=OuterRef("solution"), active=True)))
+        .order_by("solution", "rank", "-pk")
+        .values_list("solution", "rank", "pk", "first_error")
+    )
+    names = {RANKS[kind]: kind for kind in kinds}
+    for solution, said in groupby(rows.iterator(chunk_size=2000), key=lambda row: row[0]):
+        believed = [(rank, pk, word) for _, rank, pk, word in said if rank in names]
+        if believed and len({word for rank, _, word in believed if rank == believed[0][0]}) == 1:
+            rank, annotation, first_error = believed[0]
+            yield Reference(solution, annotation, first_error, names[rank])
+
+
+@transaction.atomic
+def mark_gold(*, by: User, project: Project, annotation_id: int, accepted: Iterable[int] = ()) -> GoldAnswer:
+    """Make a solution gold, with this annotation as its reference, or give a gold one another reference.
+
+    `accepted` are further first errors that count as right: positions, -1 for none. From now on nobody gets the
+    solution as ordinary work, and it teaches and measures no model. Raises Forbidden, Missing
+    (`annotation_not_found`), DomainError (`not_a_reference`, `invalid_accepted`).
+    """
+    require_role(by, project, *STAFF)
+    annotation = Annotation.objects.filter(project=project, pk=annotation_id).select_related("solution").first()
+    if annotation is None:
+        raise Missing("annotation_not_found", f"There is no label {annotation_id} in {project.name}.")
+    if not _eligible(project).filter(pk=annotation.pk).exists():
+        raise DomainError(
+            "not_a_reference",
+            "Gold needs a label that tells the first error: the latest word of a reviewer or manager, an adjudication, "
+            "or one of people that came in a file. Machines' labels are never gold.",
+        )
+    wanted = _checked(annotation, accepted)
+    return _mark(by, project, [annotation], wanted)[0]
+
+
+@transaction.atomic
+def mark_found(*, by: User, project: Project, found: Collection[Reference]) -> int:
+    """Make the solutions of these references gold, at most a thousand at once; returns how many became it.
+
+    Raises Forbidden, DomainError (`too_many`).
+    """
+    require_role(by, project, *STAFF)
+    if len(found) > MOST_AT_ONCE:
+        raise DomainError("too_many", f"At most {MOST_AT_ONCE:,} solutions become gold at once.")
+    annotations = Annotation.objects.filter(pk__in=[one.annotation for one in found])
+    return len(_mark(by, project, annotations.exclude(solution__in=active_gold(project).values("solution")), []))
+
+
+@transaction.atomic
+def retire_gold(*, by: User, gold: GoldAnswer, reason: str = "") -> GoldAnswer:
+    """Let a solution be an ordinary one again; what was answered stays, and counts for nobody.
+
+    Raises Forbidden, Conflict (`already_retired`).
+    """
+    require_role(by, gold.project, *STAFF)
+    gold = GoldAnswer.objects.select_for_update(no_key=True, of=("self",)).select_related("project").get(pk=gold.pk)
+    if not gold.active:
+        raise Conflict("already_retired", "This solution is no gold any more.")
+    gold.active = False
+    gold.save(update_fields=["active"])
+    _leave_queue([gold.solution_id])
+    audit.record(
+        by=by,
+        action="gold.retire",
+        target=gold,
+        project=gold.project,
+        before={"active": True},
+        after={"active": False, "reason": reason},
+    )
+    return gold
+
+
+def _mark(by: User, project: Project, annotations: Iterable[Annotation], accepted: list[int]) -> list[GoldAnswer]:
+    Project.objects.select_for_update(no_key=True).get(pk=project.pk)  # two managers may mark the same
+    marked = []
+    for annotation in annotations:
+        gold = GoldAnswer.objects.select_related("annotation").filter(solution=annotation.solution_id).first()
+        before = _told(gold) if gold else {}
+        gold = gold or GoldAnswer(project=project, solution_id=annotation.solution_id)
+        gold.annotation, gold.accepted, gold.active, gold.by = annotation, accepted, True, by
+        gold.save()
+        audit.record(by=by, action="gold.mark", target=gold, project=project, before=before, after=_told(gold))
+        marked.append(gold)
+    _leave_queue([gold.solution_id for gold in marked])
+    return marked
+
+
+def _eligible(project: Project) -> QuerySet[Any]:
+    """Annotations that may be a reference, with their `rank`: each giver's latest word."""
+    later = Annotation.objects.annotate(giver=Coalesce("annotator", 0)).filter(
+        solution=OuterRef("solution"),
+        source=OuterRef("source"),
+        giver=Coalesce(OuterRef("annotator"), 0),
+        revision__gt=OuterRef("revision"),
+    )
+    rank = Case(
+        When(_ADJUDICATED, then=Value(1)),
+        When(_OF_STAFF, then=Value(2)),
+        When(_IMPORTED, then=Value(3)),
+        When(_CONSENSUS, then=Value(4)),
+        output_field=IntegerField(),
+    )
+    return (
+        Annotation.objects.filter(project=project, first_error__isnull=False)
+        .exclude(lane__in=HIDDEN_LANES)
+        .annotate(rank=rank)
+        .filter(rank__isnull=False)
+        .exclude(Exists(later))
+    )
+
+
+def _checked(annotation: Annotation, accepted: Iterable[int]) -> list[int]:
+    last = annotation.solution.steps.aggregate(last=Max("position"))["last"]
+    wanted = sorted({*accepted} - {annotation.first_error})
+    if wanted and not -1 <= wanted[0] <= wanted[-1] <= last:
+        raise DomainError(
+            "invalid_accepted",
+            f"Other first errors that count are positions from 0 to {last}, or -1 for none.",
+            {"field": "accepted"},
+        )
+    return wanted
+
+
+def _leave_queue(solutions: list[int]) -> None:
+    """Offer nobody else these solutions: neither as ordinary work, nor as the gold that they were."""
+    open_ = QueueItem.objects.filter(solution__in=solutions, state__in=[QueueItem.State.READY, QueueItem.State.FULL])
+    items = lock_items(open_.values_list("pk", flat=True))
+    for item in items:
+        close_places(item)
+    QueueItem.objects.bulk_update(items, ["wanted", "state"], batch_size=1000)
+
+
+def _told(gold: GoldAnswer) -> dict[str, object]:
+    return {
+        "solution": gold.solution_id,
+        "annotation": gold.annotation_id,
+        "first_error": gold.annotation.first_error,
+        "accepted": gold.accepted,
+        "active": gold.active,
+    }

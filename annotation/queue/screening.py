@@ -1,0 +1,175 @@
+"""Who may label: everybody new is screened first where the project asks for it, and whoever errs too often is paused.
+
+The latest decision on a person holds. What a person's answers decide is written down where they ask for the next
+task, so that nothing is handed out before; the caller of `settle` holds the lock of the membership.
+"""
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from django.contrib.auth.models import User
+from django.db import transaction
+
+from annotation import audit
+from annotation.errors import Conflict, DomainError
+from annotation.membership.access import require_role
+from annotation.models import Annotation, Lane, Lease, Membership, QueueItem, ScreeningDecision
+from annotation.quality.gold_accuracy import Answer, is_right
+from annotation.quality.gold_answers import answers_to, read_answers
+
+Outcome = ScreeningDecision.Outcome
+
+
+@dataclass(frozen=True)
+class Attempt:
+    """A screening so far: gold that is in hand (`open`), that was answered or skipped (`given`), that was `right`.
+
+    `left` is an item whose time ran out, which the person is given again.
+    """
+
+    open: int
+    given: int
+    right: int
+    left: int | None
+
+
+def standing(membership: Membership) -> str | None:
+    """The latest decision on a person: "passed", "failed", "paused", or "again" while they are being screened.
+
+    None for whom nobody asks.
+    """
+    policy = membership.project.policies.screening
+    latest = _latest(membership)
+    if latest is not None and (latest.outcome != Outcome.AGAIN or policy.items):
+        return latest.outcome
+    if not policy.items or membership.role in policy.exempt or _has_worked(membership):
+        return None
+    return Outcome.AGAIN
+
+
+def settle(membership: Membership) -> str | None:
+    """The person's standing, after writing down what their answers decide."""
+    now = standing(membership)
+    if now == Outcome.AGAIN:
+        return _settle_screening(membership)
+    if now in (None, Outcome.PASSED) and _errs_too_often(membership):
+        return Outcome.PAUSED
+    return now
+
+
+def attempt_of(membership: Membership) -> Attempt:
+    """The screening since the latest decision. Gold that was retired meanwhile counts for nobody."""
+    since = _since(membership)
+    leases = Lease.objects.filter(annotator=membership, item__lane=Lane.SCREENING, solution__gold_answer__active=True)
+    rows = list(leases.filter(**_after("item__created_at", since)).values_list("state", "item__state", "item"))
+    again = [item for state, place, item in rows if (state, place) == (Lease.State.EXPIRED, QueueItem.State.READY)]
+    answers = _answers(membership, Lane.SCREENING, since)
+    return Attempt(
+        open=sum(state == Lease.State.ACTIVE for state, _, _ in rows) + len(again),
+        given=sum(state in (Lease.State.SUBMITTED, Lease.State.RELEASED) for state, _, _ in rows),
+        right=_right(membership, answers),
+        left=again[0] if again else None,
+    )
+
+
+@transaction.atomic
+def decide(*, by: User, membership: Membership, outcome: str, reason: str = "") -> ScreeningDecision:
+    """Let a person label (`passed`), screen them (`again`), or keep them from labelling (`failed`, `paused`).
+
+    Raises Forbidden, DomainError (`invalid_outcome`), Conflict (`screening_off`, `already_decided`).
+    """
+    require_role(by, membership.project, Membership.Role.MANAGER)
+    if outcome not in Outcome.values:
+        known = ", ".join(Outcome.values)
+        raise DomainError("invalid_outcome", f"'{outcome}' is no decision; there are: {known}.", {"field": "outcome"})
+    membership = (
+        Membership.objects.select_for_update(no_key=True, of=("self",)).select_related("project").get(pk=membership.pk)
+    )
+    if outcome == Outcome.AGAIN and not membership.project.policies.screening.items:
+        raise Conflict("screening_off", "This project screens nobody: say in its settings how many solutions to give.")
+    if outcome == standing(membership) != Outcome.AGAIN:
+        raise Conflict("already_decided", f"That is how it stands already: {outcome}.")
+    return _write(membership, outcome, by=by, reason=reason)
+
+
+def _settle_screening(membership: Membership) -> str:
+    policy = membership.project.policies.screening
+    attempt = attempt_of(membership)
+    if attempt.given < policy.items:
+        return Outcome.AGAIN
+    outcome = Outcome.PASSED
+    if attempt.right < policy.pass_mark:
+        outcome = Outcome.AGAIN if _attempts(membership) + 1 < policy.attempts else Outcome.FAILED
+    _write(membership, outcome, reason="", right=attempt.right, given=attempt.given)
+    return outcome
+
+
+def _errs_too_often(membership: Membership) -> bool:
+    """Pause the person where the policy says so, by the latest gold answers since somebody last decided on them."""
+    policy = membership.project.policies
+    if not policy.gold.pause_below or membership.role in policy.screening.exempt:
+        return False
+    answers = _answers(membership, Lane.GOLD, _since(membership), latest=policy.gold.pause_after)
+    right = _right(membership, answers)
+    if len(answers) < policy.gold.pause_after or right >= policy.gold.pause_below * len(answers):
+        return False
+    _write(membership, Outcome.PAUSED, right=right, given=len(answers))
+    return True
+
+
+def _write(
+    membership: Membership,
+    outcome: str,
+    *,
+    by: User | None = None,
+    reason: str = "",
+    right: int | None = None,
+    given: int | None = None,
+) -> ScreeningDecision:
+    before = _latest(membership)
+    decision = ScreeningDecision.objects.create(
+        membership=membership, outcome=outcome, by=by, reason=reason, right=right, given=given
+    )
+    audit.record(
+        by=by,
+        action="member.screen",
+        target=membership,
+        project=membership.project,
+        before={"outcome": before.outcome if before else None},
+        after={"outcome": outcome, "reason": reason, "right": right, "given": given},
+    )
+    return decision
+
+
+def _latest(membership: Membership) -> ScreeningDecision | None:
+    return membership.screening_decisions.order_by("-pk").first()
+
+
+def _since(membership: Membership) -> datetime | None:
+    latest = _latest(membership)
+    return latest.decided_at if latest else None
+
+
+def _attempts(membership: Membership) -> int:
+    """Screenings that failed since somebody last decided on the person."""
+    decisions = membership.screening_decisions
+    by_hand = decisions.filter(by__isnull=False).order_by("-pk").values_list("pk", flat=True).first()
+    return decisions.filter(pk__gt=by_hand or 0, outcome=Outcome.AGAIN).count()
+
+
+def _has_worked(membership: Membership) -> bool:
+    return Annotation.objects.filter(annotator=membership).exclude(lane=Lane.SCREENING).exists()
+
+
+def _answers(membership: Membership, lane: str, since: datetime | None, latest: int | None = None) -> list[Answer]:
+    rows = answers_to(membership.project, lanes=[lane], annotator=membership)
+    return read_answers(rows.filter(**_after("submitted_at", since)), latest=latest)
+
+
+def _after(field: str, moment: datetime | None) -> dict[str, datetime]:
+    return {f"{field}__gt": moment} if moment else {}
+
+
+def _right(membership: Membership, answers: list[Answer]) -> int:
+    tolerance = membership.project.policies.gold.tolerance
+    return sum(is_right(one.said, one.known, one.accepted, tolerance=tolerance) for one in answers)
