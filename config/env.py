@@ -86,6 +86,23 @@ def policy_endpoints(default: dict[str, dict[str, str]]) -> dict[str, dict[str, 
     return found
 
 
+def import_roots() -> dict[str, dict[str, Any]]:
+    """IMPORT_ROOTS: where people may import from, each name with its `url` and what fsspec needs (`options`)."""
+    if not env.str("IMPORT_ROOTS", ""):
+        return {}
+    found = env.json("IMPORT_ROOTS")
+    if not isinstance(found, dict):
+        raise ImproperlyConfigured('IMPORT_ROOTS is a JSON object: {"name": {"url": "s3://bucket/folder"}}.')
+    for name, root in found.items():
+        if not isinstance(root, dict) or not {"url"} <= root.keys() <= {"url", "options"}:
+            raise ImproperlyConfigured(f"IMPORT_ROOTS: {name!r} has a `url` and, where needed, `options`.")
+        if not isinstance(root["url"], str) or "://" not in root["url"] or "::" in root["url"]:
+            raise ImproperlyConfigured(f"IMPORT_ROOTS: the url of {name!r} begins with s3://, https://, file:// ….")
+        if not isinstance(root.get("options", {}), dict):
+            raise ImproperlyConfigured(f"IMPORT_ROOTS: the options of {name!r} are a JSON object.")
+    return found
+
+
 def local_secret_key() -> str:
     """SECRET_KEY, or a key of this machine's own, made once and readable by its owner only."""
     if given := env.str("SECRET_KEY", ""):

@@ -17,7 +17,8 @@ from annotation.errors import Missing
 from annotation.formats.mapping import parse_mapping
 from annotation.formats.registry import READERS
 from annotation.intake.decomposition import RULES
-from annotation.intake.imports import cancel_import, progress_of, rejected_lines, start_import
+from annotation.intake.imports import cancel_import, progress_of, start_import
+from annotation.intake.rejections import original_lines, rejected_lines
 from annotation.membership.access import find_project, require_role, visible_projects
 from annotation.models import ImportJob, ImportOptions, Membership
 
@@ -121,6 +122,20 @@ class Rejections(APIView):
         job = _find(request, import_id)
         name = f"import-{job.pk}-rejections.jsonl"
         return download(rejected_lines(job), name=name, content_type="application/x-ndjson")
+
+
+class RejectedOriginals(APIView):
+    """What an import refused, as it was sent."""
+
+    @extend_schema(
+        operation_id="get_rejected_originals", responses={(200, "application/x-ndjson"): OpenApiTypes.BINARY}
+    )
+    def get(self, request: Request, import_id: int) -> StreamingHttpResponse:
+        """The refused records as they stand in the file, one a line, to be mended and sent again. A manager may."""
+        job = _find(request, import_id)
+        return download(
+            original_lines(job), name=f"import-{job.pk}-rejected.jsonl", content_type="application/x-ndjson"
+        )
 
 
 def _find(request: Request, import_id: int) -> ImportJob:

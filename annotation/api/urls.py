@@ -69,6 +69,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("imports/<int:import_id>/", imports.ImportDetail.as_view()),
     path("imports/<int:import_id>/cancel/", imports.CancelImport.as_view()),
     path("imports/<int:import_id>/rejections/", imports.Rejections.as_view()),
+    path("imports/<int:import_id>/rejections/originals/", imports.RejectedOriginals.as_view()),
     path("snapshots/<int:snapshot_id>/", snapshots.SnapshotDetail.as_view()),
     path("snapshots/<int:snapshot_id>/download/", snapshots.Download.as_view()),
     path("snapshots/<int:snapshot_id>/card/", snapshots.Card.as_view()),

@@ -78,6 +78,24 @@ def parsed_records(raws: Iterable[Raw], parse: Callable[[Any], Record]) -> Itera
         yield line, raw if isinstance(raw, Rejection) else _parsed(line, raw, parse)
 
 
+def original_records(stream: BinaryIO) -> Iterator[bytes | None]:
+    """What `read_records` and `read_documents` read, record by record as the file has it, each on one line.
+
+    None stands for what is longer than MAX_RECORD_BYTES.
+    """
+    head = stream.read(MAX_RECORD_BYTES + 1)
+    if _document(head) is not None:
+        yield on_one_line(head)
+        return
+    for _, raw in raw_records(stream, head):
+        yield None if isinstance(raw, Rejection) else on_one_line(raw)
+
+
+def on_one_line(raw: bytes) -> bytes:
+    """Line ends stand between the parts of a JSON text, never inside of one."""
+    return raw.removeprefix(BOM).strip().replace(b"\r", b" ").replace(b"\n", b" ")
+
+
 def _document(content: bytes) -> Any:
     """The one JSON object that the content is; None for lines, an array, or what cannot be read."""
     text = content.removeprefix(BOM).strip()

@@ -17,7 +17,7 @@ FinishReason = Literal["solution", "found_error", "give_up", "bad_problem"]
 SourceKind = Literal["human", "simulated", "consensus", "model_judge", "monte_carlo", "heuristic"]
 
 
-class Completion(msgspec.Struct, omit_defaults=True):
+class Completion(msgspec.Struct, omit_defaults=True, gc=False):
     """One step. `added` tells that it came with an annotation and was not sampled with the solution."""
 
     text: str

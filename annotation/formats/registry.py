@@ -2,7 +2,7 @@
 
 import io
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import partial
 from typing import BinaryIO, Protocol
 
@@ -27,7 +27,7 @@ from annotation.formats import (
 )
 from annotation.formats.mapping import Mapping
 from annotation.formats.parquet_rows import MAGIC
-from annotation.formats.reading import Numbered
+from annotation.formats.reading import Numbered, original_records
 
 
 class Reader(Protocol):
@@ -77,6 +77,11 @@ _KEYS = {
 def reader_of(format: str, mapping: Mapping | None) -> Reader:
     """The reader of a format; a table is read by the mapping."""
     return partial(table.read, mapping=mapping) if format == TABLE else READERS[format]
+
+
+def originals_of(format: str, mapping: Mapping | None) -> Callable[[BinaryIO], Iterator[bytes | None]]:
+    """What gives the records of a file as it has them, in the order in which its reader numbers them."""
+    return partial(table.original_rows, mapping=mapping or Mapping()) if format == TABLE else original_records
 
 
 def detect(stream: BinaryIO, filename: str) -> str:

@@ -25,11 +25,12 @@ from annotation.formats.reading import (
     MAX_RECORD_BYTES,
     Numbered,
     Raw,
+    on_one_line,
     parsed_records,
     pieces_of,
     raw_records,
 )
-from annotation.formats.record import Record, RecordAnnotation, as_given
+from annotation.formats.record import Record, RecordAnnotation, Rejection, as_given
 from annotation.formats.rows import WORDS, Row, cell_of, columns_of, record_of
 
 SAMPLED = 100
@@ -83,6 +84,12 @@ def read(stream: BinaryIO, *, skip: int = 0, mapping: Mapping | None = None) -> 
         mapping = checked(None, sample(io.BytesIO(head) if not stream.seekable() else _rewound(stream)))
         head = _rewound(stream).read(CHUNK) if stream.seekable() else head
     return parsed_records(_raw_rows(stream, head, mapping, skip), partial(record_of, mapping=mapping))
+
+
+def original_rows(stream: BinaryIO, *, mapping: Mapping) -> Iterator[bytes | None]:
+    """The rows as JSON objects of their cells, in their order; None where a row cannot be told."""
+    for _, raw in _raw_rows(stream, stream.read(CHUNK), mapping, 0):
+        yield None if isinstance(raw, Rejection) else on_one_line(raw)
 
 
 def sample(stream: BinaryIO, head: bytes = b"") -> Sample:

@@ -1,13 +1,17 @@
 """PostgreSQL's COPY for many new rows at once, with keys taken from the tables' own sequences."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice
 from typing import Any
 
 import msgspec
 from django.db import connection, models
 from psycopg import sql
+from psycopg.types.json import Jsonb
 
 Model = type[models.Model]
+
+_encode = msgspec.json.Encoder().encode
 
 
 class NewRows:
@@ -20,13 +24,14 @@ class NewRows:
     def __init__(self, fields: Mapping[Model, Sequence[str]]) -> None:
         self._fields = fields
         self._rows: dict[Model, list[Sequence[Any]]] = {model: [] for model in fields}
-        self._keys: dict[Model, Iterator[int]] = {}
+        self._keys = {model: _new_keys(model) for model in fields}
 
     def key(self, model: Model) -> int:
         """A primary key for a row of the model that is about to be added."""
-        if model not in self._keys:
-            self._keys[model] = _new_keys(model)
         return next(self._keys[model])
+
+    def keys(self, model: Model, count: int) -> list[int]:
+        return list(islice(self._keys[model], count))
 
     def add(self, model: Model, *values: Any) -> None:
         self._rows[model].append(values)
@@ -38,28 +43,34 @@ class NewRows:
                 _copy(model, names, self._rows[model])
 
 
-def _new_keys(model: Model, *, block: int = 1000) -> Iterator[int]:
+def _new_keys(model: Model) -> Iterator[int]:
+    """Keys in blocks that grow, so that few round trips are made where many are used, and few gaps where few are."""
+    block = 250
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_get_serial_sequence(%s, 'id')", [model._meta.db_table])
+        [sequence] = cursor.fetchone()
     while True:
         with connection.cursor() as cursor:
-            cursor.execute(
-                "SELECT nextval(pg_get_serial_sequence(%s, 'id')) FROM generate_series(1, %s)",
-                [model._meta.db_table, block],
-            )
-            keys = cursor.fetchall()
-        yield from (key for (key,) in keys)
+            cursor.execute("SELECT array_agg(nextval(%s::regclass)) FROM generate_series(1, %s)", [sequence, block])
+            [keys] = cursor.fetchone()
+        yield from keys
+        block = min(2 * block, 8000)
 
 
 def _copy(model: Model, names: Sequence[str], rows: list[Sequence[Any]]) -> None:
     by_name = {field.name: field for field in model._meta.concrete_fields}
     fields = [by_name[name] for name in names]
-    json = [number for number, field in enumerate(fields) if isinstance(field, models.JSONField)]
-    statement = sql.SQL("COPY {} ({}) FROM STDIN").format(
+    types = [str(field.rel_db_type(connection)).partition("(")[0] for field in fields]
+    json = [number for number, type in enumerate(types) if type == "jsonb"]
+    statement = sql.SQL("COPY {} ({}) FROM STDIN (FORMAT binary)").format(
         sql.Identifier(model._meta.db_table),
         sql.SQL(", ").join([sql.Identifier(str(field.column)) for field in fields]),
     )
     with connection.cursor() as cursor, cursor.copy(statement) as copy:
+        copy.set_types(types)
         for row in rows:
-            values = list(row)
-            for number in json:
-                values[number] = msgspec.json.encode(values[number]).decode()
-            copy.write_row(values)
+            if json:
+                row = list(row)
+                for number in json:
+                    row[number] = Jsonb(row[number], _encode)
+            copy.write_row(row)

@@ -4,28 +4,29 @@ A chunk's rows and the job's progress are committed together, so an import that 
 the last whole chunk and adds nothing twice.
 """
 
+import gc
 import logging
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 from django.conf import settings
-from django.db import DataError, IntegrityError, InterfaceError, OperationalError, transaction
+from django.db import DataError, IntegrityError, InterfaceError, OperationalError, connection, transaction
 from django.utils import timezone
 
 from annotation import audit
-from annotation.formats.reading import EXCERPT, Numbered
-from annotation.formats.record import Record, Rejection
+from annotation.formats.reading import EXCERPT
+from annotation.formats.record import Rejection
 from annotation.formats.registry import reader_of
+from annotation.intake.ahead import ahead
+from annotation.intake.chunks import Chunk, chunks
 from annotation.intake.opening import open_content
-from annotation.intake.preparing import prepared
+from annotation.intake.rejections import Original, keep_rejections, originals
 from annotation.intake.store import Counts, store_chunk
 from annotation.jobs import sole_worker
-from annotation.models import ImportJob, ImportRejection
+from annotation.models import ImportJob
 
-CHUNK_RECORDS = 500
-CHUNK_BYTES = 8 * 1024 * 1024
-MAX_REJECTIONS = 10_000  # kept with their reason; the rest is counted
+COLLECT_EVERY = 16  # chunks
 LOCK = 0x5374_6570 + 1  # the class of the advisory locks taken here; the key is the job
 
 log = logging.getLogger(__name__)
@@ -65,39 +66,57 @@ def _begin(job_id: int) -> ImportJob | None:
 
 
 def _take_in(job: ImportJob, on_progress: Callable[[ImportJob], None]) -> None:
-    chunk: list[Numbered] = []
-    with open_content(Path(job.path)) as content:
-        read = reader_of(job.format, job.import_options.mapping)
-        for numbered in read(content.stream, skip=job.done_records):
-            chunk.append(numbered)
-            if len(chunk) == CHUNK_RECORDS or content.done_bytes - job.done_bytes > CHUNK_BYTES:
-                if not _commit(job, chunk, content.done_bytes):
+    mapping = job.import_options.mapping
+    with open_content(job.path) as content, originals(job.path, job.format, mapping) as original:
+        items = reader_of(job.format, mapping)(content.stream, skip=job.done_records)
+        coming = chunks(items, content, first=job.done_records, decomposition=job.decomposition)
+        with closing(ahead(coming)) as ready, _collecting_seldom() as collect:
+            for chunk in ready:
+                if not _commit(job, chunk, original):
                     return
                 on_progress(job)
-                chunk = []
-    if _commit(job, chunk, job.total_bytes):
-        end_import(job, ImportJob.State.DONE)
+                collect()
+    end_import(job, ImportJob.State.DONE)
+
+
+@contextmanager
+def _collecting_seldom() -> Iterator[Callable[[], None]]:
+    """Garbage is looked for after every so many chunks, and among what came since only: a third of the work saved."""
+    done = 0
+
+    def collect() -> None:
+        nonlocal done
+        done += 1
+        if done % COLLECT_EVERY == 0:
+            gc.collect()
+
+    gc.freeze()
+    gc.disable()
+    try:
+        yield collect
+    finally:
+        gc.enable()
+        gc.unfreeze()
 
 
 @transaction.atomic
-def _commit(job: ImportJob, chunk: list[Numbered], done_bytes: int) -> bool:
+def _commit(job: ImportJob, chunk: Chunk, original: Original) -> bool:
     """Store a chunk with the progress it makes; False where the job was cancelled."""
+    with connection.cursor() as cursor:
+        # A chunk that a crash of the database undoes is undone with its progress, and taken in again.
+        cursor.execute("SET LOCAL synchronous_commit = off")
     if ImportJob.objects.select_for_update().values_list("cancel_requested", flat=True).get(pk=job.pk):
         end_import(job, ImportJob.State.CANCELLED)
         return False
-    sorted_out = _sort_out(job, chunk)
-    counts, refused = _store(job, sorted_out.taken)
-    rejections = sorted([*sorted_out.rejections, *refused], key=lambda rejection: rejection.line)
-    kept = rejections[: max(0, MAX_REJECTIONS - job.rejected)]
-    ImportRejection.objects.bulk_create(
-        ImportRejection(job=job, line=r.line, field=r.field[:200], reason=r.reason, excerpt=r.excerpt) for r in kept
-    )
-    job.done_records += len(chunk)
-    job.done_bytes = done_bytes
+    counts, refused = _store(job, chunk)
+    rejected = sorted([*chunk.rejected, *refused], key=lambda rejection: rejection[0])
+    keep_rejections(job, rejected, original)
+    job.done_records += chunk.size
+    job.done_bytes = chunk.done_bytes
     job.accepted += counts.accepted
     job.duplicates += counts.duplicates
     job.annotations += counts.annotations
-    job.rejected += len(rejections)
+    job.rejected += len(rejected)
     job.heartbeat_at = timezone.now()
     job.save(
         update_fields=[
@@ -107,38 +126,21 @@ def _commit(job: ImportJob, chunk: list[Numbered], done_bytes: int) -> bool:
     return True
 
 
-@dataclass
-class _SortedOut:
-    taken: list[tuple[int, Record]]
-    rejections: list[Rejection]
-
-
-def _sort_out(job: ImportJob, chunk: list[Numbered]) -> _SortedOut:
-    sorted_out = _SortedOut([], [])
-    for line, read in chunk:
-        item = prepared(line, read, job.decomposition)
-        if isinstance(item, Rejection):
-            sorted_out.rejections.append(item)
-        else:
-            sorted_out.taken.append((line, item))
-    return sorted_out
-
-
-def _store(job: ImportJob, taken: list[tuple[int, Record]]) -> tuple[Counts, list[Rejection]]:
+def _store(job: ImportJob, chunk: Chunk) -> tuple[Counts, list[tuple[int, Rejection]]]:
     """Store the records; where the database refuses the chunk, each by itself, to find the one it refuses."""
     try:
         with transaction.atomic():
-            return store_chunk(project=job.project, records=[record for _, record in taken], job=job), []
+            return store_chunk(project=job.project, records=[record for _, _, record in chunk.taken], job=job), []
     except (DataError, IntegrityError):
         log.warning("Import %s: the database refuses a chunk behind record %s.", job.pk, job.done_records)
     counts, refused = Counts(), []
-    for line, record in taken:
+    for number, line, record in chunk.taken:
         try:
             with transaction.atomic():
                 counts += store_chunk(project=job.project, records=[record], job=job)
         except (DataError, IntegrityError) as error:
             reason = f"the database refuses it: {str(error).splitlines()[0]}"
-            refused.append(Rejection(line=line, reason=reason, excerpt=record.problem[:EXCERPT]))
+            refused.append((number, Rejection(line=line, reason=reason, excerpt=record.problem[:EXCERPT])))
     return counts, refused
 
 

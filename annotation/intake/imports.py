@@ -2,7 +2,7 @@
 
 import os
 import uuid
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
@@ -24,7 +24,7 @@ from annotation.intake.importing import end_import
 from annotation.intake.opening import open_content
 from annotation.jobs import enqueue
 from annotation.membership.access import require_role
-from annotation.models import ImportJob, ImportOptions, ImportRejection, Membership, Project
+from annotation.models import ImportJob, ImportOptions, Membership, Project
 
 TASK = "intake.run"
 STALLED_AFTER = timedelta(minutes=2)
@@ -153,13 +153,6 @@ def progress_of(job: ImportJob) -> Progress:
     return Progress(share, job.done_records / seconds if seconds else None, left)
 
 
-def rejected_lines(job: ImportJob) -> Iterator[bytes]:
-    """The rejections of a job as JSON Lines of `{line, field, reason, excerpt}`."""
-    rows = ImportRejection.objects.filter(job=job).order_by("line", "pk")
-    for row in rows.values("line", "field", "reason", "excerpt").iterator():
-        yield msgspec.json.encode(row) + b"\n"
-
-
 def _format_of(path: Path, filename: str, format: str, mapping: Mapping | None) -> tuple[str, Mapping | None]:
     """The format, and for a table the mapping to read it by: the one given, else the one proposed."""
     if format not in READERS and format != "auto":
@@ -167,11 +160,11 @@ def _format_of(path: Path, filename: str, format: str, mapping: Mapping | None) 
         raise DomainError("unknown_format", f"There is no format '{format}'; there are: auto, {known}.")
     try:
         if format == "auto":
-            with open_content(path) as content:
+            with open_content(str(path)) as content:
                 format = TABLE if mapping else detect(content.stream, filename)
         if format != TABLE:
             return format, None
-        with open_content(path) as content:
+        with open_content(str(path)) as content:
             return format, checked(mapping, sample(content.stream))
     except OSError as error:
         raise Missing("file_not_found", f"{filename} cannot be read: {error.strerror or error}.") from None

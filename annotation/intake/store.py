@@ -49,6 +49,9 @@ class Counts:
         )
 
 
+NEW, DUPLICATE = Counts(accepted=1), Counts(duplicates=1)
+
+
 class _Problem(NamedTuple):
     """A stored problem; `says` holds the fields of a record that are stored with it, by their names there."""
 
@@ -144,13 +147,16 @@ class _Chunk:
         if problem is None:
             problem = self._problems[problem_hash] = self._add_problem(record, problem_hash)
         solution = self._solutions.get((problem.id, content))
-        is_known = solution is not None
+        fresh = self._labels.fresh(record)
         if solution is None:
             solution = self._solutions[problem.id, content] = self._add_solution(record, problem, content)
-        fresh = self._labels.fresh(record)
-        if is_known and not fresh:
-            return Counts(duplicates=1)
-        steps = self._match_steps(record, solution)
+            steps = self._add_steps(record, solution)
+        elif fresh:
+            steps = self._match_steps(record, solution)
+        else:
+            return DUPLICATE
+        if not fresh:
+            return NEW
         stored = problem.says | solution.says
         given = {name: getattr(record, name) for name in stored if getattr(record, name) != stored[name]}
         for annotation in fresh:
@@ -197,6 +203,18 @@ class _Chunk:
             self._now,
         )
         return solution
+
+    def _add_steps(self, record: Record, solution: _Solution) -> labels.Keys:
+        """All completions of the first record of a solution, in the order of the record."""
+        add = self._rows.add
+        keys = iter(self._rows.keys(Step, sum(map(len, record.positions))))
+        for position, at in enumerate(record.positions):
+            here = solution.keys[position]
+            for alternative, (completion, key) in enumerate(zip(at, keys, strict=False)):
+                add(Step, key, solution.id, position, alternative, completion.text, completion.kind)
+                here.append(key)
+            solution.completions[position] = [*at]
+        return [solution.keys[position] for position in range(len(record.positions))]
 
     def _match_steps(self, record: Record, solution: _Solution) -> labels.Keys:
         """Keys of the rows of the record's completions; the solution gets those that it lacks."""

@@ -23,11 +23,11 @@ class Annotation(models.Model):
     `first_error` is a position, -1 for none, null where it is not known.
     """
 
-    project = models.ForeignKey(Project, on_delete=models.PROTECT, related_name="annotations")
-    solution = models.ForeignKey(Solution, on_delete=models.PROTECT, related_name="annotations")
+    project = models.ForeignKey(Project, on_delete=models.PROTECT, related_name="annotations", db_index=False)
+    solution = models.ForeignKey(Solution, on_delete=models.PROTECT, related_name="annotations", db_index=False)
     source = models.ForeignKey(LabelSource, on_delete=models.PROTECT, related_name="annotations")
     annotator = models.ForeignKey(
-        Membership, null=True, blank=True, on_delete=models.PROTECT, related_name="annotations"
+        Membership, null=True, blank=True, on_delete=models.PROTECT, related_name="annotations", db_index=False
     )
     item = models.ForeignKey(QueueItem, null=True, blank=True, on_delete=models.PROTECT, related_name="annotations")
     lease = models.ForeignKey(Lease, null=True, blank=True, on_delete=models.PROTECT, related_name="annotations")
@@ -79,7 +79,7 @@ class PathStep(models.Model):
     `chosen` is null where the annotator wrote the step, at the final error, and at give-up.
     """
 
-    annotation = models.ForeignKey(Annotation, on_delete=models.PROTECT, related_name="path")
+    annotation = models.ForeignKey(Annotation, on_delete=models.PROTECT, related_name="path", db_index=False)
     position = models.PositiveIntegerField()
     chosen = models.ForeignKey(Step, null=True, blank=True, on_delete=models.PROTECT, related_name="+")
     own_text = models.TextField(null=True, blank=True)
@@ -112,7 +112,7 @@ class StepRating(models.Model):
         UNSURE = "unsure"
         NOT_REACHED = "not_reached"
 
-    annotation = models.ForeignKey(Annotation, on_delete=models.PROTECT, related_name="ratings")
+    annotation = models.ForeignKey(Annotation, on_delete=models.PROTECT, related_name="ratings", db_index=False)
     step = models.ForeignKey(Step, on_delete=models.PROTECT, related_name="ratings")
     ordinal = models.PositiveIntegerField(default=0)
     state = models.CharField(max_length=12, choices=State)

@@ -58,6 +58,7 @@ class ImportRejection(models.Model):
     field = models.CharField(max_length=200, blank=True)
     reason = models.TextField()
     excerpt = models.TextField(blank=True)
+    original = models.BinaryField(null=True, help_text="The whole record as the file has it, where it is not too long.")
 
     class Meta:
         ordering = ["line", "id"]

@@ -15,7 +15,7 @@ class Split(models.TextChoices):
 class Problem(models.Model):
     """A task with its reference; numeric variants of it share a `source_group` and so a split."""
 
-    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="problems")
+    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="problems", db_index=False)
     text = models.TextField()
     text_hash = models.CharField(max_length=64, help_text="SHA-256 of the normalised text.")
     source_group = models.CharField(max_length=200)

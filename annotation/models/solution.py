@@ -10,8 +10,9 @@ from annotation.models.project import Project
 class Solution(models.Model):
     """One sampled answer or agent run to a problem.
 
-    `split` repeats the problem's; a composite foreign key keeps the two equal for ever. `final_answer_correct` is
-    the outcome: right, wrong, or not known. `provenance` is read as `origin`.
+    `split` repeats the problem's; a composite foreign key, which names the problem too, keeps the two equal for
+    ever. `final_answer_correct` is the outcome: right, wrong, or not known. `provenance` is read as `origin`.
+    Columns that begin another index have none of their own: every row that comes in pays for each.
     """
 
     class OutcomeSource(models.TextChoices):
@@ -19,8 +20,10 @@ class Solution(models.Model):
         GRADER = "grader", "answer compared with the reference"
         TESTS = "tests", "tests that were run"
 
-    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="solutions")
-    problem = models.ForeignKey(Problem, on_delete=models.CASCADE, related_name="solutions")
+    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="solutions", db_index=False)
+    problem = models.ForeignKey(
+        Problem, on_delete=models.CASCADE, related_name="solutions", db_index=False, db_constraint=False
+    )
     split = models.CharField(max_length=12, choices=Split)
     content_hash = models.CharField(max_length=64, help_text="SHA-256 of the steps as first imported.")
     external_id = models.CharField(max_length=200, blank=True)
@@ -68,7 +71,7 @@ class StepKind(models.TextChoices):
 class Step(models.Model):
     """A completion at a position of a solution; several alternatives may stand at one position."""
 
-    solution = models.ForeignKey(Solution, on_delete=models.CASCADE, related_name="steps")
+    solution = models.ForeignKey(Solution, on_delete=models.CASCADE, related_name="steps", db_index=False)
     position = models.PositiveIntegerField()
     alternative = models.PositiveIntegerField(default=0)
     text = models.TextField(blank=True)

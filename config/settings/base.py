@@ -3,7 +3,7 @@
 from kombu.entity import Queue
 
 from annotation.schedule import BEAT_SCHEDULE, TASK_ROUTES
-from config.env import BASE_DIR, VAR_DIR, celery_url, database, env, policy_endpoints, redis_url
+from config.env import BASE_DIR, VAR_DIR, celery_url, database, env, import_roots, policy_endpoints, redis_url
 from config.logs import logging_config
 from config.settings.api import REST_FRAMEWORK, SPECTACULAR_SETTINGS  # noqa: F401 - settings themselves
 
@@ -99,6 +99,8 @@ MODEL_ROOT = STATE_ROOT / "models"
 RUN_ROOT = STATE_ROOT / "runs"
 SNAPSHOT_ROOT = STATE_ROOT / "snapshots"
 UPLOAD_ROOT = STATE_ROOT / "uploads"
+MAX_UPLOAD_BYTES = env.int("MAX_UPLOAD_MB", 50_000) * 2**20
+IMPORT_ROOTS = import_roots()
 DATA_UPLOAD_MAX_MEMORY_SIZE = 10 * 2**20
 FRONT_END_MANIFEST = BASE_DIR / "labelling_ui/static/labelling_ui/dist/manifest.json"
 # Vite puts a hash into these names; a second hash by Django would load a module twice, under both names.

@@ -28,7 +28,7 @@ class Command(BaseCommand):
         file: Path = options["file"]
         kind = kind_of(file.name.removesuffix(".gz")) if options["format"] == "auto" else options["format"]
         try:
-            with open_content(file) as content:
+            with open_content(str(file)) as content:
                 applied = apply_results(by=None, project=project, content=content.stream, kind=kind)
         except DomainError as error:
             raise CommandError(error.message) from None

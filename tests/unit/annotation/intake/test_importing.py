@@ -12,9 +12,10 @@ from django.db import DataError
 from django.utils import timezone
 
 from annotation.errors import Conflict, DomainError, Forbidden, Missing
-from annotation.intake import importing, imports, store
+from annotation.intake import chunks, importing, imports, rejections, store
 from annotation.intake.importing import run_import
-from annotation.intake.imports import cancel_import, create_import, progress_of, rejected_lines, start_import
+from annotation.intake.imports import cancel_import, create_import, progress_of, start_import
+from annotation.intake.rejections import original_lines, rejected_lines
 from annotation.membership.members import add_member
 from annotation.models import Annotation, AuditEntry, ImportJob, Problem, Solution, Step
 from tests.real_data import real_data
@@ -30,7 +31,7 @@ def counts(job):
 
 @pytest.fixture
 def small_chunks(monkeypatch):
-    monkeypatch.setattr(importing, "CHUNK_RECORDS", 3)
+    monkeypatch.setattr(chunks, "CHUNK_RECORDS", 3)
 
 
 @pytest.fixture
@@ -85,6 +86,40 @@ def test_what_is_refused_is_named_and_the_rest_is_in(import_content, small_chunk
     assert downloaded[0]["excerpt"] == "{broken"
 
 
+@pytest.mark.parametrize("as_array", [False, True])
+def test_refused_records_come_back_as_they_were_sent(import_content, small_chunks, as_array):
+    """Mended, the same file goes in: the lines are those of the file, in its order, whatever refused them."""
+    broken = [
+        b'{"problem": "q", "steps": ["a"],,}',
+        b'{"problem": "r",\n "steps": []}',
+        b'{"problem": "\xff", "steps": [1]}',
+    ]
+    if not as_array:
+        broken[1] = broken[1].replace(b"\n", b" ")
+    lines = [json.dumps(plain(n)).encode() for n in range(7)]
+    lines[2:2], lines[8:8] = broken[:2], broken[2:]
+    content = b"[" + b",\n".join(lines) + b"]" if as_array else b"\n\n".join(lines)
+    job = import_content(content, format="plain")
+    assert counts(job) == (7, 0, 3, 0)
+    sent_back = b"".join(original_lines(job)).splitlines()
+    assert sent_back == [raw.replace(b"\n", b" ") for raw in broken]
+    mended = [
+        sent_back[0].replace(b",,", b""),
+        sent_back[1].replace(b"[]", b'["a"]'),
+        b'{"problem":"s","steps":["1"]}',
+    ]
+    assert counts(import_content(mended)) == (3, 0, 0, 0)
+
+
+def test_what_is_kept_of_refused_records_is_bounded(import_content, monkeypatch):
+    monkeypatch.setattr(rejections, "MAX_ORIGINAL", 100)
+    monkeypatch.setattr(rejections, "MAX_ORIGINALS", 150)
+    refused = [{"problem": 1, "pad": "x" * size} for size in (200, 60, 60, 60)]
+    job = import_content(refused, format="plain")
+    assert job.rejected == job.rejections.count() == 4
+    assert len(list(original_lines(job))) == 2
+
+
 def test_give_ups_with_empty_completions_come_in(import_content):
     line = {
         "labeler": "l",
@@ -106,7 +141,7 @@ def test_give_ups_with_empty_completions_come_in(import_content):
 
 
 def test_only_so_many_refusals_are_kept_and_the_rest_is_counted(import_content, small_chunks, monkeypatch):
-    monkeypatch.setattr(importing, "MAX_REJECTIONS", 4)
+    monkeypatch.setattr(rejections, "MAX_REJECTIONS", 4)
     job = import_content([plain(1), *[{"problem": 1}] * 9])
     assert counts(job) == (1, 0, 9, 0)
     assert list(job.rejections.values_list("line", flat=True)) == [2, 3, 4, 5]

@@ -24,7 +24,7 @@ def test_a_packed_file_comes_in(import_content, pack):
 
 
 def test_a_file_cut_off_in_its_packing_keeps_what_was_whole_and_says_so(import_content, monkeypatch):
-    monkeypatch.setattr("annotation.intake.importing.CHUNK_RECORDS", 3)
+    monkeypatch.setattr("annotation.intake.chunks.CHUNK_RECORDS", 3)
     noise = b"\n".join(
         json.dumps({"problem": f"p{'i' * n}", "steps": [f"{hash((n, k))}" for k in range(2000)]}).encode()
         for n in range(40)
