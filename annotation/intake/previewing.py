@@ -9,7 +9,7 @@ from annotation.errors import DomainError
 from annotation.formats.mapping import Mapping
 from annotation.formats.record import Record, Rejection
 from annotation.formats.registry import READERS, TABLE, detect, reader_of
-from annotation.formats.table import Sample, fault_of, proposed, sample
+from annotation.formats.table import Sample, fault_of, is_csv, proposed, sample
 from annotation.intake.decomposition import RULES
 from annotation.intake.opening import unpacked_head
 from annotation.intake.preparing import prepared
@@ -32,6 +32,7 @@ class Preview:
     begun: Sample | None = None
     mapping: Mapping | None = None
     lacks: str = ""
+    is_csv: bool = False
 
 
 def preview_import(
@@ -67,7 +68,7 @@ def preview_import(
             begun = sample(stream)
             mapping = mapping or proposed(begun)
             if lacks := fault_of(mapping, begun):
-                return Preview(found, [], [], begun, mapping, lacks)
+                return Preview(found, [], [], begun, mapping, lacks, is_csv(content))
         stream.seek(0)
         items = list(islice(reader_of(found, mapping)(stream), LOOKED_AT))
     except OSError as error:
@@ -77,7 +78,9 @@ def preview_import(
     read = [(line, prepared(line, item, decomposition)) for line, item in items]
     records = [(line, item) for line, item in read if isinstance(item, Record)]
     rejections = [item for _, item in read if isinstance(item, Rejection)]
-    return Preview(found, records[:SHOWN], rejections[:SHOWN], begun, mapping if begun else None)
+    if begun is None:
+        return Preview(found, records[:SHOWN], rejections[:SHOWN])
+    return Preview(found, records[:SHOWN], rejections[:SHOWN], begun, mapping, is_csv=is_csv(content))
 
 
 class EndsOfFile(io.RawIOBase):

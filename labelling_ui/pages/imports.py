@@ -3,8 +3,9 @@
 from typing import Any
 
 from django import forms
+from django.contrib.auth.models import User
 from django.db.models import QuerySet
-from django.http import HttpRequest, HttpResponse, HttpResponseBadRequest, HttpResponseBase
+from django.http import HttpRequest, HttpResponse, HttpResponseBadRequest, HttpResponseBase, QueryDict
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
@@ -13,16 +14,17 @@ from django.views.decorators.http import require_POST
 from annotation.errors import DomainError
 from annotation.intake.imports import cancel_import, progress_of, start_import
 from annotation.intake.previewing import PREVIEW_BYTES, preview_import
-from annotation.models import ImportJob, Membership
+from annotation.models import ImportJob, ImportOptions, Membership, Project
 from labelling_ui import words
 from labelling_ui.pages.access import MANAGER, attempt, project_page, slug_of
 from labelling_ui.pages.listing import Column, Filters, Listing, respond
+from labelling_ui.pages.mapping import for_page, mapping_of
 
 
 class ImportForm(forms.Form):
     file = forms.FileField(
         label=gettext_lazy("File"),
-        help_text=gettext_lazy("JSON or JSON Lines, in UTF-8, also packed by gzip or zstd."),
+        help_text=gettext_lazy("JSON, JSON Lines, CSV or Parquet, in UTF-8, also packed by gzip or zstd."),
         allow_empty_file=True,
     )
     format = forms.ChoiceField(
@@ -41,6 +43,7 @@ class ImportForm(forms.Form):
             ("who_and_when", gettext_lazy("agent runs: Who&When")),
             ("atif", gettext_lazy("agent runs: ATIF trajectories")),
             ("plain", gettext_lazy("plain: problem, and solution or steps")),
+            ("table", gettext_lazy("a table: CSV, Parquet or JSON of any columns")),
         ],
         label=gettext_lazy("Format"),
     )
@@ -92,17 +95,7 @@ REJECTION_COLUMNS = [
 def imports(request: HttpRequest, member: Membership) -> HttpResponseBase:
     form = ImportForm(request.POST if request.method == "POST" else None, request.FILES or None)
     if request.method == "POST" and form.is_valid():
-        file = form.cleaned_data["file"]
-        job = attempt(
-            request,
-            "",
-            start_import,
-            project=member.project,
-            file=file.chunks(),
-            filename=file.name,
-            format=form.cleaned_data["format"],
-            decomposition=form.cleaned_data["decomposition"],
-        )
+        job = attempt(request, "", _start, project=member.project, form=form, given=request.POST)
         if job:
             return redirect("import-job", job.pk)
     listing = Listing(
@@ -112,6 +105,19 @@ def imports(request: HttpRequest, member: Membership) -> HttpResponseBase:
     return respond(request, "labelling_ui/import.html", listing, f"{member.project.slug}-imports", context)
 
 
+def _start(*, by: User, project: Project, form: ImportForm, given: QueryDict) -> ImportJob:
+    file = form.cleaned_data["file"]
+    return start_import(
+        by=by,
+        project=project,
+        file=file.chunks(),
+        filename=file.name,
+        format=form.cleaned_data["format"],
+        decomposition=form.cleaned_data["decomposition"],
+        options=ImportOptions(mapping=mapping_of(given)),
+    )
+
+
 @require_POST
 @project_page(MANAGER)
 def preview(request: HttpRequest, member: Membership) -> HttpResponseBase:
@@ -119,17 +125,21 @@ def preview(request: HttpRequest, member: Membership) -> HttpResponseBase:
     head = request.FILES.get("head")
     if head is None:
         return HttpResponseBadRequest("the first bytes of the file are missing")
+    tail = request.FILES.get("tail")
     context: dict[str, Any] = {}
     try:
-        context["preview"] = preview_import(
+        found = preview_import(
             head=head.read(PREVIEW_BYTES),
+            tail=tail.read(PREVIEW_BYTES) if tail else b"",
+            size=int(request.POST.get("size", "0")) if request.POST.get("size", "0").isdecimal() else 0,
+            mapping=mapping_of(request.POST),
             whole=request.POST.get("whole") == "true",
             filename=request.POST.get("filename", ""),
             format=request.POST.get("format", "auto"),
             decomposition=request.POST.get("decomposition", ""),
         )
         names = dict(ImportForm.base_fields["format"].choices)  # type: ignore[attr-defined]
-        context["format"] = names[context["preview"].format]
+        context |= {"preview": found, "format": names[found.format], **for_page(found)}
     except DomainError as error:
         context["error"] = error.message
     return render(request, "labelling_ui/import_preview.html", context)

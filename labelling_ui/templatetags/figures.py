@@ -10,6 +10,7 @@ from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 
 from annotation.models import Annotation
+from labelling_ui import words
 
 register = template.Library()
 
@@ -80,6 +81,12 @@ def labelled_by(label: Annotation) -> str:
     if label.annotator:
         return label.annotator.user.username
     return label.source.name or label.source.get_kind_display()
+
+
+@register.filter
+def source_in_words(kind: str) -> str:
+    """The kind of a label source."""
+    return str(dict(words.SOURCES).get(kind, kind))
 
 
 @register.filter

@@ -1,0 +1,218 @@
+"""What each column of a table holds, as the import page shows it and as a person corrects it."""
+
+from collections.abc import Iterator
+from typing import Any, get_args
+
+import msgspec
+from django.http import QueryDict
+from django.utils.translation import gettext_lazy as _
+
+from annotation.errors import DomainError
+from annotation.formats import cells
+from annotation.formats.mapping import Column, MadeBy, Mapping, StepsMapping
+from annotation.formats.rows import WORDS, cell_of
+from annotation.formats.table import Sample
+from annotation.intake.previewing import Preview
+from labelling_ui import words
+
+EXAMPLES = 2
+LONGEST_EXAMPLE = 80
+STEPS = {"list": "steps_list", "separated": "steps_separated", "columns": "steps_columns", "text": "steps_text"}
+HOLDS = [
+    ("", _("something else: keep it with the solution")),
+    ("left_out", _("nothing to keep")),
+    (
+        _("The solution"),
+        [
+            ("problem", _("the problem")),
+            ("steps_list", _("the steps, as a list")),
+            ("steps_separated", _("the steps, in one text with a separator")),
+            ("steps_columns", _("one step (a column for each)")),
+            ("steps_text", _("the solution, to be split into steps")),
+            ("kinds", _("the kinds of the steps, as a list")),
+            ("final_answer", _("its final answer")),
+            ("final_answer_correct", _("whether that is right")),
+            ("outcome_source", _("who says whether it is right")),
+            ("external_id", _("its id")),
+            ("generator", _("the model that wrote it")),
+        ],
+    ),
+    (
+        _("Labels"),
+        [
+            ("first_error", _("a label: the index of the first error")),
+            ("ratings", _("a label: a rating of each step, as a list")),
+            ("ratings_columns", _("a label: the rating of one step (a column for each)")),
+            ("source_kind", _("the kind of source of the labels")),
+            ("source_name", _("who gave the labels")),
+            ("source_policy", _("the policy of the rollouts")),
+            ("source_rollouts", _("the number of rollouts")),
+        ],
+    ),
+    (
+        _("The problem"),
+        [
+            ("reference_answer", _("the reference answer")),
+            ("reference_solution", _("the reference solution")),
+            ("domain", _("the domain")),
+            ("source_group", _("its source group")),
+        ],
+    ),
+    (
+        _("What made it"),
+        [
+            ("made_by_policy", _("the policy model")),
+            ("made_by_temperature", _("the temperature")),
+            ("made_by_seed", _("the seed")),
+            ("made_by_prompt", _("the prompt")),
+            ("made_by_scaffold", _("the scaffold")),
+            ("made_by_visibility", _("raw, summary or redacted")),
+            ("made_by_run", _("the run")),
+            ("made_by_settings", _("further settings, as an object")),
+            ("extra", _("further values, as an object")),
+        ],
+    ),
+]
+SCALES = [
+    ("sign", _("1, 0 or -1")),
+    ("binary", _("yes or no (1 or 0)")),
+    ("share", _("a share of rollouts, good above 0")),
+]
+DELIMITERS = [
+    ("", _("what the file seems to use")),
+    (",", _("commas")),
+    (";", _("semicolons")),
+    ("\t", _("tabs")),
+    ("|", _("vertical bars")),
+]
+SEPARATORS = {"\\n": "\n", "\\t": "\t"}
+
+
+def mapping_of(given: QueryDict) -> Mapping | None:
+    """The mapping that the fields say; None where there are none. Raises DomainError (`invalid_mapping`)."""
+    columns, holds = given.getlist("column"), given.getlist("holds")
+    if not columns or len(columns) != len(holds):
+        return None
+    told: dict[str, list[tuple[int, str]]] = {}
+    for number, (column, held) in enumerate(zip(columns, holds, strict=True)):
+        told.setdefault(held, []).append((number, column))
+
+    def first(held: str) -> str:
+        return told[held][0][1] if held in told else ""
+
+    mapping = {
+        **{field: first(field) for field in WORDS},
+        "steps": _steps(told, given),
+        "labels": list(_labels(told, given)),
+        "provenance": {field: first(f"made_by_{field}") for field in get_args(MadeBy) if f"made_by_{field}" in told},
+        "left_out": [column for _, column in told.get("left_out", [])],
+        "delimiter": given.get("delimiter", ""),
+        "guarded": given.get("guarded") == "on",
+    }
+    try:
+        return msgspec.convert(mapping, Mapping)
+    except msgspec.ValidationError as error:
+        raise DomainError("invalid_mapping", f"The columns cannot be read so: {error}.") from None
+
+
+def for_page(preview: Preview) -> dict[str, Any]:
+    """What the mapping's part of the page shows; nothing where the file is no table."""
+    if preview.begun is None or preview.mapping is None:
+        return {}
+    steps = preview.mapping.steps or StepsMapping(["-"])
+    return {
+        "columns": _columns(preview.mapping, preview.begun),
+        "choices": {"holds": HOLDS, "scales": SCALES, "kinds": words.SOURCES, "delimiters": DELIMITERS},
+        "separator": steps.separator.replace("\n", "\\n").replace("\t", "\\t"),
+    }
+
+
+def _columns(mapping: Mapping, begun: Sample) -> list[dict[str, Any]]:
+    """Each column with its first values, what it holds, and the details of the label in it."""
+    held = _held(mapping)
+    labels = {column: label for label in mapping.labels for column in label.columns[:1]}
+    names = [*begun.columns, *(column for column in held if column not in begun.columns)]
+    return [
+        {
+            "name": name,
+            "examples": _examples(name, begun),
+            "holds": held.get(name, ""),
+            "label": labels.get(name),
+            "source": labels[name].source if name in labels else None,
+            "none": ", ".join(word or "empty" for word in labels[name].none) if name in labels else "",
+        }
+        for name in names
+    ]
+
+
+def _held(mapping: Mapping) -> dict[str, str]:
+    held = {getattr(mapping, field): field for field in WORDS}
+    held |= {column: f"made_by_{field}" for field, column in mapping.provenance.items()}
+    held |= dict.fromkeys(mapping.left_out, "left_out")
+    for label in mapping.labels:
+        form = "ratings_columns" if len(label.columns) > 1 else label.form
+        held |= dict.fromkeys(label.columns, form)
+        for field in ("kind", "name", "policy", "rollouts"):
+            if isinstance(told := getattr(label.source, field), Column):
+                held[told.column] = f"source_{field}"
+    if mapping.steps:
+        held |= dict.fromkeys(mapping.steps.columns, STEPS[mapping.steps.form])
+        held[mapping.steps.kinds] = "kinds"
+    held.pop("", None)
+    return held
+
+
+def _steps(told: dict[str, list[tuple[int, str]]], given: QueryDict) -> dict[str, Any] | None:
+    for form, held in STEPS.items():
+        if held in told:
+            columns = [column for _, column in told[held]]
+            separator = given.get("separator") or msgspec.structs.fields(StepsMapping)[2].default
+            for written, meant in SEPARATORS.items():
+                separator = separator.replace(written, meant)
+            kinds = told["kinds"][0][1] if "kinds" in told else ""
+            return {
+                "columns": columns if form == "columns" else columns[:1],
+                "form": form,
+                "separator": separator,
+                "kinds": kinds,
+            }
+    return None
+
+
+def _labels(told: dict[str, list[tuple[int, str]]], given: QueryDict) -> Iterator[dict[str, Any]]:
+    for form in ("first_error", "ratings"):
+        for number, column in told.get(form, []):
+            yield {"columns": [column], "form": form, **_details(number, told, given)}
+    if several := told.get("ratings_columns"):
+        columns = [column for _, column in several]
+        yield {"columns": columns, "form": "ratings", **_details(several[0][0], told, given)}
+
+
+def _details(number: int, told: dict[str, list[tuple[int, str]]], given: QueryDict) -> dict[str, Any]:
+    """How the label is written, and its source: said for all rows, or by a column of each."""
+
+    def said(field: str) -> Any:
+        if found := told.get(f"source_{field}"):
+            return {"column": found[0][1]}
+        return given.get(f"{field}-{number}", "").strip()
+
+    details: dict[str, Any] = {"source": {"kind": said("kind") or "heuristic", "name": said("name"),
+                                          "policy": said("policy")}}  # fmt: skip
+    rollouts = said("rollouts")
+    if isinstance(rollouts, dict) or str(rollouts).isdecimal():
+        details["source"]["rollouts"] = rollouts if isinstance(rollouts, dict) else int(rollouts)
+    if (base := given.get(f"base-{number}")) in ("0", "1"):
+        details["base"] = int(base)
+    if f"none-{number}" in given:
+        named = [word.strip() for word in str(given[f"none-{number}"]).split(",")]
+        details["none"] = ["" if word.casefold() == "empty" else word for word in named if word]
+    if scale := given.get(f"scale-{number}"):
+        details["scale"] = scale
+    return details
+
+
+def _examples(column: str, begun: Sample) -> list[str]:
+    values = (cell_of(row, column) for row in begun.rows)
+    filled = [value for value in values if not cells.is_empty(value)][:EXAMPLES]
+    shown = [value if isinstance(value, str) else msgspec.json.encode(value).decode() for value in filled]
+    return [text if len(text) <= LONGEST_EXAMPLE else text[:LONGEST_EXAMPLE] + "…" for text in shown]

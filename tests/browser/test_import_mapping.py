@@ -1,0 +1,53 @@
+"""A table is imported from its page: columns proposed, corrected, and shown as what they become."""
+
+import os
+
+import pytest
+from django.urls import reverse
+from playwright.sync_api import expect
+
+from annotation.models import ImportJob
+from tests import manager_world
+
+CSV = b"""Question;Chain;Wrong step;Topic
+"What is
+2+2?";"2+2=4 | so 4";N/A;sums
+What is 3+3?;3+3=7 | so 7;1;sums
+What is 4+4?;4+4=8 | so 9;2;sums
+"""
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_manager_corrects_what_the_columns_hold(page_for, tmp_path):
+    people = manager_world.create_people()
+    project = manager_world.create_empty_project(people)
+    page = page_for(people["manager"])
+    page.goto(reverse("import", args=[project.slug]))
+    file = tmp_path / "runs.csv"
+    file.write_bytes(CSV)
+    page.get_by_label("File", exact=True).set_input_files(file)
+    page.get_by_label("Format").select_option("table")
+    preview = page.locator("#import-preview")
+    expect(preview.get_by_text("Say which column holds the steps or the solution.")).to_be_visible()
+    page.get_by_label("What Chain holds").select_option("steps_separated")
+    page.get_by_label("Separator").fill("|")
+    page.get_by_label("Separator").press("Tab")
+    page.get_by_label("What Wrong step holds").select_option("first_error")
+    page.get_by_label("The first step is").select_option("1")
+    page.get_by_label("No error is written").fill("N/A")
+    page.get_by_label("Given by").select_option("model_judge")
+    page.get_by_label("Who, or which model").fill("judge-1")
+    page.get_by_label("Who, or which model").press("Tab")
+    second = preview.locator("article").nth(1)
+    expect(second.get_by_text("first error: step 1")).to_be_visible()
+    expect(second.locator("li")).to_have_count(2)
+    if folder := os.environ.get("SHOTS"):
+        for width in (1280, 400):
+            for scheme in ("light", "dark"):
+                page.set_viewport_size({"width": width, "height": 900})
+                page.emulate_media(color_scheme=scheme)
+                page.screenshot(path=f"{folder}/mapping-{width}-{scheme}.png", full_page=True)
+    page.get_by_role("button", name="Import the file").click()
+    page.wait_for_url("**/imports/*/")
+    [label] = ImportJob.objects.get().import_options.mapping.labels
+    assert (label.base, label.none, label.source.kind, label.source.name) == (1, ["N/A"], "model_judge", "judge-1")
