@@ -25,6 +25,7 @@ LANES = [
     ("holdout", _("holdout")),
     ("calibration", _("calibration")),
     ("overlap", _("overlap")),
+    ("pinned", _("pinned")),
     ("gold", _("gold")),
     ("screening", _("screening")),
 ]

@@ -2,35 +2,69 @@
 
 from django.contrib.auth.models import User
 from django.db import transaction
+from django.db.models import QuerySet
 from django.utils import timezone
 
 from annotation import audit
 from annotation.errors import Conflict, DomainError
 from annotation.membership.access import require_role
-from annotation.models import Dispute, Membership
+from annotation.models import Dispute, Membership, Problem
 
 
 @transaction.atomic
-def resolve(*, by: User, dispute: Dispute, upheld: bool, resolution: str) -> Dispute:
-    """Settle a dispute, with the reason. Raises Forbidden, DomainError (`resolution_needed`),
-    Conflict (`dispute_settled`)."""
+def resolve(*, by: User, dispute: Dispute, upheld: bool, resolution: str, reference: str = "") -> Dispute:
+    """Settle a dispute with the reason, and with it all that are open on the same problem.
+
+    `reference`, where it is upheld, is the right answer, which takes the wrong one's place. Raises Forbidden,
+    DomainError (`resolution_needed`; `reference_stands`, dismissed with another one), Conflict (`dispute_settled`).
+    """
     membership = require_role(by, dispute.project, Membership.Role.REVIEWER, Membership.Role.MANAGER)
     if not resolution.strip():
         raise DomainError("resolution_needed", "Say why you decide so.", {"field": "resolution"})
-    dispute = Dispute.objects.select_for_update(no_key=True).get(pk=dispute.pk)
-    if dispute.state != Dispute.State.OPEN:
+    if reference.strip() and not upheld:
+        message = "You say that the reference is right: leave the field for the right answer empty."
+        raise DomainError("reference_stands", message, {"field": "reference"})
+    problem = Problem.objects.select_for_update(no_key=True, of=("self",)).get(solutions__annotations__dispute=dispute)
+    open_ones = list(of_problem(problem).filter(state=Dispute.State.OPEN).order_by("pk"))
+    if dispute not in open_ones:
+        dispute.refresh_from_db()
         raise Conflict("dispute_settled", f"This dispute was {dispute.state} before.")
+    if reference.strip():
+        _correct(problem, reference.strip(), by=by)
+    for one in open_ones:
+        _settle(one, upheld, resolution, membership)
+    return next(one for one in open_ones if one == dispute)
+
+
+def of_problem(problem: Problem) -> QuerySet[Dispute]:
+    """Every dispute of the problem's reference, settled or not."""
+    return Dispute.objects.filter(annotation__solution__problem=problem)
+
+
+def _settle(dispute: Dispute, upheld: bool, resolution: str, by: Membership) -> None:
     dispute.state = Dispute.State.UPHELD if upheld else Dispute.State.DISMISSED
     dispute.resolution = resolution
-    dispute.resolved_by = membership if membership.pk else None
+    dispute.resolved_by = by if by.pk else None
     dispute.resolved_at = timezone.now()
     dispute.save(update_fields=["state", "resolution", "resolved_by", "resolved_at"])
     audit.record(
-        by=by,
+        by=by.user,
         action="dispute.resolve",
         target=dispute,
         project=dispute.project,
         before={"state": Dispute.State.OPEN},
         after={"state": dispute.state, "resolution": resolution},
     )
-    return dispute
+
+
+def _correct(problem: Problem, reference: str, *, by: User) -> None:
+    before, problem.reference_answer = problem.reference_answer, reference
+    problem.save(update_fields=["reference_answer"])
+    audit.record(
+        by=by,
+        action="problem.correct_reference",
+        target=problem,
+        project=problem.project,
+        before={"reference_answer": before},
+        after={"reference_answer": reference},
+    )

@@ -17,6 +17,7 @@ class Lane(models.TextChoices):
     CONTROL = "control"
     ACQUISITION = "acquisition"
     OVERLAP = "overlap"
+    PINNED = "pinned"
 
 
 OPEN_TO_ALL = Q(state="ready", paused=False, assigned_to__isnull=True)

@@ -3,7 +3,7 @@
 from typing import Any
 
 from django import forms
-from django.db.models import QuerySet
+from django.db.models import Count, OuterRef, QuerySet, Subquery
 from django.http import Http404, HttpRequest, HttpResponseBase
 from django.shortcuts import redirect
 from django.utils.translation import gettext as _
@@ -39,6 +39,8 @@ def disputes(request: HttpRequest, member: Membership) -> HttpResponseBase:
     rows = member.project.disputes.select_related(
         "annotation__solution__problem", "annotation__annotator__user", "resolved_by__user"
     )
+    same = Dispute.objects.filter(annotation__solution__problem=OuterRef("annotation__solution__problem"))
+    rows = rows.annotate(on_problem=Subquery(same.order_by().values("project").annotate(n=Count("pk")).values("n")))
     listing = Listing(request, rows, COLUMNS, sort="-opened", filters=DisputeFilters(request.GET))
     name = f"{member.project.slug}-disputes"
     return respond(request, "labelling_ui/disputes.html", listing, name, {"member": member})
@@ -57,5 +59,6 @@ def decide(request: HttpRequest, member: Membership, dispute_id: int) -> HttpRes
         dispute=dispute,
         upheld=request.POST.get("decision") == "uphold",
         resolution=request.POST.get("resolution", ""),
+        reference=request.POST.get("reference", ""),
     )
     return redirect("disputes", member.project.slug)

@@ -17,6 +17,7 @@ TABS = [
     ("project", _("Overview"), ANYONE),
     ("labels", _("Labels"), ANYONE),
     ("solutions", _("Solutions"), STAFF),
+    ("queue", _("Queue"), STAFF),
     ("disputes", _("Disputes"), STAFF),
     ("quality", _("Quality"), STAFF),
     ("generations", _("Generations"), STAFF),

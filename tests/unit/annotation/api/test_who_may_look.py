@@ -19,6 +19,8 @@ OF_A_PROJECT = {
     "model-retention/": (403, 200, 200),
     "policy-endpoints/": (403, 403, 200),
     "samplings/": (403, 403, 200),
+    "queue/": (403, 200, 200),
+    "disputes/": (403, 200, 200),
     "runs/": (403, 200, 200),
     "imports/": (403, 403, 200),
     "snapshots/": (403, 403, 200),

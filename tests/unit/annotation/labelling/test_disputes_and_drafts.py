@@ -1,5 +1,6 @@
 import pytest
 from django.utils import timezone
+from rest_framework.test import APIClient
 
 from annotation.errors import Conflict, DomainError, Forbidden
 from annotation.labelling.disputes import resolve
@@ -34,6 +35,38 @@ def test_only_reviewers_settle_and_they_say_why(dispute):
     with pytest.raises(DomainError) as refused:
         resolve(by=manager.user, dispute=dispute, upheld=True, resolution=" ")
     assert refused.value.code == "resolution_needed"
+
+
+def test_a_right_answer_takes_the_place_of_the_wrong_one_and_settles_what_others_say_of_it(dispute):
+    reviewer = MembershipFactory(project=dispute.project, role=Membership.Role.REVIEWER).user
+    problem = dispute.annotation.solution.problem
+    other = AnnotationFactory(project=dispute.project, solution__problem=problem)
+    also = Dispute.objects.create(project=dispute.project, annotation=other)
+    elsewhere = Dispute.objects.create(project=dispute.project, annotation=AnnotationFactory(project=dispute.project))
+    with pytest.raises(DomainError) as refused:
+        resolve(by=reviewer, dispute=dispute, upheld=False, resolution="It is right.", reference="14")
+    assert refused.value.code == "reference_stands"
+    resolve(by=reviewer, dispute=dispute, upheld=True, resolution="The key is wrong.", reference=" 14 ")
+    problem.refresh_from_db()
+    assert problem.reference_answer == "14"
+    told = AuditEntry.objects.get(action="problem.correct_reference")
+    assert (told.before, told.after) == ({"reference_answer": "4"}, {"reference_answer": "14"})
+    states = dict(Dispute.objects.values_list("pk", "state"))
+    assert states == {dispute.pk: "upheld", also.pk: "upheld", elsewhere.pk: "open"}
+
+
+def test_programs_list_and_settle_disputes(dispute):
+    reviewer = MembershipFactory(project=dispute.project, role=Membership.Role.REVIEWER)
+    client = APIClient()
+    client.force_authenticate(reviewer.user)
+    (row,) = client.get(f"/api/v1/projects/{dispute.project.slug}/disputes/?state=open").json()["results"]
+    assert (row["id"], row["reference_answer"], row["state"]) == (dispute.pk, "4", "open")
+    body = {"upheld": True, "resolution": "It is 5.", "reference": "5"}
+    settled = client.post(f"/api/v1/disputes/{dispute.pk}/resolve/", body, format="json")
+    assert (settled.status_code, settled.json()["reference_answer"]) == (200, "5")
+    assert client.post(f"/api/v1/disputes/{dispute.pk}/resolve/", body, format="json").status_code == 409
+    client.force_authenticate(MembershipFactory().user)
+    assert client.post(f"/api/v1/disputes/{dispute.pk}/resolve/", body, format="json").status_code == 404
 
 
 @pytest.fixture

@@ -1,0 +1,158 @@
+"""What waits to be labelled and who has it, and what a manager may do about it."""
+
+from typing import Any
+
+from django import forms
+from django.contrib import messages
+from django.db.models import BigIntegerField, Case, F, Prefetch, QuerySet, When
+from django.http import Http404, HttpRequest, HttpResponseBase
+from django.shortcuts import redirect
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy, ngettext
+from django.views.decorators.http import require_POST
+
+from annotation.models import Lease, Membership, Project
+from annotation.queue import managing
+from labelling_ui import words
+from labelling_ui.pages.access import MANAGER, STAFF, attempt, project_page
+from labelling_ui.pages.listing import Column, Filters, Listing, respond
+
+HELD = "held"
+MARKS = [
+    words.ALL,
+    ("pinned", gettext_lazy("pinned")),
+    ("paused", gettext_lazy("paused")),
+    ("assigned", gettext_lazy("handed to somebody")),
+    (HELD, gettext_lazy("in somebody’s hands")),
+]
+
+
+class PersonField(forms.ModelChoiceField):
+    """A member, by user name."""
+
+    def label_from_instance(self, obj: Membership) -> str:
+        return obj.user.username
+
+
+class QueueFilters(Filters):
+    lane = forms.ChoiceField(choices=[words.ALL, *words.LANES], required=False, label=gettext_lazy("Lane"))
+    mark = forms.ChoiceField(choices=MARKS, required=False, label=gettext_lazy("Only"))
+    domain = forms.CharField(required=False, label=gettext_lazy("Domain"))
+    person = PersonField(
+        Membership.objects.none(), required=False, empty_label=gettext_lazy("all"), label=gettext_lazy("Of")
+    )
+
+    lookups = {
+        "pinned": {"pinned": True},
+        "paused": {"paused": True},
+        "assigned": {"assigned_to__isnull": False},
+        HELD: {"leased__gt": 0},
+    }
+
+    def __init__(self, *args: Any, project: Project, **named: Any) -> None:
+        super().__init__(*args, **named)
+        person: forms.ModelChoiceField = self.fields["person"]  # type: ignore[assignment]
+        person.queryset = _people(project)
+
+    def narrow(self, rows: QuerySet[Any]) -> QuerySet[Any]:
+        chosen = self.chosen()
+        if "lane" in chosen:
+            rows = rows.filter(lane=chosen["lane"])
+        if "domain" in chosen:
+            rows = rows.filter(solution__problem__domain=chosen["domain"])
+        if "person" in chosen:
+            theirs = Lease.objects.filter(annotator=chosen["person"], state=Lease.State.ACTIVE)
+            rows = rows.filter(assigned_to=chosen["person"]) | rows.filter(pk__in=theirs.values("item"))
+        return rows.filter(**self.lookups[chosen["mark"]]) if "mark" in chosen else rows
+
+
+COLUMNS = [
+    Column("place", gettext_lazy("Place"), lambda i: i.rank, sort="turn", number=True),
+    Column("solution", gettext_lazy("Solution"), lambda i: i.solution_id, sort="solution"),
+    Column("domain", gettext_lazy("Domain"), lambda i: i.solution.problem.domain, sort="solution__problem__domain"),
+    Column("lane", gettext_lazy("Lane"), lambda i: i.lane, sort="lane"),
+    Column("generation", gettext_lazy("Generation"), lambda i: i.generation.number, sort="generation__number"),
+    Column("marks", gettext_lazy("Marks"), lambda i: " ".join(_marks(i))),
+    Column("held_by", gettext_lazy("In the hands of"), lambda i: ", ".join(_holders(i))),
+    Column("done", gettext_lazy("Done"), lambda i: i.done, sort="done", number=True),
+    Column("wanted", gettext_lazy("Wanted"), lambda i: i.wanted, sort="wanted", number=True),
+]
+
+
+@project_page(*STAFF)
+def queue(request: HttpRequest, member: Membership) -> HttpResponseBase:
+    held = Lease.objects.filter(state=Lease.State.ACTIVE).select_related("annotator__user").order_by("expires_at")
+    # Pinned items are served first, whatever their rank.
+    turn = Case(When(pinned=True, then=F("rank") - 2**32), default=F("rank"), output_field=BigIntegerField())
+    rows = (
+        member.project.queue_items.filter(state__in=managing.OPEN)
+        .select_related("solution__problem", "generation", "assigned_to__user")
+        .prefetch_related(Prefetch("leases", held, to_attr="held"))
+        .annotate(turn=turn)
+    )
+    filters = QueueFilters(request.GET, project=member.project)
+    listing = Listing(request, rows, COLUMNS, sort="place", filters=filters)
+    context = {"member": member, "people": _people(member.project), "manages": member.role == MANAGER}
+    return respond(request, "labelling_ui/queue.html", listing, f"{member.project.slug}-queue", context)
+
+
+@require_POST
+@project_page(MANAGER)
+def change(request: HttpRequest, member: Membership) -> HttpResponseBase:
+    """One change of the items that were ticked."""
+    ticked = [int(pk) for pk in request.POST.getlist("item") if pk.isdecimal()]
+    if not ticked:
+        messages.error(request, _("Tick the items first."))
+    else:
+        changed = attempt(
+            request,
+            "",
+            managing.change_items,
+            project=member.project,
+            change=request.POST.get("change", ""),
+            items=ticked,
+            to=_person(request, member.project),
+        )
+        if changed is not None:
+            said = ngettext("%(n)d item was changed.", "%(n)d items were changed.", changed)
+            messages.success(request, said % {"n": changed})
+    response = redirect("queue", member.project.slug)
+    response["Location"] += f"?{request.GET.urlencode()}" if request.GET else ""
+    return response
+
+
+@require_POST
+@project_page(MANAGER)
+def add(request: HttpRequest, member: Membership, solution_id: int) -> HttpResponseBase:
+    """Ask for a label of this solution before others."""
+    solution = member.project.solutions.filter(pk=solution_id).first()
+    if solution is None:
+        raise Http404("There is no such solution in this project.")
+    attempt(
+        request,
+        _("It waits at the head of the queue."),
+        managing.queue_solution,
+        project=member.project,
+        solution=solution,
+        to=_person(request, member.project),
+    )
+    return redirect("solution", member.project.slug, solution_id)
+
+
+def _people(project: Project) -> QuerySet[Membership]:
+    return Membership.objects.filter(project=project, active=True).select_related("user").order_by("user__username")
+
+
+def _person(request: HttpRequest, project: Project) -> Membership | None:
+    chosen = request.POST.get("to", "")
+    return _people(project).filter(pk=chosen).first() if chosen.isdecimal() else None
+
+
+def _marks(item: Any) -> list[str]:
+    marks = {"pinned": item.pinned, "paused": item.paused}
+    for_whom = [f"for {item.assigned_to.user.username}"] if item.assigned_to else []
+    return [name for name, given in marks.items() if given] + for_whom
+
+
+def _holders(item: Any) -> list[str]:
+    return [lease.annotator.user.username for lease in item.held]
