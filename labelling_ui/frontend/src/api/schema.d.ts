@@ -4,6 +4,23 @@
  */
 
 export interface paths {
+    "/api/v1/disputes/{dispute_id}/resolve/": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** @description Settle it, and with it all that are open on the same problem. A reviewer or manager may. */
+        post: operations["resolve_dispute"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/imports/{import_id}/": {
         parameters: {
             query?: never;
@@ -349,6 +366,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/projects/{slug}/disputes/": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** @description The earliest first; for reviewers and managers. */
+        get: operations["list_disputes"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/projects/{slug}/domain-champions/": {
         parameters: {
             query?: never;
@@ -520,6 +554,41 @@ export interface paths {
         get: operations["list_policy_endpoints"];
         put?: never;
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/projects/{slug}/queue/": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** @description In the order they are served; for reviewers and managers. */
+        get: operations["list_queue_items"];
+        put?: never;
+        /** @description Ask for a label of a solution on top of what was drawn, before the rest. A manager may. */
+        post: operations["queue_solution"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/projects/{slug}/queue/change/": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** @description Pin, pause, move or hand over items, and the reverse; all of them or none. A manager may. */
+        post: operations["change_queue"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1070,6 +1139,18 @@ export interface components {
             problem: string;
         };
         /**
+         * @description * `pin` - pin
+         *     * `unpin` - unpin
+         *     * `pause` - pause
+         *     * `resume` - resume
+         *     * `front` - front
+         *     * `end` - end
+         *     * `hand` - hand
+         *     * `open` - open
+         * @enum {string}
+         */
+        ChangeEnum: "pin" | "unpin" | "pause" | "resume" | "front" | "end" | "hand" | "open";
+        /**
          * @description * `all` - all
          *     * `unlabelled` - those without a label
          *     * `fewest` - those with the fewest solutions
@@ -1132,6 +1213,17 @@ export interface components {
             threshold: number;
             sentence: string;
         };
+        DecisionRequest: {
+            /** @description Whether the reference is wrong. */
+            upheld: boolean;
+            /** @description Why. */
+            resolution: string;
+            /**
+             * @description The right answer, to stand in the wrong one's place.
+             * @default
+             */
+            reference: string;
+        };
         /**
          * @description * `blank_lines` - blank_lines
          *     * `numbered` - numbered
@@ -1174,6 +1266,29 @@ export interface components {
             /** @description Those that it serves in the champion's place. */
             readonly domains: string[];
         };
+        Dispute: {
+            readonly id: number;
+            solution: number;
+            annotation: number;
+            problem: string;
+            /** @description As it is now. */
+            reference_answer: string | null;
+            /** @description What the annotator says. */
+            comment: string;
+            state?: components["schemas"]["DisputeStateEnum"];
+            resolution?: string;
+            /** Format: date-time */
+            readonly created_at: string;
+            /** Format: date-time */
+            resolved_at?: string | null;
+        };
+        /**
+         * @description * `open` - Open
+         *     * `upheld` - Upheld
+         *     * `dismissed` - Dismissed
+         * @enum {string}
+         */
+        DisputeStateEnum: "open" | "upheld" | "dismissed";
         DomainChampion: {
             domain: string;
             model_version: number;
@@ -1422,9 +1537,10 @@ export interface components {
          *     * `control` - Control
          *     * `acquisition` - Acquisition
          *     * `overlap` - Overlap
+         *     * `pinned` - Pinned
          * @enum {string}
          */
-        LaneEnum: "screening" | "gold" | "holdout" | "calibration" | "control" | "acquisition" | "overlap";
+        LaneEnum: "screening" | "gold" | "holdout" | "calibration" | "control" | "acquisition" | "overlap" | "pinned";
         LaneEstimates: {
             generation: number;
             lane: components["schemas"]["LaneEnum"];
@@ -1547,6 +1663,21 @@ export interface components {
          * @enum {string}
          */
         OriginEnum: "trained" | "imported";
+        PaginatedDisputeList: {
+            /** @example 123 */
+            count: number;
+            /**
+             * Format: uri
+             * @example http://api.example.org/accounts/?page=4
+             */
+            next?: string | null;
+            /**
+             * Format: uri
+             * @example http://api.example.org/accounts/?page=2
+             */
+            previous?: string | null;
+            results: components["schemas"]["Dispute"][];
+        };
         PaginatedDomainChampionList: {
             /** @example 123 */
             count: number;
@@ -1636,6 +1767,21 @@ export interface components {
              */
             previous?: string | null;
             results: components["schemas"]["Project"][];
+        };
+        PaginatedQueueItemList: {
+            /** @example 123 */
+            count: number;
+            /**
+             * Format: uri
+             * @example http://api.example.org/accounts/?page=4
+             */
+            next?: string | null;
+            /**
+             * Format: uri
+             * @example http://api.example.org/accounts/?page=2
+             */
+            previous?: string | null;
+            results: components["schemas"]["QueueItem"][];
         };
         PaginatedRunList: {
             /** @example 123 */
@@ -1868,6 +2014,67 @@ export interface components {
          * @enum {string}
          */
         ProjectState: "active" | "paused";
+        QueueChangeRequest: {
+            /**
+             * @description `hand` needs `to`; `front` and `end` keep the order.
+             *
+             *     * `pin` - pin
+             *     * `unpin` - unpin
+             *     * `pause` - pause
+             *     * `resume` - resume
+             *     * `front` - front
+             *     * `end` - end
+             *     * `hand` - hand
+             *     * `open` - open
+             */
+            change: components["schemas"]["ChangeEnum"];
+            items: number[];
+            /** @description User name of the member who is to have them. */
+            to?: string;
+        };
+        QueueChanged: {
+            /** @description Items that are other than before; ended ones are left as they are. */
+            changed: number;
+        };
+        QueueItem: {
+            readonly id: number;
+            solution: number;
+            generation: number;
+            lane: components["schemas"]["LaneEnum"];
+            /** @description Served in ascending order. */
+            rank: number;
+            state?: components["schemas"]["QueueItemStateEnum"];
+            wanted?: number;
+            leased?: number;
+            done?: number;
+            pinned?: boolean;
+            paused?: boolean;
+            /** @description User name; null for all. */
+            assigned_to?: string | null;
+            /** Format: double */
+            inclusion_probability?: number | null;
+            /**
+             * Format: double
+             * @description Expected information, nats.
+             */
+            gain?: number | null;
+            /** Format: double */
+            expected_seconds?: number | null;
+        };
+        /**
+         * @description * `ready` - Ready
+         *     * `full` - Full
+         *     * `done` - Done
+         *     * `retired` - Retired
+         * @enum {string}
+         */
+        QueueItemStateEnum: "ready" | "full" | "done" | "retired";
+        QueuedSolutionRequest: {
+            /** @description Of the pool. */
+            solution: number;
+            /** @description User name of the member who is to have it. */
+            to?: string;
+        };
         RatingRequest: {
             /** Format: int64 */
             step: number;
@@ -2448,6 +2655,39 @@ export interface components {
 }
 export type $defs = Record<string, never>;
 export interface operations {
+    resolve_dispute: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                dispute_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["DecisionRequest"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Dispute"];
+                };
+            };
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
     get_import: {
         parameters: {
             query?: never;
@@ -3206,6 +3446,44 @@ export interface operations {
             };
         };
     };
+    list_disputes: {
+        parameters: {
+            query?: {
+                /** @description A page number within the paginated result set. */
+                page?: number;
+                /**
+                 * @description * `open` - Open
+                 *     * `upheld` - Upheld
+                 *     * `dismissed` - Dismissed
+                 */
+                state?: "open" | "upheld" | "dismissed";
+            };
+            header?: never;
+            path: {
+                slug: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PaginatedDisputeList"];
+                };
+            };
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
     list_domain_champions: {
         parameters: {
             query?: {
@@ -3624,6 +3902,104 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["PolicyEndpoint"][];
+                };
+            };
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    list_queue_items: {
+        parameters: {
+            query?: {
+                /** @description A page number within the paginated result set. */
+                page?: number;
+            };
+            header?: never;
+            path: {
+                slug: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PaginatedQueueItemList"];
+                };
+            };
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    queue_solution: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                slug: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["QueuedSolutionRequest"];
+            };
+        };
+        responses: {
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["QueueItem"];
+                };
+            };
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    change_queue: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                slug: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["QueueChangeRequest"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["QueueChanged"];
                 };
             };
             "4XX": {

@@ -13,7 +13,7 @@ LANES = [
 
 
 class Migration(migrations.Migration):
-    dependencies = [("annotation", "0018_solutions_by_external_id")]
+    dependencies = [("annotation", "0019_lean_imports")]
 
     operations = [
         migrations.AlterField(
