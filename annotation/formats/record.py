@@ -26,13 +26,14 @@ class Completion(msgspec.Struct, omit_defaults=True, gc=False):
 
 
 class Rating(msgspec.Struct, omit_defaults=True):
-    """A word on one completion. `flagged` is None where the format says nothing."""
+    """A word on one completion. `flagged` is None where the format says nothing; a snapshot has no `comment`."""
 
     alternative: int
     state: RatingState
     rating: int | None = None
     flagged: bool | None = None
     error_type: str = ""
+    comment: str = ""
     dimensions: dict[str, Any] = {}
 
 
@@ -50,8 +51,9 @@ class PathPosition(msgspec.Struct, omit_defaults=True):
 class RecordAnnotation(msgspec.Struct, omit_defaults=True):
     """One submission. `annotator` is a pseudonym, None where the labels came with a file.
 
-    `native` keeps what only the source format can express. Its key "given" holds the fields of the
-    record as this labeller's file gave them, where they differ from what is stored of the solution.
+    `comment` comes in with a file and goes into no snapshot. `native` keeps what only the source format can
+    express. Its key "given" holds the fields of the record as this labeller's file gave them, where they differ from
+    what is stored of the solution.
     `reliability` is the giver's informedness (Youden's J of bad steps, see annotation.quality.reliability) where the
     consensus was weighed by it.
     """
@@ -69,6 +71,7 @@ class RecordAnnotation(msgspec.Struct, omit_defaults=True):
     generation: int | None = None
     adjudicates: bool = False
     native: dict[str, Any] = {}
+    comment: str = ""
     reliability: float | None = None
 
 

@@ -90,7 +90,7 @@ class Labels:
             NO_REASON if member and annotation.finish_reason in ("give_up", "bad_problem") else "",
             first_error(annotation.finish_reason, annotation.path) if error is None else error,
             annotation.total_ms,
-            "",
+            annotation.comment,
             annotation.native | ({"given": given} if given else {}),
             annotation.submitted_at or self._now,
         )
@@ -108,7 +108,7 @@ class Labels:
                     rating.rating,
                     rating.flagged,
                     rating.error_type,
-                    "",
+                    rating.comment,
                     rating.dimensions,
                 )
 

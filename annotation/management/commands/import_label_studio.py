@@ -1,0 +1,104 @@
+import sys
+from argparse import ArgumentParser
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+
+from annotation.errors import DomainError
+from annotation.formats.label_studio import Config, Task, propose, read_config
+from annotation.intake import label_studio
+from annotation.intake.moving import move, people_of
+from annotation.intake.opening import open_content
+from annotation.management import moving
+from annotation.management.projects import project_at
+
+LOOKED_AT = 200  # tasks that the names are proposed from
+
+
+class Command(BaseCommand):
+    help = (
+        "Bring a Label Studio project over: a JSON export (with all tasks), or a project on a running server. Tasks, "
+        "who annotated them, and their step ratings come; every task has a line that says what did not. A second run "
+        "adds nothing."
+    )
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("file", type=Path, nargs="?", help="the export, JSON; also packed by gzip or zstd")
+        parser.add_argument("--config", type=Path, help="the labelling config, XML; else the names come from the tasks")
+        parser.add_argument("--url", help="a running server instead of a file")
+        parser.add_argument("--token-file", type=Path, help="holds the server's access token; - for standard input")
+        parser.add_argument("--ls-project", type=int, help="the project's number on the server")
+        parser.add_argument(
+            "--person", action="append", default=[], metavar="ID=EMAIL", help="an export names people by number only"
+        )
+        moving.add_arguments(parser)
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        if bool(options["file"]) == bool(options["url"]):
+            raise CommandError("Give either an export's file, or --url with --token-file and --ls-project.")
+        project = project_at(options["project"])
+        try:
+            if options["url"]:
+                self._from_server(project, options)
+            else:
+                self._from_file(project, options)
+        except (DomainError, ValueError) as error:
+            raise CommandError(str(error)) from None
+        except OSError as error:
+            raise CommandError(
+                f"{error.filename or options['file']} cannot be read: {error.strerror or error}."
+            ) from None
+
+    def _from_file(self, project: Any, options: dict[str, Any]) -> None:
+        config = read_config(options["config"].read_text()) if options["config"] else None
+        with open_content(options["file"]) as content:
+            first = islice(label_studio.read_export(content.stream), LOOKED_AT)
+            names = self._names([task for _, task in first if isinstance(task, Task)], config, options)
+        with open_content(options["file"]) as content:
+            self._move(project, label_studio.read_export(content.stream), names, options, {})
+
+    def _from_server(self, project: Any, options: dict[str, Any]) -> None:
+        if not options["token_file"] or not options["ls_project"]:
+            raise CommandError("A server needs --token-file and --ls-project.")
+        token = sys.stdin.read() if str(options["token_file"]) == "-" else options["token_file"].read_text()
+        server = label_studio.Server(options["url"], token.strip(), options["ls_project"])
+        config = read_config(options["config"].read_text() if options["config"] else server.config())
+        first = [task for _, task in islice(server.tasks(), LOOKED_AT) if isinstance(task, Task)]
+        self._move(project, server.tasks(), self._names(first, config, options), options, server.emails())
+
+    def _names(self, tasks: list[Task], config: Config | None, options: dict[str, Any]) -> Any:
+        if not tasks:
+            raise CommandError("There is no task in it: export as JSON, not as JSON_MIN or CSV, and with all tasks.")
+        names = moving.corrected(propose(tasks, config), options)
+        self.stdout.write(moving.in_words(names))
+        if not names.rating:
+            self.stdout.write("No control rates steps by its name and words: tasks come without labels (see --rating).")
+        return names
+
+    def _move(self, project: Any, tasks: Any, names: Any, options: dict[str, Any], emails: dict[int, str]) -> None:
+        if options["dry_run"]:
+            return
+        naming = people_of(project, tool=label_studio.TOOL, members=options["members"])
+        known = emails | _people(options["person"])
+        summary = move(
+            by=None,
+            project=project,
+            tool=label_studio.TOOL,
+            tasks=label_studio.moved_tasks(
+                tasks, names=names, naming=naming, emails=known, decomposition=options["decomposition"]
+            ),
+            on_line=lambda line: moving.tell(line, self.stdout.write),
+        )
+        self.stdout.write(moving.in_total(summary))
+
+
+def _people(said: list[str]) -> dict[int, str]:
+    people = {}
+    for one in said:
+        number, _, email = one.partition("=")
+        if not number.isdigit() or not email:
+            raise CommandError(f"--person {one}: say ID=EMAIL, as 2=sam@example.org.")
+        people[int(number)] = email
+    return people
