@@ -101,6 +101,20 @@ class StepAdmin(ReadOnlyAdmin):
     list_select_related = ("solution",)
 
 
+@admin.register(models.AnswerCheck)
+class AnswerCheckAdmin(ReadOnlyAdmin):
+    list_display = ("id", "project", "state", "total", "correct", "wrong", "unknown", "changed", "created_at")
+    list_filter = ("state", "project")
+    list_select_related = ("project",)
+
+
+@admin.register(models.OutcomeDisagreement)
+class OutcomeDisagreementAdmin(ReadOnlyAdmin):
+    list_display = ("id", "check_run", "solution", "was", "was_source", "graded", "answer")
+    list_filter = ("check_run__project",)
+    list_select_related = ("check_run", "solution")
+
+
 @admin.register(models.LabelSource)
 class LabelSourceAdmin(ReadOnlyAdmin):
     list_display = ("id", "kind", "name", "project")

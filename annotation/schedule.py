@@ -5,6 +5,7 @@ BEAT_SCHEDULE = {
     "sweep stalled rounds": {"task": "rounds.sweep", "schedule": 30.0, "options": {"expires": 30}},
     "sweep stalled simulations": {"task": "rounds.sweep_simulations", "schedule": 30.0, "options": {"expires": 30}},
     "sweep stalled imports": {"task": "intake.sweep", "schedule": 30.0, "options": {"expires": 30}},
+    "sweep stalled answer checks": {"task": "intake.sweep_answer_checks", "schedule": 60.0, "options": {"expires": 60}},
     "sweep pool scoring": {"task": "rounds.sweep_scoring", "schedule": 30.0, "options": {"expires": 30}},
     "score new solutions": {"task": "rounds.score_news", "schedule": 60.0, "options": {"expires": 60}},
     "sweep model jobs": {"task": "rounds.sweep_model_jobs", "schedule": 60.0, "options": {"expires": 60}},

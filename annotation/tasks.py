@@ -136,6 +136,20 @@ def sweep_imports() -> None:
     imports.sweep_imports()
 
 
+@shared_task(name="intake.check_answers")
+def check_answers(check_id: int) -> None:
+    from annotation.intake import answer_checks
+
+    answer_checks.run_answer_check(check_id)
+
+
+@shared_task(name="intake.sweep_answer_checks")
+def sweep_answer_checks() -> None:
+    from annotation.intake import answer_checks
+
+    answer_checks.sweep_answer_checks()
+
+
 @shared_task(name="sampling.run")
 def run_sampling(run_id: int) -> None:
     from annotation.sampling import sampling

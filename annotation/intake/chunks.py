@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 
 from annotation.formats.reading import Numbered
 from annotation.formats.record import Record, Rejection
+from annotation.intake.grading import grade_records
 from annotation.intake.opening import Content
 from annotation.intake.preparing import prepared
 
@@ -33,8 +34,12 @@ def chunks(items: Iterator[Numbered], content: Content, *, first: int, decomposi
             chunk.taken.append((number, line, item))
         chunk.size += 1
         if chunk.size == CHUNK_RECORDS or content.given_bytes - begun_at > CHUNK_BYTES:
-            chunk.done_bytes = content.done_bytes
-            yield chunk
+            yield _made_ready(chunk, content)
             chunk, begun_at = Chunk(), content.given_bytes
+    yield _made_ready(chunk, content)
+
+
+def _made_ready(chunk: Chunk, content: Content) -> Chunk:
+    grade_records([record for _, _, record in chunk.taken])
     chunk.done_bytes = content.done_bytes
-    yield chunk
+    return chunk

@@ -1,6 +1,7 @@
 """One noun a file; import them from here."""
 
 from annotation.models.annotation import Annotation, Dispute, FinishReason, PathStep, StepRating
+from annotation.models.answer_check import AnswerCheck, OutcomeDisagreement
 from annotation.models.api_token import ApiToken
 from annotation.models.audit_entry import AuditEntry
 from annotation.models.generation import Generation
@@ -29,6 +30,7 @@ from annotation.models.training_run import RunPoint, RunStage, TrainingRun
 __all__ = [
     "HIDDEN_LANES",
     "Annotation",
+    "AnswerCheck",
     "ApiToken",
     "AuditEntry",
     "Dispute",
@@ -49,6 +51,7 @@ __all__ = [
     "Membership",
     "ModelJob",
     "ModelVersion",
+    "OutcomeDisagreement",
     "PathStep",
     "PoolScore",
     "PoolScoring",

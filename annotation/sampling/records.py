@@ -2,9 +2,11 @@
 
 from annotation.formats.provenance import Provenance
 from annotation.formats.record import Completion, Record, Rejection
+from annotation.intake.grading import grade_records
 from annotation.intake.preparing import prepared
 from annotation.models import Problem, SamplingRun
-from annotation.rounds.gateway.policies import Sample, answer_in, is_right, step_in
+from annotation.rounds.gateway.answers import answer_in
+from annotation.rounds.gateway.policies import Sample, step_in
 
 GENERATOR_LENGTH = 200
 
@@ -29,10 +31,8 @@ def record_of(run: SamplingRun, problem: Problem, sample: Sample, number: int) -
     ready = prepared(number, record, run.decomposition)
     if isinstance(ready, Record):
         ready.positions = [[Completion(*step_in(step.text)) for step in at] for at in ready.positions]
-        last = ready.positions[-1][0].text
-        ready.final_answer = answer_in(last)
-        ready.final_answer_correct = is_right(last, problem.reference_answer)
-        ready.outcome_source = None if ready.final_answer_correct is None else "grader"
+        ready.final_answer = answer_in(ready.positions[-1][0].text)
+        grade_records([ready])
     return ready
 
 

@@ -1,7 +1,8 @@
 """The process that does algebra on hostile answers: `python -m prm.answers.child MEGABYTES`, started by a `Grader`.
 
 A line in is `[given, reference, seconds]` in JSON, a line out `true`, `false` or `null`. It says `"ready"` first. What
-takes longer than its seconds is null; where Python cannot be interrupted, the kernel or the one who asked kills it.
+takes longer than its seconds is null; where Python cannot be interrupted, the kernel or the one who asked kills it. It
+ends when it is asked no more, because nobody holds the other end.
 """
 
 import json
@@ -9,7 +10,7 @@ import signal
 import sys
 from types import FrameType
 
-from prm.answers.confinement import die_with_parent, forbid_evaluation, limit_cpu, limit_memory
+from prm.answers.confinement import forbid_evaluation, limit_cpu, limit_memory
 
 
 class _OutOfTime(BaseException):
@@ -17,7 +18,6 @@ class _OutOfTime(BaseException):
 
 
 def main() -> None:
-    die_with_parent()
     limit_memory(int(sys.argv[1]))
     signal.signal(signal.SIGALRM, _interrupt)
     _warm_up()

@@ -4,23 +4,11 @@ The limits are the kernel's, for this process alone and never to be raised again
 (PEP 578), which Python cannot take off.
 """
 
-import ctypes
-import os
 import resource
-import signal
 import sys
 
-PR_SET_PDEATHSIG = 1
 TEMPLATES = "sympy.polys.monomials"  # writes code from a number of variables, and from nothing else
 FORBIDDEN = ("socket.", "subprocess.", "os.system", "os.exec", "os.fork", "os.posix_spawn", "os.spawn", "shutil.")
-
-
-def die_with_parent() -> None:
-    """End this process when the one that started it ends."""
-    if sys.platform == "linux":
-        ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
-        if os.getppid() == 1:
-            raise SystemExit("the process that asked is gone")
 
 
 def limit_memory(megabytes: int) -> None:

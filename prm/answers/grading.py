@@ -1,6 +1,7 @@
 """A final answer against its reference, exactly and without algebra: no text is ever evaluated, no time is long."""
 
 import re
+from collections.abc import Callable
 from fractions import Fraction
 from itertools import accumulate
 
@@ -8,6 +9,7 @@ from prm.answers.extracting import TIDY, find_answer, last_boxed
 from prm.answers.quantities import NO_UNITS, Quantity, quantity
 
 Answer = Fraction | str
+Grading = Callable[[str, str], bool | None]  # of an answer and its reference
 
 LONGEST = 2_000  # characters; a longer answer is compared with nothing
 LONGEST_FORMULA = 500
@@ -49,8 +51,8 @@ def needs_algebra(given: str, reference: str) -> bool:
     return grade(said, wanted) is None and not _quantities(said, wanted) and _is_symbolic(said) and _is_symbolic(wanted)
 
 
-def agrees(solution: str, reference: str) -> bool | None:
-    """Whether a solution's text gives the reference answer; None where that cannot be told without algebra, or at all.
+def agrees(solution: str, reference: str, *, graded: Grading = grade) -> bool | None:
+    """Whether a solution's text gives the reference answer, by `graded`; None where that cannot be told.
 
     Where the reference is a number and the text has none, it does not. An answer that the text does not mark as such
     is not called wrong where the reference is no number.
@@ -58,7 +60,7 @@ def agrees(solution: str, reference: str) -> bool | None:
     found, numeric = find_answer(solution), quantity(_bare(reference)) is not None
     if found is None:
         return False if numeric else None
-    verdict = grade(found.text, reference)
+    verdict = graded(found.text, reference)
     if verdict or numeric:
         return verdict
     wanted = _plain(_bare(reference))

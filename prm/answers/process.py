@@ -10,11 +10,13 @@ import selectors
 import subprocess
 import sys
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from threading import Lock
 from types import TracebackType
 from typing import Self
 
-from prm.answers.grading import grade, needs_algebra
+from prm.answers.grading import agrees, grade, needs_algebra
 
 SECONDS_EACH = 3.0
 GRACE = 2.0  # seconds beyond its time in which a child that can be interrupted answers
@@ -27,13 +29,15 @@ class Grader:
     """Grades answers: what `grade` knows at once, the rest in a child, which is started when first needed.
 
     The child has `megabytes` of address space and `seconds_each` for an answer; one that takes more is killed and
-    another started. What was not graded is None, and the batch goes on. Not safe for threads at once.
+    another started. What was not graded is None, and the batch goes on. Threads may share one, and wait for each other.
     """
 
     def __init__(self, *, seconds_each: float = SECONDS_EACH, megabytes: int = MEGABYTES) -> None:
         self._seconds, self._megabytes = seconds_each, megabytes
         self._child: subprocess.Popen[bytes] | None = None
         self._known: dict[tuple[str, str], bool | None] = {}
+        self._turn = Lock()
+        self._until: float | None = None
         self.killed = 0
 
     def __enter__(self) -> Self:
@@ -52,22 +56,49 @@ class Grader:
     def grade(self, given: str, reference: str) -> bool | None:
         """Whether an answer is the reference; None where that cannot be told in the time and memory there is."""
         verdict = grade(given, reference)
-        if verdict is not None or not needs_algebra(given, reference):
+        if verdict is not None or self._is_late() or not needs_algebra(given, reference):
             return verdict
         pair = (given, reference)
-        if pair not in self._known:
-            if len(self._known) >= REMEMBERED:
-                self._known.clear()
-            self._known[pair] = self._ask(given, reference)
-        return self._known[pair]
+        with self._turn:
+            if pair not in self._known:
+                if len(self._known) >= REMEMBERED:
+                    self._known.clear()
+                self._known[pair] = self._ask(given, reference)
+            return self._known[pair]
+
+    def agrees(self, solution: str, reference: str) -> bool | None:
+        """Whether a solution's text gives the reference answer; None where that cannot be told."""
+        return agrees(solution, reference, graded=self.grade)
+
+    def judge(self, stated: str | None, solution: str, reference: str) -> bool | None:
+        """Whether a solution gives the reference: by the answer that it is known to state, else by its text."""
+        return self.agrees(solution, reference) if stated is None else self.grade(stated, reference)
 
     def grade_many(self, pairs: Iterable[tuple[str, str]], *, seconds_in_all: float | None = None) -> list[bool | None]:
         """`grade` of each pair of an answer and its reference, in order.
 
         After `seconds_in_all` the child is asked no more, and what only it could tell is None.
         """
-        until = None if seconds_in_all is None else time.monotonic() + seconds_in_all
-        return [grade(*pair) if until is not None and time.monotonic() > until else self.grade(*pair) for pair in pairs]
+        with self._within(seconds_in_all):
+            return [self.grade(*pair) for pair in pairs]
+
+    def judge_many(
+        self, solutions: Iterable[tuple[str | None, str, str]], *, seconds_in_all: float | None = None
+    ) -> list[bool | None]:
+        """`judge` of each of a stated answer, a solution's text and the reference; see `grade_many`."""
+        with self._within(seconds_in_all):
+            return [self.judge(*solution) for solution in solutions]
+
+    @contextmanager
+    def _within(self, seconds: float | None) -> Iterator[None]:
+        self._until = None if seconds is None else time.monotonic() + seconds
+        try:
+            yield
+        finally:
+            self._until = None
+
+    def _is_late(self) -> bool:
+        return self._until is not None and time.monotonic() > self._until
 
     def _ask(self, given: str, reference: str) -> bool | None:
         question = json.dumps([given, reference, self._seconds]).encode() + b"\n"

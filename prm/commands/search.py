@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 import numpy as np
 
-from prm.answers import agrees
+from prm.answers.process import Grader
 from prm.commands.common import MODEL_HELP, above_zero, at_least, load_scorer, say
 from prm.errors import DataError
 from prm.evaluation.resampling import as_metric, draws_of
@@ -91,8 +91,8 @@ def run(options: argparse.Namespace) -> None:
     solved: list[Solved] = []
 
     def each() -> Iterator[Solved]:
-        with ThreadPoolExecutor(options.concurrency) as pool:
-            for one in pool.map(lambda numbered: _solve(search, *numbered), enumerate(problems)):
+        with ThreadPoolExecutor(options.concurrency) as pool, Grader() as grader:
+            for one in pool.map(lambda numbered: _solve(search, grader, *numbered), enumerate(problems)):
                 solved.append(one)
                 yield one
 
@@ -162,11 +162,11 @@ def _search(options: argparse.Namespace, policy: "Endpoint", verifier: "Verifier
     )
 
 
-def _solve(search: Searching, number: int, problem: Problem) -> Solved:
+def _solve(search: Searching, grader: Grader, number: int, problem: Problem) -> Solved:
     found = search(problem.problem, number)
     correct = None
     if problem.reference_answer is not None:
-        correct = agrees(found.steps[-1].text if found.steps else "", problem.reference_answer)
+        correct = grader.agrees(found.steps[-1].text if found.steps else "", problem.reference_answer)
     return Solved(problem.problem_id or problem.id or str(number + 1), problem.problem, found, correct)
 
 

@@ -7,14 +7,14 @@ sampling, then means over problems:
 - oracle: 1 - C(M - c, N) / C(M, N) for c right ones of M (Chen et al. 2021, equation 1).
 - selected: the candidate of the highest score; of several that tie, each with the same chance.
 - majority: the answer given most often; of several that tie, each with the same chance, and of the candidates that
-  give it, each with the same chance. Answers are equal by value (`prm.answers`); a candidate without an answer has
-  no companion.
+  give it, each with the same chance. Answers are equal by value and by algebra (`prm.answers`); a candidate without
+  an answer has no companion.
 
 Intervals resample whole problems. A candidate with a step that was not scored ranks last.
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from math import comb
 
@@ -22,7 +22,9 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from prm.answers import Answer, final_answer, normalised
+from prm.answers import final_answer
+from prm.answers.classes import equivalence_classes
+from prm.answers.process import Grader
 from prm.errors import DataError
 from prm.evaluation.resampling import Metric, as_metric, draws_of
 from prm.labels import problem_of
@@ -58,10 +60,10 @@ class BestOfN(msgspec.Struct, frozen=True):
 
 @dataclass(frozen=True)
 class _Pool:
-    """A problem's candidates as columns; an answer that is None equals no other."""
+    """A problem's candidates as columns."""
 
     right: list[bool]
-    answers: list[Answer | None]
+    answers: list[str | None]
     ranks: dict[str, list[float]]
 
 
@@ -113,7 +115,9 @@ def best_of_n(
         raise DataError("there are no candidates to rank")
     largest = min(len(pool.right) for pool in pools.values())
     sizes = sorted({2**k for k in range(largest.bit_length())} | {largest})
-    expected = [_expected(pool, sizes) for pool in pools.values()]
+    with Grader() as grader:
+        votes = [equivalence_classes(pool.answers, grader) for pool in pools.values()]
+    expected = [_expected(pool, vote, sizes) for pool, vote in zip(pools.values(), votes, strict=True)]
     draws = draws_of(len(pools), bootstrap, seed)
     means = {name: draws @ np.array([one[name] for one in expected]) / len(pools) for name in expected[0]}
     selected = [name for name in means if name not in CHANCE]
@@ -137,10 +141,10 @@ def best_of_n(
     )
 
 
-def answer_of(trace: Trace) -> Answer | None:
-    """The candidate's final answer, fit for comparison; None where it gives none."""
+def answer_of(trace: Trace) -> str | None:
+    """The candidate's final answer; None where it gives none."""
     answer = trace.meta.get("final_answer") or (final_answer(trace.steps[-1].text) if trace.steps else None)
-    return None if answer is None else normalised(str(answer))
+    return None if answer is None else str(answer)
 
 
 def expected_selected(worth: Sequence[float], rank: Sequence[float], n: int) -> float:
@@ -162,8 +166,11 @@ def expected_oracle(right: Sequence[bool], n: int) -> float:
     return 1 - comb(len(right) - sum(right), n) / comb(len(right), n)
 
 
-def expected_majority(right: Sequence[bool], answers: Sequence[Answer | None], sizes: Sequence[int]) -> list[float]:
-    """Probability that the most frequent answer of N random candidates is right, for each N of `sizes`."""
+def expected_majority(right: Sequence[bool], answers: Sequence[Hashable], sizes: Sequence[int]) -> list[float]:
+    """Probability that the most frequent answer of N random candidates is right, for each N of `sizes`.
+
+    An answer that is None equals no other.
+    """
     groups: dict[object, list[bool]] = defaultdict(list)
     for place, (answer, one) in enumerate(zip(answers, right, strict=True)):
         groups[("no answer", place) if answer is None else answer].append(one)
@@ -204,9 +211,9 @@ def _or_last(rank: float | None) -> float:
     return UNSCORED if rank is None else rank
 
 
-def _expected(pool: _Pool, sizes: Sequence[int]) -> dict[str, list[float]]:
+def _expected(pool: _Pool, vote: Sequence[Hashable], sizes: Sequence[int]) -> dict[str, list[float]]:
     return {
         "random": [sum(pool.right) / len(pool.right)] * len(sizes),
-        "majority": expected_majority(pool.right, pool.answers, sizes),
+        "majority": expected_majority(pool.right, vote, sizes),
         "oracle": [expected_oracle(pool.right, n) for n in sizes],
     } | {name: [expected_selected(pool.right, rank, n) for n in sizes] for name, rank in pool.ranks.items()}

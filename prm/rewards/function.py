@@ -13,7 +13,8 @@ from typing import Any
 
 import msgspec
 
-from prm.answers import agrees, final_answer
+from prm.answers import final_answer
+from prm.answers import process as answers
 from prm.errors import DataError
 from prm.rewards import terms
 from prm.rewards.progress import Grader, Prover, discounted
@@ -72,7 +73,7 @@ class Reward:
     verifier: Verifier | None = None
     mix: Mix = field(default_factory=Mix)
     prover: Prover | None = None
-    grader: Grader = agrees
+    grader: Grader = field(default_factory=lambda: answers.Grader().agrees)
     reference: str = "answer"
     discount: float = 0.9
     on_parts: Callable[[list[Parts]], None] | None = None

@@ -6,7 +6,9 @@ from dataclasses import dataclass
 
 import msgspec
 
-from prm.answers import final_answer, normalised
+from prm.answers import final_answer
+from prm.answers.classes import equivalence_classes
+from prm.answers.process import Grader
 from prm.scores import Aggregate, aggregate
 from prm.search.endpoint import Cost
 from prm.traces import Step
@@ -59,7 +61,7 @@ def choose(candidates: Sequence[Candidate], *, by: Aggregate, weighted: bool, an
     complete = [candidate for candidate in candidates if candidate.complete] or list(candidates)
     if weighted:
         sums: dict[object, float] = defaultdict(float)
-        keys = [_key(candidate, answer_of) for candidate in complete]
+        keys = _votes(complete, answer_of)
         for key, candidate in zip(keys, complete, strict=True):
             sums[key] += max(0.0, candidate.score(by))
         best = max(sums, key=lambda key: sums[key])
@@ -82,7 +84,8 @@ def found(chosen: Candidate, *, by: Aggregate, answer_of: AnswerOf, candidates: 
     )
 
 
-def _key(candidate: Candidate, answer_of: AnswerOf) -> object:
+def _votes(candidates: Sequence[Candidate], answer_of: AnswerOf) -> list[object]:
     """Equal for equal answers; a candidate without one stands for itself."""
-    answer = answer_of(candidate.steps)
-    return id(candidate) if answer is None else normalised(answer)
+    with Grader() as grader:
+        classes = equivalence_classes([answer_of(candidate.steps) for candidate in candidates], grader)
+    return [id(candidate) if kind is None else kind for candidate, kind in zip(candidates, classes, strict=True)]

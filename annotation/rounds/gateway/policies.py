@@ -94,20 +94,6 @@ def step_in(text: str) -> tuple[str, StepKind]:
     return step.text, cast(StepKind, step.kind)
 
 
-def is_right(solution: str, reference: str | None) -> bool | None:
-    """Whether a solution's last step gives the reference; None without one, or where that cannot be told."""
-    from prm.answers import agrees
-
-    return None if reference is None else agrees(solution, reference)
-
-
-def answer_in(solution: str) -> str | None:
-    """What a solution's last step gives as its answer."""
-    from prm.answers import final_answer
-
-    return final_answer(solution)
-
-
 def _endpoint(name: str, prompt: str, temperature: float, max_tokens: int, for_preview: bool) -> "Endpoint":
     from prm.errors import PolicyError
     from prm.search import Endpoint, Sampling

@@ -18,6 +18,7 @@ from annotation.sampling import following, runs, sampling
 from annotation.sampling.choosing import chosen_problems
 from annotation.sampling.previewing import preview_sampling
 from annotation.sampling.runs import Wish
+from prm.answers import grade
 from tests.factories import AnnotationFactory, ModelVersionFactory, SolutionFactory
 from tests.unit.annotation.sampling.conftest import NOWHERE
 
@@ -53,9 +54,10 @@ def test_samples_come_in_graded_and_with_their_origin(sample, problems):
 def test_the_grade_is_that_of_the_reference(sample):
     """Of the sandbox, where an answer that is a number is right if it is the reference's number."""
     run = sample()
-    for solution in Solution.objects.filter(extra__sampled__run=run.pk).select_related("problem"):
-        last = solution.steps.order_by("-position").first().text
-        assert solution.final_answer_correct == policies.is_right(last, solution.problem.reference_answer)
+    solutions = Solution.objects.filter(provenance__run=run.name).select_related("problem")
+    assert solutions
+    for solution in solutions:
+        assert solution.final_answer_correct == grade(solution.final_answer, solution.problem.reference_answer)
 
 
 def test_a_kind_that_leads_a_step_is_its_kind(sample):

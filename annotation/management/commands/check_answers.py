@@ -1,0 +1,41 @@
+from argparse import ArgumentParser
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+
+from annotation.errors import DomainError
+from annotation.intake.answer_checks import run_answer_check, start_answer_check
+from annotation.management.projects import project_at
+
+SHOWN = 20
+
+
+class Command(BaseCommand):
+    help = (
+        "Compare the final answers of a project's solutions with the reference answers of their problems. Outcomes "
+        "that were given, or are from tests, stay; where the grader says otherwise they are listed."
+    )
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("--project", required=True, help="address (slug) of the project")
+        parser.add_argument("--overwrite", action="store_true", help="also outcomes that were given or are from tests")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        project = project_at(options["project"])
+        try:
+            check = start_answer_check(by=None, project=project, overwrite=options["overwrite"])
+        except DomainError as error:
+            raise CommandError(error.message) from None
+        run_answer_check(check.pk)
+        check.refresh_from_db()
+        self.stdout.write(
+            f"{check.correct} correct, {check.wrong} wrong, {check.unknown} unknown; {check.changed} outcomes changed."
+        )
+        others = check.disagreements.count()
+        if others:
+            self.stdout.write(f"{others} outcomes that came from elsewhere are others than the grader's:")
+        for one in check.disagreements.all()[:SHOWN]:
+            said, graded = ("correct" if right else "wrong" for right in (one.was, one.graded))
+            self.stdout.write(f"  solution {one.solution_id}: {said} ({one.was_source}), graded {graded}: {one.answer}")
+        if others > SHOWN:
+            self.stdout.write(f"  and {others - SHOWN} more")

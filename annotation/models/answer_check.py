@@ -1,0 +1,73 @@
+from django.contrib.auth.models import User
+from django.db import models
+
+from annotation.models.project import Project
+from annotation.models.solution import Solution
+
+
+class AnswerCheck(models.Model):
+    """The grader over the solutions of a project. Counts are of solutions; `done_up_to` is the last one's id.
+
+    An outcome that came with a solution, or from tests, is left as it is unless `overwrite`; where the grader says
+    otherwise it is listed either way.
+    """
+
+    class State(models.TextChoices):
+        QUEUED = "queued"
+        RUNNING = "running"
+        DONE = "done"
+        FAILED = "failed"
+        CANCELLED = "cancelled"
+
+    LIVE = (State.QUEUED, State.RUNNING)
+
+    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="answer_checks")
+    requested_by = models.ForeignKey(User, null=True, blank=True, on_delete=models.PROTECT, related_name="+")
+    overwrite = models.BooleanField(default=False, help_text="Also outcomes that were given, or are from tests.")
+    state = models.CharField(max_length=9, choices=State, default=State.QUEUED)
+    total = models.PositiveIntegerField(default=0, help_text="Solutions of problems with a reference answer.")
+    done = models.PositiveIntegerField(default=0)
+    done_up_to = models.BigIntegerField(default=0)
+    correct = models.PositiveIntegerField(default=0)
+    wrong = models.PositiveIntegerField(default=0)
+    unknown = models.PositiveIntegerField(default=0)
+    changed = models.PositiveIntegerField(default=0)
+    cancel_requested = models.BooleanField(default=False)
+    error = models.TextField(blank=True)
+    heartbeat_at = models.DateTimeField(null=True, blank=True)
+    created_at = models.DateTimeField(auto_now_add=True)
+    started_at = models.DateTimeField(null=True, blank=True)
+    finished_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        ordering = ["-id"]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["project"],
+                condition=models.Q(state__in=["queued", "running"]),
+                name="answer_check_one_live_per_project",
+            )
+        ]
+
+    def __str__(self) -> str:
+        return f"answer check {self.pk} ({self.state})"
+
+
+class OutcomeDisagreement(models.Model):
+    """A solution whose outcome, given or from tests, is another than the grader's."""
+
+    check_run = models.ForeignKey(AnswerCheck, on_delete=models.CASCADE, related_name="disagreements")
+    solution = models.ForeignKey(Solution, on_delete=models.CASCADE, related_name="+")
+    was = models.BooleanField()
+    was_source = models.CharField(max_length=8, choices=Solution.OutcomeSource)
+    graded = models.BooleanField()
+    answer = models.TextField(blank=True, help_text="What was compared with the reference.")
+
+    class Meta:
+        ordering = ["solution_id"]
+        constraints = [
+            models.UniqueConstraint(fields=["check_run", "solution"], name="outcome_disagreement_once_a_check")
+        ]
+
+    def __str__(self) -> str:
+        return f"solution {self.solution_id} in {self.check_run}"
