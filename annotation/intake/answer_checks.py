@@ -37,7 +37,7 @@ def start_answer_check(*, by: User | None, project: Project, overwrite: bool = F
     if by is not None:
         require_role(by, project, Membership.Role.MANAGER)
     Project.objects.select_for_update().get(pk=project.pk)
-    if project.answer_checks.filter(state__in=AnswerCheck.LIVE).exists():
+    if AnswerCheck.objects.filter(project=project, state__in=AnswerCheck.LIVE).exists():
         raise Conflict("check_running", "The answers of this project are being checked already.")
     total = gradable(project).count()
     if not total:
