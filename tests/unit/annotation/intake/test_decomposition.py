@@ -4,6 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from annotation.intake.automatic import LONGEST
 from annotation.intake.decomposition import RULES, decompose
 
 PIECES = (
@@ -47,14 +48,49 @@ def test_joined_again_the_steps_are_the_text(text, rule):
         ("sentences", "It is 3.14. See e.g. Fig. 2. Done.", ["It is 3.14.", "See e.g. Fig. 2.", "Done."]),
         ("sentences", '"Yes." He left.\n\nNew', ['"Yes."', "He left.", "New"]),
         ("sentences", "1. First. Then\n2. Second.", ["1. First.", "Then\n2. Second."]),
+        ("sentences", "第一步。第二步！Fin… «Où?» Élan.", ["第一步。", "第二步！", "Fin…", "«Où?»", "Élan."]),
+        (
+            "blank_lines",
+            "\\begin{a}\n\\begin{a}\n\n\\end{a}\n\n\\end{a}\n\nb",
+            ["\\begin{a}\n\\begin{a}\n\n\\end{a}\n\n\\end{a}", "b"],
+        ),
+        ("blank_lines", "````\n```\n\na\n````\n\nb", ["````\n```\n\na\n````", "b"]),
+        (
+            "automatic",
+            "# Sum\n\n**Step 1:** a\n1. x\n2. y\n\n**Step 2:** b",
+            ["# Sum\n\n**Step 1:** a\n1. x\n2. y", "**Step 2:** b"],
+        ),
+        ("automatic", "## Find\n\na\n\n## Solve\n\nb", ["## Find\n\na", "## Solve\n\nb"]),
+        ("automatic", "1. a\n   1. x\n   2. y\n2. b", ["1. a\n   1. x\n   2. y", "2. b"]),
+        ("automatic", "We have:\n\n$$x = 1$$\n\nSo it is.", ["We have:\n\n$$x = 1$$", "So it is."]),
+        ("automatic", "See.\n\n| a |\n|---|\n| 1 |\n\nDone.", ["See.\n\n| a |\n|---|\n| 1 |", "Done."]),
+        ("automatic", "Run:\n\n```\na\n\nb\n```\n\n---\n\nDone.", ["Run:\n\n```\na\n\nb\n```\n\n---", "Done."]),
+        ("automatic", "He pays $5.\r\nShe pays $7.\r\n", ["He pays $5.", "She pays $7."]),
+        (
+            "automatic",
+            "a text that is\nwrapped by hand. And\nhas two sentences.",
+            ["a text that is\nwrapped by hand.", "And\nhas two sentences."],
+        ),
+        ("automatic", "It costs $5. He pays $10. So $x = 2$.", ["It costs $5.", "He pays $10.", "So $x = 2$."]),
+        ("automatic", "no end", ["no end"]),
     ],
 )
 def test_rules(rule, text, steps):
     assert decompose(text, rule) == steps
 
 
+def test_a_long_paragraph_is_divided_at_its_sentences_and_no_formula_is():
+    text = "\n\n".join(["One sentence of this. " * 200, "\\[ " + "x + " * 1000 + " \\]"])
+    steps = decompose(text, "automatic")
+    assert max(map(len, steps[:-1])) <= LONGEST
+    assert steps[-1].endswith("\\]")
+    assert sum("\\[" in step for step in steps) == 1
+
+
 @pytest.mark.parametrize("rule", sorted(RULES))
-@pytest.mark.parametrize("piece", ["$", "$a ", "```\n", "\\begin{a}", "\\[", "a. ", "\n ", "1. a\n", ".'"])
+@pytest.mark.parametrize(
+    "piece", ["$", "$a ", "```\n", "\\begin{a}", "\\[", "a. ", "\n ", "1. a\n", ".'", "$a$ b. ", "\n\n$$a$$"]
+)
 def test_time_grows_with_length_only(rule, piece):
     text = piece * (300_000 // len(piece))
     started = time.perf_counter()

@@ -1,0 +1,111 @@
+"""Steps of a text whose form is not known: by what it shows, and put together where a piece is no step by itself."""
+
+import re
+from collections.abc import Callable
+from itertools import pairwise
+
+from annotation.intake.cutting import BLANK_LINE, HEADING, LINE, NUMBER, STEP_MARK, Text
+from annotation.intake.protection import Span
+
+LONGEST = 1500  # characters; a longer step is divided where that can be done
+PACKED = 500  # characters up to which the parts of a longer step are put together
+
+_NUMBER_AT = re.compile(r"[ \t]*(?:\*\*)?\(?(\d{1,3})")
+_INDENT = re.compile(r"[ \t]*")
+_HEADING_ALONE = re.compile(r"#{1,6}[ \t]+[^\n]*|(?:\*\*|__)[^\n*_]{1,80}(?:\*\*|__):?")
+_GOES_ON = re.compile(r"[:,;]\**$|\b(?:is|are|that|get|have|and|or|where|with)$", re.IGNORECASE)
+_SAYS_NOTHING = re.compile(r"[\W_]*")
+_TABLE = re.compile(r"(?:[ \t]*\|[^\n]*\|[ \t]*\r?(?:\n|$))+")
+_SENTENCE_CLOSED = re.compile(r"[.!?。！？…:;,\\}\])`$|*]\**$")
+
+
+def automatic(whole: Text) -> list[Span]:
+    """The steps: at "Step 1", headings or a list of numbers where the text is made of them, else at blank lines, else
+    at lines, else at sentences."""
+    for mark in (STEP_MARK, HEADING, NUMBER):
+        marked = _marked(whole, mark)
+        if marked:
+            return _put_together(whole, _divided(whole, marked))
+    pieces: list[Span] = []
+    for cut in (lambda: whole.cut(BLANK_LINE), lambda: _by_lines(whole), whole.sentences):
+        pieces = _put_together(whole, cut())
+        if len(pieces) > 1:
+            break
+    return _put_together(whole, _divided(whole, pieces))
+
+
+def _marked(whole: Text, mark: re.Pattern[str]) -> list[Span]:
+    """The pieces between marks, of which there are two or more; numbers have to count up, from before the middle on."""
+    places = whole.places(mark)
+    if mark is NUMBER:
+        places = _counting(whole.text, places)
+        if not places or places[0][0] > len(whole.text) // 2:
+            return []
+    if len(places) < 2:
+        return []
+    bounds = [0, *(start for start, _ in places), len(whole.text)]
+    spans = [whole.trimmed(span) for span in pairwise(bounds)]
+    return [span for span in spans if span[0] < span[1]]
+
+
+def _counting(text: str, places: list[Span]) -> list[Span]:
+    """The marks of the outermost list: 1, 2, 3 and so on, none further to the right than the first."""
+    counted: list[Span] = []
+    indent = 0
+    for place in places:
+        depth = len(_INDENT.match(text, place[0])[0])  # type: ignore[index]
+        number = int(_NUMBER_AT.match(text, place[0])[1])  # type: ignore[index]
+        if number == 1 and not counted:
+            indent = depth
+        if number == len(counted) + 1 and depth <= indent:
+            counted.append(place)
+    return counted
+
+
+def _by_lines(whole: Text) -> list[Span]:
+    """Lines, where most of them end a sentence or a formula: a text that is wrapped is none of lines."""
+    lines = whole.cut(LINE)
+    closed = sum(bool(_SENTENCE_CLOSED.search(whole.text, max(start, end - 5), end)) for start, end in lines)
+    return lines if 2 * closed > len(lines) else [whole.trimmed((0, len(whole.text)))]
+
+
+def _divided(whole: Text, pieces: list[Span]) -> list[Span]:
+    """The pieces, those that are too long by what comes next: blank lines, lines, sentences."""
+    finer: list[Callable[[Span], list[Span]]] = [
+        lambda span: whole.cut(BLANK_LINE, within=span),
+        lambda span: whole.cut(LINE, within=span),
+        whole.sentences,
+    ]
+    for cut in finer:
+        pieces = [
+            part for piece in pieces for part in (_packed(cut(piece)) if piece[1] - piece[0] > LONGEST else [piece])
+        ]
+    return pieces
+
+
+def _packed(parts: list[Span]) -> list[Span]:
+    """Neighbours as one while they are short together."""
+    packed: list[Span] = []
+    for part in parts:
+        if packed and part[1] - packed[-1][0] <= PACKED:
+            packed[-1] = (packed[-1][0], part[1])
+        else:
+            packed.append(part)
+    return packed
+
+
+def _put_together(whole: Text, pieces: list[Span]) -> list[Span]:
+    """A heading with what it heads, a sentence that goes on with what it goes on to, a formula, a table or a code block
+    with what it belongs to."""
+    blocks = {whole.trimmed(span) for span in whole.protected}
+    joined: list[Span] = []
+    goes_on = False
+    for start, end in pieces:
+        piece = whole.text[start:end] if end - start <= LONGEST else ""
+        no_step = bool(piece) and (bool(_SAYS_NOTHING.fullmatch(piece)) or bool(_TABLE.fullmatch(piece)))
+        if joined and (goes_on or no_step or (start, end) in blocks) and end - joined[-1][0] <= 2 * LONGEST:
+            joined[-1] = (joined[-1][0], end)
+        else:
+            joined.append((start, end))
+        goes_on = bool(_HEADING_ALONE.fullmatch(piece)) or bool(_GOES_ON.search(whole.text, max(start, end - 10), end))
+    return joined
