@@ -8,8 +8,10 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from annotation.api.authentication import caller
+from annotation.api.claims import TaskSerializer, task_of
 from annotation.api.fields import IdField, MillisecondsField
 from annotation.labelling.payload import Submission
+from annotation.labelling.revisions import as_given, latest_of
 from annotation.labelling.submission import submit_annotation
 from annotation.membership.access import find_project
 from annotation.models import FinishReason, StepRating
@@ -46,12 +48,37 @@ class SubmissionSerializer(serializers.Serializer):
     submission_id = serializers.UUIDField(help_text="Made once by the client; a retry sends the same one.")
     solution = IdField()
     lease = IdField(required=False, allow_null=True)
+    based_on = serializers.IntegerField(
+        required=False,
+        min_value=0,
+        max_value=2**31 - 1,
+        help_text="The caller's own revision that this was made upon, 0 (the default) where they had seen none.",
+    )
     finish_reason = serializers.ChoiceField(FinishReason.choices)
     reason = NoteField(help_text="Required for `give_up` and `bad_problem`.")
     total_ms = MillisecondsField(required=False, allow_null=True)
     comment = NoteField()
     reference_disputed = serializers.BooleanField(required=False)
     path = serializers.ListField(child=PathPositionSerializer(), max_length=20_000)
+
+
+class OwnLabelSerializer(serializers.Serializer):
+    """What the caller handed in, as it was."""
+
+    solution = IdField()
+    revision = serializers.IntegerField(min_value=1)
+    submitted_at = serializers.DateTimeField()
+    finish_reason = serializers.ChoiceField(FinishReason.choices)
+    reason = serializers.CharField()
+    total_ms = MillisecondsField(allow_null=True)
+    comment = serializers.CharField()
+    reference_disputed = serializers.BooleanField()
+    path = serializers.ListField(child=PathPositionSerializer())
+
+
+class OwnWorkSerializer(serializers.Serializer):
+    task = TaskSerializer()
+    submitted = OwnLabelSerializer()
 
 
 class ReceiptSerializer(serializers.Serializer):
@@ -78,7 +105,11 @@ class Annotations(APIView):
         responses={201: ReceiptSerializer, 200: ReceiptSerializer},
     )
     def post(self, request: Request, slug: str) -> Response:
-        """Submit; 201 the first time, 200 with the same body when the same submission comes again."""
+        """Submit; 201 the first time, 200 with the same body when the same submission comes again.
+
+        409 `revision_conflict` where the caller has a newer revision than `based_on`: `extra` holds it as `kept`, and
+        what came now as `given`. To make that the newest revision, send it again upon `extra.revision`.
+        """
         project = find_project(request.user, slug)
         given = SubmissionSerializer(data=request.data)
         given.is_valid(raise_exception=True)
@@ -86,6 +117,18 @@ class Annotations(APIView):
         submitted = submit_annotation(by=caller(request), project=project, submission=submission)
         receipt = ReceiptSerializer(submitted.annotation)
         return Response(receipt.data, status=201 if submitted.created else 200)
+
+
+class OwnWork(APIView):
+    """One's own label, to revise it."""
+
+    @extend_schema(operation_id="own_work", responses=OwnWorkSerializer)
+    def get(self, request: Request, slug: str, solution_id: int) -> Response:
+        """The caller's latest revision on a solution, and the solution as a task. A draft in it is of a revision."""
+        project = find_project(request.user, slug)
+        latest = latest_of(by=caller(request), project=project, solution_id=solution_id)
+        assert latest.lease is not None  # it came through the queue
+        return Response({"task": task_of(latest.lease, project), "submitted": as_given(latest)})
 
 
 class MyProgress(APIView):

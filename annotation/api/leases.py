@@ -25,6 +25,12 @@ class DraftSerializer(serializers.Serializer):
         min_value=0, max_value=2**31 - 2, help_text="The stored version that the page has seen, 0 for none."
     )
     body = JSONObjectField()
+    based_on = serializers.IntegerField(
+        required=False,
+        min_value=0,
+        max_value=2**31 - 1,
+        help_text="The own revision that is being revised, 0 for none.",
+    )
 
 
 class SavedDraftSerializer(serializers.Serializer):

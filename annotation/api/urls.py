@@ -36,6 +36,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("projects/<slug:slug>/", projects.ProjectDetail.as_view()),
     path("projects/<slug:slug>/claim/", claims.ClaimNext.as_view()),
     path("projects/<slug:slug>/annotations/", annotations.Annotations.as_view()),
+    path("projects/<slug:slug>/solutions/<int:solution_id>/my-label/", annotations.OwnWork.as_view()),
     path("projects/<slug:slug>/my-progress/", annotations.MyProgress.as_view()),
     path("projects/<slug:slug>/statistics/", statistics.ProjectStatistics.as_view()),
     path("projects/<slug:slug>/runs/", runs.Runs.as_view()),

@@ -1,5 +1,7 @@
 """Claims that a reference is wrong, opened by a submission and settled by a reviewer."""
 
+from typing import Any
+
 from django.contrib.auth.models import User
 from django.db import transaction
 from django.db.models import QuerySet
@@ -8,7 +10,7 @@ from django.utils import timezone
 from annotation import audit
 from annotation.errors import Conflict, DomainError
 from annotation.membership.access import require_role
-from annotation.models import Dispute, Membership, Problem
+from annotation.models import Annotation, Dispute, Membership, Problem
 
 
 @transaction.atomic
@@ -68,3 +70,35 @@ def _correct(problem: Problem, reference: str, *, by: User) -> None:
         before={"reference_answer": before},
         after={"reference_answer": reference},
     )
+
+
+def follow_revision(*, by: User, annotation: Annotation, disputed: bool) -> None:
+    """Bring the person's dispute of this reference in line with their new revision, within its transaction.
+
+    A first claim opens a dispute; a later revision takes it along, settled or not, or withdraws an open one.
+    """
+    # The lock that a decision takes: neither happens within the other.
+    Problem.objects.select_for_update(no_key=True, of=("self",)).get(solutions=annotation.solution_id)
+    dispute = Dispute.objects.filter(
+        annotation__annotator=annotation.annotator_id, annotation__solution=annotation.solution_id
+    ).first()
+    if dispute is None and not disputed:
+        return
+    action, before = "dispute.revise", _standing(dispute) if dispute else {}
+    if dispute is None:
+        action, dispute = "dispute.open", Dispute(project_id=annotation.project_id, annotation=annotation)
+    elif disputed:
+        dispute.annotation = annotation
+        if dispute.state == Dispute.State.WITHDRAWN:
+            dispute.state = Dispute.State.OPEN
+    elif dispute.state == Dispute.State.OPEN:
+        dispute.state = Dispute.State.WITHDRAWN
+    dispute.save()
+    if before != _standing(dispute):
+        audit.record(
+            by=by, action=action, target=dispute, project=dispute.project, before=before, after=_standing(dispute)
+        )
+
+
+def _standing(dispute: Dispute) -> dict[str, Any]:
+    return {"state": dispute.state, "annotation": dispute.annotation_id}

@@ -32,13 +32,17 @@ class GivenPosition(msgspec.Struct, frozen=True):
 
 
 class Submission(msgspec.Struct, frozen=True):
-    """`submission_id` is made once by the client, so that a retry is never a second submission."""
+    """`submission_id` is made once by the client, so that a retry is never a second submission.
+
+    `based_on` is the revision of the person's own label that this one was made upon, 0 where they had seen none.
+    """
 
     submission_id: UUID
     solution: int
     finish_reason: FinishReason
     path: list[GivenPosition]
     lease: int | None = None
+    based_on: int = 0
     reason: str = ""
     total_ms: int | None = None
     comment: str = ""

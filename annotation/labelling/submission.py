@@ -3,29 +3,20 @@
 from dataclasses import dataclass
 from typing import NoReturn
 
+import msgspec
 from django.contrib.auth.models import User
 from django.db import IntegrityError, transaction
-from django.db.models import Max
+from django.db.models import Q
 from django.utils import timezone
 
 from annotation import audit
 from annotation.errors import Conflict, DomainError, Forbidden, Missing
 from annotation.labelling.checking import check
+from annotation.labelling.disputes import follow_revision
+from annotation.labelling.keeping import keep
 from annotation.labelling.payload import Submission
-from annotation.models import (
-    Annotation,
-    Dispute,
-    Draft,
-    LabelSource,
-    Lease,
-    Membership,
-    PathStep,
-    Project,
-    QueueItem,
-    Solution,
-    Step,
-    StepRating,
-)
+from annotation.labelling.revisions import as_given
+from annotation.models import Annotation, Draft, Lease, Membership, Project, QueueItem, Solution, Step
 from annotation.queue.items import save_places
 from annotation.queue.leases import lock_held
 
@@ -38,42 +29,59 @@ class Submitted:
     created: bool
 
 
-@transaction.atomic
 def submit_annotation(*, by: User, project: Project, submission: Submission) -> Submitted:
     """Keep a submission as an annotation.
 
-    The same submission again gives the annotation it made. Another one of the same person on the same
-    solution becomes a new revision. One that comes after its lease ended fills a place of the item where
-    there still is one, and is an extra annotation otherwise. Only what was claimed can be submitted.
+    The same submission again gives the annotation it made. One made upon the person's latest revision becomes the
+    next; one made upon an older state is refused with both versions, so that the person can choose. One that comes
+    after its lease ended fills a place of the item where there still is one, and is an extra annotation otherwise.
+    Only what was claimed can be submitted.
 
     Raises Forbidden (`not_annotator`, `lease_of_another`, `not_claimed`), Missing (`solution_not_found`,
-    `lease_not_found`), Conflict (`submission_conflict`) and DomainError (`invalid_submission`).
+    `lease_not_found`), Conflict (`submission_conflict`; `revision_conflict`, with the latest revision as `kept` and
+    what came now as `given` in `extra`) and DomainError (`invalid_submission`).
     """
+    try:
+        return _submit(by, project, submission)
+    except IntegrityError:
+        # The lock is one person's: somebody else may have sent the same id at this moment.
+        if Annotation.objects.filter(submission_id=submission.submission_id).exists():
+            raise _used_before() from None
+        raise
+
+
+@transaction.atomic
+def _submit(by: User, project: Project, submission: Submission) -> Submitted:
     # The lock puts retries and tabs of one person in a row.
     membership = Membership.objects.select_for_update(no_key=True).filter(project=project, user=by, active=True).first()
     if membership is None:
         raise Forbidden("not_annotator", "You are not a member of this project, so you cannot label in it.")
-    earlier = Annotation.objects.filter(submission_id=submission.submission_id).first()
+    earlier, latest = _kept_before(membership, submission)
     if earlier is not None:
         return Submitted(_same(earlier, membership, submission), created=False)
-    solution = Solution.objects.filter(project=project, pk=submission.solution).first()
-    if solution is None:
-        raise Missing("solution_not_found", f"There is no solution {submission.solution} in {project.name}.")
-    steps = list(Step.objects.filter(solution=solution).order_by("position", "alternative"))
-    first_error = check(submission, _by_position(steps), project.label_scheme)
-    lease, item = _lease_of(membership, solution, submission)
+    positions = _positions(project, submission.solution)
+    first_error = check(submission, positions, project.label_scheme)
+    lease, item = _lease_of(membership, submission)
+    _check_seen(submission, latest)
     counted = _take_place(lease, item)
-    annotation = _keep(submission, membership, solution, lease, item, counted=counted, first_error=first_error)
-    if submission.reference_disputed:
-        dispute = Dispute.objects.create(project=project, annotation=annotation)
-        audit.record(by=by, action="dispute.open", target=dispute, project=project, after={"state": dispute.state})
+    annotation = keep(
+        submission,
+        membership,
+        lease,
+        item,
+        revision=latest.revision + 1 if latest else 1,
+        counted=counted,
+        first_error=first_error,
+    )
+    if submission.reference_disputed or latest is not None:
+        follow_revision(by=by, annotation=annotation, disputed=submission.reference_disputed)
     audit.record(
         by=by,
         action="annotation.submit",
         target=annotation,
         project=project,
         after={
-            "solution": solution.pk,
+            "solution": annotation.solution_id,
             "revision": annotation.revision,
             "counted": counted,
             "finish_reason": annotation.finish_reason,
@@ -81,6 +89,15 @@ def submit_annotation(*, by: User, project: Project, submission: Submission) -> 
         },
     )
     return Submitted(annotation, created=True)
+
+
+def _kept_before(membership: Membership, submission: Submission) -> tuple[Annotation | None, Annotation | None]:
+    """What this very submission made, and the person's latest revision on its solution."""
+    same, own = Q(submission_id=submission.submission_id), Q(annotator=membership, solution=submission.solution)
+    found = list(Annotation.objects.filter(same | own).order_by("revision"))
+    earlier = next((one for one in found if one.submission_id == submission.submission_id), None)
+    revisions = [one for one in found if one.annotator_id == membership.pk and one.solution_id == submission.solution]
+    return earlier, revisions[-1] if revisions else None
 
 
 def _same(earlier: Annotation, membership: Membership, submission: Submission) -> Annotation:
@@ -97,23 +114,40 @@ def _used_before() -> Conflict:
     )
 
 
-def _by_position(steps: list[Step]) -> list[dict[int, int]]:
+def _check_seen(submission: Submission, latest: Annotation | None) -> None:
+    """Refuse what was made without having seen the person's latest revision."""
+    revision = latest.revision if latest else 0
+    if submission.based_on > revision:
+        raise DomainError("invalid_submission", f"You have no revision {submission.based_on}.", {"field": "based_on"})
+    if latest is not None and submission.based_on < revision:
+        raise Conflict(
+            "revision_conflict",
+            "You handed in this solution elsewhere meanwhile, in another tab or on another device: choose which counts.",
+            {"revision": revision, "kept": as_given(latest), "given": msgspec.to_builtins(submission)},
+        )
+
+
+def _positions(project: Project, solution_id: int) -> list[dict[int, int]]:
+    """For each position the alternative of each completion, by its id."""
+    steps = Step.objects.filter(solution=solution_id, solution__project=project).order_by("position", "alternative")
     positions: list[dict[int, int]] = []
-    for step in steps:
-        while len(positions) <= step.position:  # a position that came without any completion stays empty
+    for pk, position, alternative in steps.values_list("pk", "position", "alternative"):
+        while len(positions) <= position:  # a position that came without any completion stays empty
             positions.append({})
-        positions[step.position][step.pk] = step.alternative
+        positions[position][pk] = alternative
+    if not positions and not Solution.objects.filter(project=project, pk=solution_id).exists():
+        raise Missing("solution_not_found", f"There is no solution {solution_id} in {project.name}.")
     return positions
 
 
-def _lease_of(membership: Membership, solution: Solution, submission: Submission) -> tuple[Lease, QueueItem]:
+def _lease_of(membership: Membership, submission: Submission) -> tuple[Lease, QueueItem]:
     """The person's one lease on the solution, locked with its item; whether or not the submission names it."""
-    own = Lease.objects.filter(annotator=membership, solution=solution).values_list("pk", flat=True).first()
-    if submission.lease is not None and submission.lease != own:
+    held = lock_held(annotator=membership, solution=submission.solution)
+    if submission.lease is not None and (held is None or submission.lease != held[0].pk):
         _refuse_lease(submission.lease, membership)
-    if own is None:
+    if held is None:
         raise Forbidden("not_claimed", "This solution was not given to you: claim one and submit that.")
-    return lock_held(own)
+    return held
 
 
 def _refuse_lease(lease_id: int, membership: Membership) -> NoReturn:
@@ -141,70 +175,3 @@ def _take_place(lease: Lease, item: QueueItem) -> bool:
         lease.save(update_fields=["state", "ended_at"])
     Draft.objects.filter(lease=lease).delete()
     return counted
-
-
-def _keep(
-    submission: Submission,
-    membership: Membership,
-    solution: Solution,
-    lease: Lease,
-    item: QueueItem,
-    *,
-    counted: bool,
-    first_error: int | None,
-) -> Annotation:
-    kind = LabelSource.Kind.SIMULATED if membership.simulated else LabelSource.Kind.HUMAN
-    source, _ = LabelSource.objects.get_or_create(project_id=solution.project_id, kind=kind, name="")
-    before = Annotation.objects.filter(solution=solution, source=source, annotator=membership)
-    annotation = Annotation(
-        project_id=solution.project_id,
-        solution=solution,
-        source=source,
-        annotator=membership,
-        item=item,
-        lease=lease,
-        lane=item.lane,
-        submission_id=submission.submission_id,
-        payload_hash=submission.payload_hash,
-        revision=(before.aggregate(last=Max("revision"))["last"] or 0) + 1,
-        counted=counted,
-        finish_reason=submission.finish_reason,
-        reason=submission.reason,
-        first_error=first_error,
-        total_ms=submission.total_ms,
-        comment=submission.comment,
-        submitted_at=timezone.now(),
-    )
-    try:
-        with transaction.atomic():
-            annotation.save(force_insert=True)
-    except IntegrityError:
-        # The lock is one person's: somebody else may have sent the same id at this moment.
-        if Annotation.objects.filter(submission_id=submission.submission_id).exists():
-            raise _used_before() from None
-        raise
-    PathStep.objects.bulk_create(
-        PathStep(
-            annotation=annotation,
-            position=place.position,
-            chosen_id=place.chosen,
-            own_text=place.own_text,
-            dwell_ms=place.dwell_ms,
-        )
-        for place in submission.path
-    )
-    StepRating.objects.bulk_create(
-        StepRating(
-            annotation=annotation,
-            step_id=given.step,
-            ordinal=ordinal,
-            state=given.state,
-            rating=given.rating,
-            flagged=given.flagged,
-            error_type=given.error_type,
-            comment=given.comment,
-        )
-        for place in submission.path
-        for ordinal, given in enumerate(place.ratings)
-    )
-    return annotation

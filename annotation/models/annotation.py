@@ -137,12 +137,16 @@ class StepRating(models.Model):
 
 
 class Dispute(models.Model):
-    """An annotator's claim that the reference of a problem is wrong, for a reviewer to settle."""
+    """An annotator's claim that the reference of a problem is wrong, for a reviewer to settle.
+
+    It stays with the annotator's latest revision; one that no longer says so withdraws it.
+    """
 
     class State(models.TextChoices):
         OPEN = "open"
         UPHELD = "upheld"
         DISMISSED = "dismissed"
+        WITHDRAWN = "withdrawn"
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="disputes")
     annotation = models.OneToOneField(Annotation, on_delete=models.PROTECT, related_name="dispute")

@@ -131,14 +131,21 @@ def lock_lease(*, by: User, lease_id: int) -> tuple[Lease, QueueItem]:
     membership = Membership.objects.select_for_update(no_key=True).get(pk=found.annotator_id)
     if not membership.active:
         raise Forbidden("not_annotator", "You are no longer a member of this project.")
-    return lock_held(lease_id)
+    held = lock_held(annotator=membership, solution=found.solution_id)
+    if held is None:
+        raise Missing("lease_not_found", "There is no such lease.")
+    return held
 
 
-def lock_held(lease_id: int) -> tuple[Lease, QueueItem]:
-    """A lease and its item, locked in order; the caller holds the lock of the annotator's membership.
+def lock_held(*, annotator: Membership, solution: int) -> tuple[Lease, QueueItem] | None:
+    """The person's lease on a solution and its item, locked in this order: item, lease.
 
-    A renewal, which moves a lease to another item, needs that lock: the item found here stays the item.
+    The caller holds the lock of the membership, which a renewal, that moves a lease to another item, needs too.
     """
-    item_id = Lease.objects.values_list("item_id", flat=True).get(pk=lease_id)
-    [item] = lock_items([item_id])
-    return Lease.objects.select_for_update(no_key=True, of=("self",)).get(pk=lease_id), item
+    lease = (
+        Lease.objects.select_for_update(no_key=True, of=("item", "self"))
+        .select_related("item__generation", "item__project")
+        .filter(annotator=annotator, solution=solution)
+        .first()
+    )
+    return None if lease is None else (lease, lease.item)

@@ -75,8 +75,8 @@ def lease():
     return claim_next(by=MembershipFactory(project=item.project).user, project=item.project, holding=[]).lease
 
 
-def save(lease, version, body):
-    return save_draft(by=lease.annotator.user, lease_id=lease.pk, version=version, body=body)
+def save(lease, version, body, **given):
+    return save_draft(by=lease.annotator.user, lease_id=lease.pk, version=version, body=body, **given)
 
 
 def test_versions_grow_and_both_sides_of_a_conflict_are_kept(lease):
@@ -97,6 +97,17 @@ def test_an_expired_lease_still_takes_drafts(lease, state, taken):
         with pytest.raises(Conflict) as refused:
             save(lease, 0, {})
         assert refused.value.code == "lease_ended"
+
+
+def test_a_submitted_lease_takes_drafts_of_a_revision_of_the_latest(lease):
+    AnnotationFactory(
+        project=lease.item.project, solution=lease.solution, annotator=lease.annotator, lease=lease, revision=2
+    )
+    Lease.objects.update(state="submitted")
+    with pytest.raises(Conflict) as refused:
+        save(lease, 0, {}, based_on=1)
+    assert refused.value.code == "lease_ended"
+    assert save(lease, 0, {}, based_on=2).version == 1
 
 
 def test_a_draft_has_a_limit(lease):

@@ -3,12 +3,14 @@
 import uuid
 from datetime import timedelta
 
+import msgspec
 import pytest
 from django.utils import timezone
 
 from annotation.errors import Conflict, DomainError, Forbidden, Missing
 from annotation.labelling.drafts import save_draft
 from annotation.labelling.payload import GivenPosition, GivenRating, Submission
+from annotation.labelling.revisions import as_given, latest_of
 from annotation.labelling.submission import submit_annotation
 from annotation.models import Annotation, AuditEntry, Dispute, Draft, Lease, Membership, QueueItem
 from annotation.queue.claiming import claim_next
@@ -103,13 +105,72 @@ def test_an_id_belongs_to_one_payload_and_one_person(item, annotator):
         assert refused.value.code == "submission_conflict"
 
 
-def test_a_second_tab_makes_a_revision_and_nothing_is_lost(item, annotator):
+def test_a_revision_says_which_one_it_was_made_upon(item, annotator):
     lease = claim(annotator)
     first = submit(annotator, all_good(item.solution, lease)).annotation
-    second = submit(annotator, all_good(item.solution, lease, comment="on second thought")).annotation
+    second = submit(annotator, all_good(item.solution, lease, based_on=1, comment="on second thought")).annotation
     assert [first.revision, second.revision] == [1, 2]
     assert (first.counted, second.counted) == (True, False)
     assert places(item) == ("done", 0, 1)
+
+
+def test_of_two_tabs_the_second_is_told_of_the_first_and_may_become_the_newest(item, annotator):
+    lease = claim(annotator)
+    submit(annotator, all_good(item.solution, lease, comment="from the first tab", reference_disputed=True))
+    other = all_good(item.solution, lease, comment="from the second tab")
+    with pytest.raises(Conflict) as refused:
+        submit(annotator, other)
+    assert refused.value.code == "revision_conflict"
+    told = refused.value.extra
+    assert (told["revision"], told["kept"]["comment"], told["given"]["comment"]) == (
+        1, "from the first tab", "from the second tab",
+    )  # fmt: skip
+    assert told["kept"]["reference_disputed"] is True
+    assert [place["ratings"] for place in told["kept"]["path"]] == [
+        place["ratings"] for place in told["given"]["path"]
+    ], "both in one shape"
+    chosen = submit(annotator, msgspec.structs.replace(other, based_on=1))
+    assert (chosen.created, chosen.annotation.revision) == (True, 2)
+
+
+def test_a_revision_upon_one_that_never_was_is_refused(item, annotator):
+    with pytest.raises(DomainError) as refused:
+        submit(annotator, all_good(item.solution, claim(annotator), based_on=1))
+    assert refused.value.extra == {"field": "based_on"}
+
+
+def test_a_label_is_read_back_as_it_was_handed_in(item, annotator):
+    """Every part of it: revising begins with what was said."""
+    lease = claim(annotator)
+    type(item.project).objects.update(scheme={"error_types": ["slip"], "ask_own_step": True})
+    item.project.refresh_from_db()
+    one, two, three = item.solution.steps.all()
+    path = [
+        GivenPosition(
+            position=0, chosen=one.pk, dwell_ms=5, ratings=[GivenRating(step=one.pk, state="unsure", flagged=True)]
+        ),
+        GivenPosition(
+            position=1,
+            own_text="2 + 2 = 4",
+            ratings=[GivenRating(step=two.pk, state="rated", rating=-1, error_type="slip", comment="sum")],
+        ),
+        GivenPosition(position=2, ratings=[GivenRating(step=three.pk, state="not_reached")]),
+    ]
+    given = all_good(item.solution, lease, path=path, finish_reason="found_error", comment="all of it", total_ms=9)
+    submit_annotation(by=annotator.user, project=item.project, submission=given)
+    latest = latest_of(by=annotator.user, project=item.project, solution_id=item.solution_id)
+    said = {name: value for name, value in as_given(latest).items() if name not in {"revision", "submitted_at"}}
+    again = msgspec.convert(said | {"submission_id": given.submission_id, "lease": lease.pk}, Submission, strict=False)
+    assert again == given
+
+
+def test_only_ones_own_label_is_read_back(item, annotator):
+    submit(annotator, all_good(item.solution, claim(annotator)))
+    other = MembershipFactory(project=item.project)
+    with pytest.raises(Missing):
+        latest_of(by=other.user, project=item.project, solution_id=item.solution_id)
+    with pytest.raises(Forbidden):
+        latest_of(by=MembershipFactory().user, project=item.project, solution_id=item.solution_id)
 
 
 def test_a_late_submission_counts_while_there_is_a_place(item, annotator):
@@ -189,7 +250,27 @@ def test_a_disputed_reference_opens_a_dispute(item, annotator):
     dispute = Dispute.objects.get()
     assert (dispute.annotation, dispute.state) == (annotation, "open")
     opened = AuditEntry.objects.get(action="dispute.open", target_id=str(dispute.pk))
-    assert (opened.by, opened.after) == (annotator.user, {"state": "open"})
+    assert (opened.by, opened.after["state"]) == (annotator.user, "open")
+
+
+def test_a_dispute_goes_along_with_revisions_until_one_withdraws_it(item, annotator):
+    lease = claim(annotator)
+    for revision, disputed, state in [(0, True, "open"), (1, True, "open"), (2, False, "withdrawn"), (3, True, "open")]:
+        given = all_good(item.solution, lease, based_on=revision, reference_disputed=disputed)
+        annotation = submit(annotator, given).annotation
+        dispute = Dispute.objects.get()
+        assert dispute.state == state
+        assert (dispute.annotation == annotation) == disputed
+    assert AuditEntry.objects.filter(action="dispute.revise").count() == 3
+
+
+def test_a_revision_does_not_reopen_what_a_reviewer_settled(item, annotator):
+    lease = claim(annotator)
+    submit(annotator, all_good(item.solution, lease, reference_disputed=True))
+    Dispute.objects.update(state="dismissed")
+    submit(annotator, all_good(item.solution, lease, based_on=1, reference_disputed=True))
+    submit(annotator, all_good(item.solution, lease, based_on=2))
+    assert Dispute.objects.get().state == "dismissed"
 
 
 def test_a_position_that_came_without_completions_takes_no_place_in_a_submission(item, annotator):
