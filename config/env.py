@@ -45,7 +45,9 @@ def database() -> dict[str, Any]:
         "OPTIONS": {"connect_timeout": "5"} | parts,
     }
     if pool_size := env.int("DATABASE_POOL", 0):
-        entry["OPTIONS"]["pool"] = {"min_size": 1, "max_size": pool_size, "timeout": 5}
+        # While the database is away the pool would try ever more rarely, and find it again minutes late: it gives up
+        # soon instead, and the next request makes it try again.
+        entry["OPTIONS"]["pool"] = {"min_size": 1, "max_size": pool_size, "timeout": 5, "reconnect_timeout": 3}
     else:
         entry["CONN_MAX_AGE"] = 60
     return entry

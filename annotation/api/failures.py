@@ -3,12 +3,27 @@
 Django's own handlers would answer programs with a page; under `/api/` they get the error body instead.
 """
 
+import errno
+import sys
 from collections.abc import Callable
 
-from django.http import HttpRequest, HttpResponseBase, JsonResponse
+from django.db import InterfaceError, OperationalError
+from django.http import HttpRequest, HttpResponse, HttpResponseBase, JsonResponse
+from django.template import loader
 from django.views import defaults
+from psycopg.errors import DiskFull
 
 ROOT = "/api/"
+RETRY_AFTER = 5  # seconds: a restart takes about as long
+
+UNAVAILABLE = (
+    "database_unavailable",
+    "The database does not answer at this moment. Send the same again in some seconds: nothing is kept twice.",
+)
+STORAGE_FULL = (
+    "storage_full",
+    "The disk of the server is full, so nothing can be saved. Tell your operator, and send the same again later.",
+)
 
 
 def bad_request(request: HttpRequest, exception: Exception) -> HttpResponseBase:
@@ -23,9 +38,28 @@ def not_found(request: HttpRequest, exception: Exception) -> HttpResponseBase:
 
 
 def server_error(request: HttpRequest) -> HttpResponseBase:
-    """A defect, or a server that does not answer; the log has the reason."""
-    message = "Something went wrong on our side. Try again in a moment; what was saved before is kept."
-    return _answer(request, 500, "server_error", message, defaults.server_error)
+    """A server of ours that is away or full, for a while: 503. Else a defect; the log has the reason."""
+    outage = _outage(sys.exception())  # Django asks for this answer while it handles the exception
+    if outage is None:
+        message = "Something went wrong on our side. Try again in a moment; what was saved before is kept."
+        return _answer(request, 500, "server_error", message, defaults.server_error)
+    answer = _answer(request, 503, *outage, _unavailable_page)
+    answer["Retry-After"] = str(RETRY_AFTER)
+    return answer
+
+
+def _outage(error: BaseException | None) -> tuple[str, str] | None:
+    """`(code, message)` of what passes by itself or by an operator's hand, None for anything else."""
+    if isinstance(error, OperationalError | InterfaceError):
+        return STORAGE_FULL if isinstance(error.__cause__, DiskFull) else UNAVAILABLE
+    if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT):
+        return STORAGE_FULL
+    return None
+
+
+def _unavailable_page(request: HttpRequest) -> HttpResponse:
+    # Without the request: the parts of a page that look into the database would fail again.
+    return HttpResponse(loader.get_template("503.html").render(), status=503)
 
 
 def _answer(

@@ -122,7 +122,7 @@ def _check_seen(submission: Submission, latest: Annotation | None) -> None:
     if latest is not None and submission.based_on < revision:
         raise Conflict(
             "revision_conflict",
-            "You handed in this solution elsewhere meanwhile, in another tab or on another device: choose which counts.",
+            "You handed in this solution elsewhere meanwhile, in a tab or on a device: choose which of the two counts.",
             {"revision": revision, "kept": as_given(latest), "given": msgspec.to_builtins(submission)},
         )
 

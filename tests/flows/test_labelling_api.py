@@ -141,6 +141,9 @@ def test_hidden_references_are_not_sent(client, item):
         ({"path": [{"position": 0, "chosen": 10**9}]}, "invalid_submission", "path[0].chosen"),
         ({"path": "all good"}, "invalid", "path"),
         ({"comment": "\0"}, "invalid", "comment"),
+        ({"comment": "x" * 1_000_000}, "invalid", "comment"),
+        ({"path": [{"position": number} for number in range(10_000)]}, "invalid_submission", "path[3].position"),
+        ({"path": [{"position": 0}] * 20_001}, "invalid", "path"),
     ],
 )
 def test_bad_submissions_name_the_field(client, item, changes, code, field):
@@ -150,6 +153,34 @@ def test_bad_submissions_name_the_field(client, item, changes, code, field):
     assert refused.json()["code"] == code
     assert refused.json()["extra"]["field"] == field
     assert not Annotation.objects.exists()
+
+
+@pytest.mark.parametrize("content", [b'{"submission_id": ', b"\xff\xfe", b"[]", b"null", b'"text"'])
+def test_what_is_no_submission_is_refused_as_such(client, item, content):
+    refused = client.post(address(item.project, "annotations/"), content, content_type="application/json")
+    assert (refused.status_code, refused.json().keys()) == (400, {"code", "message", "extra"})
+
+
+def test_ones_own_label_is_opened_changed_and_handed_in_again(client, item):
+    task = client.post(address(item.project, "claim/"), {}).json()["task"]
+    client.post(address(item.project, "annotations/"), finished(task, comment="first"))
+    own = client.get(address(item.project, f"solutions/{item.solution_id}/my-label/")).json()
+    assert own["task"]["solution"] == task["solution"]
+    assert (own["submitted"]["revision"], own["submitted"]["comment"]) == (1, "first")
+    draft = f"/api/v1/leases/{task['lease']['id']}/draft/"
+    assert client.put(draft, {"version": 0, "body": {"marks": 1}}).json()["code"] == "lease_ended"
+    assert client.put(draft, {"version": 0, "body": {"marks": 1}, "based_on": 1}).json()["version"] == 1
+    again = client.get(address(item.project, f"solutions/{item.solution_id}/my-label/")).json()
+    assert again["task"]["draft"] == {"version": 1, "body": {"marks": 1}}
+
+    revised = finished(task, comment="second")
+    refused = client.post(address(item.project, "annotations/"), revised)
+    assert (refused.status_code, refused.json()["code"]) == (409, "revision_conflict")
+    assert refused.json()["extra"]["kept"]["comment"] == "first"
+    assert refused.json()["extra"]["given"]["comment"] == "second"
+    receipt = client.post(address(item.project, "annotations/"), revised | {"based_on": 1})
+    assert (receipt.status_code, receipt.json()["revision"]) == (201, 2)
+    assert not Draft.objects.exists()
 
 
 def test_a_request_beyond_all_measure_is_not_read(client, annotator, item, settings):

@@ -72,6 +72,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/imports/{import_id}/rejections/originals/": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** @description The refused records as they stand in the file, one a line, to be mended and sent again. A manager may. */
+        get: operations["get_rejected_originals"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/leases/{lease_id}/draft/": {
         parameters: {
             query?: never;
@@ -341,7 +358,12 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** @description Submit; 201 the first time, 200 with the same body when the same submission comes again. */
+        /**
+         * @description Submit; 201 the first time, 200 with the same body when the same submission comes again.
+         *
+         *     409 `revision_conflict` where the caller has a newer revision than `based_on`: `extra` holds it as `kept`, and
+         *     what came now as `given`. To make that the newest revision, send it again upon `extra.revision`.
+         */
         post: operations["submit"];
         delete?: never;
         options?: never;
@@ -665,6 +687,23 @@ export interface paths {
          *     adds nothing: what is here already is a duplicate, and its answer has its id. 429: send it again later.
          */
         post: operations["post_solutions"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/projects/{slug}/solutions/{solution_id}/my-label/": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** @description The caller's latest revision on a solution, and the solution as a task. A draft in it is of a revision. */
+        get: operations["own_work"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -1286,9 +1325,10 @@ export interface components {
          * @description * `open` - Open
          *     * `upheld` - Upheld
          *     * `dismissed` - Dismissed
+         *     * `withdrawn` - Withdrawn
          * @enum {string}
          */
-        DisputeStateEnum: "open" | "upheld" | "dismissed";
+        DisputeStateEnum: "open" | "upheld" | "dismissed" | "withdrawn";
         DomainChampion: {
             domain: string;
             model_version: number;
@@ -1302,6 +1342,8 @@ export interface components {
             body: {
                 [key: string]: unknown;
             };
+            /** @description The own revision that is being revised, 0 for none. */
+            based_on?: number;
         };
         /**
          * @description * `float32` - float32
@@ -1663,6 +1705,25 @@ export interface components {
          * @enum {string}
          */
         OriginEnum: "trained" | "imported";
+        /** @description What the caller handed in, as it was. */
+        OwnLabel: {
+            /** Format: int64 */
+            solution: number;
+            revision: number;
+            /** Format: date-time */
+            submitted_at: string;
+            finish_reason: components["schemas"]["FinishReason"];
+            reason: string;
+            /** Format: int64 */
+            total_ms: number | null;
+            comment: string;
+            reference_disputed: boolean;
+            path: components["schemas"]["PathPosition"][];
+        };
+        OwnWork: {
+            task: components["schemas"]["Task"];
+            submitted: components["schemas"]["OwnLabel"];
+        };
         PaginatedDisputeList: {
             /** @example 123 */
             count: number;
@@ -1862,6 +1923,15 @@ export interface components {
                 [key: string]: unknown;
             };
             state?: components["schemas"]["ProjectState"];
+        };
+        PathPosition: {
+            position: number;
+            /** Format: int64 */
+            chosen?: number | null;
+            own_text?: string | null;
+            /** Format: int64 */
+            dwell_ms?: number | null;
+            ratings?: components["schemas"]["Rating"][];
         };
         PathPositionRequest: {
             position: number;
@@ -2074,6 +2144,15 @@ export interface components {
             solution: number;
             /** @description User name of the member who is to have it. */
             to?: string;
+        };
+        Rating: {
+            /** Format: int64 */
+            step: number;
+            state: components["schemas"]["RatingState"];
+            rating?: number | null;
+            flagged?: boolean;
+            error_type?: string;
+            comment?: string;
         };
         RatingRequest: {
             /** Format: int64 */
@@ -2467,6 +2546,8 @@ export interface components {
             solution: number;
             /** Format: int64 */
             lease?: number | null;
+            /** @description The caller's own revision that this was made upon, 0 (the default) where they had seen none. */
+            based_on?: number;
             finish_reason: components["schemas"]["FinishReason"];
             /** @description Required for `give_up` and `bad_problem`. */
             reason?: string;
@@ -2747,6 +2828,35 @@ export interface operations {
         };
     };
     get_rejections: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                import_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/x-ndjson": string;
+                };
+            };
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    get_rejected_originals: {
         parameters: {
             query?: never;
             header?: never;
@@ -3455,8 +3565,9 @@ export interface operations {
                  * @description * `open` - Open
                  *     * `upheld` - Upheld
                  *     * `dismissed` - Dismissed
+                 *     * `withdrawn` - Withdrawn
                  */
-                state?: "open" | "upheld" | "dismissed";
+                state?: "open" | "upheld" | "dismissed" | "withdrawn";
             };
             header?: never;
             path: {
@@ -4225,6 +4336,36 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Answers"];
+                };
+            };
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    own_work: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                slug: string;
+                solution_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OwnWork"];
                 };
             };
             "4XX": {

@@ -5,7 +5,7 @@ from django.db import migrations, models
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("annotation", "0020_pinned_lane"),
+        ("annotation", "0021_answer_checks"),
     ]
 
     operations = [
