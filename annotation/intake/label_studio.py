@@ -45,6 +45,10 @@ class Server:
     token: str
     project: int
 
+    def __post_init__(self) -> None:
+        if not self.token.isascii() or not self.token.isprintable() or " " in self.token:
+            raise DomainError("label_studio_refused", "The token is none: the file holds the token and nothing else.")
+
     def config(self) -> str:
         """The labelling config. Raises DomainError (`label_studio_refused`)."""
         return str(self._get(f"/api/projects/{self.project}/")["label_config"])

@@ -53,10 +53,10 @@ class Command(BaseCommand):
 
     def _from_file(self, project: Any, options: dict[str, Any]) -> None:
         config = read_config(options["config"].read_text()) if options["config"] else None
-        with open_content(options["file"]) as content:
+        with open_content(str(options["file"])) as content:
             first = islice(label_studio.read_export(content.stream), LOOKED_AT)
             names = self._names([task for _, task in first if isinstance(task, Task)], config, options)
-        with open_content(options["file"]) as content:
+        with open_content(str(options["file"])) as content:
             self._move(project, label_studio.read_export(content.stream), names, options, {})
 
     def _from_server(self, project: Any, options: dict[str, Any]) -> None:

@@ -1,0 +1,55 @@
+from argparse import ArgumentParser
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+
+from annotation.formats.potato import propose, read_annotators, read_config, read_data
+from annotation.intake import potato
+from annotation.intake.moving import move, people_of
+from annotation.management import moving
+from annotation.management.projects import project_at
+
+
+class Command(BaseCommand):
+    help = (
+        "Bring a Potato project over: its folder, with config.yaml, the data files and annotation_output. Tasks, "
+        "annotators and their step ratings come; every task has a line that says what did not. A second run adds "
+        "nothing."
+    )
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("folder", type=Path)
+        parser.add_argument("--config", type=Path, help="the project's config, else config.yaml in the folder")
+        moving.add_arguments(parser)
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        project = project_at(options["project"])
+        try:
+            source = read_config(options["config"] or options["folder"] / "config.yaml")
+            first = next((data for _, data in read_data(source.data_files) if isinstance(data, dict)), None)
+            if first is None:
+                raise CommandError("There is no task in the data files that the config names.")
+            names = moving.corrected(propose(source, first), options)
+            self.stdout.write(moving.in_words(names))
+            if options["dry_run"]:
+                return
+            summary = move(
+                by=None,
+                project=project,
+                tool=potato.TOOL,
+                tasks=potato.moved_tasks(
+                    source,
+                    read_data(source.data_files),
+                    annotators=read_annotators(source.output),
+                    names=names,
+                    naming=people_of(project, tool=potato.TOOL, members=options["members"]),
+                    decomposition=options["decomposition"],
+                ),
+                on_line=lambda line: moving.tell(line, self.stdout.write),
+            )
+        except ValueError as error:
+            raise CommandError(f"{error}.") from None
+        except OSError as error:
+            raise CommandError(f"{error.filename} cannot be read: {error.strerror}.") from None
+        self.stdout.write(moving.in_total(summary))
