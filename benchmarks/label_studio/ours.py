@@ -5,7 +5,7 @@ import subprocess
 import sys
 import time
 import uuid
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -19,6 +19,7 @@ from benchmarks.label_studio.work import Request, Task
 from launch.options import Options
 from launch.supervision import WEB_THREADS, WEB_WORKERS, programs
 
+NAME = "Stepmark"
 ROOT = Path(__file__).parents[2]
 PEOPLE = "benchmarks.label_studio.people_of_stepmark"
 PROCESSES = ("web", "default")
@@ -51,7 +52,7 @@ class _Claim(msgspec.Struct):
 class Stepmark:
     """Our platform through its API; projects are named by their slugs."""
 
-    name = "Stepmark"
+    name = NAME
 
     def __init__(self, address: str, secrets: list[str], processes: list[int], environment: Mapping[str, str]) -> None:
         self.address, self.processes = address, processes
@@ -67,9 +68,9 @@ class Stepmark:
         _ask_people("join", slug, environment=self._environment)
         return slug
 
-    def content(self, count: int, *, labelled: bool) -> bytes:
-        """The first solutions as a file for our importer."""
-        return b"".join(as_line(solution(number), labelled=labelled) for number in range(count))
+    def content(self, numbers: range, *, labelled: bool) -> bytes:
+        """These solutions as a file for our importer."""
+        return b"".join(as_line(solution(number), labelled=labelled) for number in numbers)
 
     def take_in(self, project: str, content: bytes) -> None:
         """Import: upload the file, and wait until a worker has taken it in."""
@@ -82,15 +83,15 @@ class Stepmark:
             raise SystemExit(f"The import ended otherwise than expected: {job}")
 
     def open_queue(self, project: str, count: int) -> None:
-        """Put so many solutions into the queue at once: the worst that its design leaves room for."""
+        """Put so many solutions into the queue at once: the most that its design leaves room for."""
         mix = {"control": 0, "holdout": 0, "calibration": 0, "overlap": 0}
         policy = {"policy": {"generation_budget": count, "mix": mix}}
         self._manager.ask("PATCH", f"/api/v1/projects/{project}/", policy)
         self._manager.ask("POST", f"/api/v1/projects/{project}/generations/", {})
 
-    def settle(self) -> None:
-        """Let the database tidy up before something is measured."""
-        _ask_people("settle", environment=self._environment)
+    def places(self, project: str, tasks: Sequence[int]) -> list[int]:
+        """Which places in the queue these tasks have, from 1 on."""
+        return list(_ask_people("places", project, *map(str, tasks), environment=self._environment))
 
     def claim(self, project: str) -> Request:
         """Ask for the next task."""

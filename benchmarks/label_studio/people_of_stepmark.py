@@ -13,11 +13,10 @@ import django
 django.setup()
 
 from django.contrib.auth.models import User  # noqa: E402
-from django.db import connection  # noqa: E402
 
 from annotation.membership.members import add_member  # noqa: E402
 from annotation.membership.tokens import issue_token  # noqa: E402
-from annotation.models import Membership, Project  # noqa: E402
+from annotation.models import Membership, Project, QueueItem  # noqa: E402
 
 MANAGER = "manager"
 
@@ -34,10 +33,10 @@ def join(slug: str) -> None:
         add_member(by=manager, project=project, user=user, role=Membership.Role.ANNOTATOR)
 
 
-def settle() -> None:
-    with connection.cursor() as cursor:
-        cursor.execute("VACUUM ANALYZE")
+def places(slug: str, *solutions: str) -> list[int]:
+    order = list(QueueItem.objects.filter(project__slug=slug).order_by("rank", "id").values_list("solution", flat=True))
+    return [order.index(int(solution)) + 1 for solution in solutions]
 
 
 if __name__ == "__main__":
-    print(json.dumps({"people": people, "join": join, "settle": settle}[sys.argv[1]](*sys.argv[2:])))
+    print(json.dumps({"people": people, "join": join, "places": places}[sys.argv[1]](*sys.argv[2:])))

@@ -15,7 +15,9 @@ from benchmarks.label_studio.solutions import as_task, choice, solution
 from benchmarks.label_studio.web import Door, await_answer
 from benchmarks.label_studio.work import Request, Task
 
-DATABASE = "labelstudio"
+NAME = "Label Studio"
+DATABASE, TABLES = "labelstudio", "labelstudio_tables"
+NO_REDIS = {"BENCHMARK_REDIS_SOCKET": "/nowhere"}  # its migrations then do their background work at once
 WORKERS, THREADS = 2, 2
 
 
@@ -31,7 +33,7 @@ class _Next(msgspec.Struct):
 class LabelStudio:
     """Label Studio through its API; projects are named by their ids."""
 
-    name = "Label Studio"
+    name = NAME
 
     def __init__(self, address: str, tokens: list[str], processes: list[int]) -> None:
         self.address, self.processes = address, processes
@@ -47,14 +49,17 @@ class LabelStudio:
         )
         return str(made["id"])
 
-    def content(self, count: int, *, labelled: bool, scored: bool = False) -> bytes:
-        """The first solutions as the body of an import."""
-        tasks = (as_task(solution(number), labelled=labelled, scored=scored) for number in range(count))
+    def content(self, numbers: range, *, labelled: bool, scored: bool = False) -> bytes:
+        """These solutions as the body of an import."""
+        tasks = (as_task(solution(number), labelled=labelled, scored=scored) for number in numbers)
         return b"[" + b",".join(msgspec.json.encode(task) for task in tasks) + b"]"
 
     def take_in(self, project: str, content: bytes) -> None:
         """Import; returns when all is in."""
         self._owner.ask("POST", f"/api/projects/{project}/import", content)
+
+    def open_queue(self, project: str, count: int) -> None:
+        """Nothing: every task of a project waits to be given out."""
 
     def claim(self, project: str) -> Request:
         """Ask for the next task."""
@@ -66,6 +71,16 @@ class LabelStudio:
         result = [choice(place, 1) for place in range(len(task.data.steps))]
         sent = msgspec.json.encode({"result": result, "lead_time": 60, "was_cancelled": False})
         return Task(task.id, Request("POST", f"/api/tasks/{task.id}/annotations/", sent))
+
+    def sorted_by_score(self, project: str, person: str) -> int:
+        """The task that the page gives a person who labels tasks in the order of their scores."""
+        asked = {
+            "ordering": ["tasks:predictions_score"],
+            "selectedItems": {"all": True, "excluded": []},
+            "filters": {"conjunction": "and", "items": []},
+        }
+        found = Door(self.address, person).ask("POST", f"/api/dm/actions?id=next_task&project={project}", asked)
+        return int(found["id"])
 
     def export(self, project: str) -> int:
         """All labelled tasks as JSON, asked for and read to the end; returns its size in bytes."""
@@ -86,19 +101,14 @@ def label_studio(
 ) -> Iterator[LabelStudio]:
     """Label Studio on an empty database of the PostgreSQL at `server`, with so many members beside its owner."""
     environment.prepare(venv)
-    with psycopg.connect(server, autocommit=True) as connection:
-        connection.execute(f"DROP DATABASE IF EXISTS {DATABASE} WITH (FORCE)")
-        connection.execute(f"CREATE DATABASE {DATABASE}")
     given = environment.variables(venv, data=var / "data", database=DATABASE, sockets=sockets, redis=redis)
     package, binaries = environment.package_of(venv), venv / "bin"
     (var / "data").mkdir(parents=True, exist_ok=True)
-    # Without Redis its migrations do their background work at once.
-    lone = given | {"BENCHMARK_REDIS_SOCKET": "/nowhere"}
     python = [str(binaries / "python")]
-    subprocess.run([*python, "manage.py", "migrate", "--verbosity", "0"], cwd=package, env=lone, check=True)
+    _prepare_database(server, given, [*python, "manage.py", "migrate", "--verbosity", "0"], package)
     made = subprocess.run(
         [*python, str(environment.HERE / "people_of_label_studio.py"), str(people)],
-        cwd=package, env=lone, check=True, stdout=subprocess.PIPE,
+        cwd=package, env=given | NO_REDIS, check=True, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
     )  # fmt: skip
     commands = {
         "label-studio": [
@@ -112,3 +122,20 @@ def label_studio(
         address = f"http://127.0.0.1:{port}"
         await_answer(f"{address}/health")
         yield LabelStudio(address, json.loads(made.stdout.splitlines()[-1]), processes)
+
+
+def _prepare_database(server: str, given: dict[str, str], migrate: list[str], package: Path) -> None:
+    """A fresh copy of a database with Label Studio's tables, which are made once: that takes minutes."""
+    with psycopg.connect(server, autocommit=True) as connection:
+        there = connection.execute("SELECT FROM pg_database WHERE datname = %s AND datistemplate", [TABLES]).fetchone()
+        if there is None:
+            print("Making Label Studio's tables...", flush=True)
+            connection.execute(f"DROP DATABASE IF EXISTS {TABLES}")
+            connection.execute(f"CREATE DATABASE {TABLES}")
+            subprocess.run(
+                migrate, cwd=package, env=given | NO_REDIS | {"POSTGRE_NAME": TABLES}, check=True,
+                stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+            )  # fmt: skip
+            connection.execute(f"ALTER DATABASE {TABLES} IS_TEMPLATE true")
+        connection.execute(f"DROP DATABASE IF EXISTS {DATABASE} WITH (FORCE)")
+        connection.execute(f"CREATE DATABASE {DATABASE} TEMPLATE {TABLES}")
