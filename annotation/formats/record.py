@@ -2,6 +2,7 @@
 
 A format module reads its files into records and writes records to its files; a snapshot is a file of
 records. Positions are 0-based; an `alternative` is an index into the completions of a position.
+What a record has many of is without the garbage collector's care (`gc=False`): it never holds itself.
 """
 
 from datetime import datetime
@@ -25,7 +26,7 @@ class Completion(msgspec.Struct, omit_defaults=True, gc=False):
     added: bool = False
 
 
-class Rating(msgspec.Struct, omit_defaults=True):
+class Rating(msgspec.Struct, omit_defaults=True, gc=False):
     """A word on one completion. `flagged` is None where the format says nothing; a snapshot has no `comment`."""
 
     alternative: int
@@ -37,7 +38,7 @@ class Rating(msgspec.Struct, omit_defaults=True):
     dimensions: dict[str, Any] = {}
 
 
-class PathPosition(msgspec.Struct, omit_defaults=True):
+class PathPosition(msgspec.Struct, omit_defaults=True, gc=False):
     """What was chosen at one position; `ratings` stand in the order the person saw them."""
 
     position: int
@@ -75,7 +76,7 @@ class RecordAnnotation(msgspec.Struct, omit_defaults=True):
     reliability: float | None = None
 
 
-class Consensus(msgspec.Struct, omit_defaults=True):
+class Consensus(msgspec.Struct, omit_defaults=True, gc=False):
     """Posterior over the ratings of one completion, from `votes` words of the kinds in `sources`."""
 
     position: int

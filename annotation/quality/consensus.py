@@ -22,8 +22,9 @@ def consensus_of(annotations: Sequence[RecordAnnotation], reliability: Reliabili
     words: dict[tuple[int, int], list[tuple[str, int]]] = defaultdict(list)
     settled: dict[tuple[int, int], int] = {}
     for annotation in annotations:
+        person = person_of(annotation)
         for step, rating in _rated(annotation):
-            words[step].append((person_of(annotation), rating))
+            words[step].append((person, rating))
             if annotation.adjudicates:
                 settled[step] = rating
     return [_agreed(step, said, settled.get(step), reliability) for step, said in sorted(words.items())]
@@ -73,6 +74,8 @@ def _agreed(
 ) -> Consensus:
     if settled is not None:
         return Consensus(*step, *_shares([settled]), votes=1, adjudicated=True)
+    if reliability is None and len(said) == 1:
+        return Consensus(*step, *ALONE[said[0][1]], votes=1)
     if reliability is None:
         return Consensus(*step, *_shares([word for _, word in said]), votes=len(said))
     good, neutral, _ = (round(float(chance), DIGITS) for chance in reliability.posterior(said))
@@ -84,3 +87,6 @@ def _agreed(
 def _shares(words: list[int]) -> tuple[float, float, float]:
     good, neutral, bad = (words.count(rating) / len(words) for rating in RATINGS)
     return good, neutral, bad
+
+
+ALONE = {rating: _shares([rating]) for rating in RATINGS}  # most steps have one word only
