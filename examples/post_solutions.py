@@ -1,0 +1,92 @@
+"""Post a policy's samples to a project, as a sampling, search or RL run does:
+
+`STEPMARK_TOKEN=... python -m examples.post_solutions http://127.0.0.1:8000 my-project`. The sandbox's policy stands for
+yours. A batch may be sent again at any time: what is in already is answered as a duplicate.
+"""
+
+import argparse
+import itertools
+import json
+import os
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Iterator
+from typing import Any
+
+from examples.setting import held_out, is_right, policy_server
+from prm.sandbox.solving import final_answer
+from prm.search import Endpoint, Prefix
+
+POLICY, TEMPERATURE, SEED = "sandbox-weak", 0.8, 1
+A_BATCH, TRIES = 200, 8
+
+
+def samples(problems: int, each: int) -> Iterator[dict[str, Any]]:
+    """Solutions as the API takes them, graded by whoever knows the answer."""
+    asked = held_out(problems)
+    with policy_server() as url:
+        policy = Endpoint(url, POLICY)
+        written = policy.sample([Prefix(problem.problem) for problem in asked], n=each, seed=SEED)
+    for problem, solutions in zip(asked, written.samples, strict=True):
+        for number, sample in enumerate(solutions):
+            yield {
+                "id": f"{problem.problem_id}-{SEED}-{number}",
+                "problem": problem.problem,
+                "domain": problem.domain,
+                "answer": problem.reference_answer,
+                "steps": [{"text": step.text, "kind": step.kind} for step in sample.steps],
+                "final_answer": final_answer(sample.steps),
+                "outcome": "correct" if is_right(sample.steps, problem) else "wrong",
+                "outcome_source": "grader",
+            }
+
+
+def post(server: str, project: str, body: dict[str, Any]) -> dict[str, Any]:
+    """Send a batch; where the project is busy, or the connection is cut, send it again."""
+    headers = {"Authorization": f"Token {os.environ['STEPMARK_TOKEN']}", "Content-Type": "application/json"}
+    address = f"{server}/api/v1/projects/{project}/solutions/"
+    for attempt in itertools.count():
+        request = urllib.request.Request(address, data=json.dumps(body).encode(), headers=headers)
+        try:
+            with urllib.request.urlopen(request, timeout=60) as answer:
+                return dict(json.load(answer))
+        except urllib.error.HTTPError as error:
+            if error.code not in (429, 502, 503) or attempt == TRIES:
+                raise SystemExit(f"{error.code}: {error.read().decode()}") from None
+            wait = float(error.headers.get("Retry-After") or 2**attempt)
+        except OSError:
+            if attempt == TRIES:
+                raise
+            wait = 2.0**attempt
+        time.sleep(wait)
+    raise AssertionError("unreachable")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("server")
+    parser.add_argument("project", help="address (slug) of the project")
+    parser.add_argument("--problems", type=int, default=20)
+    parser.add_argument("--samples", type=int, default=4, help="of each problem")
+    parser.add_argument("--run", default="example")
+    options = parser.parse_args()
+    made = {
+        "policy": POLICY,
+        "temperature": TEMPERATURE,
+        "seed": SEED,
+        "prompt": "{problem}",
+        "visibility": "raw",
+        "run": options.run,
+    }
+    waiting = samples(options.problems, options.samples)
+    while batch := list(itertools.islice(waiting, A_BATCH)):
+        answer = post(options.server, options.project, {"solutions": batch, "provenance": made})
+        print(", ".join(f"{answer[name]} {name}" for name in ("accepted", "duplicates", "rejected")))
+        for one in answer["solutions"]:
+            if one["state"] == "rejected":
+                print(f"  {one['id']}: {one['field']} {one['reason']}")
+
+
+if __name__ == "__main__":
+    main()
