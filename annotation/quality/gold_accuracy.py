@@ -1,7 +1,7 @@
 """How well people answer what is known: figures of gold answers, and the gold that the answers speak against. Pure."""
 
 from collections import Counter, defaultdict
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from math import sqrt
@@ -53,6 +53,10 @@ class Accuracy:
     within_one: Share
     presence: Share
     outcomes: dict[Outcome, int]
+
+    @property
+    def shares(self) -> tuple[Share, Share, Share, Share]:
+        return self.right, self.exact, self.within_one, self.presence
 
 
 def is_right(said: int | None, known: int, accepted: Iterable[int] = (), *, tolerance: int = 0) -> bool:
@@ -107,9 +111,9 @@ def share_of(count: int, of: int) -> Share:
     return Share(count, of, p, max(middle - half, 0.0), min(middle + half, 1.0))
 
 
-def grouped(answers: Iterable[Answer], by: str) -> dict[Hashable, list[Answer]]:
+def grouped(answers: Iterable[Answer], by: Literal["person", "solution", "generation"]) -> dict[int, list[Answer]]:
     """The answers by one of their fields, in order."""
-    found: dict[Hashable, list[Answer]] = defaultdict(list)
+    found: dict[int, list[Answer]] = defaultdict(list)
     for answer in answers:
         found[getattr(answer, by)].append(answer)
     return dict(found)

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from annotation.models import HIDDEN_LANES, Annotation, GoldAnswer, Lane, Lease, Membership, Project, StepRating
 from annotation.quality.gold import active_gold
-from annotation.quality.gold_accuracy import Answer, Share, share_of, suspects
+from annotation.quality.gold_accuracy import Accuracy, Answer, Share, accuracy_of, grouped, share_of, suspects
 from annotation.quality.reliability import RATINGS
 from annotation.quality.statistics import latest_annotations
 
@@ -64,6 +64,20 @@ def confusion_of(project: Project, membership: Membership) -> NDArray[np.int64]:
     for true, said, n in rows:
         counts[RATINGS.index(true), RATINGS.index(said)] += n
     return counts
+
+
+def accuracy_by_person(project: Project) -> dict[int, Accuracy]:
+    """Membership id -> how well the person answers hidden gold."""
+    tolerance = project.policies.gold.tolerance
+    found = grouped(read_answers(answers_to(project)), "person")
+    return {person: accuracy_of(answers, tolerance=tolerance) for person, answers in found.items()}
+
+
+def accuracy_by_gold(project: Project) -> dict[int, Accuracy]:
+    """Solution -> how it is answered, hidden and in screenings."""
+    tolerance = project.policies.gold.tolerance
+    found = grouped(read_answers(answers_to(project, lanes=HIDDEN_LANES)), "solution")
+    return {solution: accuracy_of(answers, tolerance=tolerance) for solution, answers in found.items()}
 
 
 def wear_of(project: Project) -> dict[int, Worn]:

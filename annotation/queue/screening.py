@@ -9,11 +9,12 @@ from datetime import datetime
 
 from django.contrib.auth.models import User
 from django.db import transaction
+from django.db.models import OuterRef, QuerySet, Subquery
 
 from annotation import audit
 from annotation.errors import Conflict, DomainError
 from annotation.membership.access import require_role
-from annotation.models import Annotation, Lane, Lease, Membership, QueueItem, ScreeningDecision
+from annotation.models import Annotation, Lane, Lease, Membership, Project, QueueItem, ScreeningDecision
 from annotation.quality.gold_accuracy import Answer, is_right
 from annotation.quality.gold_answers import answers_to, read_answers
 
@@ -69,6 +70,16 @@ def attempt_of(membership: Membership) -> Attempt:
         given=sum(state in (Lease.State.SUBMITTED, Lease.State.RELEASED) for state, _, _ in rows),
         right=_right(membership, answers),
         left=again[0] if again else None,
+    )
+
+
+def kept_out(project: Project) -> QuerySet[Membership]:
+    """The people who failed, or whom the policy paused, and whom nobody has decided on since."""
+    latest = ScreeningDecision.objects.filter(membership=OuterRef("pk")).order_by("-pk")
+    return (
+        Membership.objects.filter(project=project, active=True)
+        .annotate(outcome=Subquery(latest.values("outcome")[:1]), decided_by=Subquery(latest.values("by")[:1]))
+        .filter(outcome__in=[Outcome.FAILED, Outcome.PAUSED], decided_by=None)
     )
 
 

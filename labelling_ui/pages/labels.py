@@ -12,6 +12,7 @@ from annotation.quality.batches import labels_of_batch
 from annotation.quality.statistics import latest_annotations
 from labelling_ui import words
 from labelling_ui.pages.access import ANYONE, project_page
+from labelling_ui.pages.gold import may_be_gold
 from labelling_ui.pages.listing import Column, Filters, Listing, respond
 
 
@@ -44,12 +45,14 @@ class LabelFilters(OwnLabelFilters):
     source = forms.ChoiceField(choices=[words.ALL, *words.SOURCES], required=False, label=_("Source"))
     lane = forms.ChoiceField(choices=[words.ALL, *words.LANES], required=False, label=_("Lane"))
     generation = forms.IntegerField(required=False, min_value=0, label=_("Generation"))
+    solution = forms.IntegerField(required=False, min_value=1, widget=forms.HiddenInput)
     batch = forms.ModelChoiceField(LabelBatch.objects.none(), required=False, widget=forms.HiddenInput)
 
     lookups = OwnLabelFilters.lookups | {
         "annotator": "annotator",
         "source": "source__kind",
         "lane": "lane",
+        "solution": "solution",
         "generation": "item__generation__number",
     }
     field_order = ("annotator", "source", "lane", "generation", "since", "until", "finish_reason")
@@ -98,6 +101,8 @@ def labels(request: HttpRequest, member: Membership) -> HttpResponseBase:
         filters, columns = LabelFilters(request.GET, project=project), COLUMNS
     rows = rows.select_related("solution__problem", "annotator__user", "source", "item__generation")
     listing = Listing(request, rows, columns, sort="-submitted", filters=filters)
+    for label in listing.page.object_list:
+        label.may_be_gold = columns is COLUMNS and may_be_gold(label)
     context = {"member": member, "all": columns is COLUMNS}
     return respond(request, "labelling_ui/labels.html", listing, f"{project.slug}-labels", context)
 

@@ -14,8 +14,10 @@ from django.views.decorators.http import require_POST
 from annotation.errors import DomainError, Forbidden
 from annotation.membership.accounts import invite
 from annotation.membership.members import change_role, remove
-from annotation.models import Membership
+from annotation.models import Membership, ScreeningDecision
 from annotation.quality.agreement import agreement_by_member
+from annotation.quality.gold_accuracy import Accuracy
+from annotation.quality.gold_answers import accuracy_by_person
 from annotation.quality.statistics import Median, latest_annotations
 from labelling_ui.pages.access import MANAGER, attempt, project_page, signed_in
 from labelling_ui.pages.listing import Column, Listing, respond
@@ -49,10 +51,10 @@ def members(request: HttpRequest, member: Membership) -> HttpResponseBase:
             # shown now and never again, so it is not left in a session or an address
             invited = {"username": new.user.username, "password": password}
             form = InviteForm()
-    agreement = agreement_by_member(member.project)
-    listing = Listing(request, _members(member), _columns(agreement), sort="name")
+    agreement, gold = agreement_by_member(member.project), accuracy_by_person(member.project)
+    listing = Listing(request, _members(member), _columns(agreement, gold), sort="name")
     for row in listing.page.object_list:
-        row.agreement = agreement.get(row.pk)
+        row.agreement, row.gold = agreement.get(row.pk), gold.get(row.pk)
     context = {"member": member, "form": form, "invited": invited, "roles": Membership.Role.choices}
     return respond(request, "labelling_ui/members.html", listing, f"{member.project.slug}-members", context)
 
@@ -75,18 +77,20 @@ def change(request: HttpRequest, member: Membership, member_id: int) -> HttpResp
 
 
 def _members(member: Membership) -> Any:
+    decisions = ScreeningDecision.objects.filter(membership=OuterRef("pk")).order_by("-pk")
     labels = latest_annotations(member.project).filter(annotator=OuterRef("pk")).order_by().values("annotator")
     return (
         member.project.memberships.filter(active=True)
         .select_related("user")
         .annotate(
+            decision=Subquery(decisions.values("outcome")[:1]),
             labels=Subquery(labels.annotate(n=Count("pk")).values("n")),
             median_ms=Subquery(labels.annotate(m=Median("total_ms")).values("m")),
         )
     )
 
 
-def _columns(agreement: dict[int, float]) -> list[Column]:
+def _columns(agreement: dict[int, float], gold: dict[int, Accuracy]) -> list[Column]:
     return [
         Column("name", gettext_lazy("Name"), lambda m: m.user.username, sort="user__username"),
         Column("role", gettext_lazy("Role"), lambda m: m.role, sort="role"),
@@ -99,5 +103,11 @@ def _columns(agreement: dict[int, float]) -> list[Column]:
             number=True,
         ),
         Column("agreement", gettext_lazy("Agreement"), lambda m: agreement.get(m.pk), number=True),
+        Column(
+            "gold",
+            gettext_lazy("Right on gold"),
+            lambda m: gold[m.pk].right.value if m.pk in gold else None,
+            number=True,
+        ),
         Column("joined", gettext_lazy("Joined"), lambda m: m.joined_at.isoformat(), sort="joined_at"),
     ]

@@ -13,6 +13,8 @@ from django.views.decorators.http import require_POST
 
 from annotation.models import LabelBatch, LabelSource, Membership, Project
 from annotation.quality import batches
+from annotation.quality.gold_accuracy import Accuracy
+from annotation.quality.gold_answers import accuracy_by_person
 from annotation.quality.people import Trust, trust_by_person
 from labelling_ui import words
 from labelling_ui.pages.access import MANAGER, STAFF, attempt, project_page
@@ -66,6 +68,7 @@ def quality(request: HttpRequest, member: Membership) -> HttpResponseBase:
     context = {
         "member": member,
         "people": _people(project),
+        "gold": _on_gold(project),
         "form": SetAsideForm(project=project),
         "between": project.policies.quality.labels_between_false_alarms,
     }
@@ -103,6 +106,13 @@ def set_aside(request: HttpRequest, member: Membership) -> HttpResponseBase:
 def owner_of(batch: LabelBatch) -> str:
     """Whose labels they are."""
     return batch.annotator.user.username if batch.annotator else str(batch.source)
+
+
+def _on_gold(project: Project) -> list[tuple[Membership, Accuracy]]:
+    """Each annotator's accuracy on hidden gold, the least right first."""
+    found = accuracy_by_person(project)
+    people = project.memberships.filter(pk__in=found).select_related("user")
+    return sorted(((person, found[person.pk]) for person in people), key=lambda row: row[1].right.value or 0)
 
 
 def _people(project: Project) -> list[tuple[str, Trust]]:

@@ -17,13 +17,14 @@ from annotation.models import Membership, Project
 from annotation.rounds.gateway.training import check_training
 from labelling_ui import words
 from labelling_ui.pages.access import MANAGER, attempt, project_page, signed_in
+from labelling_ui.pages.gold_form import GoldFields, gold_initial
 from labelling_ui.pages.rounds_form import RoundsFields, rounds_initial
 
 CAPS = ("problem", "domain")
 MIX = ("control", "holdout", "calibration", "overlap")
 
 
-class SettingsForm(RoundsFields):
+class SettingsForm(RoundsFields, GoldFields):
     """The project as one form; the domain's own check of scheme and policy has the last word."""
 
     name = forms.CharField(max_length=200, label=gettext_lazy("Name"))
@@ -201,6 +202,7 @@ class SettingsForm(RoundsFields):
             (_("What the queue holds"), self.queue),
             (_("What a round does"), self.rounds),
             (_("How labels are weighed and watched"), self.watch),
+            (_("Gold and screening"), self.hidden),
             (_("When rounds begin by themselves"), self.when),
         ]
         return [
@@ -223,6 +225,7 @@ class SettingsForm(RoundsFields):
         policy["caps"] = {name: data[name] for name in CAPS}
         policy["quality"] = {name: data[name] for name in self.watch}
         policy["rounds"] = self.rounds_policy()
+        policy |= self.gold_policies()
         return {
             "name": data["name"],
             "guidelines": data["guidelines"],
@@ -251,6 +254,7 @@ def initial_of(project: Project) -> dict[str, Any]:
     names = (*SettingsForm.queue, *SettingsForm.rounds, *SettingsForm.further)
     values |= {name: getattr(policy, name) for name in names if name not in (*MIX, *CAPS)}
     values |= rounds_initial(policy.rounds)
+    values |= gold_initial(policy)
     return values | {"name": project.name, "guidelines": project.guidelines}
 
 

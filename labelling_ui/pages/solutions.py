@@ -13,6 +13,7 @@ from annotation.quality.agreement import disagreements
 from annotation.rounds.registry import champion_of
 from labelling_ui import words
 from labelling_ui.pages.access import STAFF, project_page
+from labelling_ui.pages.gold import gold_of, may_be_gold
 from labelling_ui.pages.listing import Column, Filters, Listing, respond
 
 
@@ -121,6 +122,8 @@ def solution(request: HttpRequest, member: Membership, solution_id: int) -> Http
             "labels": labels,
             "steps": _steps(found, labels, score),
             "score": score,
+            "gold": gold_of(member.project, found.pk),
+            "gold_from": [label for label in labels if may_be_gold(label)],
             "facts": _facts(found),
         },
     )

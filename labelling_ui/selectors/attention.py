@@ -10,7 +10,9 @@ from django.utils.translation import gettext as _
 
 from annotation.models import Dispute, ImportJob, LabelBatch, Membership, TrainingRun
 from annotation.quality.agreement import disagreements
+from annotation.quality.gold_answers import to_review
 from annotation.quality.statistics import latest_annotations
+from annotation.queue.screening import kept_out
 from annotation.rounds.limits import below_floor
 
 FAILURES_COUNT_FOR = timedelta(days=14)
@@ -49,6 +51,16 @@ def concerns(member: Membership) -> list[Concern]:
             _("suspected batches of labels"),
             project.label_batches.filter(state=LabelBatch.State.SUSPECTED).count(),
             to("quality", "?state=suspected"),
+        ),
+        Concern(
+            _("gold solutions that are worn out, or that good annotators dispute"),
+            to_review(project).count(),
+            to("gold", "?review=on"),
+        ),
+        Concern(
+            _("people whose screening failed, or whom a policy paused"),
+            kept_out(project).count(),
+            to("members") if manages else "",
         ),
         Concern(
             _("labels that gave up, or call the problem bad"),

@@ -20,6 +20,7 @@ TABS = [
     ("queue", _("Queue"), STAFF),
     ("disputes", _("Disputes"), STAFF),
     ("quality", _("Quality"), STAFF),
+    ("gold", _("Gold"), STAFF),
     ("generations", _("Generations"), STAFF),
     ("runs", _("Runs"), STAFF),
     ("models", _("Models"), STAFF),

@@ -21,6 +21,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/gold/{gold_id}/retire/": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** @description Let a gold solution be an ordinary one again; reviewers and managers may. */
+        post: operations["retire_gold"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/imports/{import_id}/": {
         parameters: {
             query?: never;
@@ -441,6 +458,41 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/projects/{slug}/gold/": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** @description Gold in use and retired, the latest first; for reviewers and managers. */
+        get: operations["list_gold"];
+        put?: never;
+        /** @description Make a solution gold by one of its labels; reviewers and managers may. */
+        post: operations["mark_gold"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/projects/{slug}/gold-accuracy/": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** @description Of each person who answered some, by name; for reviewers and managers. */
+        get: operations["list_gold_accuracy"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/projects/{slug}/importable-models/": {
         parameters: {
             query?: never;
@@ -490,6 +542,24 @@ export interface paths {
         get: operations["get_learning"];
         put?: never;
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/projects/{slug}/members/{member_id}/screening-decisions/": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** @description What was decided on a person, the latest first; for reviewers and managers. */
+        get: operations["list_screening_decisions"];
+        put?: never;
+        /** @description Let a person label, screen them, or keep them from labelling. A manager may. */
+        post: operations["decide_screening"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1264,13 +1334,14 @@ export interface components {
             reference: string;
         };
         /**
-         * @description * `blank_lines` - blank_lines
+         * @description * `automatic` - automatic
+         *     * `blank_lines` - blank_lines
          *     * `numbered` - numbered
          *     * `lines` - lines
          *     * `sentences` - sentences
          * @enum {string}
          */
-        DecompositionEnum: "blank_lines" | "numbered" | "lines" | "sentences";
+        DecompositionEnum: "automatic" | "blank_lines" | "numbered" | "lines" | "sentences";
         DescribedModel: {
             readonly id: number;
             number: number;
@@ -1494,6 +1565,29 @@ export interface components {
          * @enum {string}
          */
         GenerationStateEnum: "open" | "retired";
+        Gold: {
+            readonly id: number;
+            readonly solution: number;
+            readonly annotation: number;
+            /** @description -1 for none. */
+            readonly first_error: number;
+            readonly accepted: number[];
+            readonly active: boolean;
+            /** Format: date-time */
+            readonly created_at: string;
+        };
+        GoldAccuracy: {
+            /** Format: int64 */
+            member: number;
+            username: string;
+            /** @description Within the project's tolerance. */
+            right: components["schemas"]["Share"];
+            exact: components["schemas"]["Share"];
+            within_one: components["schemas"]["Share"];
+            /** @description Whether there is an error at all. */
+            presence: components["schemas"]["Share"];
+            outcomes: components["schemas"]["Outcomes"];
+        };
         HoldingRequest: {
             /** @description Leases that the page has in hand already. */
             holding?: number[];
@@ -1620,6 +1714,15 @@ export interface components {
             /** @description Number of the champion at that time. */
             measured_against?: number | null;
         };
+        MarkRequest: {
+            /**
+             * Format: int64
+             * @description The reference: of a reviewer or manager, an adjudication, or of people in a file.
+             */
+            annotation: number;
+            /** @description Other first errors that count as right: positions, -1 for none. */
+            accepted?: number[];
+        };
         /** @description `separator` and `good` are asked of token classifiers only. */
         ModelFolderRequest: {
             /** @description One of those that the operator has put there. */
@@ -1705,6 +1808,23 @@ export interface components {
          * @enum {string}
          */
         OriginEnum: "trained" | "imported";
+        /**
+         * @description * `passed` - Passed
+         *     * `failed` - Failed
+         *     * `again` - Again
+         *     * `paused` - Paused
+         * @enum {string}
+         */
+        OutcomeEnum: "passed" | "failed" | "again" | "paused";
+        /** @description How many answers were right, and what was wrong with the others. */
+        Outcomes: {
+            right: number;
+            too_early: number;
+            too_late: number;
+            missed: number;
+            invented: number;
+            gave_up: number;
+        };
         /** @description What the caller handed in, as it was. */
         OwnLabel: {
             /** Format: int64 */
@@ -1768,6 +1888,21 @@ export interface components {
              */
             previous?: string | null;
             results: components["schemas"]["Generation"][];
+        };
+        PaginatedGoldList: {
+            /** @example 123 */
+            count: number;
+            /**
+             * Format: uri
+             * @example http://api.example.org/accounts/?page=4
+             */
+            next?: string | null;
+            /**
+             * Format: uri
+             * @example http://api.example.org/accounts/?page=2
+             */
+            previous?: string | null;
+            results: components["schemas"]["Gold"][];
         };
         PaginatedImportList: {
             /** @example 123 */
@@ -1873,6 +2008,21 @@ export interface components {
              */
             previous?: string | null;
             results: components["schemas"]["Sampling"][];
+        };
+        PaginatedScreeningDecisionList: {
+            /** @example 123 */
+            count: number;
+            /**
+             * Format: uri
+             * @example http://api.example.org/accounts/?page=4
+             */
+            next?: string | null;
+            /**
+             * Format: uri
+             * @example http://api.example.org/accounts/?page=2
+             */
+            previous?: string | null;
+            results: components["schemas"]["ScreeningDecision"][];
         };
         PaginatedSnapshotList: {
             /** @example 123 */
@@ -2227,6 +2377,9 @@ export interface components {
             /** @description Those whose weights are gone. */
             deleted: number[];
         };
+        RetireRequest: {
+            reason?: string;
+        };
         Run: {
             readonly id: number;
             readonly project: string;
@@ -2395,6 +2548,21 @@ export interface components {
             /** @description Scores of all steps so far; null before the first. */
             result: components["schemas"]["SolutionScore"] | null;
         };
+        ScreenRequest: {
+            outcome: components["schemas"]["OutcomeEnum"];
+            reason?: string;
+        };
+        ScreeningDecision: {
+            readonly id: number;
+            readonly outcome: components["schemas"]["OutcomeEnum"];
+            readonly reason: string;
+            readonly right: number | null;
+            readonly given: number | null;
+            /** @description Null for the policy. */
+            readonly by: string | null;
+            /** Format: date-time */
+            readonly decided_at: string;
+        };
         /** @description Which model answered. */
         ServedBy: {
             /** Format: int64 */
@@ -2421,6 +2589,17 @@ export interface components {
             /** @default list */
             object: string;
             data: components["schemas"]["ServedModel"][];
+        };
+        /** @description A share of answers, with its 95 % interval. */
+        Share: {
+            count: number;
+            of: number;
+            /** Format: double */
+            value: number | null;
+            /** Format: double */
+            low: number | null;
+            /** Format: double */
+            high: number | null;
         };
         /** @description A frozen dataset; `counts` says what is in it. */
         Snapshot: {
@@ -2757,6 +2936,39 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Dispute"];
+                };
+            };
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    retire_gold: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                gold_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["RetireRequest"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Gold"];
                 };
             };
             "4XX": {
@@ -3718,6 +3930,100 @@ export interface operations {
             };
         };
     };
+    list_gold: {
+        parameters: {
+            query?: {
+                /** @description A page number within the paginated result set. */
+                page?: number;
+            };
+            header?: never;
+            path: {
+                slug: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PaginatedGoldList"];
+                };
+            };
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    mark_gold: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                slug: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["MarkRequest"];
+            };
+        };
+        responses: {
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Gold"];
+                };
+            };
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    list_gold_accuracy: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                slug: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["GoldAccuracy"][];
+                };
+            };
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
     list_importable_models: {
         parameters: {
             query?: never;
@@ -3829,6 +4135,73 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Learning"];
+                };
+            };
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    list_screening_decisions: {
+        parameters: {
+            query?: {
+                /** @description A page number within the paginated result set. */
+                page?: number;
+            };
+            header?: never;
+            path: {
+                member_id: number;
+                slug: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PaginatedScreeningDecisionList"];
+                };
+            };
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    decide_screening: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                member_id: number;
+                slug: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ScreenRequest"];
+            };
+        };
+        responses: {
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ScreeningDecision"];
                 };
             };
             "4XX": {

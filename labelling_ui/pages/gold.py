@@ -1,0 +1,206 @@
+"""The solutions whose first error is known: a list, what became of each, and how more become gold."""
+
+import random
+from typing import Any
+
+from django import forms
+from django.contrib import messages
+from django.db.models import Count, OuterRef, QuerySet, Subquery
+from django.http import Http404, HttpRequest, HttpResponseBase
+from django.shortcuts import redirect
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy, ngettext
+from django.views.decorators.http import require_POST
+
+from annotation.models import HIDDEN_LANES, Annotation, GoldAnswer, Membership, Project
+from annotation.quality.gold import MOST_AT_ONCE, active_gold, mark_found, mark_gold, references, retire_gold
+from annotation.quality.gold_answers import Worn, accuracy_by_gold, wear_of
+from labelling_ui import words
+from labelling_ui.pages.access import STAFF, attempt, project_page
+from labelling_ui.pages.listing import Column, Filters, Listing, respond
+
+KINDS = [
+    ("adjudicated", gettext_lazy("adjudications")),
+    ("staff", gettext_lazy("reviewers and managers")),
+    ("human", gettext_lazy("people in a file")),
+    ("consensus", gettext_lazy("consensus in a file")),
+]
+
+
+class GoldFilters(Filters):
+    search = forms.CharField(
+        required=False, label=gettext_lazy("Search the problem"), widget=forms.TextInput({"type": "search"})
+    )
+    domain = forms.CharField(required=False, label=gettext_lazy("Domain"))
+    state = forms.ChoiceField(
+        choices=[words.ALL, ("active", gettext_lazy("in use")), ("retired", gettext_lazy("retired"))],
+        required=False,
+        label=gettext_lazy("State"),
+    )
+    review = forms.BooleanField(required=False, label=gettext_lazy("worn out or suspect"))
+
+    def __init__(self, *args: Any, wear: dict[int, Worn], **named: Any) -> None:
+        super().__init__(*args, **named)
+        self.wear = wear
+
+    def chosen(self) -> dict[str, Any]:
+        return {name: value for name, value in super().chosen().items() if value}
+
+    def narrow(self, rows: QuerySet[Any]) -> QuerySet[Any]:
+        chosen = self.chosen()
+        if "search" in chosen:
+            rows = rows.filter(solution__problem__text__icontains=chosen["search"])
+        if "domain" in chosen:
+            rows = rows.filter(solution__problem__domain=chosen["domain"])
+        if "state" in chosen:
+            rows = rows.filter(active=chosen["state"] == "active")
+        if "review" in chosen:
+            rows = rows.filter(solution__in=[pk for pk, worn in self.wear.items() if worn.to_review])
+        return rows
+
+
+class MarkManyForm(forms.Form):
+    """The 40 of a domain with adjudicated labels."""
+
+    domain = forms.CharField(required=False, label=gettext_lazy("Domain"), help_text=gettext_lazy("empty: any"))
+    split = forms.ChoiceField(choices=[words.ALL, *words.SPLITS], required=False, label=gettext_lazy("Split"))
+    kinds = forms.MultipleChoiceField(
+        choices=KINDS, widget=forms.CheckboxSelectMultiple, label=gettext_lazy("Known from"), initial=["adjudicated"]
+    )
+    most = forms.IntegerField(
+        min_value=1,
+        max_value=MOST_AT_ONCE,
+        initial=40,
+        label=gettext_lazy("How many"),
+        help_text=gettext_lazy("at random, if there are more"),
+    )
+
+
+@project_page(*STAFF)
+def gold(request: HttpRequest, member: Membership) -> HttpResponseBase:
+    project = member.project
+    wear, answered = wear_of(project), accuracy_by_gold(project)
+    counted = (
+        Annotation.objects.filter(solution=OuterRef("solution"), lane__in=HIDDEN_LANES, revision=1)
+        .order_by()
+        .values("solution")
+        .annotate(n=Count("pk"))
+        .values("n")
+    )
+    rows = project.gold_answers.select_related(
+        "solution__problem", "annotation__annotator__user", "annotation__source", "by"
+    ).annotate(answers=Subquery(counted))
+    listing = Listing(
+        request, rows, _columns(wear, answered), sort="-marked", filters=GoldFilters(request.GET, wear=wear)
+    )
+    for row in listing.page.object_list:
+        row.worn, row.accuracy = wear.get(row.solution_id), answered.get(row.solution_id)
+    context = {
+        "member": member,
+        "form": MarkManyForm(),
+        "active": active_gold(project).count(),
+        "screening": project.policies.screening.items,
+        "review": sum(worn.to_review for worn in wear.values()),
+    }
+    return respond(request, "labelling_ui/gold.html", listing, f"{project.slug}-gold", context)
+
+
+@require_POST
+@project_page(*STAFF)
+def mark(request: HttpRequest, member: Membership) -> HttpResponseBase:
+    """Make a solution gold by one of its labels."""
+    label = member.project.annotations.filter(pk=_number(request.POST.get("annotation"))).first()
+    if label is None:
+        raise Http404("There is no such label in this project.")
+    accepted = _positions(request.POST.get("accepted", ""))
+    if accepted is None:
+        messages.error(request, _("Name the other steps that count by their numbers, such as: 3, 5, none."))
+    else:
+        told = _("This solution is gold now: it teaches and measures no model any more.")
+        attempt(request, told, mark_gold, project=member.project, annotation_id=label.pk, accepted=accepted)
+    return redirect("solution", member.project.slug, label.solution_id)
+
+
+@require_POST
+@project_page(*STAFF)
+def mark_many(request: HttpRequest, member: Membership) -> HttpResponseBase:
+    """Make solutions gold by what is known of them already."""
+    form = MarkManyForm(request.POST)
+    if not form.is_valid():
+        messages.error(request, _("Say how many, and what they are to be known from."))
+        return redirect("gold", member.project.slug)
+    data = form.cleaned_data
+    narrowed = {"solution__problem__domain": data["domain"], "solution__split": data["split"]}
+    narrowed = {name: value for name, value in narrowed.items() if value}
+    found = list(references(member.project, kinds=data["kinds"], **narrowed))
+    found = random.sample(found, min(data["most"], len(found)))
+    marked = attempt(request, "", mark_found, project=member.project, found=found)
+    if marked:
+        told = ngettext("%(n)s solution became gold.", "%(n)s solutions became gold.", marked) % {"n": marked}
+        messages.success(request, told)
+    elif marked == 0:
+        messages.info(request, _("No solution that is not gold yet has such a label."))
+    return redirect("gold", member.project.slug)
+
+
+@require_POST
+@project_page(*STAFF)
+def retire(request: HttpRequest, member: Membership, gold_id: int) -> HttpResponseBase:
+    row = member.project.gold_answers.filter(pk=gold_id).first()
+    if row is None:
+        raise Http404("There is no such gold in this project.")
+    told = _("No gold any more: it is an ordinary solution, and its answers count for nobody.")
+    attempt(request, told, retire_gold, gold=row, reason=request.POST.get("reason", ""))
+    return redirect("gold", member.project.slug)
+
+
+def gold_of(project: Project, solution_id: int) -> GoldAnswer | None:
+    """What the solution page says of gold."""
+    return active_gold(project).select_related("annotation", "by").filter(solution=solution_id).first()
+
+
+def may_be_gold(label: Annotation) -> bool:
+    """Whether a button to make this label gold is worth showing; the service has the last word."""
+    if label.first_error is None or label.lane in HIDDEN_LANES or label.source.kind not in ("human", "consensus"):
+        return False
+    return label.adjudicates or label.annotator is None or label.annotator.role in STAFF
+
+
+def _columns(wear: dict[int, Worn], answered: dict[int, Any]) -> list[Column]:
+    def right(row: GoldAnswer) -> float | None:
+        found = answered.get(row.solution_id)
+        return found.right.value if found else None
+
+    def seen(row: GoldAnswer) -> float | None:
+        found = wear.get(row.solution_id)
+        return found.seen.value if found else None
+
+    return [
+        Column("solution", gettext_lazy("Solution"), lambda g: g.solution_id, sort="solution_id"),
+        Column("problem", gettext_lazy("Problem"), lambda g: g.solution.problem.text),
+        Column("domain", gettext_lazy("Domain"), lambda g: g.solution.problem.domain, sort="solution__problem__domain"),
+        Column(
+            "first_error",
+            gettext_lazy("First error"),
+            lambda g: g.annotation.first_error,
+            sort="annotation__first_error",
+            number=True,
+        ),
+        Column("answers", gettext_lazy("Answers"), lambda g: g.answers or 0, sort="answers", number=True),
+        Column("right", gettext_lazy("Right"), right, number=True),
+        Column("seen_by", gettext_lazy("Seen by"), seen, number=True),
+        Column("marked", gettext_lazy("Marked"), lambda g: g.created_at.isoformat(), sort="created_at"),
+        Column("state", gettext_lazy("State"), lambda g: "active" if g.active else "retired", sort="active"),
+    ]
+
+
+def _number(text: str | None) -> int:
+    return int(text) if text and text.isdecimal() and len(text) < 19 else 0
+
+
+def _positions(text: str) -> list[int] | None:
+    """Positions from the step numbers that people see; None where the text is something else."""
+    parts = [part.strip().lower() for part in text.split(",") if part.strip()]
+    if not all(part == "none" or (part.isdecimal() and len(part) < 10) for part in parts):
+        return None
+    return [-1 if part == "none" else int(part) - 1 for part in parts]

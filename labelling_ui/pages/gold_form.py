@@ -1,0 +1,67 @@
+"""The part of a project's settings on hidden gold and on the screening of whoever is new."""
+
+from typing import Any
+
+from django import forms
+from django.utils.translation import gettext_lazy
+
+from annotation.models import Membership, ProjectPolicy
+
+GOLD = ("share", "tolerance", "pause_below", "pause_after", "seen_by", "disputed_by")
+SCREENING = ("items", "pass_mark", "attempts", "feedback", "exempt")
+
+
+class GoldFields(forms.Form):
+    """The fields of `GoldPolicy` and `ScreeningPolicy`."""
+
+    share = forms.FloatField(
+        label=gettext_lazy("Share of hidden gold"),
+        help_text=gettext_lazy("of what each person is given, 0 to 0.5, where there is gold"),
+    )
+    tolerance = forms.IntegerField(
+        label=gettext_lazy("Steps a first error may be off"), help_text=gettext_lazy("and still count as right on gold")
+    )
+    pause_below = forms.FloatField(
+        label=gettext_lazy("Pause an annotator below"),
+        help_text=gettext_lazy("share of the latest gold answers that are right, 0 to 1; 0 pauses nobody"),
+    )
+    pause_after = forms.IntegerField(label=gettext_lazy("Latest gold answers that count for a pause"))
+    seen_by = forms.FloatField(
+        label=gettext_lazy("Gold is worn out when seen by"), help_text=gettext_lazy("share of the annotators, 0 to 1")
+    )
+    disputed_by = forms.FloatField(
+        label=gettext_lazy("Gold is suspect when disputed by"),
+        help_text=gettext_lazy("share of the annotators who are good at other gold, 0 to 1"),
+    )
+    items = forms.IntegerField(
+        label=gettext_lazy("Gold in a screening"),
+        help_text=gettext_lazy("that everybody new labels first; 0 screens nobody"),
+    )
+    pass_mark = forms.IntegerField(
+        label=gettext_lazy("Pass mark"), help_text=gettext_lazy("how many of them have to be right")
+    )
+    attempts = forms.IntegerField(label=gettext_lazy("Attempts"))
+    feedback = forms.BooleanField(
+        required=False, label=gettext_lazy("Show people afterwards which of their screening answers were right")
+    )
+    exempt = forms.MultipleChoiceField(
+        choices=Membership.Role.choices,
+        required=False,
+        widget=forms.CheckboxSelectMultiple,
+        label=gettext_lazy("Neither screened nor paused"),
+    )
+
+    hidden = (*GOLD, *SCREENING)
+
+    def gold_policies(self) -> dict[str, Any]:
+        """`gold` and `screening` as the policy has them."""
+        data = self.cleaned_data
+        return {
+            "gold": {name: data[name] for name in GOLD},
+            "screening": {name: data[name] for name in SCREENING},
+        }
+
+
+def gold_initial(policy: ProjectPolicy) -> dict[str, Any]:
+    values = {name: getattr(policy.gold, name) for name in GOLD}
+    return values | {name: getattr(policy.screening, name) for name in SCREENING}

@@ -1,0 +1,83 @@
+"""One person of a project: whether they may label, and how well they answer what is known."""
+
+from typing import Any
+
+from django.http import Http404, HttpRequest, HttpResponseBase
+from django.shortcuts import redirect
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+from django.views.decorators.http import require_POST
+
+from annotation.models import HIDDEN_LANES, Membership, ScreeningDecision
+from annotation.quality.gold_accuracy import accuracy_of, grouped, is_right
+from annotation.quality.gold_answers import answers_to, confusion_of, read_answers
+from annotation.queue.screening import attempt_of, decide, standing
+from labelling_ui.pages.access import MANAGER, STAFF, attempt, project_page
+from labelling_ui.pages.listing import Column, Listing, respond
+
+RATING_NAMES = (gettext_lazy("good"), gettext_lazy("neutral"), gettext_lazy("bad"))
+COLUMNS = [
+    Column("submitted", gettext_lazy("Submitted"), lambda a: a.submitted_at.isoformat(), sort="submitted_at"),
+    Column("lane", gettext_lazy("Lane"), lambda a: a.lane, sort="lane"),
+    Column("solution", gettext_lazy("Solution"), lambda a: a.solution_id, sort="solution_id", number=True),
+    Column("first_error", gettext_lazy("First error"), lambda a: a.first_error, sort="first_error", number=True),
+    Column("known", gettext_lazy("Known"), lambda a: a.solution.gold_answer.annotation.first_error, number=True),
+]
+
+
+@project_page(*STAFF)
+def member(request: HttpRequest, member: Membership, member_id: int) -> HttpResponseBase:
+    person = _find(member, member_id)
+    project, policy = member.project, member.project.policies
+    answers = read_answers(answers_to(project, annotator=person))
+    rows = answers_to(project, lanes=HIDDEN_LANES, annotator=person).select_related("solution__gold_answer__annotation")
+    listing = Listing(request, rows, COLUMNS, sort="-submitted")
+    for row in listing.page.object_list:
+        gold = row.solution.gold_answer
+        row.known = gold.annotation
+        row.right = is_right(
+            row.first_error, gold.annotation.first_error, gold.accepted, tolerance=policy.gold.tolerance
+        )
+    now = standing(person)
+    context: dict[str, Any] = {
+        "member": member,
+        "tab": "members" if member.role == MANAGER else "quality",
+        "person": person,
+        "standing": now,
+        "screening": policy.screening,
+        "attempt": attempt_of(person) if now == ScreeningDecision.Outcome.AGAIN else None,
+        "decisions": person.screening_decisions.select_related("by").order_by("-pk"),
+        "accuracy": accuracy_of(answers, tolerance=policy.gold.tolerance),
+        "by_generation": [
+            (number, accuracy_of(some, tolerance=policy.gold.tolerance))
+            for number, some in sorted(grouped(answers, "generation").items())
+        ],
+        "confusion": list(zip(RATING_NAMES, confusion_of(project, person).tolist(), strict=True)),
+        "rating_names": RATING_NAMES,
+    }
+    name = f"{project.slug}-gold-answers-{person.user.username}"
+    return respond(request, "labelling_ui/member.html", listing, name, context)
+
+
+@require_POST
+@project_page(MANAGER)
+def screen(request: HttpRequest, member: Membership, member_id: int) -> HttpResponseBase:
+    """Let a person label, screen them, or keep them from labelling."""
+    person = _find(member, member_id)
+    outcome = request.POST.get("outcome", "")
+    told = {
+        "passed": _("%(name)s may label."),
+        "again": _("%(name)s is screened next."),
+        "failed": _("%(name)s gets no more work."),
+        "paused": _("%(name)s is paused."),
+    }.get(outcome, "")
+    done = told % {"name": person.user.username} if told else ""
+    attempt(request, done, decide, membership=person, outcome=outcome, reason=request.POST.get("reason", ""))
+    return redirect("member", member.project.slug, person.pk)
+
+
+def _find(member: Membership, member_id: int) -> Membership:
+    person = member.project.memberships.select_related("user", "project").filter(pk=member_id).first()
+    if person is None:
+        raise Http404("There is no such member in this project.")
+    return person

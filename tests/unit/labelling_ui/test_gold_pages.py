@@ -1,0 +1,147 @@
+"""The Gold page, a person's page, and what other pages say of gold."""
+
+import csv
+
+import pytest
+from django.contrib.auth.models import User
+from django.test import Client
+from django.urls import reverse
+
+from annotation.models import GoldAnswer, Membership, Project, QueueItem, ScreeningDecision
+from tests.factories import AnnotationFactory, LabelSourceFactory
+from tests.manager_world import label, make_solution
+from tests.unit.annotation.queue.gold_world import work
+
+
+@pytest.fixture
+def known(project: Project) -> list[int]:
+    """Solutions of a file of people's labels; returns the ids of these labels."""
+    source = LabelSourceFactory(project=project, kind="human", name="expert")
+    made = [
+        AnnotationFactory(
+            solution=make_solution(project, 100 + n),
+            annotator=None,
+            source=source,
+            first_error=1,
+            finish_reason="found_error",
+        )
+        for n in range(4)
+    ]
+    return [one.pk for one in made]
+
+
+def page(client: Client, address: str) -> str:
+    response = client.get(f"/p/algebra/{address}")
+    assert response.status_code == 200
+    return response.content.decode()
+
+
+def test_many_are_marked_at_once_listed_filtered_downloaded_and_retired(
+    client: Client, people: dict[str, User], project: Project, known: list[int]
+) -> None:
+    client.force_login(people["reviewer"])
+    assert "No gold yet" in page(client, "gold/")
+    told = client.post("/p/algebra/gold/mark-many/", {"kinds": ["human"], "most": 3}, follow=True).content.decode()
+    assert "3 solutions became gold" in told
+    assert GoldAnswer.objects.filter(active=True).count() == 3
+    first = GoldAnswer.objects.earliest("pk")
+    client.post(f"/p/algebra/gold/{first.pk}/retire/", {"reason": "unclear"})
+    assert [row.pk for row in client.get("/p/algebra/gold/?state=retired").context["listing"].page] == [first.pk]
+    lines = client.get("/p/algebra/gold/?download=csv&sort=solution").getvalue().decode().splitlines()
+    assert [row["state"] for row in csv.DictReader(lines)] == ["retired", "active", "active"]
+    assert "No gold matches" in page(client, "gold/?domain=geometry")
+
+
+def test_nothing_is_marked_where_nothing_is_known(client: Client, people: dict[str, User], project: Project) -> None:
+    client.force_login(people["manager"])
+    told = client.post("/p/algebra/gold/mark-many/", {"kinds": ["adjudicated"], "most": 3}, follow=True)
+    assert "No solution that is not gold yet has such a label" in told.content.decode()
+    told = client.post("/p/algebra/gold/mark-many/", {"most": 0}, follow=True)
+    assert "Say how many" in told.content.decode()
+
+
+def test_one_is_marked_on_its_own_page_with_other_answers_that_count(
+    client: Client, people: dict[str, User], project: Project
+) -> None:
+    """By the reviewer's own word, which an annotator's is not."""
+    client.force_login(people["reviewer"])
+    item = QueueItem.objects.filter(project=project, done=0).first()
+    assert item is not None
+    own = label(item, Membership.objects.get(project=project, user=people["reviewer"]), first_error=1)
+    address = reverse("solution", args=["algebra", item.solution_id])
+    assert "Make it gold" in client.get(address).content.decode()
+    client.post("/p/algebra/gold/mark/", {"annotation": own.pk, "accepted": "3, none"})
+    gold = GoldAnswer.objects.get()
+    assert (gold.annotation, gold.accepted) == (own, [-1, 2])
+    assert "This solution is gold" in client.get(address).content.decode()
+    client.post("/p/algebra/gold/mark/", {"annotation": own.pk, "accepted": "third"})
+    gold.refresh_from_db()
+    assert gold.accepted == [-1, 2], "what is not understood changes nothing"
+    assert client.post("/p/algebra/gold/mark/", {"annotation": 10**9}).status_code == 404
+
+
+def test_labels_that_may_be_gold_have_a_button(
+    client: Client, people: dict[str, User], known: list[int], project: Project
+) -> None:
+    client.force_login(people["manager"])
+    shown = page(client, "labels/")
+    assert shown.count("Make gold") == len(known)
+    client.post("/p/algebra/gold/mark/", {"annotation": known[0]})
+    assert GoldAnswer.objects.get().annotation_id == known[0]
+
+
+def test_a_persons_page_shows_their_answers_and_lets_a_manager_decide(
+    client: Client, people: dict[str, User], project: Project, known: list[int]
+) -> None:
+    project.policy |= {"gold": {"share": 0.5}, "screening": {"items": 2, "pass_mark": 2}}
+    project.save()
+    client.force_login(people["manager"])
+    client.post("/p/algebra/gold/mark-many/", {"kinds": ["human"], "most": 4})
+    person = Membership.objects.get(project=project, user=people["annotator"])
+    assert work(person, 2), "ordinary work and gold"
+    shown = page(client, f"members/{person.pk}/gold/")
+    assert "nobody asks for a screening of them" in shown
+    assert client.get(f"/p/algebra/members/{person.pk}/gold/").context["accuracy"].right.of == 1
+    client.post(f"/p/algebra/members/{person.pk}/screen/", {"outcome": "paused", "reason": "let us talk"})
+    assert ScreeningDecision.objects.get().outcome == "paused"
+    assert "No: they are paused" in page(client, f"members/{person.pk}/gold/")
+    members = page(client, "members/")
+    assert ">paused<" in members
+    assert f"/p/algebra/members/{person.pk}/gold/" in members
+    assert [one.pk for one, _ in client.get("/p/algebra/quality/").context["gold"]] == [person.pk]
+    assert client.get("/p/algebra/members/999999/gold/").status_code == 404
+    client.force_login(people["reviewer"])
+    assert "member-screen" not in page(client, f"members/{person.pk}/gold/")
+    assert client.post(f"/p/algebra/members/{person.pk}/screen/", {"outcome": "passed"}).status_code == 403
+
+
+def test_the_overview_names_whom_the_policy_kept_out(client: Client, people: dict[str, User], project: Project) -> None:
+    person = Membership.objects.get(project=project, user=people["annotator"])
+    ScreeningDecision.objects.create(membership=person, outcome="failed", right=0, given=2)
+    client.force_login(people["manager"])
+    assert "people whose screening failed" in page(client, "")
+    ScreeningDecision.objects.create(membership=person, outcome="failed", by=people["manager"])
+    assert "people whose screening failed" not in page(client, "")
+
+
+def test_settings_keep_gold_and_screening_and_name_the_field_that_is_wrong(
+    client: Client, people: dict[str, User], project: Project
+) -> None:
+    client.force_login(people["manager"])
+    shown = client.get("/p/algebra/settings/").context["form"].initial
+    form = {name: value for name, value in shown.items() if value is not None and value is not False}
+    client.post("/p/algebra/settings/", form | {"share": 0.1, "items": 10, "pass_mark": 8, "feedback": "on"})
+    project.refresh_from_db()
+    assert (project.policies.gold.share, project.policies.screening.items) == (0.1, 10)
+    assert project.policies.screening.feedback is True
+    wrong = client.post("/p/algebra/settings/", form | {"share": 0.9})
+    assert "share" in wrong.context["form"].errors
+    wrong = client.post("/p/algebra/settings/", form | {"items": 3, "pass_mark": 4})
+    assert "the pass mark 4 is more than the 3 items" in wrong.content.decode()
+
+
+def test_too_little_gold_for_the_screening_is_said(client: Client, people: dict[str, User], project: Project) -> None:
+    project.policy |= {"screening": {"items": 5, "pass_mark": 2}}
+    project.save()
+    client.force_login(people["manager"])
+    assert "The screening asks for 5 gold solutions and 0 are in use" in page(client, "gold/")
