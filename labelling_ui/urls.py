@@ -3,6 +3,7 @@
 from django.urls import URLPattern, URLResolver, include, path
 
 from labelling_ui.pages import (
+    answers,
     disputes,
     exports,
     generations,
@@ -73,8 +74,11 @@ of_a_project: list[URLPattern | URLResolver] = [
     path("simulations/<int:simulation_id>/resume/", simulations.resume, name="simulation-resume"),
     path("simulations/<int:simulation_id>/report.json", simulations.download, name="simulation-report"),
     path("simulations/<int:simulation_id>/curves.svg", simulations.picture, name="simulation-picture"),
+    path("answers/", answers.answers, name="answers"),
+    path("answers/cancel/", answers.cancel, name="answers-cancel"),
     path("import/", imports.imports, name="import"),
     path("import/preview/", imports.preview, name="import-preview"),
+    path("import/steps/", imports.try_steps, name="import-steps"),
     path("sample/", sampling.samplings, name="sampling"),
     path("sample/preview/", sampling.preview, name="sampling-preview"),
     path("export/", exports.export, name="export"),

@@ -11,6 +11,7 @@ FINISH_REASONS = [
 ]
 SPLITS = [("pool", _("pool")), ("calibration", _("calibration")), ("holdout", _("holdout"))]
 VISIBILITIES = [("raw", _("raw")), ("summary", _("a summary")), ("redacted", _("redacted"))]
+OUTCOMES = [("correct", _("correct")), ("wrong", _("wrong")), ("unknown", _("unknown"))]
 SOURCES = [
     ("human", _("people")),
     ("simulated", _("simulated people")),

@@ -9,7 +9,7 @@ from datetime import timedelta
 
 from django.contrib.auth.models import User
 from django.db import InterfaceError, OperationalError, transaction
-from django.db.models import QuerySet
+from django.db.models import Count, Q, QuerySet
 from django.db.models.functions import Coalesce
 from django.utils import timezone
 
@@ -101,12 +101,11 @@ def gradable(project: Project) -> QuerySet[Solution]:
 
 @dataclass(frozen=True)
 class Outcomes:
-    """Solutions of a project by outcome, and how many of the unknown ones have a reference to be graded by."""
+    """Solutions of a project by outcome."""
 
     correct: int
     wrong: int
     unknown: int
-    gradable: int
 
     @property
     def total(self) -> int:
@@ -114,11 +113,12 @@ class Outcomes:
 
 
 def outcomes_of(project: Project) -> Outcomes:
-    solutions = project.solutions
-    correct = solutions.filter(final_answer_correct=True).count()
-    wrong = solutions.filter(final_answer_correct=False).count()
-    left = gradable(project).filter(final_answer_correct=None).count()
-    return Outcomes(correct, wrong, solutions.count() - correct - wrong, left)
+    counted = project.solutions.aggregate(
+        correct=Count("pk", filter=Q(final_answer_correct=True)),
+        wrong=Count("pk", filter=Q(final_answer_correct=False)),
+        unknown=Count("pk", filter=Q(final_answer_correct=None)),
+    )
+    return Outcomes(**counted)
 
 
 @dataclass(frozen=True)

@@ -11,6 +11,7 @@ from annotation.formats.record import Record, Rejection
 from annotation.formats.registry import READERS, TABLE, detect, reader_of
 from annotation.formats.table import Sample, fault_of, is_csv, proposed, sample
 from annotation.intake.decomposition import RULES
+from annotation.intake.dividing import Division, division_of
 from annotation.intake.opening import unpacked_head
 from annotation.intake.preparing import prepared
 
@@ -23,7 +24,8 @@ SHOWN = 3
 class Preview:
     """The format, the first records with their lines, and the first lines that would be rejected.
 
-    Of a table also how it begins, the mapping that it is read by, and what that lacks, in a sentence.
+    Of a table also how it begins, the mapping that it is read by, and what that lacks, in a sentence. `division` is of
+    the solutions that come as one text, None where none does.
     """
 
     format: str
@@ -33,6 +35,7 @@ class Preview:
     mapping: Mapping | None = None
     lacks: str = ""
     is_csv: bool = False
+    division: Division | None = None
 
 
 def preview_import(
@@ -75,12 +78,15 @@ def preview_import(
         raise DomainError("unreadable_file", f"{filename} cannot be read: {error.strerror or error}.") from None
     if not whole and len(items) < LOOKED_AT and items and isinstance(items[-1][1], Rejection):
         items.pop()  # cut off by us
+    texts = [item.solution_text for _, item in items if isinstance(item, Record) and item.solution_text]
+    division = division_of(texts, decomposition)
     read = [(line, prepared(line, item, decomposition)) for line, item in items]
     records = [(line, item) for line, item in read if isinstance(item, Record)]
     rejections = [item for _, item in read if isinstance(item, Rejection)]
     if begun is None:
-        return Preview(found, records[:SHOWN], rejections[:SHOWN])
-    return Preview(found, records[:SHOWN], rejections[:SHOWN], begun, mapping, is_csv=is_csv(content))
+        return Preview(found, records[:SHOWN], rejections[:SHOWN], division=division)
+    csv = is_csv(content)
+    return Preview(found, records[:SHOWN], rejections[:SHOWN], begun, mapping, is_csv=csv, division=division)
 
 
 class EndsOfFile(io.RawIOBase):

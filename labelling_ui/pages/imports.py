@@ -12,6 +12,8 @@ from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_POST
 
 from annotation.errors import DomainError
+from annotation.intake.decomposition import decompose
+from annotation.intake.dividing import division_of
 from annotation.intake.imports import cancel_import, progress_of, start_import
 from annotation.intake.previewing import PREVIEW_BYTES, preview_import
 from annotation.models import ImportJob, ImportOptions, Membership, Project
@@ -49,6 +51,7 @@ class ImportForm(forms.Form):
     )
     decomposition = forms.ChoiceField(
         choices=[
+            ("automatic", gettext_lazy("by what the text shows")),
             ("blank_lines", gettext_lazy("at blank lines")),
             ("lines", gettext_lazy("at every line")),
             ("numbered", gettext_lazy("at “Step 1”, “2.” and the like")),
@@ -56,6 +59,20 @@ class ImportForm(forms.Form):
         ],
         label=gettext_lazy("Split solutions into steps"),
         help_text=gettext_lazy("Only for solutions that come as one text. Formulas and code are never split."),
+    )
+
+
+class TextForm(forms.Form):
+    """A text to try the rules on."""
+
+    rule = forms.ChoiceField(
+        choices=ImportForm.base_fields["decomposition"].choices,  # type: ignore[attr-defined]
+        label=gettext_lazy("Split it into steps"),
+    )
+    text = forms.CharField(
+        max_length=100_000,
+        label=gettext_lazy("A solution"),
+        widget=forms.Textarea({"rows": 8, "placeholder": gettext_lazy("Paste a solution of your own.")}),
     )
 
 
@@ -101,7 +118,7 @@ def imports(request: HttpRequest, member: Membership) -> HttpResponseBase:
     listing = Listing(
         request, member.project.import_jobs.all(), COLUMNS, sort="-started", filters=ImportFilters(request.GET)
     )
-    context = {"member": member, "form": form}
+    context = {"member": member, "form": form, "text_form": TextForm(auto_id="try_%s")}
     return respond(request, "labelling_ui/import.html", listing, f"{member.project.slug}-imports", context)
 
 
@@ -139,10 +156,26 @@ def preview(request: HttpRequest, member: Membership) -> HttpResponseBase:
             decomposition=request.POST.get("decomposition", ""),
         )
         names = dict(ImportForm.base_fields["format"].choices)  # type: ignore[attr-defined]
-        context |= {"preview": found, "format": names[found.format], **for_page(found)}
+        context |= {"preview": found, "format": names[found.format], "rules": _rules(), **for_page(found)}
     except DomainError as error:
         context["error"] = error.message
     return render(request, "labelling_ui/import_preview.html", context)
+
+
+@require_POST
+@project_page(MANAGER)
+def try_steps(request: HttpRequest, member: Membership) -> HttpResponseBase:
+    """What a rule makes of a text that was pasted."""
+    form = TextForm(request.POST)
+    context: dict[str, Any] = {"form": form}
+    if form.is_valid():
+        text, rule = form.cleaned_data["text"], form.cleaned_data["rule"]
+        context |= {"steps": decompose(text, rule), "division": division_of([text], rule), "rules": _rules()}
+    return render(request, "labelling_ui/imports/steps_tried.html", context)
+
+
+def _rules() -> dict[str, Any]:
+    return dict(ImportForm.base_fields["decomposition"].choices)  # type: ignore[attr-defined]
 
 
 def import_job(request: HttpRequest, job_id: int) -> HttpResponseBase:

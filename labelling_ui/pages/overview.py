@@ -8,6 +8,7 @@ from django.shortcuts import render
 from django.urls import reverse
 from django.utils.translation import gettext as _
 
+from annotation.intake.answer_checks import outcomes_of
 from annotation.models import Membership, ModelVersion, Project
 from annotation.quality.agreement import Pairs, agreement_by_day
 from annotation.quality.statistics import median_seconds, my_progress
@@ -30,6 +31,7 @@ def overview(request: HttpRequest, member: Membership) -> HttpResponse:
     by_day = labels.labels_by_day(project, days=DAYS)
     agreement = agreement_by_day(project)
     versions = models.versions_with_scores(project)
+    outcomes = outcomes_of(project)
     context: dict[str, Any] = {
         "member": member,
         "progress": progress_of(project, by_day),
@@ -39,7 +41,8 @@ def overview(request: HttpRequest, member: Membership) -> HttpResponse:
         "median_seconds": median_seconds(project),
         "concerns": attention.concerns(member),
         **retraining(project),
-        "solutions": project.solutions.count(),
+        "solutions": outcomes.total,
+        "outcomes": outcomes,
         "charts": [
             {"chart": _progress_chart(project, by_day), "empty": _("The first labels show here.")},
             {"chart": _quality_chart(project, versions), "empty": _("The first model shows here, once you retrain.")},

@@ -33,6 +33,7 @@ class SolutionFilters(Filters):
         required=False,
         label=_("Reasoning shown"),
     )
+    outcome = forms.ChoiceField(choices=[words.ALL, *words.OUTCOMES], required=False, label=_("Final answer"))
     generation = forms.IntegerField(required=False, min_value=0, label=_("Generation"))
     lane = forms.CharField(required=False, widget=forms.HiddenInput)
     disagreement = forms.BooleanField(required=False, label=_("people disagree"))
@@ -56,6 +57,8 @@ class SolutionFilters(Filters):
         if visibility := chosen.get("visibility"):
             unknown = Q(provenance__visibility__isnull=True)
             rows = rows.filter(unknown if visibility == "unknown" else Q(provenance__visibility=visibility))
+        if outcome := chosen.get("outcome"):
+            rows = rows.filter(final_answer_correct={"correct": True, "wrong": False, "unknown": None}[outcome])
         if "annotated" in chosen:
             rows = rows.filter(labels__isnull=chosen["annotated"] == "no")
         if self.cleaned_data.get("generation") is not None:
@@ -68,12 +71,18 @@ class SolutionFilters(Filters):
         return rows
 
 
+def outcome_in_words(solution: Solution) -> str:
+    correct = solution.final_answer_correct
+    return "unknown" if correct is None else "correct" if correct else "wrong"
+
+
 COLUMNS = [
     Column("solution", _("Solution"), lambda s: s.pk, sort="pk"),
     Column("problem", _("Problem"), lambda s: s.problem.text),
     Column("domain", _("Domain"), lambda s: s.problem.domain, sort="problem__domain"),
     Column("split", _("Split"), lambda s: s.split, sort="split"),
     Column("policy", _("Policy model"), lambda s: s.generator, sort="generator"),
+    Column("answer", _("Final answer"), outcome_in_words, sort="final_answer_correct"),
     Column("labels", _("Labels"), lambda s: s.labels or 0, sort="labels", number=True),
     Column("score", _("Score"), lambda s: s.score, sort="score", number=True),
     Column("gain", _("Gain, nats"), lambda s: s.gain, sort="gain", number=True),

@@ -53,3 +53,17 @@ def test_a_file_of_no_known_format_is_refused_as_it_would_be():
     with pytest.raises(DomainError) as refused:
         preview(b'{"story": "once"}')
     assert refused.value.code == "unknown_format"
+
+
+def test_the_division_tells_how_many_steps_and_what_looks_wrong():
+    texts = [TEXT, "One line", "a\n\nb\n\n" + "x" * 3000]
+    head = b"\n".join(json.dumps({"problem": f"p{n}", "solution": text}).encode() for n, text in enumerate(texts))
+    division = preview(head).division
+    assert division is not None
+    assert (division.solutions, division.whole, division.many, division.long, division.short) == (3, 1, 0, 1, 2)
+    assert [(bar.least, bar.solutions) for bar in division.bars] == [(1, 1), (2, 0), (3, 2)]
+    assert division.longest == 3000
+    tried = {one.rule: (one.fewest, one.median, one.most) for one in division.tried}
+    assert tried["blank_lines"] == (1, 3, 3)
+    assert tried["lines"] == (1, 3, 4)
+    assert preview(lines(3, steps=["a"])).division is None

@@ -1,0 +1,74 @@
+"""Final answers: how many are right, the check of those that are not known, and where it says otherwise."""
+
+from typing import Any
+
+from django import forms
+from django.http import HttpRequest, HttpResponseBase
+from django.shortcuts import redirect, render
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+from django.views.decorators.http import require_POST
+
+from annotation.intake.answer_checks import cancel_answer_check, gradable, outcomes_of, start_answer_check
+from annotation.models import AnswerCheck, Membership, OutcomeDisagreement
+from labelling_ui.pages.access import MANAGER, STAFF, attempt, project_page
+from labelling_ui.pages.listing import Column, Listing, respond
+
+
+class CheckForm(forms.Form):
+    overwrite = forms.BooleanField(
+        required=False,
+        label=gettext_lazy("Also where an outcome was given or is from tests"),
+        help_text=gettext_lazy("Without it such outcomes stay, and are listed where the grader says otherwise."),
+    )
+
+
+COLUMNS = [
+    Column("solution", gettext_lazy("Solution"), lambda d: d.solution_id, sort="solution"),
+    Column("was", gettext_lazy("Outcome"), lambda d: _word(d.was), sort="was"),
+    Column("source", gettext_lazy("From"), lambda d: d.get_was_source_display(), sort="was_source"),
+    Column("graded", gettext_lazy("Graded"), lambda d: _word(d.graded), sort="graded"),
+    Column("answer", gettext_lazy("Its answer"), lambda d: d.answer),
+    Column("reference", gettext_lazy("Reference"), lambda d: d.solution.problem.reference_answer),
+]
+
+
+def _word(correct: bool) -> str:
+    return _("correct") if correct else _("wrong")
+
+
+@project_page(*STAFF)
+def answers(request: HttpRequest, member: Membership) -> HttpResponseBase:
+    if request.method == "POST":
+        return _start(request, slug=member.project.slug)
+    check = AnswerCheck.objects.filter(project=member.project).first()
+    live = check is not None and check.state in AnswerCheck.LIVE
+    context: dict[str, Any] = {"member": member, "tab": "solutions", "check": check, "live": live}
+    context["outcomes"] = outcomes_of(member.project)
+    if request.headers.get("HX-Request") and "sort" not in request.GET:
+        page = render(request, "labelling_ui/answers_live.html", context)
+        if not live:
+            page.headers["HX-Refresh"] = "true"  # what disagrees stands outside of the live part
+        return page
+    context["left"] = gradable(member.project).filter(final_answer_correct=None).count()
+    disagreements = OutcomeDisagreement.objects.filter(check_run=check).select_related("solution__problem")
+    listing = Listing(request, disagreements, COLUMNS, sort="solution")
+    context["form"] = CheckForm()
+    return respond(request, "labelling_ui/answers.html", listing, f"{member.project.slug}-answers", context)
+
+
+@project_page(MANAGER)
+def _start(request: HttpRequest, member: Membership) -> HttpResponseBase:
+    form = CheckForm(request.POST)
+    form.is_valid()
+    attempt(request, "", start_answer_check, project=member.project, overwrite=form.cleaned_data["overwrite"])
+    return redirect("answers", member.project.slug)
+
+
+@require_POST
+@project_page(MANAGER)
+def cancel(request: HttpRequest, member: Membership) -> HttpResponseBase:
+    check = AnswerCheck.objects.filter(project=member.project, state__in=AnswerCheck.LIVE).first()
+    if check is not None:
+        attempt(request, _("The check stops within a minute. What it graded stays."), cancel_answer_check, check=check)
+    return redirect("answers", member.project.slug)
