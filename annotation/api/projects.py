@@ -1,6 +1,6 @@
 """Projects: list, create, look at, change."""
 
-from typing import Any
+from typing import Any, NoReturn
 
 from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
@@ -9,10 +9,11 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from annotation.api.authentication import caller
+from annotation.api.errors import ErrorSerializer
 from annotation.api.fields import JSONObjectField
 from annotation.api.paging import PagedView
 from annotation.membership.access import find_project, visible_projects
-from annotation.membership.projects import change_project, create_project
+from annotation.membership.projects import change_project, create_project, delete_project
 from annotation.models import Project
 from annotation.rounds.gateway.training import check_training
 
@@ -80,3 +81,8 @@ class ProjectDetail(APIView):
         given.is_valid(raise_exception=True)
         changed = change_project(by=caller(request), project=project, **given.validated_data)
         return Response(ProjectSerializer(changed).data)
+
+    @extend_schema(operation_id="delete_project", request=None, responses={409: ErrorSerializer})
+    def delete(self, request: Request, slug: str) -> NoReturn:
+        """Refused to everybody: 403 for all but managers, 409 `project_kept` for them. The attempt is on record."""
+        delete_project(by=caller(request), project=find_project(request.user, slug))

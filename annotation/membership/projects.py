@@ -1,7 +1,7 @@
 """Projects are created and changed here."""
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NoReturn
 
 import msgspec
 from django.contrib.auth.models import User
@@ -79,6 +79,18 @@ def change_project(*, by: User, project: Project, **changes: Any) -> Project:
         after={field: after[field] for field in changes},
     )
     return project
+
+
+def delete_project(*, by: User, project: Project) -> NoReturn:
+    """Refuse: a project stays, with its labels and its audit rows. Whoever tries leaves an audit row.
+
+    Raises Forbidden for all but its managers, Conflict (`project_kept`) for them.
+    """
+    audit.record(by=by, action="project.delete_refused", target=project, project=project)
+    require_role(by, project, Membership.Role.MANAGER)
+    raise Conflict(
+        "project_kept", "A project is kept with its labels and the record of who did what. Pause it, and nobody labels."
+    )
 
 
 def _description(project: Project) -> dict[str, Any]:

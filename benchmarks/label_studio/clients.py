@@ -14,6 +14,8 @@ import numpy as np
 
 from benchmarks.label_studio.work import Request, Side
 
+LOST = 599
+
 
 class Loop(msgspec.Struct):
     """What annotators saw in `seconds`: whole cycles, milliseconds of claims and submissions, and what went wrong.
@@ -49,7 +51,7 @@ class Connection:
         self._streams: tuple[asyncio.StreamReader, asyncio.StreamWriter] | None = None
 
     async def ask(self, request: Request) -> tuple[int, bytes]:
-        """Status and body of the answer."""
+        """Status and body of the answer; LOST where the server closes a fresh connection without one."""
         head = f"{request.method} {request.path} HTTP/1.1\r\n{self._shared}Content-Length: {len(request.body)}\r\n\r\n"
         sent = head.encode() + request.body
         if self._streams is not None:
@@ -58,7 +60,11 @@ class Connection:
             except (asyncio.IncompleteReadError, ConnectionError):
                 self.close()
         self._streams = await asyncio.open_connection(self._place.hostname, self._place.port, limit=1 << 20)
-        return await self._exchange(*self._streams, sent)
+        try:
+            return await self._exchange(*self._streams, sent)
+        except (asyncio.IncompleteReadError, ConnectionError):
+            self.close()
+            return LOST, b""
 
     def close(self) -> None:
         if self._streams is not None:

@@ -3,7 +3,7 @@
 import pytest
 from rest_framework.test import APIClient
 
-from annotation.models import ImportJob, Snapshot, TrainingRun
+from annotation.models import AuditEntry, ImportJob, Project, Snapshot, TrainingRun
 from tests.factories import MembershipFactory, ProjectFactory, UserFactory
 
 pytestmark = pytest.mark.django_db
@@ -62,3 +62,18 @@ def test_what_an_address_without_the_project_shows(project, statuses, kind):
         "snapshots": lambda: Snapshot.objects.create(project=project, sha256="0" * 64, path="f"),
     }[kind]()
     assert statuses(f"{kind}/{row.pk}/") == (*OF_A_ROW[kind], 404, 401)
+
+
+def test_nobody_deletes_a_project_and_who_tries_is_on_record(project):
+    people = [MembershipFactory(project=project, role=role).user for role in ("annotator", "reviewer", "manager")]
+    found = []
+    for user in [*people, UserFactory()]:
+        client = APIClient()
+        client.force_authenticate(user)
+        answer = client.delete(f"/api/v1/projects/{project.slug}/")
+        found.append((answer.status_code, answer.json()["code"]))
+
+    assert found == [(403, "role_needed"), (403, "role_needed"), (409, "project_kept"), (404, "project_not_found")]
+    assert Project.objects.filter(pk=project.pk).exists()
+    tried = AuditEntry.objects.filter(project=project, action="project.delete_refused").order_by("pk")
+    assert [entry.by for entry in tried] == people
