@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
+from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 
 from annotation.models import AuditEntry, ImportJob, Membership, Project, Snapshot, TrainingRun
@@ -98,6 +99,19 @@ def test_solutions_show_what_made_them_and_are_filtered_by_it(manager: Client, p
     page = manager.get(f"/p/algebra/solutions/{one.pk}/").content.decode()
     for said in ("solver@step400", "Solve: &lt;b&gt;", "a summary", "final answer right (tests that were run)"):
         assert said in page
+
+
+def test_results_of_tests_are_taken_on_a_page_and_what_was_refused_is_said(manager: Client, project: Project) -> None:
+    one = project.solutions.order_by("pk").first()
+    project.solutions.filter(pk=one.pk).update(external_id="s1")
+    lines = b'{"id": "s1", "passed": 2, "failed": 1}\n{"id": "<s2>", "passed": 1}\n'
+    page = manager.post("/p/algebra/import/test-results/", {"file": SimpleUploadedFile("r.jsonl", lines)})
+    assert "no solution here has this id" in page.content.decode()
+    assert "&lt;s2&gt;" in page.content.decode()
+    one.refresh_from_db()
+    assert (one.final_answer_correct, one.outcome_source) == (False, "tests")
+    page = manager.post("/p/algebra/import/test-results/", {"file": SimpleUploadedFile("r.xml", b"<html/>")})
+    assert "begins no JUnit report" in page.content.decode()
 
 
 def test_lists_filter_sort_and_download_alike(manager: Client, project: Project) -> None:

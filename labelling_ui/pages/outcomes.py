@@ -1,0 +1,31 @@
+"""Outcomes of code from a file of test results."""
+
+from django import forms
+from django.http import HttpRequest, HttpResponseBase
+from django.shortcuts import render
+from django.utils.translation import gettext_lazy
+
+from annotation.intake.outcomes import apply_results, kind_of
+from annotation.models import Membership
+from labelling_ui.pages.access import MANAGER, attempt, project_page
+
+
+class ResultsForm(forms.Form):
+    file = forms.FileField(
+        label=gettext_lazy("Test results"),
+        help_text=gettext_lazy("A JUnit report (.xml), or JSON Lines of id, passed and failed."),
+    )
+
+
+@project_page(MANAGER)
+def test_results(request: HttpRequest, member: Membership) -> HttpResponseBase:
+    """The form, and behind an upload what the results changed."""
+    form = ResultsForm(request.POST if request.method == "POST" else None, request.FILES or None)
+    applied = None
+    if request.method == "POST" and form.is_valid():
+        file = form.cleaned_data["file"]
+        applied = attempt(
+            request, "", apply_results, project=member.project, content=file.file, kind=kind_of(file.name)
+        )
+    context = {"member": member, "tab": "import", "form": form, "applied": applied}
+    return render(request, "labelling_ui/test_results.html", context)
