@@ -28,6 +28,7 @@ PAGES = [
     "/p/algebra/",
     "/p/algebra/labels/",
     "/p/algebra/solutions/",
+    "/p/algebra/queue/",
     "/p/algebra/disputes/",
     "/p/algebra/generations/",
     "/p/algebra/generations/0/",
