@@ -4,6 +4,7 @@ from django.urls import URLPattern, URLResolver, include, path
 
 from labelling_ui.pages import (
     answers,
+    contrasts,
     disputes,
     exports,
     generations,
@@ -44,6 +45,7 @@ of_a_project: list[URLPattern | URLResolver] = [
     path("disputes/", disputes.disputes, name="disputes"),
     path("disputes/<int:dispute_id>/decide/", disputes.decide, name="dispute-decide"),
     path("quality/", quality.quality, name="quality"),
+    path("quality/sources/", contrasts.contrasts, name="contrasts"),
     path("quality/set-aside/", quality.set_aside, name="labels-set-aside"),
     path("quality/<int:batch_id>/decide/", quality.decide, name="batch-decide"),
     path("gold/", gold.gold, name="gold"),

@@ -13,7 +13,7 @@ from annotation.api.downloads import download
 from annotation.api.fields import JSONObjectField
 from annotation.api.paging import PagedView
 from annotation.datasets.cards import dataset_card
-from annotation.datasets.exporting import FORMATS, NEUTRAL, export_name, export_snapshot
+from annotation.datasets.exporting import CONTENT_TYPES, FORMATS, NEUTRAL, content_type, export_name, export_snapshot
 from annotation.datasets.snapshots import create_snapshot
 from annotation.errors import Missing
 from annotation.membership.access import find_project, require_role, visible_projects
@@ -37,7 +37,8 @@ class FreezeSerializer(serializers.Serializer):
         default=dict,
         help_text="`splits`, `policies`, `visibilities`, `source_kinds`, `finish_reasons`, `lanes`, "
         "`generations` (lists; empty is all), `submitted_from`, `submitted_to` (ISO 8601), "
-        "`min_annotations` (1), `revisions` (latest or all).",
+        "`min_annotations` (1), `revisions` (latest or all), `agreement` "
+        "(`sources`: two or more; `on`: first_error, within_one or presence; `keep`: agreeing or differing).",
     )
 
 
@@ -81,16 +82,16 @@ class Download(APIView):
     @extend_schema(
         operation_id="download_snapshot",
         parameters=[DownloadSerializer],
-        responses={(200, "application/x-ndjson"): OpenApiTypes.BINARY},
+        responses={(200, kind): OpenApiTypes.BINARY for kind in CONTENT_TYPES.values()},
     )
     def get(self, request: Request, snapshot_id: int) -> StreamingHttpResponse:
-        """The snapshot as PRM800K, TRL stepwise supervision, or Stepmark's own records. A manager may."""
+        """The snapshot as PRM800K, TRL stepwise supervision, a table, or Stepmark's own records. A manager may."""
         snapshot = _find(request, snapshot_id)
         asked = DownloadSerializer(data=request.query_params)
         asked.is_valid(raise_exception=True)
         format, neutral = asked.validated_data["format"], asked.validated_data["neutral"]
         content = export_snapshot(snapshot, format, neutral=neutral)
-        return download(content, name=export_name(snapshot, format), content_type="application/x-ndjson")
+        return download(content, name=export_name(snapshot, format), content_type=content_type(format))
 
 
 class Card(APIView):

@@ -5,6 +5,7 @@ from django.urls import URLPattern, URLResolver, path, re_path
 from annotation.api import (
     annotations,
     claims,
+    contrasts,
     disputes,
     domain_champions,
     errors,
@@ -44,6 +45,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("projects/<slug:slug>/gold-accuracy/", gold.GoldAccuracy.as_view()),
     path("gold/<int:gold_id>/retire/", gold.RetireGold.as_view()),
     path("projects/<slug:slug>/members/<int:member_id>/screening-decisions/", gold.ScreeningDecisions.as_view()),
+    path("projects/<slug:slug>/contrasts/", contrasts.Contrasts.as_view()),
     path("projects/<slug:slug>/runs/", runs.Runs.as_view()),
     path("projects/<slug:slug>/generations/", generations.Generations.as_view()),
     path("projects/<slug:slug>/learning/", learning.Learning.as_view()),

@@ -9,6 +9,7 @@ import msgspec
 from annotation.errors import DomainError
 from annotation.formats.provenance import Visibility
 from annotation.formats.record import FinishReason, RecordAnnotation, SourceKind
+from annotation.models.agreement_rule import AgreementRule
 
 Split = Literal["pool", "calibration", "holdout"]
 Lane = Literal["screening", "gold", "holdout", "calibration", "control", "acquisition", "overlap"]
@@ -23,7 +24,8 @@ class SnapshotFilters(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=
     `revisions` is "latest" for each person's last word on a solution, "all" for the earlier ones too. Batches that are
     set aside are left out unless `set_aside` is "included". So are gold solutions, and what people answered in the
     gold and screening lanes, unless `gold` is, or `lanes` names one of these. `consensus` says how the words on a step
-    are put together: by their "shares", or weighed by each giver's "reliability".
+    are put together: by their "shares", or weighed by each giver's "reliability". `agreement` keeps the solutions on
+    which sources agree, or differ, by all that they said last: also by labels that the other filters leave out.
     """
 
     splits: list[Split] = []
@@ -40,6 +42,7 @@ class SnapshotFilters(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=
     set_aside: Literal["left_out", "included"] = "left_out"
     gold: Literal["left_out", "included"] = "left_out"
     consensus: Literal["shares", "reliability"] = "shares"
+    agreement: AgreementRule | None = None
 
     @property
     def takes_gold(self) -> bool:
@@ -76,10 +79,13 @@ def parse_filters(given: dict[str, Any]) -> SnapshotFilters:
 
 def in_words(filters: Mapping[str, Any]) -> list[str]:
     """What stored filters ask for, one phrase each; none where they ask for everything."""
-    return [
-        f"{name.replace('_', ' ')}: {', '.join(map(str, asked)) if isinstance(asked, list) else asked}"
-        for name, asked in filters.items()
-    ]
+    return [f"{name.replace('_', ' ')}: {_in_words(asked)}" for name, asked in filters.items()]
+
+
+def _in_words(asked: Any) -> str:
+    if isinstance(asked, dict):
+        return str(msgspec.convert(asked, AgreementRule))
+    return ", ".join(map(str, asked)) if isinstance(asked, list) else str(asked)
 
 
 def _moment(value: Any) -> Any:

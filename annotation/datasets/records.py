@@ -8,11 +8,12 @@ import msgspec
 from django.db import connection, transaction
 from django.db.models import Count, Exists, OuterRef, Q, QuerySet
 
-from annotation.datasets.filters import SnapshotFilters
+from annotation.datasets.filters import HIDDEN, SnapshotFilters
 from annotation.datasets.reading import Label, read_solutions
 from annotation.formats.record import Record, RecordAnnotation
 from annotation.models import Annotation, LabelBatch, Project, Solution
 from annotation.quality.consensus import consensus_of, reliability_of, with_reliability
+from annotation.quality.contrast import Told, keeps
 from annotation.quality.gold import active_gold, is_gold
 from annotation.quality.reliability import Reliability
 
@@ -29,7 +30,7 @@ def stream_records(*, project: Project, filters: SnapshotFilters) -> Iterator[Re
         reliability = _reliability(project, filters) if filters.consensus == "reliability" else None
         for record, labels in _read(project, _solutions(project, filters)):
             latest, kept = _taken(labels, filters)
-            if len(kept) >= filters.min_annotations:
+            if len(kept) >= filters.min_annotations and _agreed(record, labels, filters):
                 record.annotations = [with_reliability(one, reliability) for one in kept] if reliability else kept
                 record.consensus = consensus_of(latest, reliability)
                 yield record
@@ -95,6 +96,17 @@ def _read(project: Project, solutions: QuerySet[Solution]) -> Iterator[tuple[Rec
     ids = solutions.values_list("pk", flat=True).iterator(chunk_size=10 * AT_ONCE)
     while chunk := list(islice(ids, AT_ONCE)):
         yield from read_solutions(chunk, batches_set_aside=aside)
+
+
+def _agreed(record: Record, labels: list[Label], filters: SnapshotFilters) -> bool:
+    """Whether the sources that the filters name agree on the solution as they ask, by all that they said last."""
+    rule = filters.agreement
+    if rule is None or (rule.splits and record.split not in rule.splits):
+        return True
+    said = [label for label in labels if filters.takes_gold or label.told.lane not in HIDDEN]
+    last = {label.giver: label for label in sorted(said, key=lambda label: label.revision)}
+    counting = [label.told for label in last.values() if filters.set_aside == "included" or not label.set_aside]
+    return keeps(rule, (Told(one.source_kind, one.source_name, one.first_error) for one in counting))
 
 
 def _taken(labels: list[Label], filters: SnapshotFilters) -> tuple[list[RecordAnnotation], list[RecordAnnotation]]:

@@ -1,4 +1,4 @@
-"""TRL's stepwise supervision: `{"prompt": ..., "completions": [...], "labels": [true, ...]}` a line.
+"""TRL's stepwise supervision: `{"prompt": ..., "completions": [...], "labels": [true, ...]}` a line or Parquet row.
 
 The format has a yes or no for each step of one line of steps. Writing follows the path that the
 annotations agree on; the line ends at the first error, or before the first step that has no yes or no:
@@ -9,12 +9,21 @@ from collections.abc import Iterable, Iterator
 from typing import Any, BinaryIO, Literal
 
 import msgspec
+import pyarrow
 
+from annotation.formats import parquet_rows
 from annotation.formats.given import rated_label
 from annotation.formats.path import Taken, agreed_rating, consensus_path
 from annotation.formats.reading import Numbered, Unreadable, read_records
 from annotation.formats.record import Completion, Record
 
+SCHEMA = pyarrow.schema(
+    [
+        ("prompt", pyarrow.string()),
+        ("completions", pyarrow.list_(pyarrow.string())),
+        ("labels", pyarrow.list_(pyarrow.bool_())),
+    ]
+)
 Neutral = Literal["positive", "negative", "drop"]
 
 
@@ -33,6 +42,16 @@ def write(
     records: Iterable[Record], *, neutral: Neutral = "positive", stop_at_first_error: bool = True
 ) -> Iterator[bytes]:
     """One line for each solution that has a label on its agreed path."""
+    for row in _rows(records, neutral, stop_at_first_error):
+        yield msgspec.json.encode(row) + b"\n"
+
+
+def write_parquet(records: Iterable[Record], *, neutral: Neutral = "positive") -> Iterator[bytes]:
+    """The same rows as a Parquet file, as TRL's own datasets are stored."""
+    return parquet_rows.write_rows(_rows(records, neutral, True), SCHEMA)
+
+
+def _rows(records: Iterable[Record], neutral: Neutral, stop_at_first_error: bool) -> Iterator[dict[str, Any]]:
     for record in records:
         completions, labels = [], []
         for step in consensus_path(record):
@@ -45,8 +64,7 @@ def write(
             if rating == -1 and stop_at_first_error:
                 break
         if labels:
-            line = {"prompt": record.problem, "completions": completions, "labels": labels}
-            yield msgspec.json.encode(line) + b"\n"
+            yield {"prompt": record.problem, "completions": completions, "labels": labels}
 
 
 def _label(rating: int | None, neutral: Neutral) -> bool | None:

@@ -6,6 +6,7 @@ import msgspec
 
 from annotation.formats.record import SourceKind
 from annotation.formats.trl import Neutral
+from annotation.models.agreement_rule import AgreementRule
 from annotation.models.gold_policy import GoldPolicy, ScreeningPolicy
 from annotation.models.rounds_policy import RoundsPolicy
 
@@ -91,7 +92,8 @@ class ProjectPolicy(msgspec.Struct, forbid_unknown_fields=True):
 
     `neutral` maps the neutral rating for training only; snapshots keep all three classes.
     `training_sources` names the kinds of label source that are pooled for training; anything but
-    people has to be asked for. `cold_start` says how the first generation's acquisition lane is filled: at random as
+    people has to be asked for, and with `training_agreement` only solutions that the rule keeps teach.
+    `cold_start` says how the first generation's acquisition lane is filled: at random as
     the control lane is, or by the backbone's surprise, which needs no labels. The gate measures only where at least
     `gate_min_holdout` holdout solutions have a known first error. The latest `keep_models` versions keep their weights.
     `shadow_models` compares, after each round, what equal time spent on acquisition and on control taught. `training`
@@ -111,6 +113,7 @@ class ProjectPolicy(msgspec.Struct, forbid_unknown_fields=True):
     training_sources: Annotated[list[SourceKind], msgspec.Meta(min_length=1)] = msgspec.field(
         default_factory=lambda: ["human"]
     )
+    training_agreement: AgreementRule | None = None
     backbone: str = "tiny"
     rounds: RoundsPolicy = msgspec.field(default_factory=RoundsPolicy)
     gate_tolerance: Annotated[float, msgspec.Meta(ge=0)] = 0.02

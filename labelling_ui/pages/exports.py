@@ -10,12 +10,13 @@ from django.utils.translation import gettext_lazy
 
 from annotation.api.downloads import download as streamed
 from annotation.datasets.cards import dataset_card
-from annotation.datasets.exporting import FORMATS, export_name, export_snapshot
+from annotation.datasets.exporting import FORMATS, content_type, export_name, export_snapshot
 from annotation.datasets.filters import in_words
 from annotation.datasets.snapshots import create_snapshot
 from annotation.models import Membership, Project, Snapshot
 from labelling_ui import words
 from labelling_ui.pages.access import MANAGER, attempt, project_page
+from labelling_ui.pages.agreement_fields import FIELDS, AgreementFields
 from labelling_ui.pages.listing import Column, Listing, respond
 
 
@@ -23,7 +24,7 @@ def _several(choices: Any, label: Any) -> forms.MultipleChoiceField:
     return forms.MultipleChoiceField(choices=choices, required=False, widget=forms.CheckboxSelectMultiple, label=label)
 
 
-class SnapshotForm(forms.Form):
+class SnapshotForm(AgreementFields):
     """Nothing chosen asks for everything."""
 
     splits = _several(words.SPLITS, gettext_lazy("Splits"))
@@ -51,7 +52,9 @@ class SnapshotForm(forms.Form):
 
     def filters(self) -> dict[str, Any]:
         """What `create_snapshot` takes."""
-        chosen = {name: value for name, value in self.cleaned_data.items() if value}
+        chosen = {name: value for name, value in self.cleaned_data.items() if value and name not in FIELDS}
+        if rule := self.agreement():
+            chosen["agreement"] = rule
         for name in ("submitted_from", "submitted_to"):
             if name in chosen:
                 chosen[name] = chosen[name].isoformat()
@@ -83,13 +86,13 @@ def export(request: HttpRequest, member: Membership) -> HttpResponseBase:
 
 @project_page(MANAGER)
 def download(request: HttpRequest, member: Membership, snapshot_id: int, format: str) -> HttpResponseBase:
-    """The snapshot as `prm800k`, `trl` or `records`, streamed."""
+    """The snapshot in a format, streamed."""
     snapshot = _find(member.project, snapshot_id)
     if format not in FORMATS:
         raise Http404("There is no such format.")
     neutral = member.project.policies.neutral
     content = export_snapshot(snapshot, format, neutral=neutral)
-    return streamed(content, name=export_name(snapshot, format), content_type="application/x-ndjson")
+    return streamed(content, name=export_name(snapshot, format), content_type=content_type(format))
 
 
 @project_page(MANAGER)

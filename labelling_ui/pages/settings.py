@@ -17,6 +17,7 @@ from annotation.models import Membership, Project
 from annotation.rounds.gateway.training import check_training
 from labelling_ui import words
 from labelling_ui.pages.access import MANAGER, attempt, project_page, signed_in
+from labelling_ui.pages.agreement_fields import FIELDS, AgreementFields, agreement_initial
 from labelling_ui.pages.gold_form import GoldFields, gold_initial
 from labelling_ui.pages.rounds_form import RoundsFields, rounds_initial
 
@@ -24,7 +25,7 @@ CAPS = ("problem", "domain")
 MIX = ("control", "holdout", "calibration", "overlap")
 
 
-class SettingsForm(RoundsFields, GoldFields):
+class SettingsForm(RoundsFields, GoldFields, AgreementFields):
     """The project as one form; the domain's own check of scheme and policy has the last word."""
 
     name = forms.CharField(max_length=200, label=gettext_lazy("Name"))
@@ -201,6 +202,7 @@ class SettingsForm(RoundsFields, GoldFields):
             (_("How people rate"), self.scheme),
             (_("What the queue holds"), self.queue),
             (_("What a round does"), self.rounds),
+            (_("Which solutions teach, by their sources"), FIELDS),
             (_("How labels are weighed and watched"), self.watch),
             (_("Gold and screening"), self.hidden),
             (_("When rounds begin by themselves"), self.when),
@@ -226,6 +228,7 @@ class SettingsForm(RoundsFields, GoldFields):
         policy["quality"] = {name: data[name] for name in self.watch}
         policy["rounds"] = self.rounds_policy()
         policy |= self.gold_policies()
+        policy["training_agreement"] = self.agreement()
         return {
             "name": data["name"],
             "guidelines": data["guidelines"],
@@ -255,6 +258,7 @@ def initial_of(project: Project) -> dict[str, Any]:
     values |= {name: getattr(policy, name) for name in names if name not in (*MIX, *CAPS)}
     values |= rounds_initial(policy.rounds)
     values |= gold_initial(policy)
+    values |= agreement_initial(policy.training_agreement)
     return values | {"name": project.name, "guidelines": project.guidelines}
 
 

@@ -8,8 +8,9 @@ from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import render
 from django.utils.translation import gettext_lazy as _
 
-from annotation.models import Annotation, Membership, PoolScore, Project, QueueItem, Solution
+from annotation.models import Annotation, LabelSource, Membership, PoolScore, Project, QueueItem, Solution
 from annotation.quality.agreement import disagreements
+from annotation.quality.contrast import WAYS, contrasted
 from annotation.rounds.registry import champion_of
 from labelling_ui import words
 from labelling_ui.pages.access import STAFF, project_page
@@ -37,10 +38,16 @@ class SolutionFilters(Filters):
     generation = forms.IntegerField(required=False, min_value=0, label=_("Generation"))
     lane = forms.CharField(required=False, widget=forms.HiddenInput)
     disagreement = forms.BooleanField(required=False, label=_("people disagree"))
+    one = forms.ModelChoiceField(LabelSource.objects.none(), required=False, widget=forms.HiddenInput)
+    other = forms.ModelChoiceField(LabelSource.objects.none(), required=False, widget=forms.HiddenInput)
+    way = forms.ChoiceField(choices=[(way, way) for way in WAYS], required=False, widget=forms.HiddenInput)
 
     def __init__(self, *args: Any, project: Project, **named: Any) -> None:
         super().__init__(*args, **named)
         self.project = project
+        for name in ("one", "other"):
+            source: forms.ModelChoiceField = self.fields[name]  # type: ignore[assignment]
+            source.queryset = project.label_sources.all()
 
     def chosen(self) -> dict[str, Any]:
         return {name: value for name, value in super().chosen().items() if value}
@@ -68,6 +75,9 @@ class SolutionFilters(Filters):
             rows = rows.filter(pk__in=items.values("solution"))
         if "disagreement" in chosen:
             rows = rows.filter(pk__in=disagreements(self.project).values("pk"))
+        if {"one", "other", "way"} <= chosen.keys():
+            found = contrasted(one=chosen["one"], other=chosen["other"], way=chosen["way"])
+            rows = rows.filter(pk__in=found.values("pk"))
         return rows
 
 

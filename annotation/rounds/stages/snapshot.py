@@ -1,5 +1,9 @@
 """Freeze the labels that the round learns from and is measured on."""
 
+from typing import Any
+
+import msgspec
+
 from annotation.datasets.snapshots import create_snapshot
 from annotation.rounds.work import Outcome, StageWork
 
@@ -9,7 +13,10 @@ def perform(work: StageWork) -> Outcome:
     if run.snapshot is None:
         # Only the kinds of labels that the policy pools, so that the consensus in the file is the one that trains.
         policy = work.project.policies
-        filters = {"source_kinds": policy.training_sources, "consensus": policy.quality.consensus}
+        filters: dict[str, Any] = {"source_kinds": policy.training_sources, "consensus": policy.quality.consensus}
+        if policy.training_agreement:
+            only_training = msgspec.structs.replace(policy.training_agreement, splits=["pool"])
+            filters["agreement"] = msgspec.to_builtins(only_training)
         run.snapshot = create_snapshot(by=run.requested_by, project=work.project, filters=filters)
         run.save(update_fields=["snapshot"])
     return Outcome(f"{run.snapshot.counts['solutions']:,} labelled solutions, snapshot {run.snapshot.sha256[:8]}")

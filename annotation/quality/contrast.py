@@ -1,0 +1,130 @@
+"""Sources of labels against each other: how often two of them name the same first error, and where they do not.
+
+Keeping only the solutions on which Monte Carlo estimates and a model judge agree is the consensus filtering of
+"The Lessons of Developing Process Reward Models in Mathematical Reasoning" (Zhang et al. 2025).
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from itertools import combinations
+from typing import NamedTuple
+
+from django.db import connection
+from django.db.models import QuerySet
+from django.db.models.expressions import RawSQL
+
+from annotation.models import LabelSource, Project, Solution
+from annotation.models.agreement_rule import AgreementRule, AgreeOn
+
+NONE = -1
+
+
+class Told(NamedTuple):
+    """What one source says of a solution; the first error is None where it is not known."""
+
+    kind: str
+    name: str
+    first_error: int | None
+
+
+@dataclass
+class Contrast:
+    """Pairs of labels by two sources on one solution.
+
+    Those with the same first error and those at most one step apart; those where both find an error, neither does,
+    only the one, only the other.
+    """
+
+    pairs: int = 0
+    exact: int = 0
+    within_one: int = 0
+    both: int = 0
+    neither: int = 0
+    only_one: int = 0
+    only_other: int = 0
+
+    @property
+    def differing(self) -> int:
+        return self.pairs - self.exact
+
+    def add(self, one: int, other: int, pairs: int) -> None:
+        """Count pairs of labels with these first errors, NONE for none."""
+        self.pairs += pairs
+        self.exact += pairs * agree(one, other, "first_error")
+        self.within_one += pairs * agree(one, other, "within_one")
+        self.both += pairs * (one != NONE and other != NONE)
+        self.neither += pairs * (one == other == NONE)
+        self.only_one += pairs * (one != NONE and other == NONE)
+        self.only_other += pairs * (one == NONE and other != NONE)
+
+
+def agree(one: int, other: int, on: AgreeOn) -> bool:
+    """Whether two first errors are the same by the rule; "no error" (NONE) has no neighbour."""
+    if on == "presence":
+        return (one == NONE) == (other == NONE)
+    return one == other or (on == "within_one" and min(one, other) != NONE and abs(one - other) == 1)
+
+
+def keeps(rule: AgreementRule, labels: Iterable[Told]) -> bool:
+    """Whether a solution with these labels is one that the rule keeps."""
+    known = [(label, label.first_error) for label in labels if label.first_error is not None]
+    words = [{error for label, error in known if _is_of(label, source)} for source in rule.sources]
+    if not all(words):
+        return rule.silent == "kept"
+    said = set().union(*words)
+    agreeing = all(agree(one, other, rule.on) for one, other in combinations(said, 2))
+    return agreeing == (rule.keep == "agreeing")
+
+
+def _is_of(label: Told, source: str) -> bool:
+    kind, _, name = source.partition(":")
+    return label.kind == kind and name in ("", label.name)
+
+
+def contrasts(project: Project) -> list[tuple[LabelSource, LabelSource, Contrast]]:
+    """Every two sources that told a first error of one solution, the most pairs first."""
+    sources = {source.pk: source for source in LabelSource.objects.filter(project=project)}
+    found: dict[tuple[int, int], Contrast] = {}
+    with connection.cursor() as cursor:
+        cursor.execute(_TOLD + _PAIRS, [project.pk])
+        for one, other, error, other_error, pairs in cursor:
+            found.setdefault((one, other), Contrast()).add(error, other_error, pairs)
+    rows = [(sources[one], sources[other], contrast) for (one, other), contrast in found.items()]
+    return sorted(rows, key=lambda row: -row[2].pairs)
+
+
+def contrasted(*, one: LabelSource, other: LabelSource, way: str) -> QuerySet[Solution]:
+    """The solutions that two sources labelled in one of WAYS, which are the fields of Contrast and `differing`."""
+    chosen = RawSQL(f"{_TOLD} {_SOLUTIONS} AND {WAYS[way]}", [one.project_id, one.pk, other.pk])
+    return Solution.objects.filter(project=one.project_id, pk__in=chosen)
+
+
+WAYS = {
+    "pairs": "TRUE",
+    "exact": "one.first_error = other.first_error",
+    "differing": "one.first_error <> other.first_error",
+    "within_one": "(one.first_error = other.first_error OR (least(one.first_error, other.first_error) >= 0"
+    " AND abs(one.first_error - other.first_error) = 1))",
+    "both": "least(one.first_error, other.first_error) >= 0",
+    "neither": "greatest(one.first_error, other.first_error) < 0",
+    "only_one": "one.first_error >= 0 AND other.first_error < 0",
+    "only_other": "one.first_error < 0 AND other.first_error >= 0",
+}
+_TOLD = """
+WITH told AS (
+    SELECT DISTINCT ON (solution_id, source_id, annotator_id) solution_id, source_id, first_error
+    FROM annotation_annotation
+    WHERE project_id = %s
+    ORDER BY solution_id, source_id, annotator_id, revision DESC
+)
+"""
+_PAIRS = """
+SELECT one.source_id, other.source_id, one.first_error, other.first_error, count(*)
+FROM told one JOIN told other USING (solution_id)
+WHERE one.source_id < other.source_id AND one.first_error IS NOT NULL AND other.first_error IS NOT NULL
+GROUP BY 1, 2, 3, 4
+"""
+_SOLUTIONS = """
+SELECT solution_id FROM told one JOIN told other USING (solution_id)
+WHERE one.source_id = %s AND other.source_id = %s
+"""

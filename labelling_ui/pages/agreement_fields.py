@@ -1,0 +1,60 @@
+"""The form fields of an agreement rule, for snapshots and for what trains."""
+
+from typing import Any
+
+from django import forms
+from django.utils.translation import gettext as _now
+from django.utils.translation import gettext_lazy as _
+
+from annotation.models.agreement_rule import AgreementRule
+from labelling_ui import words
+
+NAMES = ("sources", "on", "keep", "silent")
+FIELDS = tuple(f"agreement_{name}" for name in NAMES)
+
+
+class AgreementFields(forms.Form):
+    """No source chosen: no rule."""
+
+    agreement_sources = forms.MultipleChoiceField(
+        choices=words.SOURCES,
+        required=False,
+        widget=forms.CheckboxSelectMultiple,
+        label=_("Compare these sources"),
+        help_text=_("Two or more, by all their labels; none: solutions are kept whatever sources say."),
+    )
+    agreement_keep = forms.ChoiceField(
+        choices=[("agreeing", _("where they agree")), ("differing", _("where they differ"))],
+        required=False,
+        label=_("Keep the solutions"),
+    )
+    agreement_on = forms.ChoiceField(
+        choices=[
+            ("first_error", _("on the first error")),
+            ("within_one", _("on the first error, within one step")),
+            ("presence", _("on whether there is an error")),
+        ],
+        required=False,
+        label=_("Agreement is"),
+    )
+    agreement_silent = forms.ChoiceField(
+        choices=[("dropped", _("is left out")), ("kept", _("is kept"))],
+        required=False,
+        label=_("A solution that one of them did not label"),
+    )
+
+    def clean_agreement_sources(self) -> list[str]:
+        sources: list[str] = self.cleaned_data["agreement_sources"]
+        if len(sources) == 1:
+            raise forms.ValidationError(_now("Choose another one to compare it with, or none."))
+        return sources
+
+    def agreement(self) -> dict[str, Any] | None:
+        """The rule, as filters and policies hold it."""
+        if not self.cleaned_data["agreement_sources"]:
+            return None
+        return {name: value for name in NAMES if (value := self.cleaned_data[f"agreement_{name}"])}
+
+
+def agreement_initial(rule: AgreementRule | None) -> dict[str, Any]:
+    return {} if rule is None else {f"agreement_{name}": getattr(rule, name) for name in NAMES}
