@@ -406,6 +406,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/projects/{slug}/contrasts/": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** @description Every two sources that labelled a solution in common; for reviewers and managers. */
+        get: operations["list_contrasts"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/projects/{slug}/disputes/": {
         parameters: {
             query?: never;
@@ -1048,7 +1065,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** @description The snapshot as PRM800K, TRL stepwise supervision, or Stepmark's own records. A manager may. */
+        /** @description The snapshot as PRM800K, TRL stepwise supervision, a table, or Stepmark's own records. A manager may. */
         get: operations["download_snapshot"];
         put?: never;
         post?: never;
@@ -1314,6 +1331,21 @@ export interface components {
             /** Format: date-time */
             readonly created_at: string;
         };
+        /** @description Pairs of labels by two sources on one solution: how many of them name the same first error, and who finds one. */
+        Contrast: {
+            one: components["schemas"]["Source"];
+            other: components["schemas"]["Source"];
+            pairs: number;
+            /** @description Pairs with the same first error, or both with none. */
+            exact: number;
+            /** @description The same or a neighbouring one. */
+            within_one: number;
+            /** @description Both find an error. */
+            both: number;
+            neither: number;
+            only_one: number;
+            only_other: number;
+        };
         Criterion: {
             name: string;
             verdict: components["schemas"]["VerdictEnum"];
@@ -1482,7 +1514,7 @@ export interface components {
          */
         FormatEnum: "auto" | "prm800k" | "processbench" | "prmbench" | "trl" | "math_shepherd" | "rlhflow" | "mr_ben" | "big_bench_mistake" | "best_of_n" | "messages" | "who_and_when" | "atif" | "plain" | "table";
         FreezeRequest: {
-            /** @description `splits`, `policies`, `visibilities`, `source_kinds`, `finish_reasons`, `lanes`, `generations` (lists; empty is all), `submitted_from`, `submitted_to` (ISO 8601), `min_annotations` (1), `revisions` (latest or all). */
+            /** @description `splits`, `policies`, `visibilities`, `source_kinds`, `finish_reasons`, `lanes`, `generations` (lists; empty is all), `submitted_from`, `submitted_to` (ISO 8601), `min_annotations` (1), `revisions` (latest or all), `agreement` (`sources`: two or more; `on`: first_error, within_one or presence; `keep`: agreeing or differing). */
             filters?: {
                 [key: string]: unknown;
             };
@@ -2633,6 +2665,22 @@ export interface components {
             out_of_domain: boolean | null;
             unscored_steps: number;
         };
+        Source: {
+            readonly id: number;
+            readonly kind: components["schemas"]["SourceKindEnum"];
+            readonly name: string;
+            readonly detail: unknown;
+        };
+        /**
+         * @description * `human` - Human
+         *     * `simulated` - Simulated
+         *     * `consensus` - Consensus
+         *     * `model_judge` - Model Judge
+         *     * `monte_carlo` - Monte Carlo
+         *     * `heuristic` - Heuristic
+         * @enum {string}
+         */
+        SourceKindEnum: "human" | "simulated" | "consensus" | "model_judge" | "monte_carlo" | "heuristic";
         Stage: {
             name: components["schemas"]["StageName"];
             state?: components["schemas"]["StageState"];
@@ -3786,6 +3834,35 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Claim"];
+                };
+            };
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    list_contrasts: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                slug: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Contrast"][];
                 };
             };
             "4XX": {
@@ -5314,9 +5391,12 @@ export interface operations {
                 /**
                  * @description * `prm800k` - prm800k
                  *     * `trl` - trl
+                 *     * `trl_parquet` - trl_parquet
+                 *     * `csv` - csv
+                 *     * `parquet` - parquet
                  *     * `records` - records
                  */
-                format?: "prm800k" | "trl" | "records";
+                format?: "prm800k" | "trl" | "trl_parquet" | "csv" | "parquet" | "records";
                 /**
                  * @description * `positive` - positive
                  *     * `negative` - negative
@@ -5338,6 +5418,8 @@ export interface operations {
                 };
                 content: {
                     "application/x-ndjson": string;
+                    "text/csv; charset=utf-8": string;
+                    "application/vnd.apache.parquet": string;
                 };
             };
             "4XX": {
