@@ -21,6 +21,7 @@ from annotation.formats import (
     prmbench,
     processbench,
     rlhflow,
+    swe_agent,
     table,
     trl,
     who_and_when,
@@ -48,6 +49,7 @@ READERS: dict[str, Reader] = {
     "messages": messages.read,
     "who_and_when": who_and_when.read,
     "atif": atif.read,
+    "swe_agent": swe_agent.read,
     "plain": plain.read,
     TABLE: table.read,
 }
@@ -66,6 +68,7 @@ _KEYS = {
     "big_bench_mistake": ("input", "steps", "target", "mistake_index"),
     "who_and_when": ("question", "history", "mistake_step"),
     "atif": ("schema_version", "steps", "source", "agent"),
+    "swe_agent": ("trajectory", "info", "action", "observation"),
     "messages": ("messages", "role"),
     "best_of_n": ("problem_id", "candidate_index", "problem", "steps", "is_correct"),
     "rlhflow": ("conversations", "role", "content"),

@@ -44,6 +44,7 @@ class ImportForm(forms.Form):
             ("messages", gettext_lazy("agent runs: messages (OpenAI, AgentProcessBench)")),
             ("who_and_when", gettext_lazy("agent runs: Who&When")),
             ("atif", gettext_lazy("agent runs: ATIF trajectories")),
+            ("swe_agent", gettext_lazy("agent runs: SWE-agent trajectories")),
             ("plain", gettext_lazy("plain: problem, and solution or steps")),
             ("table", gettext_lazy("a table: CSV, Parquet or JSON of any columns")),
         ],

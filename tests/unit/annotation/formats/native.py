@@ -261,3 +261,27 @@ WHO_AND_WHEN, ATIF = _who_and_when(), _atif()
 TABLE = st.fixed_dictionaries(
     {"question": TEXT, "reasoning_steps": st.lists(TEXT, min_size=1), "first_error": st.just(0)}
 )
+
+_turn = st.fixed_dictionaries(
+    {
+        "action": TEXT,
+        "observation": TEXT,
+        "response": TEXT,
+        "thought": TEXT,
+        "state": st.dictionaries(TEXT, TEXT, max_size=1),
+    },
+    optional={"execution_time": st.floats(0, 9), "query": st.just([]), "extra_info": st.just({})},
+)
+SWE_AGENT = st.fixed_dictionaries(
+    {
+        "trajectory": st.lists(_turn, min_size=1, max_size=3),
+        "history": st.lists(
+            st.fixed_dictionaries({"role": st.just("user"), "content": st.just("Fix it.")}), min_size=1, max_size=2
+        ),
+        "info": st.fixed_dictionaries(
+            {"exit_status": st.sampled_from(["submitted", "exit_cost", None]), "submission": MAYBE_TEXT},
+            optional={"model_stats": st.dictionaries(st.just("api_calls"), st.integers(0, 9))},
+        ),
+    },
+    optional={"replay_config": TEXT, "environment": TEXT},
+)

@@ -21,6 +21,7 @@ from annotation.formats import (
     prmbench,
     processbench,
     rlhflow,
+    swe_agent,
     trl,
     who_and_when,
 )
@@ -66,7 +67,7 @@ def test_plain(lines, array):
 
 @pytest.mark.parametrize(
     "format",
-    [math_shepherd, prmbench, rlhflow, mr_ben, big_bench_mistake, best_of_n, messages, who_and_when, atif],
+    [math_shepherd, prmbench, rlhflow, mr_ben, big_bench_mistake, best_of_n, messages, who_and_when, atif, swe_agent],
     ids=lambda format: format.__name__.rpartition(".")[2],
 )
 @given(st.data())
@@ -174,3 +175,31 @@ def test_generated_files_are_recognised(name, data):
     if name == "prm800k":
         line["label"]["steps"] = [{"completions": [], "human_completion": None, "chosen_completion": None}]
     assert detect(io.BytesIO(json.dumps(line).encode()), "file") == name
+
+
+def test_a_swe_agent_run_has_its_thoughts_actions_observations_and_patch_as_steps():
+    settings = {"agent": {"model": {"name": "m-1", "temperature": 0.0}}, "problem_statement": {"id": "repo__1"}}
+    run = {
+        "trajectory": [
+            {"thought": "Look.", "action": "ls\n", "observation": "a.py", "response": "Look.\nls", "state": {}},
+            {"thought": "", "action": "str_replace_editor create b.py", "observation": "", "response": "", "state": {}},
+        ],
+        "history": [
+            {"role": "system", "content": "You are an agent."},
+            {"role": "user", "content": "An example.", "is_demo": True},
+            {"role": "user", "content": [{"type": "text", "text": "Fix the bug."}]},
+        ],
+        "info": {"exit_status": "submitted", "submission": "diff --git a/b.py"},
+        "replay_config": json.dumps(settings),
+    }
+    [(_, record)] = swe_agent.read(io.BytesIO(json.dumps(run, indent=1).encode()))
+    assert record.problem == "Fix the bug."
+    assert [(at[0].kind, at[0].text) for at in record.positions] == [
+        ("reasoning", "Look."),
+        ("tool_call", "ls"),
+        ("observation", "a.py"),
+        ("edit", "str_replace_editor create b.py"),
+        ("answer", "diff --git a/b.py"),
+    ]
+    assert (record.external_id, record.generator, record.provenance.temperature) == ("repo__1", "m-1", 0.0)
+    assert lines_of(b"".join(swe_agent.write([record]))) == [run]
