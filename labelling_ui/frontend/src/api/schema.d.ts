@@ -1508,11 +1508,12 @@ export interface components {
          *     * `messages` - messages
          *     * `who_and_when` - who_and_when
          *     * `atif` - atif
+         *     * `swe_agent` - swe_agent
          *     * `plain` - plain
          *     * `table` - table
          * @enum {string}
          */
-        FormatEnum: "auto" | "prm800k" | "processbench" | "prmbench" | "trl" | "math_shepherd" | "rlhflow" | "mr_ben" | "big_bench_mistake" | "best_of_n" | "messages" | "who_and_when" | "atif" | "plain" | "table";
+        FormatEnum: "auto" | "prm800k" | "processbench" | "prmbench" | "trl" | "math_shepherd" | "rlhflow" | "mr_ben" | "big_bench_mistake" | "best_of_n" | "messages" | "who_and_when" | "atif" | "swe_agent" | "plain" | "table";
         FreezeRequest: {
             /** @description `splits`, `policies`, `visibilities`, `source_kinds`, `finish_reasons`, `lanes`, `generations` (lists; empty is all), `submitted_from`, `submitted_to` (ISO 8601), `min_annotations` (1), `revisions` (latest or all), `agreement` (`sources`: two or more; `on`: first_error, within_one or presence; `keep`: agreeing or differing). */
             filters?: {
