@@ -48,4 +48,74 @@ ACTIONS = {
     "answers/": (403, 403, 302),
     "answers/cancel/": (403, 403, 302),
     "import/": (403, 403, 200),
+    "import/steps/": (403, 403, 200),
     "import/test-results/": (403, 403, 200),
+    "sample/": (403, 403, 200),
+    "sample/preview/": (403, 403, 200),
+    "export/": (403, 403, 302),
+    "members/": (403, 403, 200),
+}
+ROLES = ("annotator", "reviewer", "manager")
+
+
+@pytest.mark.parametrize("role", [*ROLES, "stranger", "superuser", None])
+@pytest.mark.parametrize("address", PAGES)
+def test_pages_open_by_role(client: Client, project: Project, people: dict[str, User], address: str, role: str) -> None:
+    """A superuser looks after every project; a stranger does not learn that there is one."""
+    if role:
+        client.force_login(people[role])
+    answers = dict(zip(ROLES, PAGES[address], strict=True)) | {"stranger": 404, None: 302}
+    answers["superuser"] = answers["manager"]
+    assert client.get(f"/p/algebra/{address}").status_code == answers[role]
+
+
+@pytest.mark.parametrize("role", [*ROLES, "stranger", None])
+@pytest.mark.parametrize("action", ACTIONS)
+def test_actions_by_role(client: Client, project: Project, people: dict[str, User], action: str, role: str) -> None:
+    if role:
+        client.force_login(people[role])
+    answers = dict(zip(ROLES, ACTIONS[action], strict=True)) | {"stranger": 404, None: 302}
+    response = client.post(f"/p/algebra/{action}")
+    assert response.status_code == answers[role]
+    if role is None:
+        assert response.headers["Location"].startswith("/accounts/login/")
+
+
+@pytest.mark.parametrize("action", ["retrain/", "generations/open-first/", "settings/state/"])
+def test_actions_are_never_done_by_a_link(
+    client: Client, project: Project, people: dict[str, User], action: str
+) -> None:
+    client.force_login(people["manager"])
+    assert client.get(f"/p/algebra/{action}").status_code == 405
+
+
+def test_a_post_needs_the_token_of_the_page(project: Project, people: dict[str, User]) -> None:
+    client = Client(enforce_csrf_checks=True)
+    client.force_login(people["manager"])
+    assert client.post("/p/algebra/settings/state/", {"state": "paused"}).status_code == 403
+
+
+@pytest.mark.parametrize(
+    ("role", "run", "job"),
+    [("annotator", 403, 403), ("reviewer", 200, 403), ("manager", 200, 200), ("stranger", 404, 404), (None, 302, 302)],
+)
+def test_runs_and_imports_by_role(
+    client: Client, project: Project, people: dict[str, User], role: str, run: int, job: int
+) -> None:
+    if role:
+        client.force_login(people[role])
+    assert client.get(f"/runs/{TrainingRun.objects.get().pk}/").status_code == run
+    assert client.get(f"/imports/{ImportJob.objects.get().pk}/").status_code == job
+
+
+def test_what_belongs_to_another_project_is_not_there(
+    client: Client, project: Project, people: dict[str, User]
+) -> None:
+    create_project(by=people["second"], name="Other", slug="other")
+    client.force_login(people["second"])
+    solution = project.solutions.first()
+    version = project.model_versions.get()
+    assert client.get(f"/p/other/solutions/{solution.pk}/").status_code == 404
+    assert client.post(f"/p/other/models/{version.pk}/promote/").status_code == 404
+    assert client.post(f"/p/other/disputes/{project.disputes.get().pk}/decide/").status_code == 404
+    assert client.post(f"/p/other/members/{project.memberships.first().pk}/").status_code == 404
