@@ -18,7 +18,7 @@ def main(solutions: int) -> None:
     from tests.factories import GenerationFactory, MembershipFactory, ProblemFactory, QueueItemFactory, SolutionFactory
 
     call_command("migrate", verbosity=0)
-    generation = GenerationFactory(project__slug="outage", project__policy={"prefetch_depth": solutions})
+    generation = GenerationFactory(project__slug="outage", project__policy={"queue": {"prefetch_depth": solutions}})
     for number in range(1, solutions + 1):
         problem = ProblemFactory(project=generation.project, text=f"Problem {number}: what is {number} + 2?")
         solution = SolutionFactory(project=generation.project, problem=problem)

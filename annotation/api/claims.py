@@ -89,11 +89,16 @@ class ClaimSerializer(serializers.Serializer):
             "paused",
             "screening_failed",
             "screening_unready",
+            "cap_reached",
+            "cooling_down",
+            "not_qualified",
         ],
         allow_null=True,
     )
     message = serializers.CharField(help_text="Why there is no task, for the person.")
-    retry_at = serializers.DateTimeField(allow_null=True, help_text="When a place may become free.")
+    retry_at = serializers.DateTimeField(
+        allow_null=True, help_text="When there may be work again; null where nobody knows."
+    )
 
 
 class ClaimNext(APIView):

@@ -16,7 +16,8 @@ from annotation.models.policy import LabelScheme, LaneMix, ProjectPolicy, parse_
 from annotation.models.pool_score import PoolScore, PoolScoring, PoolShard
 from annotation.models.problem import Problem, Split
 from annotation.models.project import Membership, Project
-from annotation.models.queue import HIDDEN_LANES, Draft, Lane, Lease, QueueItem
+from annotation.models.queue import HIDDEN_LANES, Draft, Frontier, Lane, LaneTally, Lease, QueueItem
+from annotation.models.queue_policy import LabelsWanted, QueuePolicy
 from annotation.models.round_clock import RoundClock
 from annotation.models.rounds_policy import RoundsPolicy, Window
 from annotation.models.sampling_run import SampledProblem, SamplingRun
@@ -37,6 +38,7 @@ __all__ = [
     "DomainChampion",
     "Draft",
     "FinishReason",
+    "Frontier",
     "Generation",
     "GoldAnswer",
     "ImportJob",
@@ -45,8 +47,10 @@ __all__ = [
     "LabelBatch",
     "LabelScheme",
     "LabelSource",
+    "LabelsWanted",
     "Lane",
     "LaneMix",
+    "LaneTally",
     "Lease",
     "Membership",
     "ModelJob",
@@ -60,6 +64,7 @@ __all__ = [
     "Project",
     "ProjectPolicy",
     "QueueItem",
+    "QueuePolicy",
     "RoundClock",
     "RoundsPolicy",
     "RunPoint",

@@ -8,6 +8,7 @@ from annotation.formats.record import SourceKind
 from annotation.formats.trl import Neutral
 from annotation.models.agreement_rule import AgreementRule
 from annotation.models.gold_policy import GoldPolicy, ScreeningPolicy
+from annotation.models.queue_policy import QueuePolicy
 from annotation.models.rounds_policy import RoundsPolicy
 
 Acquisition = Literal[
@@ -100,10 +101,7 @@ class ProjectPolicy(msgspec.Struct, forbid_unknown_fields=True):
     holds further choices of a training run, in the library's words.
     """
 
-    annotations_wanted: Positive = 1
-    overlap_wanted: Positive = 2
-    lease_minutes: Positive = 30
-    prefetch_depth: Count = 1
+    queue: QueuePolicy = msgspec.field(default_factory=QueuePolicy)
     generation_budget: Positive = 200
     mix: LaneMix = msgspec.field(default_factory=LaneMix)
     acquisition: Acquisition = "balanced_errors"

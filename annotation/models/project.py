@@ -1,6 +1,7 @@
 import uuid
 
 from django.contrib.auth.models import User
+from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.db.models import Q
 
@@ -35,7 +36,10 @@ class Project(models.Model):
 
 
 class Membership(models.Model):
-    """A user's role in a project, under the pseudonym that snapshots use."""
+    """A user's role in a project, under the pseudonym that snapshots use.
+
+    They label only problems of their `domains`; null is all.
+    """
 
     class Role(models.TextChoices):
         ANNOTATOR = "annotator"
@@ -47,6 +51,7 @@ class Membership(models.Model):
     role = models.CharField(max_length=10, choices=Role)
     pseudonym = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
     simulated = models.BooleanField(default=False, help_text="A program that plays an annotator.")
+    domains = ArrayField(models.CharField(max_length=100, blank=True), null=True, blank=True)
     active = models.BooleanField(default=True)
     joined_at = models.DateTimeField(auto_now_add=True)
 

@@ -32,7 +32,8 @@ class QueueItem(models.Model):
     retired (its generation was replaced).
 
     A `paused` item is not given out. One with `assigned_to` goes to that person only, and before all others; a
-    `pinned` one goes before those that are not.
+    `pinned` one goes before those that are not. `reopened` marks one that somebody may have passed by while it could
+    not be given: the database sets it when a place comes back, a pause ends or an assignment is lifted.
     """
 
     class State(models.TextChoices):
@@ -59,6 +60,7 @@ class QueueItem(models.Model):
     )
     paused = models.BooleanField(default=False)
     pinned = models.BooleanField(default=False)
+    reopened = models.BooleanField(default=False, db_default=False, editable=False)
     created_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:
@@ -94,7 +96,12 @@ class QueueItem(models.Model):
             ),
         ]
         indexes = [
-            models.Index(fields=["project", "rank", "id"], condition=OPEN_TO_ALL, name="queue_item_ready"),
+            models.Index(fields=["generation", "lane", "rank", "id"], condition=OPEN_TO_ALL, name="queue_item_in_lane"),
+            models.Index(
+                fields=["generation", "lane", "rank", "id"],
+                condition=OPEN_TO_ALL & Q(reopened=True),
+                name="queue_item_reopened",
+            ),
             models.Index(
                 fields=["project", "rank", "id"], condition=OPEN_TO_ALL & Q(pinned=True), name="queue_item_pinned"
             ),
@@ -138,10 +145,49 @@ class Lease(models.Model):
         indexes = [
             models.Index(fields=["expires_at"], condition=Q(state="active"), name="lease_expiry"),
             models.Index(fields=["annotator", "claimed_at"], condition=Q(state="active"), name="lease_in_hand"),
+            models.Index(fields=["annotator"], condition=Q(state="expired"), name="lease_run_out"),
         ]
 
     def __str__(self) -> str:
         return f"lease {self.pk} ({self.state})"
+
+
+class LaneTally(models.Model):
+    """The places of a lane in a generation: `wanted` in all, `taken` of them in hand or done.
+
+    Triggers on the queue's items keep it, so it is right whatever changes an item. Items of one person's own
+    (screening, gold) are not in it.
+    """
+
+    generation = models.ForeignKey(Generation, on_delete=models.CASCADE, related_name="tallies")
+    lane = models.CharField(max_length=12, choices=Lane)
+    wanted = models.IntegerField()
+    taken = models.IntegerField()
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["generation", "lane"], name="lane_tally_once")]
+
+    def __str__(self) -> str:
+        return f"{self.taken} of {self.wanted} places of {self.lane}"
+
+
+class Frontier(models.Model):
+    """How far an annotator has come in a lane: below `rank` they had, or may never have, all that is not `reopened`.
+
+    It only saves a claim from looking at all of a long history again: before it is said that nothing is left, the
+    whole lane is looked at.
+    """
+
+    annotator = models.ForeignKey(Membership, on_delete=models.CASCADE, related_name="frontiers")
+    generation = models.ForeignKey(Generation, on_delete=models.CASCADE, related_name="frontiers")
+    lane = models.CharField(max_length=12, choices=Lane)
+    rank = models.PositiveIntegerField()
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["annotator", "generation", "lane"], name="frontier_once")]
+
+    def __str__(self) -> str:
+        return f"frontier {self.rank} of {self.annotator_id} in {self.lane}"
 
 
 class Draft(models.Model):

@@ -43,7 +43,7 @@ def heartbeat(*, by: User, lease_id: int) -> datetime:
         )
     elif lease.state != Lease.State.ACTIVE:
         raise Conflict("lease_ended", f"This solution was {lease.state} before.", {"state": lease.state})
-    lease.expires_at = now + timedelta(minutes=item.project.policies.lease_minutes)
+    lease.expires_at = now + timedelta(minutes=item.project.policies.queue.lease_minutes)
     lease.save(update_fields=["state", "ended_at", "expires_at"])
     return lease.expires_at
 

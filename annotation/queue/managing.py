@@ -116,7 +116,7 @@ def queue_solution(*, by: User, project: Project, solution: Solution, to: Member
     item, created = QueueItem.objects.get_or_create(
         generation=generation,
         solution=solution,
-        defaults={"project": project, "split": solution.split, "lane": Lane.PINNED, "rank": 0},
+        defaults={"project": project, "split": solution.split, "lane": Lane.PINNED, "rank": 0, "reopened": True},
     )
     if created:
         _record(by, item, "queue.add", {}, {"solution": solution.pk, "generation": generation.number})

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, fields
 
+import msgspec
 import numpy as np
 from django.db.models import Count, Exists, IntegerField, OuterRef, Q, Subquery
 from django.db.models.functions import Coalesce
@@ -40,6 +41,10 @@ class Candidates:
     def of_split(self, split: str) -> "Candidates":
         return self.where(self.split == SPLITS.index(split))
 
+    def lacking(self, wanted: int) -> "Candidates":
+        """Those that have fewer annotations than that."""
+        return self.where(self.given < wanted)
+
     def without(self, ids: Iterable[int]) -> "Candidates":
         return self.where(~np.isin(self.ids, np.fromiter(ids, dtype=np.int64)))
 
@@ -48,7 +53,7 @@ def candidates_of(project: Project) -> Candidates:
     """Every solution that nobody has in hand, that lacks annotations, and that is no gold."""
     policy = project.policies
     held = Lease.objects.filter(solution=OuterRef("pk"), state=Lease.State.ACTIVE)
-    most = max(policy.annotations_wanted, policy.overlap_wanted)
+    most = max(msgspec.structs.astuple(policy.queue.wanted))
     rows = (
         Solution.objects.filter(project=project)
         .filter(~Exists(held), ~is_gold())

@@ -11,10 +11,12 @@ from typing import Any
 import numpy as np
 
 from annotation.models import Lane, Project, Split
+from annotation.models.queue_policy import LabelsWanted
 from annotation.queue.items import Selection
+from annotation.queue.turns import interleave
 from annotation.rounds.candidates import Candidates, candidates_of, lengths_and_generators
 from annotation.rounds.gateway.choosing import Ranking, draw_evenly
-from annotation.rounds.lanes import draw, interleave, share_budget
+from annotation.rounds.lanes import draw, share_budget
 
 RANDOM = "random"
 Ranker = Callable[[Candidates, int, np.random.Generator], Ranking]  # of candidates, so many, by chance
@@ -38,22 +40,26 @@ def compose(
     evenly from domains, lengths and generators."""
     policy = project.policies
     candidates = candidates_of(project)
+    wanted = policy.queue.wanted
     shares = share_budget(policy.generation_budget, policy.mix)
-    open_ = candidates.where(candidates.given < policy.annotations_wanted)
-    pool = open_.of_split(Split.POOL)
-    untouched = pool.where(pool.given == 0)
-    lanes = _Lanes(candidates, policy.annotations_wanted, rng)
+    untouched = candidates.of_split(Split.POOL).lacking(1)
+    lanes = _Lanes(candidates, wanted, rng)
 
-    lanes.draw(Lane.HOLDOUT, open_.of_split(Split.HOLDOUT), shares[Lane.HOLDOUT])
-    lanes.draw(Lane.CALIBRATION, open_.of_split(Split.CALIBRATION), shares[Lane.CALIBRATION])
-    begun = candidates.where((candidates.given > 0) & (candidates.given < policy.overlap_wanted))
-    # At the start nothing has a first annotation yet: then both annotators are asked in this generation.
-    lanes.draw(Lane.OVERLAP, begun if len(begun) else untouched, shares[Lane.OVERLAP], wanted=policy.overlap_wanted)
+    for lane, split in ((Lane.HOLDOUT, Split.HOLDOUT), (Lane.CALIBRATION, Split.CALIBRATION)):
+        lanes.draw(lane, candidates.of_split(split).lacking(getattr(wanted, lane)), shares[lane])
+    begun = candidates.where(candidates.given > 0).lacking(wanted.overlap)
+    # At the start nothing has a first annotation yet: then all its annotators are asked in this generation.
+    lanes.draw(Lane.OVERLAP, begun if len(begun) else untouched, shares[Lane.OVERLAP])
     if ranker is None:
         lanes.draw_evenly(Lane.CONTROL, project, untouched, shares[Lane.CONTROL] + shares[Lane.ACQUISITION])
     else:
         lanes.draw(Lane.CONTROL, untouched, shares[Lane.CONTROL])
-        lanes.rank(Lane.ACQUISITION, pool, shares[Lane.ACQUISITION], ranker)
+        lanes.rank(
+            Lane.ACQUISITION,
+            candidates.of_split(Split.POOL).lacking(wanted.acquisition),
+            shares[Lane.ACQUISITION],
+            ranker,
+        )
     return Plan(
         acquisition=acquisition,
         pool_size=len(candidates),
@@ -66,18 +72,18 @@ def compose(
 class _Lanes:
     """The lanes as they fill up: no solution is in two."""
 
-    def __init__(self, candidates: Candidates, wanted: int, rng: np.random.Generator) -> None:
+    def __init__(self, candidates: Candidates, wanted: LabelsWanted, rng: np.random.Generator) -> None:
         self.chosen: dict[str, list[Selection]] = {}
         self.notes: dict[str, dict[str, Any]] = {}
         self._given = dict(zip(candidates.ids.tolist(), candidates.given.tolist(), strict=True))
         self._wanted, self._rng = wanted, rng
 
-    def draw(self, lane: str, candidates: Candidates, count: int, *, wanted: int | None = None) -> None:
+    def draw(self, lane: str, candidates: Candidates, count: int) -> None:
         """A simple random draw of those that are left."""
         left = self._left_of(candidates)
         ids, probability = draw(left.ids, count, self._rng)
         rows = ((id_, probability, None, None) for id_ in ids.tolist())
-        self._put(lane, rows, wanted or self._wanted, {"from": len(left), "how": "at random"})
+        self._put(lane, rows, {"from": len(left), "how": "at random"})
 
     def draw_evenly(self, lane: str, project: Project, candidates: Candidates, count: int) -> None:
         """The same spread over domains, and within them over lengths and generators."""
@@ -85,12 +91,12 @@ class _Lanes:
         places, probabilities = draw_evenly(left.domain, lengths_and_generators(project, left.ids), count, self._rng)
         rows = ((id_, p, None, None) for id_, p in zip(left.ids[places].tolist(), probabilities.tolist(), strict=True))
         how = "at random within domain, length and generator"
-        self._put(lane, rows, self._wanted, {"from": len(left), "how": how})
+        self._put(lane, rows, {"from": len(left), "how": how})
 
     def rank(self, lane: str, candidates: Candidates, count: int, ranker: Ranker) -> None:
         ranking = ranker(self._left_of(candidates), count, self._rng)
         rows = ((one.id, one.inclusion_probability, one.gain, one.expected_seconds) for one in ranking.chosen)
-        self._put(lane, rows, self._wanted, {"from": ranking.candidates, "how": "ranked"} | ranking.notes)
+        self._put(lane, rows, {"from": ranking.candidates, "how": "ranked"} | ranking.notes)
 
     def in_serving_order(self) -> list[Selection]:
         """All lanes mixed, each in its own order."""
@@ -105,10 +111,10 @@ class _Lanes:
         self,
         lane: str,
         rows: Iterable[tuple[int, float, float | None, float | None]],
-        wanted: int,
         notes: dict[str, Any],
     ) -> None:
         """`rows` are solution, inclusion probability, gain and expected seconds."""
+        wanted: int = getattr(self._wanted, lane)
         self.chosen[lane] = [
             Selection(
                 solution_id=id_,

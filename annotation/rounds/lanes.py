@@ -1,6 +1,4 @@
-"""How a generation's budget is shared among the lanes, and in which order its items are served. Pure."""
-
-from collections.abc import Mapping, Sequence
+"""How a generation's budget is shared among the lanes. Pure."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,18 +24,6 @@ def share_budget(budget: int, mix: LaneMix) -> dict[str, int]:
         left -= shares[lane]
     shares[Lane.ACQUISITION] = left
     return shares
-
-
-def interleave(lanes: Mapping[str, Sequence[int]], rng: np.random.Generator) -> list[tuple[str, int]]:
-    """One order for all lanes: each keeps its own, and which lane comes next is a fair draw.
-
-    An annotator can infer nothing from the place of an item, and a generation that is left half done
-    has all its lanes in their shares.
-    """
-    turns = np.array([lane for lane, ids in lanes.items() for _ in ids], dtype=object)
-    rng.shuffle(turns)
-    waiting = {lane: iter(ids) for lane, ids in lanes.items()}
-    return [(lane, next(waiting[lane])) for lane in turns]
 
 
 def draw(ids: Numbers, count: int, rng: np.random.Generator) -> tuple[Numbers, float]:

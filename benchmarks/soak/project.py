@@ -29,7 +29,7 @@ def create(*, solutions: int, budget: int, control: float, seed: int) -> tuple[P
     policy = {
         "training_sources": ["human", "simulated"],
         "generation_budget": budget,
-        "lease_minutes": 1,
+        "queue": {"lease_minutes": 1, "heartbeat_seconds": 20},
         "rounds": {"after_labels": round(0.9 * budget)},
         "mix": {"control": control, "holdout": 0.25, "calibration": 0.1, "overlap": 0.12},
         "gate_tolerance": TOLERANCE,

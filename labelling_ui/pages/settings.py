@@ -19,13 +19,14 @@ from labelling_ui import words
 from labelling_ui.pages.access import MANAGER, attempt, project_page, signed_in
 from labelling_ui.pages.agreement_fields import FIELDS, AgreementFields, agreement_initial
 from labelling_ui.pages.gold_form import GoldFields, gold_initial
+from labelling_ui.pages.queue_form import WANTED, QueueFields, queue_initial
 from labelling_ui.pages.rounds_form import RoundsFields, rounds_initial
 
 CAPS = ("problem", "domain")
 MIX = ("control", "holdout", "calibration", "overlap")
 
 
-class SettingsForm(RoundsFields, GoldFields, AgreementFields):
+class SettingsForm(QueueFields, RoundsFields, GoldFields, AgreementFields):
     """The project as one form; the domain's own check of scheme and policy has the last word."""
 
     name = forms.CharField(max_length=200, label=gettext_lazy("Name"))
@@ -55,16 +56,12 @@ class SettingsForm(RoundsFields, GoldFields, AgreementFields):
     )
 
     generation_budget = forms.IntegerField(label=gettext_lazy("Solutions a generation"))
-    annotations_wanted = forms.IntegerField(label=gettext_lazy("Labels wanted of a solution"))
-    overlap_wanted = forms.IntegerField(label=gettext_lazy("Labels wanted in the overlap lane"))
     control = forms.FloatField(label=gettext_lazy("Share of control"), help_text=gettext_lazy("0 to 1, at random"))
     holdout = forms.FloatField(label=gettext_lazy("Share of holdout"), help_text=gettext_lazy("measures the model"))
     calibration = forms.FloatField(
         label=gettext_lazy("Share of calibration"), help_text=gettext_lazy("fits its thresholds")
     )
     overlap = forms.FloatField(label=gettext_lazy("Share of overlap"), help_text=gettext_lazy("measures agreement"))
-    lease_minutes = forms.IntegerField(label=gettext_lazy("Minutes a solution stays claimed"))
-    prefetch_depth = forms.IntegerField(label=gettext_lazy("Solutions fetched ahead"))
 
     acquisition = forms.ChoiceField(
         choices=[
@@ -160,14 +157,7 @@ class SettingsForm(RoundsFields, GoldFields, AgreementFields):
 
     general = ("name", "guidelines")
     scheme = ("stop_at_first_error", "rate_alternatives", "ask_own_step", "reference", "error_types")
-    queue = (
-        "generation_budget",
-        "annotations_wanted",
-        "overlap_wanted",
-        *MIX,
-        "lease_minutes",
-        "prefetch_depth",
-    )
+    queue = ("generation_budget", *MIX)
     rounds = (
         "acquisition",
         *CAPS,
@@ -200,7 +190,8 @@ class SettingsForm(RoundsFields, GoldFields, AgreementFields):
         titles = [
             (_("The project"), self.general),
             (_("How people rate"), self.scheme),
-            (_("What the queue holds"), self.queue),
+            (_("What the queue holds"), (*self.queue, *WANTED)),
+            (_("How work is handed out"), self.handing_out),
             (_("What a round does"), self.rounds),
             (_("Which solutions teach, by their sources"), FIELDS),
             (_("How labels are weighed and watched"), self.watch),
@@ -226,6 +217,7 @@ class SettingsForm(RoundsFields, GoldFields, AgreementFields):
         policy["mix"] = {lane: data[lane] for lane in MIX}
         policy["caps"] = {name: data[name] for name in CAPS}
         policy["quality"] = {name: data[name] for name in self.watch}
+        policy["queue"] = self.queue_policy()
         policy["rounds"] = self.rounds_policy()
         policy |= self.gold_policies()
         policy["training_agreement"] = self.agreement()
@@ -242,6 +234,8 @@ class SettingsForm(RoundsFields, GoldFields, AgreementFields):
         if place:
             message = message.partition(": ")[2]
         named = re.split(r"[.\[`]", place) if place else [error.extra.get("field", "")]
+        if "wanted" in named:
+            named = [f"wanted_{name}" for name in named]
         field = next((name for name in reversed(named) if name in self.fields), None)
         self.add_error(field, message)
 
@@ -256,7 +250,7 @@ def initial_of(project: Project) -> dict[str, Any]:
     values |= {name: getattr(policy.caps, name) or "" for name in CAPS}
     names = (*SettingsForm.queue, *SettingsForm.rounds, *SettingsForm.further)
     values |= {name: getattr(policy, name) for name in names if name not in (*MIX, *CAPS)}
-    values |= rounds_initial(policy.rounds)
+    values |= queue_initial(policy.queue) | rounds_initial(policy.rounds)
     values |= gold_initial(policy)
     values |= agreement_initial(policy.training_agreement)
     return values | {"name": project.name, "guidelines": project.guidelines}

@@ -31,7 +31,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 @pytest.fixture
 def generation():
-    generation = GenerationFactory(project__policy={"prefetch_depth": 2})
+    generation = GenerationFactory(project__policy={"queue": {"prefetch_depth": 2}})
     for number in range(SOLUTIONS):
         QueueItemFactory(generation=generation, rank=number, wanted=1 + number % 3)
     return generation

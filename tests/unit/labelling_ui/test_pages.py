@@ -182,6 +182,10 @@ def test_settings_name_the_field_that_is_wrong(manager: Client, project: Project
     data = {name: value for name, value in form.initial.items() if value is not False}
     wrong = manager.post("/p/algebra/settings/", data | {"control": "1.5"})
     assert "<= 1.0" in wrong.context["form"].errors["control"][0]
+    wrong = manager.post("/p/algebra/settings/", data | {"wanted_control": "0"})
+    assert "wanted_control" in wrong.context["form"].errors
+    wrong = manager.post("/p/algebra/settings/", data | {"lease_minutes": "1"})
+    assert "sign of life" in str(wrong.context["form"].errors)
     wrong = manager.post("/p/algebra/settings/", data | {"generation_budget": "0"})
     assert ">= 1" in wrong.context["form"].errors["generation_budget"][0]
     saved = manager.post("/p/algebra/settings/", data | {"control": "0.3", "error_types": "slip\n\njump"})

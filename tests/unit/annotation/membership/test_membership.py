@@ -33,7 +33,7 @@ def test_whoever_creates_a_project_manages_it():
         ({"name": " "}, "invalid_name"),
         ({"scheme": {"stop_at_first_error": "yes"}}, "invalid_scheme"),
         ({"scheme": {"colour": 1}}, "invalid_scheme"),
-        ({"policy": {"annotations_wanted": 0}}, "invalid_policy"),
+        ({"policy": {"queue": {"wanted": {"control": 0}}}}, "invalid_policy"),
     ],
 )
 def test_bad_projects_are_refused(changes, code):
@@ -57,10 +57,10 @@ def test_a_slug_is_taken_once():
 
 
 def test_a_manager_changes_a_project_with_an_audit_row(manager):
-    change_project(by=manager.user, project=manager.project, state="paused", policy={"prefetch_depth": 2})
+    change_project(by=manager.user, project=manager.project, state="paused", policy={"queue": {"prefetch_depth": 2}})
     entry = AuditEntry.objects.get(action="project.change")
     assert entry.before == {"state": "active", "policy": {}}
-    assert entry.after == {"state": "paused", "policy": {"prefetch_depth": 2}}
+    assert entry.after == {"state": "paused", "policy": {"queue": {"prefetch_depth": 2}}}
     for changes, code in [({"state": "gone"}, "invalid_state"), ({"slug": "other"}, "unknown_field")]:
         with pytest.raises(DomainError) as refused:
             change_project(by=manager.user, project=manager.project, **changes)

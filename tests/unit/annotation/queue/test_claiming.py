@@ -13,7 +13,7 @@ pytestmark = pytest.mark.django_db
 
 @pytest.fixture
 def generation():
-    return GenerationFactory(project__policy={"prefetch_depth": 1, "lease_minutes": 30})
+    return GenerationFactory(project__policy={"queue": {"prefetch_depth": 1, "lease_minutes": 30}})
 
 
 @pytest.fixture
@@ -186,4 +186,4 @@ def test_what_is_assigned_comes_first_then_what_is_pinned_and_nothing_that_is_pa
         got.append(lease.item)
         release(by=annotator.user, lease_id=lease.pk)
     assert got == [mine, pinned, last]
-    assert claim(annotator).reason == "done"
+    assert claim(annotator).reason == "paused"

@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 from annotation.models import LaneMix
 from annotation.rounds.gateway.choosing import draw_evenly
-from annotation.rounds.lanes import draw, interleave, share_budget
+from annotation.rounds.lanes import draw, share_budget
 
 
 def rng(seed=0):
@@ -22,15 +22,6 @@ def test_shares_sum_to_the_budget_whatever_the_mix(budget, control, holdout, cal
 def test_acquisition_takes_what_the_other_lanes_leave():
     shares = share_budget(200, LaneMix(control=0.2, holdout=0.1, calibration=0.05, overlap=0.1))
     assert shares == {"control": 40, "holdout": 20, "calibration": 10, "overlap": 20, "acquisition": 110}
-
-
-def test_interleaving_keeps_each_lanes_order_and_mixes_the_lanes():
-    lanes = {"acquisition": list(range(100)), "control": list(range(100, 150))}
-    order = interleave(lanes, rng())
-    for lane, ids in lanes.items():
-        assert [id_ for name, id_ in order if name == lane] == ids
-    early = [name for name, _ in order[:50]]
-    assert 8 <= early.count("control") <= 26
 
 
 def test_draw_is_uniform_and_says_with_what_probability():

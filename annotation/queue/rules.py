@@ -1,0 +1,90 @@
+"""What a person may be given: nothing twice, their domains, and other problems for a while. As conditions in SQL."""
+
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from typing import Any
+
+from annotation.models import Annotation, Membership
+from annotation.models.queue_policy import QueuePolicy
+
+# All are said of `item`, a queue item. What a person has had is what they have a lease row for: nobody can submit
+# without one. An expired lease of theirs may be renewed.
+FRESH = """NOT EXISTS (
+    SELECT FROM annotation_lease mine
+    WHERE mine.annotator_id = %(annotator)s AND mine.solution_id = item.solution_id AND mine.state <> 'expired')"""
+OFFERED = "item.state = 'ready' AND NOT item.paused AND item.assigned_to_id IS NULL"
+QUALIFIED = """EXISTS (
+    SELECT FROM annotation_solution given JOIN annotation_problem problem ON problem.id = given.problem_id
+    WHERE given.id = item.solution_id AND problem.domain = ANY(%(domains)s))"""
+SEEN = """FROM annotation_solution given
+    JOIN annotation_solution other ON other.problem_id = given.problem_id AND other.id <> given.id
+    JOIN annotation_lease seen ON seen.solution_id = other.id AND seen.annotator_id = %(annotator)s
+    WHERE given.id = item.solution_id"""
+RESTED = f"NOT EXISTS (SELECT {SEEN} AND (seen.state = 'active' OR seen.ended_at > %(rested)s))"
+NEVER_SEEN = f"NOT EXISTS (SELECT {SEEN})"
+
+
+@dataclass(frozen=True)
+class Rules:
+    """Conditions for one person now. What fails one of `lasting` will go on failing it; `passing` becomes true."""
+
+    lasting: str
+    passing: str
+    given: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def all(self) -> str:
+        return f"{self.lasting} AND {self.passing}"
+
+
+def rules_for(membership: Membership, now: datetime) -> Rules:
+    policy = membership.project.policies
+    lasting = [FRESH]
+    given: dict[str, Any] = {"annotator": membership.pk, "project": membership.project_id}
+    if membership.domains is not None:
+        lasting.append(QUALIFIED)
+        given["domains"] = membership.domains
+    passing = "TRUE"
+    if policy.queue.problem_again == "never":
+        lasting.append(NEVER_SEEN)
+    elif policy.queue.cool_down_minutes or policy.queue.problem_again == "next_day":
+        passing = RESTED
+        given["rested"] = _rested_since(policy.queue, start_of_day(membership, now), now)
+    return Rules(" AND ".join(lasting), passing, given)
+
+
+def cap_reached(membership: Membership, in_hand: int, now: datetime) -> datetime | None:
+    """When the person may go on, where their day's cap is reached: the next midnight of the project."""
+    cap = membership.project.policies.queue.daily_cap
+    if not cap:
+        return None
+    midnight = start_of_day(membership, now)
+    given = Annotation.objects.filter(annotator=membership, revision=1, submitted_at__gte=midnight).count()
+    return next_day(midnight) if given + in_hand >= cap else None
+
+
+def start_of_day(membership: Membership, now: datetime) -> datetime:
+    local = now.astimezone(membership.project.policies.rounds.zone)
+    return local.replace(hour=0, minute=0, second=0, microsecond=0)
+
+
+def next_day(midnight: datetime) -> datetime:
+    """The midnight after a local one; a day may have 23 or 25 hours."""
+    return midnight + timedelta(days=1)
+
+
+def free_again(membership: Membership, seen: datetime) -> datetime:
+    """When another solution of a problem may be given whose last one was ended at `seen`."""
+    policy = membership.project.policies.queue
+    again = seen + timedelta(minutes=policy.cool_down_minutes)
+    if policy.problem_again == "next_day":
+        again = max(again, next_day(start_of_day(membership, seen)))
+    return again
+
+
+def _rested_since(policy: QueuePolicy, midnight: datetime, now: datetime) -> datetime:
+    """A problem has rested whose last solution was ended at this time or before."""
+    rested = now - timedelta(minutes=policy.cool_down_minutes)
+    if policy.problem_again == "next_day":
+        rested = min(rested, midnight)
+    return rested
