@@ -19,6 +19,7 @@ MATHS = r"(?:\$\$[^$]{1,400}\$\$|\$(?!\s)[^$\n]{1,400}(?<!\s)\$(?!\d)|\\\([^\n]{
 SPAN = re.compile(MATHS, re.DOTALL)
 SPANS = re.compile(rf"{MATHS}(?:\s{{0,2}}(?:,|,?\s{{0,2}}(?:and|or))\s{{0,2}}{MATHS}){{0,20}}", re.DOTALL)
 CHOICE = re.compile(r"\(?([A-J])\)(?!\w)|([A-J])(?=\s{0,2}(?:[.:,]|$))")
+OPTION = re.compile(r"\b(?:choice|option)[ _]?\(?([A-J])\)?(?![a-z])", re.IGNORECASE)
 CLAUSE_END = re.compile(r"[.!?;](?=\s|$)|,?\s(?:because|since|as|so|which|where|I hope)\s", re.IGNORECASE)
 SIDES = re.compile(r"(?<![<>!\\])=(?!=)|\\approx|\\equiv|≈")
 NUMBER = re.compile(r"-?(?:\d[\d,]*)?\.?\d+(?:\s{0,1}/\s{0,1}\d+)?")
@@ -49,6 +50,8 @@ def find_answer(text: str) -> Found | None:
     phrase = _in_phrase(marked[-1]) if marked else None
     if phrase:
         return Found(phrase, marked=True)
+    if options := OPTION.findall(text[-LONGEST_PHRASE:]):
+        return Found(options[-1].upper(), marked=True)
     closing = _in_closing(text)
     return Found(closing, marked=False) if closing else None
 
@@ -82,6 +85,8 @@ def _in_phrase(phrase: str) -> str | None:
     phrase = phrase.strip(TIDY)
     if spans := SPANS.match(phrase):
         return ", ".join(_bare(span) for span in SPAN.findall(spans[0]))
+    if option := OPTION.match(phrase):
+        return option[1].upper()
     if choice := CHOICE.match(phrase):
         return choice[1] or choice[2]
     clause = CLAUSE_END.split(phrase, maxsplit=1)[0].strip(TIDY)

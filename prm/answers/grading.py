@@ -34,6 +34,8 @@ def grade(given: str, reference: str) -> bool | None:
     """
     if max(len(given), len(reference)) > LONGEST:
         return None
+    if given == reference and not given.isspace() and given:
+        return True
     said, wanted = _bare(given), _bare(reference)
     if not said or not wanted:
         return None
@@ -58,15 +60,12 @@ def agrees(solution: str, reference: str, *, graded: Grading = grade) -> bool | 
     is not called wrong where the reference is no number.
     """
     found, numeric = find_answer(solution), quantity(_bare(reference)) is not None
-    if found is None:
-        return False if numeric else None
-    verdict = graded(found.text, reference)
+    verdict = graded(found.text, reference) if found else False if numeric else None
     if verdict or numeric:
         return verdict
-    wanted = _plain(_bare(reference))
-    if wanted and _plain(solution[-LONGEST:]).endswith(wanted):
+    if _ends_with(solution[-LONGEST:], _bare(reference)):
         return True
-    return verdict if found.marked else None
+    return verdict if found and found.marked else None
 
 
 def normalised(answer: str) -> Answer:
@@ -83,6 +82,15 @@ def _bare(answer: str) -> str:
     text = (text if boxed is None else boxed).strip(TIDY)
     delimited = DELIMITED.fullmatch(text.rstrip("."))
     return next(inside for inside in delimited.groups() if inside is not None).strip() if delimited else text
+
+
+def _ends_with(text: str, wanted: str) -> bool:
+    """Whether a text's last words are `wanted`, however they are spaced: "pizza" does not end with "a"."""
+    letters = "".join(wanted.split())
+    if not letters or len(letters) > LONGEST_FORMULA:
+        return False
+    said = r"\s*".join(map(re.escape, letters))
+    return re.search(rf"(?<!\w){said}[\s.*_`$]*\Z", text, re.IGNORECASE) is not None
 
 
 def _plain(text: str) -> str:

@@ -23,6 +23,7 @@ _MATHS_WORDS = """
 UNITS = frozenset(_UNIT_WORDS.split())
 NO_UNITS = frozenset(_MATHS_WORDS.split())
 
+_INTEGER = re.compile(r"-?[0-9]{1,18}")  # the most frequent of all, read without more ado
 _SPELLINGS = {"−": "-", "–": "-", "⁄": "/", "∕": "/", "×": r"\times ", "·": r"\cdot ", "°": r"^\circ "}
 _RAISED = {ord(raised): plain for raised, plain in zip("⁰¹²³⁴⁵⁶⁷⁸⁹⁻", "0123456789-", strict=True)}
 _RAISED_RUN = re.compile("[⁰¹²³⁴⁵⁶⁷⁸⁹⁻]+")
@@ -79,6 +80,8 @@ def quantity(text: str) -> Quantity | None:
     """The quantity that the whole of `text` says; None where it says none, or something else besides."""
     if len(text) > LONGEST:
         return None
+    if _INTEGER.fullmatch(text):
+        return Quantity(Fraction(int(text)), None, False, "")
     found = _QUANTITY.fullmatch(_spelt_alike(text))
     if not found:
         return None

@@ -25,6 +25,8 @@ from prm.answers.extracting import READ
         ("the answer is $x=1$ or $x=2$.", "x=1, x=2"),
         ("**Final Answer:** 42 apples are left in the basket now", "42"),
         ("Answer: (B) because it is larger", "B"),
+        ("Step 9: Therefore, the solution is Choice_A.", "A"),
+        ("So the answer is option C, which is 5.", "C"),
         ("<think>1</think><answer> 12 </answer>", "12"),
         ("The final answer is $\\frac{1}{2}$. I hope it is correct.", r"\frac{1}{2}"),
         (r"Therefore \( x = \frac{3}{4} \).", r"\frac{3}{4}"),

@@ -101,6 +101,8 @@ def test_only_mathematics_is_worth_algebra(said: str, wanted: str, more: bool) -
         ("", "Athens", None),
         ("We get sqrt(3) metres, where 3 is prime.", r"\sqrt{3}", None),
         ("Answer: (B)", "A", False),
+        ("We ate the pizza.", "A", None),
+        ("They met in Athens.", "Athens", True),
     ],
 )
 def test_a_solution_agrees_with_its_reference_or_not_or_cannot_be_told(
