@@ -17,7 +17,8 @@ from annotation.models import Annotation, Dispute, Membership, Problem
 def resolve(*, by: User, dispute: Dispute, upheld: bool, resolution: str, reference: str = "") -> Dispute:
     """Settle a dispute with the reason, and with it all that are open on the same problem.
 
-    `reference`, where it is upheld, is the right answer, which takes the wrong one's place. Raises Forbidden,
+    `reference`, where it is upheld, is the right answer, which takes the wrong one's place: what the
+    grader said by the wrong one is forgotten, so that the next check of answers says it anew. Raises Forbidden,
     DomainError (`resolution_needed`; `reference_stands`, dismissed with another one), Conflict (`dispute_settled`).
     """
     membership = require_role(by, dispute.project, Membership.Role.REVIEWER, Membership.Role.MANAGER)
@@ -62,13 +63,15 @@ def _settle(dispute: Dispute, upheld: bool, resolution: str, by: Membership) -> 
 def _correct(problem: Problem, reference: str, *, by: User) -> None:
     before, problem.reference_answer = problem.reference_answer, reference
     problem.save(update_fields=["reference_answer"])
+    graded = problem.solutions.filter(outcome_source=Solution.OutcomeSource.GRADER)
+    forgotten = graded.update(final_answer_correct=None, outcome_source="")
     audit.record(
         by=by,
         action="problem.correct_reference",
         target=problem,
         project=problem.project,
         before={"reference_answer": before},
-        after={"reference_answer": reference},
+        after={"reference_answer": reference, "outcomes_forgotten": forgotten},
     )
 
 

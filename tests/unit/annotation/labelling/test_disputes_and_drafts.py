@@ -5,7 +5,7 @@ from rest_framework.test import APIClient
 from annotation.errors import Conflict, DomainError, Forbidden
 from annotation.labelling.disputes import resolve
 from annotation.labelling.drafts import LARGEST, save_draft
-from annotation.models import AuditEntry, Dispute, Lease, Membership
+from annotation.models import AuditEntry, Dispute, Lease, Membership, Solution
 from annotation.queue.claiming import claim_next
 from tests.factories import AnnotationFactory, MembershipFactory, QueueItemFactory
 
@@ -42,6 +42,7 @@ def test_a_right_answer_takes_the_place_of_the_wrong_one_and_settles_what_others
     problem = dispute.annotation.solution.problem
     other = AnnotationFactory(project=dispute.project, solution__problem=problem)
     also = Dispute.objects.create(project=dispute.project, annotation=other)
+    Solution.objects.filter(pk=other.solution_id).update(final_answer_correct=True, outcome_source="grader")
     elsewhere = Dispute.objects.create(project=dispute.project, annotation=AnnotationFactory(project=dispute.project))
     with pytest.raises(DomainError) as refused:
         resolve(by=reviewer, dispute=dispute, upheld=False, resolution="It is right.", reference="14")
@@ -50,7 +51,12 @@ def test_a_right_answer_takes_the_place_of_the_wrong_one_and_settles_what_others
     problem.refresh_from_db()
     assert problem.reference_answer == "14"
     told = AuditEntry.objects.get(action="problem.correct_reference")
-    assert (told.before, told.after) == ({"reference_answer": "4"}, {"reference_answer": "14"})
+    assert (told.before, told.after) == (
+        {"reference_answer": "4"},
+        {"reference_answer": "14", "outcomes_forgotten": 1},
+    )
+    other.solution.refresh_from_db()
+    assert (other.solution.final_answer_correct, other.solution.outcome_source) == (None, "")
     states = dict(Dispute.objects.values_list("pk", "state"))
     assert states == {dispute.pk: "upheld", also.pk: "upheld", elsewhere.pk: "open"}
 
