@@ -36,6 +36,7 @@ from labelling_ui.pages import (
 of_a_project: list[URLPattern | URLResolver] = [
     path("", overview.overview, name="project"),
     path("label/", workbench.workbench, name="workbench"),
+    path("label/<int:solution_id>/", workbench.workbench, name="revise"),
     path("labels/", labels.labels, name="labels"),
     path("solutions/", solutions.solutions, name="solutions"),
     path("solutions/<int:solution_id>/", solutions.solution, name="solution"),

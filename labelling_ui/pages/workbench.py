@@ -13,7 +13,8 @@ from labelling_ui.pages.access import ANYONE, project_page
 
 
 @project_page(*ANYONE)
-def workbench(request: HttpRequest, member: Membership) -> HttpResponse:
+def workbench(request: HttpRequest, member: Membership, solution_id: int | None = None) -> HttpResponse:
+    """With the queue's next solution, or with one's own label on `solution_id`, to change it."""
     project = member.project
     # The shape is `Config` of frontend/src/config.ts. Guidelines go as text: the island typesets them.
     config = {
@@ -22,6 +23,9 @@ def workbench(request: HttpRequest, member: Membership) -> HttpResponse:
         "apiRoot": "/api/v1",
         "guidelines": project.guidelines,
         "user": {"name": request.user.get_username()},
+        "revise": solution_id,
+        "labelUrl": reverse("workbench", args=[project.slug]),
+        "labelsUrl": reverse("labels", args=[project.slug]),
         "homeUrl": reverse("project", args=[project.slug]),
         "loginUrl": f"{reverse('account_login')}?{urlencode({'next': request.path})}",
         "markUrl": static("labelling_ui/img/mark.svg"),

@@ -354,3 +354,71 @@ def test_text_of_a_file_is_never_markup(open_for: Callable[..., Page]) -> None:
     expect(body).to_contain_text("<b>bold</b>")
     expect(body).to_contain_text("\\[\\frac{1}{\\]")
     expect(body.locator("img, a, b")).to_have_count(0)
+
+
+def test_two_tabs_hand_in_different_labels_and_the_person_chooses_by_keyboard(
+    workbench: Page, open_for: Callable[..., Page], project: Project, annotator: User
+) -> None:
+    elsewhere = open_for(annotator)
+    open_workbench(elsewhere, project)
+    workbench.keyboard.press("e")
+    workbench.keyboard.press("Enter")
+    expect(workbench.get_by_text("1 today")).to_be_visible()
+    for key in "112":
+        elsewhere.keyboard.press(key)
+    elsewhere.keyboard.press("Enter")
+    versions = elsewhere.get_by_role("region", name=re.compile("You handed in solution"))
+    expect(versions.get_by_role("row", name="Step 1 good bad")).to_be_visible()
+    expect(versions.get_by_role("row", name="Ended no error error found")).to_be_visible()
+    assert Annotation.objects.get().finish_reason == "found_error"
+    elsewhere.reload()  # it is written down: nothing typed is lost
+    expect(versions).to_be_visible()
+    elsewhere.keyboard.press("v")
+    expect(elsewhere.get_by_role("button", name="Take the one from here")).to_be_focused()
+    elsewhere.keyboard.press("Enter")
+    expect(versions).to_have_count(0)
+    expect(saved(elsewhere)).to_be_visible()
+    kept = [(one.revision, one.finish_reason) for one in Annotation.objects.order_by("revision")]
+    assert kept == [(1, "found_error"), (2, "solution")]
+
+
+def test_ones_own_label_is_opened_from_the_list_and_changed(workbench: Page, project: Project) -> None:
+    workbench.keyboard.press("j")
+    workbench.keyboard.press("e")
+    workbench.keyboard.press("Enter")
+    expect(workbench.get_by_text("1 today")).to_be_visible()
+    workbench.goto(f"/p/{project.slug}/labels/")
+    workbench.get_by_role("link", name="Change").click()
+    expect(problem_of(workbench)).to_contain_text("Problem 1:")
+    expect(step(workbench, 2)).to_have_attribute("data-answer", "bad")
+    with draft_sent(workbench):
+        workbench.get_by_role("button", name="The reference is wrong").click()
+        workbench.keyboard.press("j")
+        workbench.keyboard.press("4")
+    workbench.reload()
+    expect(step(workbench, 2)).to_have_attribute("data-answer", "unsure")
+    step(workbench, 3).get_by_text("The answer is").click()
+    workbench.keyboard.press("1")
+    workbench.get_by_role("button", name="Submit").click()
+    expect(workbench.get_by_role("heading", name="Your change is handed in")).to_be_visible()
+    expect(workbench.get_by_role("link", name="Back to your labels")).to_be_visible()
+    expect(saved(workbench)).to_be_visible()
+    latest = Annotation.objects.get(revision=2)
+    assert ratings(latest) == [("rated", 1), ("unsure", None), ("rated", 1)]
+    assert latest.dispute.state == "open"
+
+
+def test_a_browser_that_stores_nothing_says_so_and_still_delivers(
+    open_for: Callable[..., Page], project: Project, annotator: User
+) -> None:
+    page = open_for(annotator)
+    page.add_init_script("Storage.prototype.setItem = () => { throw new DOMException('full', 'QuotaExceededError') }")
+    open_workbench(page, project)
+    expect(next_in_hand(page)).to_be_visible()
+    page.context.set_offline(True)
+    page.keyboard.press("e")
+    page.keyboard.press("Enter")
+    expect(page.get_by_text("This browser cannot store your work")).to_be_visible()
+    page.context.set_offline(False)
+    expect(page.get_by_text("1 today")).to_be_visible()
+    assert Annotation.objects.count() == 1

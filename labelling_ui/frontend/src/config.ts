@@ -7,6 +7,10 @@ export interface Config {
   guidelines: string;
   user: { name: string };
   homeUrl: string;
+  /** The solution whose label is opened to be changed; null where the queue is worked through. */
+  revise: number | null;
+  labelUrl: string;
+  labelsUrl: string;
   loginUrl: string;
   markUrl: string;
 }

@@ -18,6 +18,7 @@ const session = new Session({
   api: createApi({ apiRoot: config.apiRoot, csrfToken: () => currentCsrfToken(config) }, config.project.slug),
   storage: browserStorage(),
   scope: `${config.user.name}:${config.project.slug}`,
+  revise: config.revise,
   onView: (next) => {
     view = next;
     render(<App config={config} session={session} view={view} />, root);
@@ -31,6 +32,7 @@ function textsOf({ problem, solution }: Task): string[] {
 }
 
 session.start();
+window.addEventListener("storage", () => session.look());
 window.addEventListener("online", () => session.wake());
 document.addEventListener("visibilitychange", () =>
   document.visibilityState === "visible" ? session.wake() : session.save(),

@@ -1,5 +1,5 @@
 import type { Answer, Stop } from "./state/model";
-import type { StepKind } from "./api/types";
+import type { FinishReason, StepKind } from "./api/types";
 
 /** Every word the workbench says, in one place so that it can be said in another language. */
 
@@ -133,6 +133,7 @@ export const text = {
     ["Shift z", "Redo"],
     ["s", "Skip, with a reason"],
     ["Enter", "Submit"],
+    ["v", "Decide, where two versions differ"],
     ["?", "This list"],
     ["Esc", "Leave a text or a panel"],
   ] as const,
@@ -154,7 +155,31 @@ export const text = {
     newer: "newer",
     draft: (when: string, answered: number) => `${when}, ${count(answered, "rating")}`,
   },
+  versions: {
+    title: (solution: number) =>
+      `You handed in solution ${solution} elsewhere meanwhile. Which of the two is your label?`,
+    given: (when: string) => `From here, ${when}`,
+    kept: (when: string) => `From elsewhere, ${when}`,
+    same: "Both say the same.",
+    takeGiven: "Take the one from here",
+    takeKept: "Keep the one from elsewhere",
+    bothStay: "Until you choose, both are kept. v comes here.",
+    nothing: "–",
+    ended: "Ended",
+    note: "Note",
+    reference: "Reference",
+    ownStep: (n: number) => `Your own step ${n}`,
+    finish: {
+      solution: "no error",
+      found_error: "error found",
+      give_up: "given up",
+      bad_problem: "bad problem",
+    } satisfies Record<FinishReason, string>,
+  },
   idle: {
+    revised: ["Your change is handed in", "Your label before it is kept, too."],
+    labels: "Back to your labels",
+    goOn: "Go on labelling",
     loading: ["Getting your next solution…", ""],
     sending: ["Sending your last solution…", "The next one comes right after."],
     unreachable: ["The server cannot be reached", "Nothing is lost. This page tries again by itself."],

@@ -1,6 +1,6 @@
 import type { Api } from "../src/api/endpoints";
 import { ApiError, NetworkError } from "../src/api/call";
-import type { Claim, StoredDraft, Submission, Task } from "../src/api/types";
+import type { Claim, OwnLabel, StoredDraft, Submission, Task } from "../src/api/types";
 import type { Storage } from "../src/outbox/storage";
 
 export function memoryStorage(): Storage & { map: Map<string, string> } {
@@ -27,6 +27,7 @@ export class FakeServer implements Api {
   readonly endedLeases = new Set<number>();
   calls: string[] = [];
   private readonly active: Task[] = [];
+  private readonly given: Task[] = [];
 
   constructor(
     private readonly queue: Task[],
@@ -53,6 +54,7 @@ export class FakeServer implements Api {
     const task = this.queue.shift();
     if (!task) return { ...none, reason: "done", message: "All done." };
     this.active.push(task);
+    this.given.push(task);
     return this.give(task);
   }
 
@@ -73,6 +75,19 @@ export class FakeServer implements Api {
     this.end(lease);
   }
 
+  /** The person's latest revision on a solution. */
+  private latest(solution: number): Submission | undefined {
+    return [...this.accepted.values()].filter((one) => one.solution === solution).at(-1);
+  }
+
+  async ownWork(solution: number) {
+    this.answer("ownWork");
+    const latest = this.latest(solution);
+    const task = latest && this.given.find((one) => one.lease.id === latest.lease);
+    if (!task) throw new ApiError(404, "not_labelled", "You have handed in nothing.", null);
+    return { task: { ...task, draft: this.drafts.get(task.lease.id) ?? null }, submitted: asLabel(latest) };
+  }
+
   async saveDraft(lease: number, version: number, body: StoredDraft["body"]) {
     this.answer("saveDraft");
     const stored = this.drafts.get(lease);
@@ -85,13 +100,24 @@ export class FakeServer implements Api {
 
   async submit(submission: Submission) {
     this.answer("submit");
+    const latest = this.latest(submission.solution);
+    const revision = latest ? latest.based_on + 1 : 0;
+    if (submission.based_on < revision && !this.accepted.has(submission.submission_id)) {
+      const extra = { revision, kept: asLabel(latest!), given: submission };
+      throw new ApiError(409, "revision_conflict", "You handed it in elsewhere.", extra);
+    }
     this.accepted.set(submission.submission_id, submission);
+    this.drafts.delete(submission.lease ?? 0);
     this.end(submission.lease);
-    return { id: this.accepted.size, revision: 1, counted: true, first_error: -1 };
+    return { id: this.accepted.size, revision: submission.based_on + 1, counted: true, first_error: -1 };
   }
 
   async progress() {
     this.answer("progress");
     return { today: this.accepted.size, total: this.accepted.size, median_seconds: null };
   }
+}
+
+function asLabel(submission: Submission): OwnLabel {
+  return { ...submission, revision: submission.based_on + 1, submitted_at: "2026-01-01T09:00:00Z" };
 }

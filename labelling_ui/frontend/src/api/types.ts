@@ -16,6 +16,8 @@ export type Expiry = Schemas["Expiry"];
 export type Claim = Schemas["Claim"];
 export type ClaimReason = Schemas["ReasonEnum"];
 export type SubmissionReceipt = Schemas["Receipt"];
+export type OwnLabel = Schemas["OwnLabel"];
+export type OwnWork = Schemas["OwnWork"];
 export type Progress = Schemas["Progress"];
 export type ErrorBody = Schemas["Error"];
 

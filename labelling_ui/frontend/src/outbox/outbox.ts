@@ -1,5 +1,6 @@
 import { ApiError } from "../api/call";
-import type { Submission, SubmissionReceipt } from "../api/types";
+import type { OwnLabel, Submission, SubmissionReceipt } from "../api/types";
+import { Backoff } from "./backoff";
 import { readJson, type Storage } from "./storage";
 
 export interface OutboxEntry {
@@ -7,7 +8,7 @@ export interface OutboxEntry {
   /** Milliseconds since 1970, each later than the one before: the order of sending. */
   queued_at: number;
   /** Set when the server will never take it as it is; the entry is then kept for the person to see. */
-  refused?: { code: string; message: string };
+  refused?: { code: string; message: string; extra: unknown };
 }
 
 export type Delivery = "idle" | "sending" | "unreachable" | "signed_out";
@@ -22,7 +23,11 @@ export interface OutboxOptions {
 }
 
 const FIRST_WAIT_MS = 1_000;
-const LONGEST_WAIT_MS = 30_000;
+
+/** What the server has instead, where it refused an entry that was made without knowing of it; else null. */
+export function newerVersion({ refused }: OutboxEntry): { revision: number; kept: OwnLabel } | null {
+  return refused?.code === "revision_conflict" ? (refused.extra as { revision: number; kept: OwnLabel }) : null;
+}
 
 /**
  * Finished work on its way to the server. An entry is written down before it is sent and removed only
@@ -33,7 +38,9 @@ export class Outbox {
   delivery: Delivery = "idle";
   /** False when the browser could not write the last entry down: closing the tab would lose it. */
   durable = true;
-  private wait = FIRST_WAIT_MS;
+  /** What the server says of its state, where it answered that it cannot take anything now. */
+  trouble = "";
+  private readonly backoff = new Backoff(FIRST_WAIT_MS);
   private timer: ReturnType<typeof setTimeout> | undefined;
   private running: Promise<void> | null = null;
 
@@ -59,6 +66,20 @@ export class Outbox {
     this.options.onChange();
   }
 
+  /** The person has chosen between a refused entry and the newer version: it becomes the newest, or is dropped. */
+  choose(submissionId: string, choice: "mine" | "theirs"): void {
+    const entry = this.refused().find((one) => one.submission.submission_id === submissionId);
+    const newer = entry && newerVersion(entry);
+    if (!entry || !newer) return;
+    if (choice === "theirs") return this.dismiss(submissionId);
+    this.durable = this.write({
+      submission: { ...entry.submission, based_on: newer.revision },
+      queued_at: entry.queued_at,
+    });
+    this.options.onChange();
+    void this.flush();
+  }
+
   /** Sends all that waits, oldest first; what cannot be sent now is tried again later, by itself. */
   flush(): Promise<void> {
     this.running ??= this.sendAll().finally(() => {
@@ -74,12 +95,15 @@ export class Outbox {
       try {
         const receipt = await this.options.send(entry.submission);
         this.options.storage.remove(this.options.prefix + entry.submission.submission_id);
-        this.wait = FIRST_WAIT_MS;
+        this.backoff.reset();
+        this.trouble = "";
         this.options.onDelivered(entry.submission, receipt);
       } catch (error) {
+        this.trouble = error instanceof ApiError ? error.message : "";
         if (!(error instanceof ApiError) || error.temporary) return this.tryLater("unreachable");
         if (error.signedOut) return this.tryLater("signed_out");
-        this.write({ ...entry, refused: { code: error.code, message: error.message } });
+        const { code, message, extra } = error;
+        this.write({ ...entry, refused: { code, message, extra } });
       }
     }
     this.become("idle");
@@ -87,8 +111,7 @@ export class Outbox {
 
   private tryLater(delivery: Delivery): void {
     this.become(delivery);
-    this.timer = setTimeout(() => void this.flush(), this.wait);
-    this.wait = Math.min(this.wait * 2, LONGEST_WAIT_MS);
+    this.timer = setTimeout(() => void this.flush(), this.backoff.next());
   }
 
   private become(delivery: Delivery): void {

@@ -1,6 +1,7 @@
 import type { Api } from "../api/endpoints";
 import { ApiError } from "../api/call";
 import type { StoredDraft, Task } from "../api/types";
+import { Backoff } from "../outbox/backoff";
 import { readJson, type Storage } from "../outbox/storage";
 import { parseDraft, type DraftBody } from "../state/draft";
 
@@ -21,6 +22,8 @@ interface LocalDraft {
   version: number;
   /** True while the server does not have this body. */
   dirty: boolean;
+  /** The own revision that was being revised; absent for none. */
+  based_on?: number;
   body: DraftBody;
 }
 
@@ -28,6 +31,8 @@ export interface KeeperOptions {
   storage: Storage;
   prefix: string;
   api: Pick<Api, "saveDraft">;
+  /** The own revision that is being revised, with what it says; null where the work is new. */
+  revised: { revision: number; said: DraftBody } | null;
   onChange: () => void;
 }
 
@@ -45,6 +50,7 @@ export class DraftKeeper {
   private body: DraftBody | null = null;
   /** `edited_at` of all that was sent: an answer may get lost, and what the server has is then ours. */
   private readonly sent = new Set<string>();
+  private readonly backoff = new Backoff(RETRY_AFTER_MS);
   private timer: ReturnType<typeof setTimeout> | undefined;
   private inFlight = false;
   private closed = false;
@@ -54,13 +60,18 @@ export class DraftKeeper {
     private readonly options: KeeperOptions,
   ) {}
 
-  /** The draft to go on with: the server's, the browser's, or none. May leave a conflict to settle. */
+  /** The draft to go on with: the server's, the browser's, the revised label, or none. May leave a conflict to settle. */
   open(task: Task): DraftBody | null {
     const local = readJson<LocalDraft>(this.options.storage, this.key);
     const mine = local ? parseDraft(local.body) : null;
-    const theirs = task.draft ? parseDraft(task.draft.body) : null;
+    const theirs = (task.draft ? parseDraft(task.draft.body) : null) ?? this.options.revised?.said ?? null;
     this.version = task.draft?.version ?? 0;
     if (!local || !mine) return theirs;
+    if ((local.based_on ?? 0) !== this.basedOn && theirs) {
+      // What was typed here before the label was handed in elsewhere.
+      this.conflict = { mine, theirs, theirVersion: this.version };
+      return mine;
+    }
     if (local.version >= this.version || !theirs || theirs.edited_at === mine.edited_at) {
       if (local.dirty) this.keep(mine);
       return mine;
@@ -112,8 +123,9 @@ export class DraftKeeper {
     this.inFlight = true;
     this.sent.add(body.edited_at);
     try {
-      const stored = await this.options.api.saveDraft(this.lease, this.version, body);
+      const stored = await this.options.api.saveDraft(this.lease, this.version, body, this.basedOn);
       if (this.closed) return;
+      this.backoff.reset();
       this.version = stored.version;
       const changedMeanwhile = this.body !== body;
       if (!changedMeanwhile) this.body = null;
@@ -139,13 +151,17 @@ export class DraftKeeper {
     clearTimeout(this.timer);
   }
 
+  private get basedOn(): number {
+    return this.options.revised?.revision ?? 0;
+  }
+
   private get key(): string {
     return this.options.prefix + this.lease;
   }
 
   private failed(error: unknown): void {
     if (!(error instanceof ApiError) || error.temporary || error.signedOut) {
-      this.schedule(RETRY_AFTER_MS);
+      this.schedule(this.backoff.next());
       return this.become(error instanceof ApiError && error.signedOut ? "signed_out" : "unreachable");
     }
     if (error.code === "draft_conflict" && this.body) return this.differ(error.extra as StoredDraft, this.body);
@@ -170,7 +186,7 @@ export class DraftKeeper {
 
   private write(dirty: boolean, body = this.body): void {
     if (!body) return;
-    const local: LocalDraft = { version: this.version, dirty, body };
+    const local: LocalDraft = { version: this.version, dirty, based_on: this.basedOn, body };
     this.options.storage.set(this.key, JSON.stringify(local));
   }
 

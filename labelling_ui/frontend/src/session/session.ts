@@ -1,11 +1,12 @@
 import { ApiError } from "../api/call";
 import type { Api } from "../api/endpoints";
-import type { Progress, Task } from "../api/types";
+import type { OwnLabel, Progress, Task } from "../api/types";
 import { newSubmissionId, Outbox } from "../outbox/outbox";
 import type { Storage } from "../outbox/storage";
 import { toDraft, withDraft } from "../state/draft";
 import type { Action, State } from "../state/model";
 import { reduce, startState } from "../state/reducer";
+import { asDraft } from "../state/revision";
 import { toSubmission } from "../state/submission";
 import { DraftKeeper, type Saving } from "./draft_keeper";
 import type { Idle, View } from "./view";
@@ -15,6 +16,8 @@ export interface SessionOptions {
   storage: Storage;
   /** Separates people and projects that share a browser. */
   scope: string;
+  /** The solution whose label is opened to be changed; null where the queue is worked through. */
+  revise: number | null;
   onView: (view: View) => void;
   /** Called with a task as soon as it is in hand, so that it can be typeset before it is shown. */
   onPrefetched: (task: Task) => void;
@@ -22,12 +25,15 @@ export interface SessionOptions {
 
 const RETRY_CLAIM_MS = 5_000;
 const LOOK_AGAIN_MS = 60_000;
+const REVISED: Idle = { kind: "revised", message: "", retryAt: null };
 const LOADING: Idle = { kind: "loading", message: "", retryAt: null };
 
 interface Hand {
   task: Task;
   state: State;
   keeper: DraftKeeper;
+  /** The own revision that the work began with, 0 for none. */
+  basedOn: number;
   /** When the person last changed the work, ISO 8601; it also tells one draft from another. */
   editedAt: string;
 }
@@ -95,7 +101,7 @@ export class Session {
   /** Hands the work in and shows the next solution at once; false while something is missing. */
   submit(): boolean {
     const { hand } = this;
-    const submission = hand && toSubmission(hand.task, hand.state, newSubmissionId());
+    const submission = hand && toSubmission(hand.task, hand.state, newSubmissionId(), hand.basedOn);
     if (!hand || !submission) return false;
     this.outbox.put(submission);
     hand.keeper.discard();
@@ -135,9 +141,20 @@ export class Session {
     this.outbox.dismiss(submissionId);
   }
 
+  /** Between finished work and a newer version of it that the server has. */
+  choose(submissionId: string, choice: "mine" | "theirs"): void {
+    this.outbox.choose(submissionId, choice);
+  }
+
+  /** Another tab has written something down or taken it away. */
+  look(): void {
+    this.show();
+  }
+
   /** Tells the server that the solutions in hand are still wanted. */
   async heartbeat(): Promise<void> {
     const { hand, next } = this;
+    if (this.options.revise !== null) return;
     const ended = hand && (await this.beat(hand.task));
     if (this.hand === hand) this.leaseEnded = ended;
     if (next && (await this.beat(next)) !== null && this.next === next) {
@@ -165,22 +182,23 @@ export class Session {
     this.leaseEnded = null;
     this.notice = "";
     if (next) this.open(next);
-    else this.idle = LOADING;
+    else this.idle = this.options.revise === null ? LOADING : REVISED;
     this.show();
   }
 
-  private open(task: Task): void {
+  private open(task: Task, label: OwnLabel | null = null): void {
     const { storage, api, scope } = this.options;
     const keeper = new DraftKeeper(task.lease.id, {
       storage,
       api,
       prefix: `stepmark:draft:${scope}:`,
+      revised: label && { revision: label.revision, said: asDraft(task, label) },
       onChange: () => this.show(),
     });
     const draft = keeper.open(task);
     const fresh = startState(task);
     const state = draft ? withDraft(fresh, draft) : fresh;
-    this.hand = { task, keeper, state, editedAt: draft?.edited_at ?? "" };
+    this.hand = { task, keeper, state, editedAt: draft?.edited_at ?? "", basedOn: label?.revision ?? 0 };
   }
 
   /** Claims until a solution is on the screen and the next in hand, or the server says that is all. */
@@ -199,20 +217,14 @@ export class Session {
 
   /** True when there is reason to claim another. */
   private async claimOne(): Promise<boolean> {
+    if (this.options.revise !== null) return this.openOwn(this.options.revise);
     if (this.hand && this.next) return false;
     const holding = this.held();
     let claim;
     try {
       claim = await this.options.api.claim(holding);
     } catch (error) {
-      const kind = !(error instanceof ApiError) || error.temporary ? "unreachable" : "refused";
-      this.idle = {
-        kind: error instanceof ApiError && error.signedOut ? "signed_out" : kind,
-        message: messageOf(error),
-        retryAt: null,
-      };
-      this.lookAgainIn(RETRY_CLAIM_MS);
-      return false;
+      return this.notNow(error);
     }
     const { task } = claim;
     if (!task) {
@@ -231,6 +243,30 @@ export class Session {
     this.options.onPrefetched(task);
     this.show();
     return true;
+  }
+
+  /** Opens a label of the person's own; there is never reason to open another. */
+  private async openOwn(solution: number): Promise<false> {
+    if (this.hand || this.idle === REVISED) return false;
+    try {
+      const { task, submitted } = await this.options.api.ownWork(solution);
+      this.open(task, submitted);
+      this.options.onPrefetched(task);
+    } catch (error) {
+      return this.notNow(error);
+    }
+    return false;
+  }
+
+  private notNow(error: unknown): false {
+    const kind = !(error instanceof ApiError) || error.temporary ? "unreachable" : "refused";
+    this.idle = {
+      kind: error instanceof ApiError && error.signedOut ? "signed_out" : kind,
+      message: messageOf(error),
+      retryAt: null,
+    };
+    this.lookAgainIn(RETRY_CLAIM_MS);
+    return false;
   }
 
   private held(): number[] {
@@ -263,6 +299,8 @@ export class Session {
       saved: this.saved(),
       durable: outbox.durable,
       waiting: outbox.waiting().length,
+      trouble: outbox.trouble,
+      revising: this.options.revise !== null,
       refused: outbox.refused(),
       conflict: hand?.keeper.conflict ?? null,
       progress: this.progress,

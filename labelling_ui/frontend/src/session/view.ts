@@ -5,7 +5,7 @@ import type { Conflict, Saving } from "./draft_keeper";
 
 /** Why there is no solution on the screen. */
 export interface Idle {
-  kind: "loading" | "sending" | "unreachable" | "signed_out" | "refused" | ClaimReason;
+  kind: "loading" | "sending" | "unreachable" | "signed_out" | "refused" | "revised" | ClaimReason;
   message: string;
   retryAt: string | null;
 }
@@ -21,6 +21,10 @@ export interface View {
   /** False when the browser cannot keep finished work across a closed tab. */
   durable: boolean;
   waiting: number;
+  /** What the server says of its state, where it cannot take anything now; else empty. */
+  trouble: string;
+  /** A label of the person's own is open to be changed: it cannot be skipped. */
+  revising: boolean;
   refused: OutboxEntry[];
   conflict: Conflict | null;
   progress: Progress | null;

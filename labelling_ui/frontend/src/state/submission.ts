@@ -4,14 +4,18 @@ import { markOf, type Answer, type Mark, type State } from "./model";
 
 const RATINGS: Record<Exclude<Answer, "unsure">, Rating> = { good: 1, neutral: 0, bad: -1 };
 
-/** The submission of finished work, or null while something is missing. `submissionId` is a UUID made here once. */
-export function toSubmission(task: Task, state: State, submissionId: string): Submission | null {
+/**
+ * The submission of finished work, or null while something is missing. `submissionId` is a UUID made here once;
+ * `basedOn` is the own revision that the work began with, 0 for none.
+ */
+export function toSubmission(task: Task, state: State, submissionId: string, basedOn = 0): Submission | null {
   const ready = readiness(state);
   if (!ready.ready) return null;
   return {
     submission_id: submissionId,
     solution: task.solution.id,
     lease: task.lease.id,
+    based_on: basedOn,
     finish_reason: ready.finish,
     reason: state.work.stop?.reason.trim() ?? "",
     total_ms: Math.round(state.totalMs),

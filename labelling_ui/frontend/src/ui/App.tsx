@@ -59,6 +59,7 @@ export function App({ config, session, view }: { config: Config; session: Sessio
 
   const run = (command: Command): void => {
     if (command.type === "panel") return setPanel(panel === command.panel ? null : command.panel);
+    if (command.type === "decide") return document.querySelector<HTMLElement>(".banners .decide")?.focus();
     if (!state) return;
     focusNext.current = "current";
     const step = state.cursor;
@@ -81,6 +82,7 @@ export function App({ config, session, view }: { config: Config; session: Sessio
       case "reference":
         return setReferenceFlipped(!referenceFlipped);
       case "prompt":
+        if (view.revising) return;
         focusNext.current = null;
         return setSkipping(true);
       case "submit":
@@ -115,7 +117,7 @@ export function App({ config, session, view }: { config: Config; session: Sessio
       const command = commandOf(event, placeOf(event.target));
       if (!command) return;
       event.preventDefault();
-      if (blind && command.type !== "panel") return;
+      if (blind && command.type !== "panel" && command.type !== "decide") return;
       runNow.current(command);
       // A key that changed nothing draws nothing: its wish must not take the keyboard from a later drawing.
       queueMicrotask(() => (focusNext.current = null));
@@ -164,7 +166,7 @@ export function App({ config, session, view }: { config: Config; session: Sessio
               work={state.work}
               referenceShown={referenceShown}
               onReference={() => setReferenceFlipped(!referenceFlipped)}
-              onSkip={() => setSkipping(true)}
+              onSkip={view.revising ? null : () => setSkipping(true)}
               act={hands.act}
             />
             <section class="solution" aria-label={text.solution.title} data-next={view.nextInHand ? "in-hand" : "awaited"}>

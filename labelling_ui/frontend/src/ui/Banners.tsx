@@ -1,17 +1,18 @@
 import type { ComponentChildren } from "preact";
 import type { Config } from "../config";
-import type { OutboxEntry } from "../outbox/outbox";
+import { newerVersion, type OutboxEntry } from "../outbox/outbox";
 import type { Session } from "../session/session";
 import type { View } from "../session/view";
 import type { Conflict } from "../session/draft_keeper";
 import { answeredCount, type DraftBody } from "../state/draft";
 import { text } from "../text";
+import { Versions } from "./Versions";
 
 /** What the person has to know or decide about keeping their work; nothing when all is well. */
 export function Banners({ view, session, config }: { view: View; session: Session; config: Config }) {
   return (
     <div class="banners" role="status">
-      {view.saved === "signed_out" && view.task && (
+      {view.saved === "signed_out" && (view.task || view.revising) && (
         <Banner>
           {text.banner.signedOut}{" "}
           <a href={config.loginUrl} target="_blank" rel="noopener">
@@ -19,18 +20,21 @@ export function Banners({ view, session, config }: { view: View; session: Sessio
           </a>
         </Banner>
       )}
-      {view.saved === "unreachable" && view.task && (
+      {view.saved === "unreachable" && (view.task || view.revising) && (
         <Banner>
-          {text.banner.unreachable(view.waiting)} <Button onClick={() => session.wake()}>{text.banner.retry}</Button>
+          {text.banner.unreachable(view.waiting)} {view.trouble} <Button onClick={() => session.wake()}>{text.banner.retry}</Button>
         </Banner>
       )}
       {!view.durable && view.waiting > 0 && <Banner>{text.banner.notDurable}</Banner>}
       {view.leaseEnded && <Banner>{view.leaseEnded}</Banner>}
       {view.notice && <Banner>{view.notice}</Banner>}
       {view.conflict && <Choice conflict={view.conflict} onChoose={(choice) => session.settle(choice)} />}
-      {view.refused.map((entry) => (
-        <Refused key={entry.submission.submission_id} entry={entry} session={session} />
-      ))}
+      {view.refused.map((entry) => {
+        const kept = newerVersion(entry)?.kept;
+        const key = entry.submission.submission_id;
+        if (kept) return <Versions key={key} entry={entry} kept={kept} session={session} />;
+        return <Refused key={key} entry={entry} session={session} />;
+      })}
     </div>
   );
 }
@@ -41,7 +45,7 @@ function Banner({ children }: { children: ComponentChildren }) {
 
 function Button({ onClick, children }: { onClick: () => void; children: ComponentChildren }) {
   return (
-    <button type="button" class="quiet" onClick={onClick}>
+    <button type="button" class="quiet decide" onClick={onClick}>
       {children}
     </button>
   );

@@ -15,7 +15,11 @@ export function IdleScreen({ idle, config, onRetry }: { idle: Idle; config: Conf
       {idle.retryAt && <p class="muted">{text.idle.again(timeOf(idle.retryAt))}</p>}
       {!waiting && (
         <div class="ways">
-          {idle.kind === "signed_out" ? (
+          {idle.kind === "revised" ? (
+            <a class="primary" href={config.labelsUrl}>
+              {text.idle.labels}
+            </a>
+          ) : idle.kind === "signed_out" ? (
             <a class="primary" href={config.loginUrl}>
               {text.banner.signIn}
             </a>
@@ -24,8 +28,8 @@ export function IdleScreen({ idle, config, onRetry }: { idle: Idle; config: Conf
               {text.idle.lookAgain}
             </button>
           )}
-          <a class="quiet" href={config.homeUrl}>
-            {text.idle.home}
+          <a class="quiet" href={idle.kind === "revised" ? config.labelUrl : config.homeUrl}>
+            {idle.kind === "revised" ? text.idle.goOn : text.idle.home}
           </a>
         </div>
       )}

@@ -9,7 +9,8 @@ interface Props {
   work: Work;
   referenceShown: boolean;
   onReference: () => void;
-  onSkip: () => void;
+  /** Null where the solution cannot be given back. */
+  onSkip: (() => void) | null;
   act: (action: Action) => void;
 }
 
@@ -49,9 +50,11 @@ export function Problem({ task, work, referenceShown, onReference, onSkip, act }
               {text.problem.stops[kind]}
             </button>
           ))}
-          <button type="button" class="quiet" aria-keyshortcuts="s" onClick={onSkip}>
-            {text.problem.skip} <kbd aria-hidden="true">s</kbd>
-          </button>
+          {onSkip && (
+            <button type="button" class="quiet" aria-keyshortcuts="s" onClick={onSkip}>
+              {text.problem.skip} <kbd aria-hidden="true">s</kbd>
+            </button>
+          )}
           {!noting && (
             <button type="button" class="quiet" onClick={() => setNoting(true)}>
               {text.problem.addNote}

@@ -5,7 +5,7 @@ export type Command =
   | { type: "move"; by: number }
   | { type: "prompt"; prompt: "skip" }
   | { type: "panel"; panel: "guidelines" | "keys" }
-  | { type: "first_error" | "flag" | "comment" | "error_type" | "reference" | "undo" | "redo" | "submit" | "leave" };
+  | { type: "first_error" | "flag" | "comment" | "error_type" | "reference" | "undo" | "redo" | "submit" | "leave" | "decide" };
 
 export interface Press {
   key: string;
@@ -35,6 +35,7 @@ const PLAIN: Record<string, Command> = {
   g: { type: "panel", panel: "guidelines" },
   z: { type: "undo" },
   s: { type: "prompt", prompt: "skip" },
+  v: { type: "decide" },
   "?": { type: "panel", panel: "keys" },
   Enter: { type: "submit" },
   Escape: { type: "leave" },

@@ -9,6 +9,7 @@ function submission(id: string): Submission {
     submission_id: id,
     solution: 1,
     lease: 1,
+    based_on: 0,
     finish_reason: "solution",
     reason: "",
     total_ms: 0,
@@ -32,7 +33,10 @@ function outbox(send: (submission: Submission) => Promise<typeof RECEIPT>, stora
   return { box, delivered, storage };
 }
 
-beforeEach(() => void vi.useFakeTimers());
+beforeEach(() => {
+  vi.useFakeTimers();
+  vi.spyOn(Math, "random").mockReturnValue(1);
+});
 afterEach(() => void vi.useRealTimers());
 
 describe("the outbox", () => {

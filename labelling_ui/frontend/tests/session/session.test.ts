@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { NetworkError } from "../../src/api/call";
+import { newerVersion } from "../../src/outbox/outbox";
 import { markOf } from "../../src/state/model";
 import { Session } from "../../src/session/session";
 import type { View } from "../../src/session/view";
@@ -10,12 +11,13 @@ function tasks(count: number) {
   return Array.from({ length: count }, (_, index) => sampleTask({ lease: index + 1, alternatives: [1, 1] }));
 }
 
-function page(server: FakeServer, storage = memoryStorage()) {
+function page(server: FakeServer, storage = memoryStorage(), revise: number | null = null) {
   const seen: { view: View | null } = { view: null };
   const session = new Session({
     api: server,
     storage,
     scope: "me:pilot",
+    revise,
     onView: (view) => {
       seen.view = view;
     },
@@ -33,7 +35,10 @@ function page(server: FakeServer, storage = memoryStorage()) {
 
 const settled = () => vi.advanceTimersByTimeAsync(0);
 
-beforeEach(() => void vi.useFakeTimers({ now: new Date("2026-01-01T09:00:00Z") }));
+beforeEach(() => {
+  vi.useFakeTimers({ now: new Date("2026-01-01T09:00:00Z") });
+  vi.spyOn(Math, "random").mockReturnValue(1);
+});
 afterEach(() => void vi.useRealTimers());
 
 describe("flow", () => {
@@ -270,5 +275,102 @@ describe("drafts", () => {
     later.session.start();
     await settled();
     expect(later.view.state!.totalMs).toBe(5_000);
+  });
+});
+
+describe("two versions of one label", () => {
+  /** Both pages hold the solution; the first hands it in, then the second does, not knowing of it. */
+  async function disagreeing() {
+    const server = new FakeServer(tasks(1));
+    const [a, b] = [page(server), page(server)];
+    a.session.start();
+    b.session.start();
+    await settled();
+    a.session.dispatch({ type: "first_error", step: 0 });
+    a.session.submit();
+    await settled();
+    for (const step of [0, 10]) b.session.dispatch({ type: "rate", step, answer: "good" });
+    b.session.submit();
+    await settled();
+    return { server, b };
+  }
+
+  it("are both kept until the person chooses", async () => {
+    const { server, b } = await disagreeing();
+    expect(server.accepted.size).toBe(1);
+    const [entry] = b.view.refused;
+    expect(newerVersion(entry!)?.kept.finish_reason).toBe("found_error");
+    expect(entry!.submission.finish_reason).toBe("solution");
+    const reopened = page(server, b.storage);
+    reopened.session.start();
+    expect(reopened.view.refused).toHaveLength(1);
+  });
+
+  it.each(["mine", "theirs"] as const)("leave one behind: %s", async (choice) => {
+    const { server, b } = await disagreeing();
+    b.session.choose(b.view.refused[0]!.submission.submission_id, choice);
+    await settled();
+    expect(b.view.refused).toEqual([]);
+    const newest = [...server.accepted.values()].at(-1)!;
+    expect(newest.finish_reason).toBe(choice === "mine" ? "solution" : "found_error");
+    expect(newest.based_on).toBe(choice === "mine" ? 1 : 0);
+  });
+});
+
+describe("revising", () => {
+  async function labelled() {
+    const server = new FakeServer(tasks(2));
+    const first = page(server);
+    first.session.start();
+    await settled();
+    first.session.dispatch({ type: "first_error", step: 10 });
+    first.session.dispatch({ type: "comment", value: "look at the second" });
+    first.session.submit();
+    await settled();
+    return server;
+  }
+
+  it("opens one's own label as it was, and hands it in upon itself", async () => {
+    const server = await labelled();
+    const here = page(server, memoryStorage(), 101);
+    here.session.start();
+    await settled();
+    const { work } = here.view.state!;
+    expect(["good", "bad"]).toEqual([markOf(work, 0).answer, markOf(work, 10).answer]);
+    expect(work.comment).toBe("look at the second");
+    expect(here.view.revising).toBe(true);
+    here.session.dispatch({ type: "rate", step: 10, answer: "neutral" });
+    here.session.submit();
+    await settled();
+    expect(here.view.idle.kind).toBe("revised");
+    expect(here.view.task).toBeNull();
+    expect([...server.accepted.values()].map((sent) => sent.based_on)).toEqual([0, 1]);
+  });
+
+  it("goes on with its draft after a crash, and asks where the label is another by then", async () => {
+    const server = await labelled();
+    const storage = memoryStorage();
+    const first = page(server, storage, 101);
+    first.session.start();
+    await settled();
+    first.session.dispatch({ type: "rate", step: 10, answer: "unsure" });
+    const again = page(server, storage, 101);
+    again.session.start();
+    await settled();
+    expect(markOf(again.view.state!.work, 10).answer).toBe("unsure");
+    expect(again.view.conflict).toBeNull();
+
+    const elsewhere = page(server, memoryStorage(), 101);
+    elsewhere.session.start();
+    await settled();
+    elsewhere.session.dispatch({ type: "rate", step: 10, answer: "good" });
+    elsewhere.session.submit();
+    await settled();
+    const late = page(server, storage, 101);
+    late.session.start();
+    await settled();
+    expect(late.view.conflict).not.toBeNull();
+    late.session.settle("theirs");
+    expect(markOf(late.view.state!.work, 10).answer).toBe("good");
   });
 });

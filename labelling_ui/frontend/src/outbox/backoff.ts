@@ -1,0 +1,23 @@
+const LONGEST_MS = 30_000;
+
+/**
+ * How long to wait before the next attempt: twice as long each time, up to half a minute. Up to half of it is left
+ * to chance, so that the pages of many people do not all come at the moment in which a server is back.
+ */
+export class Backoff {
+  private wait: number;
+
+  constructor(private readonly first: number) {
+    this.wait = first;
+  }
+
+  next(): number {
+    const { wait } = this;
+    this.wait = Math.min(wait * 2, LONGEST_MS);
+    return wait * (0.5 + 0.5 * Math.random());
+  }
+
+  reset(): void {
+    this.wait = this.first;
+  }
+}

@@ -1,0 +1,47 @@
+import type { OwnLabel, Task } from "../api/types";
+import type { DraftBody } from "./draft";
+import { BLANK_WORK, type Answer, type Mark, type Work } from "./model";
+
+const ANSWERS: Record<number, Answer> = { 1: "good", 0: "neutral", [-1]: "bad" };
+
+type Said = NonNullable<OwnLabel["path"][number]["ratings"]>[number];
+
+/** A label that was handed in, as work to go on with: what `toSubmission` would make this label of. */
+export function toWork(label: OwnLabel): Work {
+  const marks: Record<number, Mark> = {};
+  const ownSteps: Record<number, string> = {};
+  for (const place of label.path) {
+    for (const said of place.ratings ?? []) marks[said.step] = toMark(said);
+    if (place.own_text != null) ownSteps[place.position] = place.own_text;
+  }
+  const { finish_reason: finish, reason, comment, reference_disputed: referenceDisputed } = label;
+  const stop = finish === "give_up" || finish === "bad_problem" ? { kind: finish, reason } : null;
+  return { ...BLANK_WORK, marks, ownSteps, comment, referenceDisputed, stop };
+}
+
+/** The same as a draft. Time is known by position, and stands with the first completion there. */
+export function asDraft(task: Task, label: OwnLabel): DraftBody {
+  const dwell: Record<number, number> = {};
+  for (const { position, dwell_ms: ms } of label.path) {
+    const step = task.solution.steps.find((at) => at.position === position)?.alternatives[0];
+    if (step && ms) dwell[step.id] = ms;
+  }
+  return {
+    format: 1,
+    work: toWork(label),
+    cursor: task.solution.steps[0]?.alternatives[0]?.id ?? 0,
+    dwell_ms: dwell,
+    total_ms: label.total_ms ?? 0,
+    edited_at: label.submitted_at,
+  };
+}
+
+function toMark(said: Said): Mark {
+  const notes = {
+    flagged: said.flagged ?? false,
+    errorType: said.error_type ?? "",
+    comment: said.comment ?? "",
+  };
+  if (said.state === "unsure") return { ...notes, answer: "unsure" };
+  return { ...notes, answer: said.state === "rated" && said.rating != null ? (ANSWERS[said.rating] ?? null) : null };
+}

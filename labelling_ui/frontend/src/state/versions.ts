@@ -1,0 +1,44 @@
+import type { OwnLabel, Submission } from "../api/types";
+import { text } from "../text";
+
+type Version = Pick<OwnLabel | Submission, "finish_reason" | "reason" | "comment" | "reference_disputed" | "path">;
+type Said = NonNullable<Version["path"][number]["ratings"]>[number];
+
+/** One thing that two versions of a label say differently, in words. */
+export interface Difference {
+  about: string;
+  kept: string;
+  given: string;
+}
+
+/** What two versions of a label on one solution say differently, in reading order. */
+export function differences(kept: Version, given: Version): Difference[] {
+  const [left, right] = [inWords(kept), inWords(given)];
+  const about = [...new Set([...left.keys(), ...right.keys()])];
+  return about
+    .map((name) => ({ about: name, kept: left.get(name) ?? text.versions.nothing, given: right.get(name) ?? text.versions.nothing }))
+    .filter((row) => row.kept !== row.given);
+}
+
+function inWords(version: Version): Map<string, string> {
+  const words = new Map<string, string>();
+  for (const place of version.path) {
+    (place.ratings ?? []).forEach((said, index) => {
+      const name = index === 0 ? text.step(place.position + 1) : `${text.otherCompletion(place.position + 1)} (${index})`;
+      words.set(name, ofStep(said));
+    });
+    if (place.own_text) words.set(text.versions.ownStep(place.position + 1), place.own_text);
+  }
+  const { finish_reason: finish, reason, comment } = version;
+  words.set(text.versions.ended, [text.versions.finish[finish], reason].filter(Boolean).join(": "));
+  if (comment) words.set(text.versions.note, comment);
+  if (version.reference_disputed) words.set(text.versions.reference, text.problem.disputed);
+  return words;
+}
+
+function ofStep(said: Said): string {
+  const rating = { 1: text.answers.good, 0: text.answers.neutral, [-1]: text.answers.bad }[said.rating ?? 2];
+  const answer = said.state === "unsure" ? text.answers.unsure : (rating ?? text.solution.unrated);
+  const flag = said.flagged ? text.solution.flagged.toLowerCase() : "";
+  return [answer, said.error_type, flag, said.comment && `“${said.comment}”`].filter(Boolean).join(", ");
+}
