@@ -15,6 +15,7 @@ from annotation import audit
 from annotation.formats.record import Record, Rejection
 from annotation.formats.step_names import StepNames, solution_of
 from annotation.intake.checks import fault_of
+from annotation.intake.grading import grade_records
 from annotation.intake.preparing import prepared
 from annotation.intake.store import store_each
 from annotation.membership.access import require_role
@@ -123,6 +124,7 @@ def _store(by: User | None, project: Project, tool: str, chunk: list[Moved]) -> 
             line.left.append(f"{fault[0]}: {fault[1]}")
         elif moved.record:
             taken.append((line, moved.record))
+    grade_records([record for _, record in taken])
     stored = store_each(project=project, records=[record for _, record in taken])
     for (line, _), (counts, solution) in zip(taken, stored, strict=True):
         line.state = "accepted" if counts.accepted else "duplicate"

@@ -4,6 +4,7 @@ A batch is safe to send again: a solution is known by its steps, and by the id t
 """
 
 from collections import Counter, defaultdict
+from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import islice
 from typing import BinaryIO, Literal
@@ -27,7 +28,7 @@ from annotation.models import Membership, Problem, Project, Solution
 
 MOST_POSTED = 1000
 LONGEST_WAIT = 5  # seconds behind others who add to the project
-SECONDS_TO_GRADE = 2.0  # by algebra, while others wait; what is left stays unknown
+SECONDS_TO_GRADE = 2.0  # by algebra, while the caller waits; what is left stays unknown
 SCORE_TASK = "rounds.score_news"
 
 
@@ -57,7 +58,6 @@ class Busy(DomainError):
         )
 
 
-@transaction.atomic
 def post_solutions(
     *, by: User, project: Project, content: BinaryIO, decomposition: str = "blank_lines"
 ) -> list[Answer]:
@@ -68,30 +68,39 @@ def post_solutions(
     require_role(by, project, Membership.Role.MANAGER)
     if decomposition not in RULES:
         raise DomainError("unknown_decomposition", f"Texts are split by {', '.join(RULES)}; not by '{decomposition}'.")
-    items = list(islice(posted.read(content), MOST_POSTED + 1))
-    if len(items) > MOST_POSTED:
+    read = list(islice(posted.read(content), MOST_POSTED + 1))
+    if len(read) > MOST_POSTED:
         raise DomainError("too_many", f"A batch has at most {MOST_POSTED:,} solutions; larger ones go to imports.")
+    names = {line: "" if isinstance(item, Rejection) else item.external_id for line, item in read}
+    items = {line: prepared(line, item, decomposition) for line, item in read}
+    records = [item for item in items.values() if isinstance(item, Record)]
+    _learn_references(project, records)
+    grade_records(records, seconds=SECONDS_TO_GRADE)  # nobody waits for the project meanwhile
+    return _store(by, project, names, items)
+
+
+@transaction.atomic
+def _store(by: User, project: Project, names: dict[int, str], items: dict[int, Record | Rejection]) -> list[Answer]:
+    """Store a batch, given by line, and note it; `names` are the ids as posted."""
     _wait(project)
-    _learn_references(project, [item for _, item in items if isinstance(item, Record)])
-    known = _Known(project, [item for _, item in items if isinstance(item, Record)])
-    taken, answers = [], {}
-    for line, item in items:
-        name = "" if isinstance(item, Rejection) else item.external_id
-        made = known.checked(line, prepared(line, item, decomposition))
-        if isinstance(made, Rejection):
-            answers[line] = Answer(line, name, "rejected", field=made.field, reason=made.reason)
+    known = _Known(project, names.values())
+    checked = {line: known.checked(line, item) for line, item in items.items()}
+    taken = [item for item in checked.values() if isinstance(item, Record)]
+    stored = iter(store_each(project=project, records=taken))
+    answers = []
+    for line, item in checked.items():
+        if isinstance(item, Rejection):
+            field = "id" if item.field == "external_id" else item.field
+            answers.append(Answer(line, names[line], "rejected", field=field, reason=item.reason))
         else:
-            taken.append((line, made))
-    grade_records([record for _, record in taken], seconds=SECONDS_TO_GRADE)
-    stored = store_each(project=project, records=[record for _, record in taken])
-    for (line, record), (counts, solution) in zip(taken, stored, strict=True):
-        answers[line] = Answer(line, record.external_id, "accepted" if counts.accepted else "duplicate", solution)
-    counted = Counter(f"{answer.state}" for answer in answers.values())
+            counts, solution = next(stored)
+            answers.append(Answer(line, names[line], "accepted" if counts.accepted else "duplicate", solution))
+    counted: dict[str, int] = Counter(answer.state for answer in answers)
     if counted["accepted"]:
         enqueue(SCORE_TASK)
-    runs = sorted({record.provenance.run for _, record in taken if record.provenance and record.provenance.run})
+    runs = sorted({record.provenance.run for record in taken if record.provenance and record.provenance.run})
     audit.record(by=by, action="solutions.post", target=project, project=project, after={**counted, "runs": runs})
-    return [answers[line] for line, _ in items]
+    return answers
 
 
 def _wait(project: Project) -> None:
@@ -119,8 +128,8 @@ def _learn_references(project: Project, records: list[Record]) -> None:
 class _Known:
     """What stands in the project, or earlier in the batch, under the ids of a batch."""
 
-    def __init__(self, project: Project, records: list[Record]) -> None:
-        ids = {record.external_id for record in records} - {""}
+    def __init__(self, project: Project, names: Iterable[str]) -> None:
+        ids = set(names) - {""}
         found = Solution.objects.filter(project=project, external_id__in=ids)
         rows = found.values_list("external_id", "problem__text_hash", "content_hash")
         self._contents: dict[str, set[tuple[str, str]]] = defaultdict(set)

@@ -81,7 +81,7 @@ def test_a_batch_comes_in_with_what_made_it_and_again_adds_nothing(api):
         ({"problem": " "}, "problem"),
         ({"steps": ["a\0b"]}, ""),
         ({"steps": ["a\ud800b"]}, ""),
-        ({"id": "x" * 201}, "external_id"),
+        ({"id": "x" * 201}, "id"),
     ],
 )
 def test_a_solution_that_cannot_be_taken_is_answered_with_its_fault_and_the_others_are_in(api, fault, field):

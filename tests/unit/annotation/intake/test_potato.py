@@ -45,6 +45,7 @@ def test_tasks_people_and_ratings_come_over_once(said):
     assert Annotation.objects.get(solution__external_id="sol-3").finish_reason == "give_up"
     one = Solution.objects.get(external_id="sol-2")
     assert (one.problem.reference_answer, one.generator) == ("40", "writer-1")
+    assert (one.final_answer_correct, one.outcome_source) == (False, "grader")
     assert "0 tasks accepted with 0 annotations, 3 here already" in said()
     assert Annotation.objects.count() == 4
 
