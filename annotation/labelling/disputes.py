@@ -10,7 +10,7 @@ from django.utils import timezone
 from annotation import audit
 from annotation.errors import Conflict, DomainError
 from annotation.membership.access import require_role
-from annotation.models import Annotation, Dispute, Membership, Problem
+from annotation.models import Annotation, Dispute, Membership, Problem, Solution
 
 
 @transaction.atomic
