@@ -1296,7 +1296,7 @@ export interface components {
             message: string;
             /**
              * Format: date-time
-             * @description When a place may become free.
+             * @description When there may be work again; null where nobody knows.
              */
             retry_at: string | null;
         };
@@ -2362,9 +2362,12 @@ export interface components {
          *     * `paused` - paused
          *     * `screening_failed` - screening_failed
          *     * `screening_unready` - screening_unready
+         *     * `cap_reached` - cap_reached
+         *     * `cooling_down` - cooling_down
+         *     * `not_qualified` - not_qualified
          * @enum {string}
          */
-        ReasonEnum: "done" | "all_leased" | "not_annotator" | "holding_enough" | "paused" | "screening_failed" | "screening_unready";
+        ReasonEnum: "done" | "all_leased" | "not_annotator" | "holding_enough" | "paused" | "screening_failed" | "screening_unready" | "cap_reached" | "cooling_down" | "not_qualified";
         Receipt: {
             /** Format: int64 */
             id: number;
