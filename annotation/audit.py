@@ -1,11 +1,19 @@
 """Who did what, and what it was before and after."""
 
+import json
 from typing import Any
 
 from django.contrib.auth.models import User
 from django.db import models
+from django.utils import timezone
 
-from annotation.models import AuditEntry, Project
+from annotation.models import Project
+from annotation.statements import fetch_all
+
+INSERT = """
+INSERT INTO annotation_auditentry (project_id, by_id, action, target_type, target_id, before, after, at)
+VALUES (%(project)s, %(by)s, %(action)s, %(target_type)s, %(target_id)s, %(before)s, %(after)s, %(at)s)
+"""
 
 
 def record(
@@ -16,17 +24,21 @@ def record(
     project: Project | None = None,
     before: dict[str, Any] | None = None,
     after: dict[str, Any] | None = None,
-) -> AuditEntry:
+) -> None:
     """Append an audit row; call it inside the transaction of the change it tells of.
 
     `by` is None for what the platform does by itself (a sweep, a schedule).
     """
-    return AuditEntry.objects.create(
-        by=by,
-        action=action,
-        project=project,
-        target_type=target._meta.model_name or "",
-        target_id=str(target.pk),
-        before=before or {},
-        after=after or {},
+    fetch_all(
+        INSERT,
+        {
+            "by": by and by.pk,
+            "action": action,
+            "project": project and project.pk,
+            "target_type": target._meta.model_name or "",
+            "target_id": str(target.pk),
+            "before": json.dumps(before or {}),
+            "after": json.dumps(after or {}),
+            "at": timezone.now(),
+        },
     )

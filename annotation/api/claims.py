@@ -1,7 +1,7 @@
 """The next task of an annotator."""
 
-from collections.abc import Mapping
 from itertools import groupby
+from operator import itemgetter
 from typing import Any
 
 import msgspec
@@ -16,6 +16,12 @@ from annotation.api.fields import IdField
 from annotation.membership.access import find_project
 from annotation.models import Lease, Project, StepKind
 from annotation.queue.claiming import claim_next
+from annotation.statements import fetch_all
+
+STEPS = """
+SELECT position, alternative, id, text, kind FROM annotation_step
+WHERE solution_id = %(solution)s ORDER BY position, alternative
+"""
 
 
 class HoldingSerializer(serializers.Serializer):
@@ -125,15 +131,15 @@ def task_of(lease: Lease, project: Project) -> dict[str, Any]:
     """The `Task` of a lease, as `TaskSerializer` describes it."""
     solution, problem, scheme = lease.solution, lease.solution.problem, project.label_scheme
     hidden = scheme.reference == "hidden"
-    steps = solution.steps.values("id", "position", "alternative", "text", "kind")
+    steps = fetch_all(STEPS, {"solution": solution.pk})
     draft = getattr(lease, "draft", None)
     return {
         "lease": {"id": lease.pk, "expires_at": lease.expires_at},
         "solution": {
             "id": solution.pk,
             "steps": [
-                {"position": position, "alternatives": [_without_position(step) for step in here]}
-                for position, here in groupby(steps, key=lambda step: step["position"])
+                {"position": position, "alternatives": [_alternative(*step) for step in here]}
+                for position, here in groupby(steps, key=itemgetter(0))
             ],
             "generator": None,
         },
@@ -149,5 +155,5 @@ def task_of(lease: Lease, project: Project) -> dict[str, Any]:
     }
 
 
-def _without_position(step: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in step.items() if name != "position"}
+def _alternative(_position: int, alternative: int, step: int, text: str, kind: str) -> dict[str, Any]:
+    return {"id": step, "alternative": alternative, "text": text, "kind": kind}

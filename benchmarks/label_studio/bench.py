@@ -126,8 +126,8 @@ class Bench:
         steps = sum(len(solution(number).steps) for number in range(size))
         row = "import-labelled" if labelled else "import"
         self.note(row, size, side.name, lambda: {"rate": steps / seconds, "seconds": seconds, "mb": memory.peak_mb})
-        self.settle()
-        side.open_queue(project, size)
+        if not labelled:
+            side.open_queue(project, size)
         self.settle()
         return project
 
