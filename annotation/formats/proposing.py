@@ -45,7 +45,7 @@ _NUMBERED = re.compile(r"(.*?)[ _-]?(\d{1,4})")
 _LABEL = re.compile(r"label|rating|first_error|mistake|(error|wrong)_(step|index|position)|step_values|annotation")
 _SOURCES: list[tuple[str, SourceKind]] = [
     (r"mc|monte|carlo|rollouts?|shepherd", "monte_carlo"),
-    (r"judge|llm|gpt\w*|critic|verifier|model|claude|gemini|qwen\w*|deepseek\w*", "model_judge"),
+    (r"judge|llm|gpt\w*|critic|verifier", "model_judge"),
     (r"consensus|majority|agreed", "consensus"),
     (r"human|annotator|expert|person|people", "human"),
 ]

@@ -9,14 +9,14 @@ from annotation.quality import contrast
 from labelling_ui.pages.access import STAFF, project_page
 
 WAYS = [
-    ("pairs", _("Labelled by both")),
-    ("exact", _("Same first error")),
-    ("within_one", _("Within one step")),
-    ("both", _("Both find an error")),
-    ("neither", _("Neither does")),
-    ("only_one", _("Only the first does")),
-    ("only_other", _("Only the second does")),
+    ("pairs", _("Both label")),
+    ("exact", _("Same place")),
+    ("within_one", _("Within one")),
     ("differing", _("Differ")),
+    ("both", _("Both find")),
+    ("neither", _("Neither")),
+    ("only_one", _("Upper only")),
+    ("only_other", _("Lower only")),
 ]
 
 

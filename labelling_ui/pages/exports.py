@@ -27,6 +27,7 @@ def _several(choices: Any, label: Any) -> forms.MultipleChoiceField:
 class SnapshotForm(AgreementFields):
     """Nothing chosen asks for everything."""
 
+    field_order = ("splits", "source_kinds", "finish_reasons", "lanes", "generations", "submitted_from", "submitted_to")
     splits = _several(words.SPLITS, gettext_lazy("Splits"))
     source_kinds = _several(words.SOURCES, gettext_lazy("Labels by"))
     finish_reasons = _several(words.FINISH_REASONS, gettext_lazy("Ended with"))
