@@ -226,6 +226,20 @@ class SampledProblemAdmin(ReadOnlyAdmin):
     list_select_related = ("run__project", "problem")
 
 
+@admin.register(models.ImportGroup)
+class ImportGroupAdmin(ReadOnlyAdmin):
+    list_display = ("id", "name", "project", "requested_by", "created_at")
+    list_filter = ("project",)
+    list_select_related = ("project", "requested_by")
+
+
+@admin.register(models.Upload)
+class UploadAdmin(ReadOnlyAdmin):
+    list_display = ("id", "filename", "project", "by", "offset", "size", "touched_at")
+    list_filter = ("project",)
+    list_select_related = ("project", "by")
+
+
 @admin.register(models.ImportRejection)
 class ImportRejectionAdmin(ReadOnlyAdmin):
     list_display = ("job", "line", "field", "reason")

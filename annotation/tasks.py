@@ -131,9 +131,10 @@ def run_import(job_id: int) -> None:
 
 @shared_task(name="intake.sweep")
 def sweep_imports() -> None:
-    from annotation.intake import imports
+    from annotation.intake import imports, uploads
 
     imports.sweep_imports()
+    uploads.sweep_uploads()
 
 
 @shared_task(name="intake.check_answers")

@@ -11,6 +11,7 @@ from annotation.api import (
     errors,
     generations,
     gold,
+    import_groups,
     imports,
     learning,
     leases,
@@ -31,6 +32,7 @@ from annotation.api import (
     snapshots,
     statistics,
     tokens,
+    uploads,
 )
 
 urlpatterns: list[URLPattern | URLResolver] = [
@@ -82,6 +84,11 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("samplings/<int:sampling_id>/resume/", samplings.ResumeSampling.as_view()),
     path("imports/<int:import_id>/", imports.ImportDetail.as_view()),
     path("imports/<int:import_id>/cancel/", imports.CancelImport.as_view()),
+    path("projects/<slug:slug>/import-roots/", import_groups.ImportRoots.as_view()),
+    path("projects/<slug:slug>/import-groups/", import_groups.ImportGroups.as_view()),
+    path("import-groups/<int:group_id>/", import_groups.ImportGroupDetail.as_view()),
+    path("projects/<slug:slug>/uploads/", uploads.Uploads.as_view()),
+    path("uploads/<uuid:upload_id>/", uploads.UploadDetail.as_view()),
     path("imports/<int:import_id>/rejections/", imports.Rejections.as_view()),
     path("imports/<int:import_id>/rejections/originals/", imports.RejectedOriginals.as_view()),
     path("snapshots/<int:snapshot_id>/", snapshots.SnapshotDetail.as_view()),

@@ -23,9 +23,10 @@ from annotation.intake.chunks import Chunk, chunks
 from annotation.intake.opening import open_content
 from annotation.intake.rejections import Original, keep_rejections, originals
 from annotation.intake.store import Counts, store_chunk
-from annotation.jobs import sole_worker
+from annotation.jobs import enqueue, sole_worker
 from annotation.models import ImportJob
 
+TASK = "intake.run"
 COLLECT_EVERY = 16  # chunks
 LOCK = 0x5374_6570 + 1  # the class of the advisory locks taken here; the key is the job
 
@@ -148,7 +149,9 @@ def _store(job: ImportJob, chunk: Chunk) -> tuple[Counts, list[tuple[int, Reject
 def end_import(job: ImportJob, state: ImportJob.State, error: str = "") -> None:
     """Note how a job ended; its uploaded file is dropped, unless it failed."""
     job.state, job.error, job.finished_at = state, error, timezone.now()
-    job.save(update_fields=["state", "error", "finished_at"])
+    if state == ImportJob.State.DONE:
+        job.done_bytes = job.total_bytes  # a file that is read from its end on, as Parquet, stops elsewhere
+    job.save(update_fields=["state", "error", "finished_at", "done_bytes"])
     counts = {name: getattr(job, name) for name in ("accepted", "duplicates", "rejected", "annotations")}
     audit.record(
         by=job.requested_by,
@@ -157,6 +160,8 @@ def end_import(job: ImportJob, state: ImportJob.State, error: str = "") -> None:
         project=job.project,
         after=counts | ({"error": error} if error else {}),
     )
+    if job.group and (following := job.group.jobs.filter(state=ImportJob.State.QUEUED).order_by("pk").first()):
+        enqueue(TASK, following.pk)
     if state != ImportJob.State.FAILED:
         transaction.on_commit(lambda: _drop_upload(job))
 

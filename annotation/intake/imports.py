@@ -1,16 +1,14 @@
 """Imports as jobs: started, watched, cancelled, and taken up again when their worker was lost."""
 
-import os
-import uuid
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
 
 import msgspec
-from django.conf import settings
 from django.contrib.auth.models import User
 from django.db import transaction
+from django.db.models import Exists, OuterRef
 from django.db.models.functions import Coalesce
 from django.utils import timezone
 
@@ -20,13 +18,14 @@ from annotation.formats.mapping import Mapping
 from annotation.formats.registry import READERS, TABLE, detect
 from annotation.formats.table import checked, sample
 from annotation.intake.decomposition import RULES
-from annotation.intake.importing import end_import
+from annotation.intake.importing import TASK, end_import
 from annotation.intake.opening import open_content
+from annotation.intake.places import is_address, size_of
+from annotation.intake.uploads import keep_file
 from annotation.jobs import enqueue
 from annotation.membership.access import require_role
-from annotation.models import ImportJob, ImportOptions, Membership, Project
+from annotation.models import ImportGroup, ImportJob, ImportOptions, Membership, Project
 
-TASK = "intake.run"
 STALLED_AFTER = timedelta(minutes=2)
 
 
@@ -47,7 +46,7 @@ def start_import(
     it could be read.
     """
     require_role(by, project, Membership.Role.MANAGER)
-    path = _keep(file)
+    path = keep_file(pieces=file, filename=filename)
     try:
         job = create_import(
             by=by,
@@ -70,13 +69,14 @@ def create_import(
     *,
     by: User | None,
     project: Project,
-    path: Path,
+    path: Path | str,
     filename: str,
     format: str,
     decomposition: str,
     options: ImportOptions | None = None,
+    group: ImportGroup | None = None,
 ) -> ImportJob:
-    """A job for a file that lies on this machine and stays there; nobody works on it yet.
+    """A job for a file that stays where it lies (see `places`); nobody works on it yet.
 
     `by` is None for the operator of the machine. Raises as `start_import`, and Missing (`file_not_found`).
     """
@@ -85,17 +85,19 @@ def create_import(
     if decomposition not in RULES:
         known = ", ".join(RULES)
         raise DomainError("unknown_decomposition", f"Texts are split by {known}; not by '{decomposition}'.")
-    found, mapping = _format_of(path, filename, format, options.mapping if options else None)
+    place = str(path) if is_address(str(path)) else str(Path(path).resolve())
+    found, mapping = _format_of(place, filename, format, options.mapping if options else None)
     options = msgspec.structs.replace(options or ImportOptions(), mapping=mapping)
     job = ImportJob.objects.create(
         project=project,
         requested_by=by,
-        filename=Path(filename).name[:300],
-        path=str(path.resolve()),
+        group=group,
+        filename=filename[-300:] if group else Path(filename).name[:300],
+        path=place,
         format=found,
         decomposition=decomposition,
         options=msgspec.to_builtins(options),
-        total_bytes=path.stat().st_size,
+        total_bytes=size_of(place),
     )
     audit.record(
         by=by,
@@ -128,7 +130,8 @@ def sweep_imports() -> int:
     stalled = live.alias(seen_at=Coalesce("heartbeat_at", "created_at")).filter(
         seen_at__lt=timezone.now() - STALLED_AFTER
     )
-    jobs = list(stalled.values_list("pk", flat=True))
+    before = ImportJob.objects.filter(group=OuterRef("group"), state__in=ImportJob.LIVE, pk__lt=OuterRef("pk"))
+    jobs = list(stalled.exclude(Exists(before)).values_list("pk", flat=True))
     for job in jobs:
         ImportJob.objects.filter(pk=job).update(heartbeat_at=timezone.now())
         enqueue(TASK, job)
@@ -153,34 +156,18 @@ def progress_of(job: ImportJob) -> Progress:
     return Progress(share, job.done_records / seconds if seconds else None, left)
 
 
-def _format_of(path: Path, filename: str, format: str, mapping: Mapping | None) -> tuple[str, Mapping | None]:
+def _format_of(place: str, filename: str, format: str, mapping: Mapping | None) -> tuple[str, Mapping | None]:
     """The format, and for a table the mapping to read it by: the one given, else the one proposed."""
     if format not in READERS and format != "auto":
         known = ", ".join(READERS)
         raise DomainError("unknown_format", f"There is no format '{format}'; there are: auto, {known}.")
     try:
         if format == "auto":
-            with open_content(str(path)) as content:
+            with open_content(place) as content:
                 format = TABLE if mapping else detect(content.stream, filename)
         if format != TABLE:
             return format, None
-        with open_content(str(path)) as content:
+        with open_content(place) as content:
             return format, checked(mapping, sample(content.stream))
     except OSError as error:
         raise Missing("file_not_found", f"{filename} cannot be read: {error.strerror or error}.") from None
-
-
-def _keep(file: Iterable[bytes]) -> Path:
-    root: Path = settings.UPLOAD_ROOT
-    root.mkdir(parents=True, exist_ok=True)
-    path = root / uuid.uuid4().hex
-    try:
-        with path.open("xb") as out:
-            for piece in file:
-                out.write(piece)
-            out.flush()
-            os.fsync(out.fileno())
-    except BaseException:
-        path.unlink(missing_ok=True)
-        raise
-    return path

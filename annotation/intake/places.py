@@ -36,8 +36,8 @@ def find_files(place: str, *, below: str = "") -> list[str]:
     With `below`, the name of a root, nothing outside of it is found, wherever links lead. Raises Missing
     (`file_not_found`), DomainError (`too_many_files`, `unreachable`).
     """
-    fs, path = _system(_local(place))
     try:
+        fs, path = _system(_local(place))
         found = [path] if fs.isfile(path) else fs.glob(path) if _is_pattern(path) else fs.find(path)
         files = [fs.unstrip_protocol(file) for file in found if not _is_hidden(file, path) and fs.isfile(file)]
     except Exception as error:  # each storage has its own
@@ -116,7 +116,10 @@ def _is_below(place: str, url: str) -> bool:
     root = _local(url)
     if not is_address(root):
         return not is_address(place) and Path(place).resolve().is_relative_to(Path(root).resolve())
-    return place.startswith(root.rstrip("/") + "/")
+    from fsspec.core import split_protocol, strip_protocol
+
+    same = split_protocol(place)[0] == split_protocol(root)[0]
+    return same and str(strip_protocol(place)).startswith(str(strip_protocol(root)).rstrip("/") + "/")
 
 
 def _is_pattern(path: str) -> bool:

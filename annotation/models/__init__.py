@@ -6,7 +6,7 @@ from annotation.models.api_token import ApiToken
 from annotation.models.audit_entry import AuditEntry
 from annotation.models.generation import Generation
 from annotation.models.gold import GoldAnswer, ScreeningDecision
-from annotation.models.import_job import ImportJob, ImportRejection
+from annotation.models.import_job import ImportGroup, ImportJob, ImportRejection
 from annotation.models.import_options import ImportOptions, parse_options
 from annotation.models.label_batch import LabelBatch
 from annotation.models.label_source import LabelSource
@@ -27,6 +27,7 @@ from annotation.models.simulation_run import SimulationRun
 from annotation.models.snapshot import Snapshot
 from annotation.models.solution import Solution, Step, StepKind
 from annotation.models.training_run import RunPoint, RunStage, TrainingRun
+from annotation.models.upload import Upload
 
 __all__ = [
     "HIDDEN_LANES",
@@ -41,6 +42,7 @@ __all__ = [
     "Frontier",
     "Generation",
     "GoldAnswer",
+    "ImportGroup",
     "ImportJob",
     "ImportOptions",
     "ImportRejection",
@@ -82,6 +84,7 @@ __all__ = [
     "StepKind",
     "StepRating",
     "TrainingRun",
+    "Upload",
     "Window",
     "parse_options",
     "parse_policy",

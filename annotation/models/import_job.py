@@ -5,6 +5,21 @@ from annotation.models.import_options import ImportOptions, parse_options
 from annotation.models.project import Project
 
 
+class ImportGroup(models.Model):
+    """Files that were sent together: each is a job of its own, one after the other."""
+
+    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="import_groups")
+    requested_by = models.ForeignKey(User, null=True, on_delete=models.PROTECT, related_name="+")
+    name = models.CharField(max_length=300)
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["-id"]
+
+    def __str__(self) -> str:
+        return self.name
+
+
 class ImportJob(models.Model):
     """One file on its way in. Counts are of the file's records; bytes tell the progress."""
 
@@ -19,8 +34,9 @@ class ImportJob(models.Model):
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="import_jobs")
     requested_by = models.ForeignKey(User, null=True, on_delete=models.PROTECT, related_name="+")
+    group = models.ForeignKey(ImportGroup, null=True, blank=True, on_delete=models.CASCADE, related_name="jobs")
     filename = models.CharField(max_length=300)
-    path = models.CharField(max_length=500)
+    path = models.CharField(max_length=2000, help_text="On this machine, or an address that fsspec opens.")
     format = models.CharField(max_length=40, default="auto")
     decomposition = models.CharField(max_length=40, default="blank_lines")
     options = models.JSONField(default=dict, blank=True)

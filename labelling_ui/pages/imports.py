@@ -3,32 +3,33 @@
 from typing import Any
 
 from django import forms
-from django.contrib.auth.models import User
 from django.db.models import QuerySet
-from django.http import HttpRequest, HttpResponse, HttpResponseBadRequest, HttpResponseBase, QueryDict
+from django.http import HttpRequest, HttpResponse, HttpResponseBadRequest, HttpResponseBase
 from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_POST
 
+from annotation.api.downloads import download
 from annotation.errors import DomainError
 from annotation.intake.decomposition import decompose
 from annotation.intake.dividing import division_of
-from annotation.intake.imports import cancel_import, progress_of, start_import
+from annotation.intake.groups import cancel_group, summary_of
+from annotation.intake.imports import cancel_import, progress_of
 from annotation.intake.previewing import PREVIEW_BYTES, preview_import
-from annotation.models import ImportJob, ImportOptions, Membership, Project
+from annotation.intake.rejections import original_lines
+from annotation.intake.uploads import unfinished_uploads
+from annotation.models import ImportGroup, ImportJob, Membership
 from labelling_ui import words
-from labelling_ui.pages.access import MANAGER, attempt, project_page, slug_of
+from labelling_ui.pages import import_files
+from labelling_ui.pages.access import MANAGER, attempt, project_page, signed_in, slug_of
+from labelling_ui.pages.import_files import FilesForm
 from labelling_ui.pages.listing import Column, Filters, Listing, respond
 from labelling_ui.pages.mapping import for_page, mapping_of
 
 
-class ImportForm(forms.Form):
-    file = forms.FileField(
-        label=gettext_lazy("File"),
-        help_text=gettext_lazy("JSON, JSON Lines, CSV or Parquet, in UTF-8, also packed by gzip or zstd."),
-        allow_empty_file=True,
-    )
+class ImportForm(FilesForm):
     format = forms.ChoiceField(
         choices=[
             ("auto", gettext_lazy("find out from the file")),
@@ -83,8 +84,12 @@ class ImportFilters(Filters):
     )
     rejected = forms.BooleanField(required=False, label=gettext_lazy("with rejected lines"))
 
+    group = forms.IntegerField(required=False, widget=forms.HiddenInput)
+
     def narrow(self, rows: QuerySet[Any]) -> QuerySet[Any]:
         chosen = self.chosen()
+        if chosen.get("group"):
+            rows = rows.filter(group=chosen["group"])
         if chosen.get("state"):
             rows = rows.filter(state=chosen["state"])
         return rows.filter(rejected__gt=0) if chosen.get("rejected") else rows
@@ -113,27 +118,24 @@ REJECTION_COLUMNS = [
 def imports(request: HttpRequest, member: Membership) -> HttpResponseBase:
     form = ImportForm(request.POST if request.method == "POST" else None, request.FILES or None)
     if request.method == "POST" and form.is_valid():
-        job = attempt(request, "", _start, project=member.project, form=form, given=request.POST)
-        if job:
-            return redirect("import-job", job.pk)
+        jobs = attempt(request, "", import_files.start, project=member.project, form=form, given=request.POST)
+        if jobs and jobs[0].group_id:
+            return redirect(f"{request.path}?group={jobs[0].group_id}")
+        if jobs:
+            return redirect("import-job", jobs[0].pk)
     listing = Listing(
         request, member.project.import_jobs.all(), COLUMNS, sort="-started", filters=ImportFilters(request.GET)
     )
-    context = {"member": member, "form": form, "text_form": TextForm(auto_id="try_%s")}
+    context = {
+        "member": member,
+        "form": form,
+        "text_form": TextForm(auto_id="try_%s"),
+        "uploads": unfinished_uploads(by=signed_in(request), project=member.project),
+    }
+    chosen = ImportFilters(request.GET).chosen().get("group", 0)
+    if group := member.project.import_groups.filter(pk=chosen).first():
+        context |= {"group": group, "summary": summary_of(group)}
     return respond(request, "labelling_ui/import.html", listing, f"{member.project.slug}-imports", context)
-
-
-def _start(*, by: User, project: Project, form: ImportForm, given: QueryDict) -> ImportJob:
-    file = form.cleaned_data["file"]
-    return start_import(
-        by=by,
-        project=project,
-        file=file.chunks(),
-        filename=file.name,
-        format=form.cleaned_data["format"],
-        decomposition=form.cleaned_data["decomposition"],
-        options=ImportOptions(mapping=mapping_of(given)),
-    )
 
 
 @require_POST
@@ -183,6 +185,11 @@ def import_job(request: HttpRequest, job_id: int) -> HttpResponseBase:
     return _job_page(request, slug=slug_of(request, ImportJob, job_id), job_id=job_id)
 
 
+def originals(request: HttpRequest, job_id: int) -> HttpResponseBase:
+    """The lines that were not taken, as they were sent."""
+    return _originals(request, slug=slug_of(request, ImportJob, job_id), job_id=job_id)
+
+
 @require_POST
 def cancel(request: HttpRequest, job_id: int) -> HttpResponseBase:
     return _cancel(request, slug=slug_of(request, ImportJob, job_id), job_id=job_id)
@@ -201,6 +208,20 @@ def _job_page(request: HttpRequest, member: Membership, job_id: int) -> HttpResp
         return page
     listing = Listing(request, job.rejections.all(), REJECTION_COLUMNS, sort="line")
     return respond(request, "labelling_ui/import_job.html", listing, f"import-{job.pk}-rejected", context)
+
+
+@require_POST
+@project_page(MANAGER)
+def cancel_files(request: HttpRequest, member: Membership, group_id: int) -> HttpResponseBase:
+    group = get_object_or_404(ImportGroup, pk=group_id, project=member.project)
+    attempt(request, _("The imports stop within seconds. What they took in stays."), cancel_group, group=group)
+    return redirect(f"{reverse('import', args=[member.project.slug])}?group={group.pk}")
+
+
+@project_page(MANAGER)
+def _originals(request: HttpRequest, member: Membership, job_id: int) -> HttpResponseBase:
+    job = get_object_or_404(ImportJob, pk=job_id, project=member.project)
+    return download(original_lines(job), name=f"import-{job.pk}-rejected.jsonl", content_type="application/x-ndjson")
 
 
 def _why_nothing_is_new(job: ImportJob) -> str:

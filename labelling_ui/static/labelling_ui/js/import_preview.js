@@ -7,12 +7,13 @@
   let latest = 0;
 
   async function show(event) {
-    const file = form.elements.file.files[0];
+    const file = form.elements.file.files[0] ?? form.elements.folder.files[0];
     const mine = ++latest;
-    if (event.target === form.elements.file || event.target === form.elements.format) place.replaceChildren();
+    if ([form.elements.file, form.elements.folder].includes(event.target) || event.target === form.elements.format) place.replaceChildren();
     if (!file) return;
     const body = new FormData(form);
     body.delete("file");
+    body.delete("folder");
     body.append("head", file.slice(0, HEAD_BYTES), file.name);
     if (file.size > HEAD_BYTES && (await file.slice(0, 4).text()) === "PAR1") {
       body.append("tail", file.slice(-HEAD_BYTES), file.name);

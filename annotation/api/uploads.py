@@ -1,0 +1,173 @@
+"""Uploads in pieces, by the tus protocol (tus.io, version 1.0.0, with creation, checksum and termination).
+
+What is uploaded whole becomes an import by `POST projects/SLUG/import-groups/`.
+"""
+
+import base64
+import binascii
+import uuid
+from collections.abc import Iterator, Mapping
+from typing import IO, Any
+
+from django.conf import settings
+from django.http import UnreadablePostError
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import OpenApiParameter, extend_schema
+from rest_framework import serializers
+from rest_framework.parsers import BaseParser
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from annotation.api.authentication import caller
+from annotation.errors import DomainError
+from annotation.intake.uploads import (
+    CHECKSUMS,
+    append_piece,
+    begin_upload,
+    discard_upload,
+    find_upload,
+    unfinished_uploads,
+)
+from annotation.membership.access import find_project
+from annotation.models import Membership, Upload
+
+VERSION = "1.0.0"
+PIECE = 256 * 1024
+
+
+class UploadSerializer(serializers.ModelSerializer):
+    """A file on its way, which goes on at byte `offset`."""
+
+    class Meta:
+        model = Upload
+        fields = ("id", "filename", "fingerprint", "size", "offset", "created_at", "touched_at")
+        read_only_fields = fields
+
+
+class StreamParser(BaseParser):
+    """A body of any size, left unread."""
+
+    media_type = "application/offset+octet-stream"
+
+    def parse(
+        self, stream: IO[Any], media_type: str | None = None, parser_context: Mapping[str, Any] | None = None
+    ) -> Any:
+        return stream
+
+
+def _header(name: str, description: str) -> OpenApiParameter:
+    return OpenApiParameter(name, OpenApiTypes.STR, OpenApiParameter.HEADER, required=True, description=description)
+
+
+class Uploads(APIView):
+    """The caller's unfinished uploads into a project."""
+
+    @extend_schema(operation_id="list_uploads", responses=UploadSerializer(many=True))
+    def get(self, request: Request, slug: str) -> Response:
+        """What the caller has begun to upload and can go on with. A manager may."""
+        project = find_project(request.user, slug, Membership.Role.MANAGER)
+        return Response(UploadSerializer(unfinished_uploads(by=caller(request), project=project), many=True).data)
+
+    @extend_schema(
+        operation_id="begin_upload",
+        request=None,
+        responses={201: None},
+        parameters=[
+            _header("Upload-Length", "Bytes of the file."),
+            _header("Upload-Metadata", "`filename BASE64`, and a `fingerprint BASE64` to know the file again by."),
+        ],
+    )
+    def post(self, request: Request, slug: str) -> Response:
+        """Begin an upload; its address is in `Location`. A manager may."""
+        project = find_project(request.user, slug, Membership.Role.MANAGER)
+        said = _metadata(request.headers.get("Upload-Metadata", ""))
+        upload = begin_upload(
+            by=caller(request),
+            project=project,
+            filename=said.get("filename", "") or "upload",
+            size=_number(request, "Upload-Length"),
+            fingerprint=said.get("fingerprint", ""),
+        )
+        address = request.build_absolute_uri(f"/api/v1/uploads/{upload.pk}/")
+        return _answer(upload, status=201, headers={"Location": address})
+
+    @extend_schema(exclude=True)
+    def options(self, request: Request, *args: Any, **kwargs: Any) -> Response:  # type: ignore[override]
+        """What a client of the protocol asks before it begins."""
+        extensions = {"Tus-Version": VERSION, "Tus-Extension": "creation,checksum,termination"}
+        limits = {"Tus-Max-Size": str(settings.MAX_UPLOAD_BYTES), "Tus-Checksum-Algorithm": ",".join(CHECKSUMS)}
+        return Response(status=204, headers={"Tus-Resumable": VERSION} | extensions | limits)
+
+
+class UploadDetail(APIView):
+    """One upload."""
+
+    parser_classes = (StreamParser,)
+
+    @extend_schema(operation_id="get_upload_offset", responses={200: None})
+    def head(self, request: Request, upload_id: uuid.UUID) -> Response:
+        """Where the upload goes on: `Upload-Offset`. Its sender may."""
+        return _answer(find_upload(by=caller(request), upload=upload_id), status=200)
+
+    @extend_schema(
+        operation_id="append_piece",
+        request={"application/offset+octet-stream": OpenApiTypes.BINARY},
+        responses={204: None},
+        parameters=[_header("Upload-Offset", "Where the piece belongs: as far as the upload is.")],
+    )
+    def patch(self, request: Request, upload_id: uuid.UUID) -> Response:
+        """Send the bytes from `Upload-Offset` on, all or some, with an `Upload-Checksum` if wanted. Its sender may."""
+        upload = append_piece(
+            by=caller(request),
+            upload=upload_id,
+            offset=_number(request, "Upload-Offset"),
+            pieces=_pieces(request.data) if request.data else [],
+            checksum=_checksum(request.headers.get("Upload-Checksum", "")),
+        )
+        return _answer(upload, status=204)
+
+    @extend_schema(operation_id="discard_upload", request=None, responses={204: None})
+    def delete(self, request: Request, upload_id: uuid.UUID) -> Response:
+        """Give the upload up. Its sender may."""
+        discard_upload(by=caller(request), upload=upload_id)
+        return Response(status=204, headers={"Tus-Resumable": VERSION})
+
+
+def _answer(upload: Upload, *, status: int, headers: dict[str, str] | None = None) -> Response:
+    place = {"Upload-Offset": str(upload.offset), "Upload-Length": str(upload.size), "Cache-Control": "no-store"}
+    return Response(status=status, headers={"Tus-Resumable": VERSION} | place | (headers or {}))
+
+
+def _pieces(stream: Any) -> Iterator[bytes]:
+    try:
+        while piece := stream.read(PIECE):
+            yield piece
+    except UnreadablePostError as error:
+        raise ConnectionError(str(error)) from error
+
+
+def _number(request: Request, header: str) -> int:
+    given = request.headers.get(header, "")
+    if not given.isdecimal() or len(given) > 18:
+        raise DomainError("invalid", f"{header}: a number of bytes is needed.", {"field": header})
+    return int(given)
+
+
+def _metadata(header: str) -> dict[str, str]:
+    pairs = [pair.strip().partition(" ") for pair in header.split(",") if pair.strip()]
+    return {
+        key: _decoded(value, "Upload-Metadata").decode("utf-8", "replace").replace("\0", "") for key, _, value in pairs
+    }
+
+
+def _checksum(header: str) -> tuple[str, bytes] | None:
+    algorithm, _, digest = header.partition(" ")
+    return (algorithm, _decoded(digest, "Upload-Checksum")) if header else None
+
+
+def _decoded(value: str, header: str) -> bytes:
+    try:
+        return base64.b64decode(value, validate=True)
+    except binascii.Error:
+        raise DomainError("invalid", f"{header}: not in Base64.", {"field": header}) from None

@@ -1,0 +1,36 @@
+import uuid
+from pathlib import Path
+
+from django.conf import settings
+from django.contrib.auth.models import User
+from django.db import models
+
+from annotation.models.project import Project
+
+
+class Upload(models.Model):
+    """A file on its way to this machine, piece by piece; it goes on at `offset`, and becomes an import at its end.
+
+    `fingerprint` is what its sender knows the file by, so that the same file chosen again goes on.
+    """
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="uploads")
+    by = models.ForeignKey(User, on_delete=models.CASCADE, related_name="+")
+    filename = models.CharField(max_length=300)
+    fingerprint = models.CharField(max_length=300, blank=True)
+    size = models.PositiveBigIntegerField()
+    offset = models.PositiveBigIntegerField(default=0, help_text="Bytes that are safely on the disk.")
+    created_at = models.DateTimeField(auto_now_add=True)
+    touched_at = models.DateTimeField(auto_now=True)
+
+    class Meta:
+        ordering = ["-touched_at"]
+
+    def __str__(self) -> str:
+        return f"upload of {self.filename}, {self.offset} of {self.size} bytes"
+
+    @property
+    def path(self) -> Path:
+        root: Path = settings.UPLOAD_ROOT
+        return root / self.id.hex
