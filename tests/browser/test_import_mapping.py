@@ -47,7 +47,7 @@ def test_a_manager_corrects_what_the_columns_hold(page_for, tmp_path):
                 page.set_viewport_size({"width": width, "height": 900})
                 page.emulate_media(color_scheme=scheme)
                 page.screenshot(path=f"{folder}/mapping-{width}-{scheme}.png", full_page=True)
-    page.get_by_role("button", name="Import the file").click()
+    page.get_by_role("button", name="Import the files").click()
     page.wait_for_url("**/imports/*/")
     [label] = ImportJob.objects.get().import_options.mapping.labels
     assert (label.base, label.none, label.source.kind, label.source.name) == (1, ["N/A"], "model_judge", "judge-1")

@@ -110,7 +110,7 @@ def test_from_a_file_to_a_dataset(
     page.get_by_role("link", name="Manage").click()
     page.get_by_role("link", name="Import solutions").click()
     page.get_by_label("File").set_input_files(file)
-    page.get_by_role("button", name="Import the file").click()
+    page.get_by_role("button", name="Import the files").click()
 
     page.wait_for_url("**/imports/*/")
     expect(page.get_by_role("link", name="Go on to the overview")).to_be_visible()

@@ -1,7 +1,7 @@
 // Sends chosen files in pieces (tus 1.0) and then the form with their ids. A piece that is cut is sent again; a file
 // that is chosen again after a reload goes on where the server has it. Without this script the form sends them whole.
 (() => {
-  const PIECE = 8 * 1024 * 1024;
+  const PIECE = 8 * 1024 * 1024; // unless the form names another
   const LONGEST_WAIT = 30;
   const form = document.querySelector("form[data-uploads]");
   const panel = document.getElementById("sending");
@@ -72,7 +72,7 @@
         offset ??= Number((await ask(url, { method: "HEAD" })).headers.get("Upload-Offset"));
         progress(offset);
         if (offset === file.size) break;
-        const piece = file.slice(offset, offset + PIECE);
+        const piece = file.slice(offset, offset + Number(form.dataset.piece ?? PIECE));
         const named = { "Content-Type": "application/offset+octet-stream", "Upload-Offset": String(offset) };
         const answer = await ask(url, { method: "PATCH", body: piece, headers: { ...named, ...(await checksum(piece)) } });
         offset = Number(answer.headers.get("Upload-Offset"));

@@ -1,0 +1,104 @@
+"""Uploads from the import page over connections that break."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from django.contrib.auth.models import User
+from playwright.sync_api import Page, Route, expect
+
+from annotation.models import ImportJob, Project, Upload
+from tests import manager_world
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+PIECE = 16_000
+
+
+@pytest.fixture
+def people() -> dict[str, User]:
+    return manager_world.create_people()
+
+
+@pytest.fixture
+def project(people: dict[str, User]) -> Project:
+    return manager_world.create_empty_project(people)
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    path = tmp_path / "runs.jsonl"
+    path.write_text("\n".join(json.dumps({"problem": f"p{'i' * n}", "steps": ["a" * 2000]}) for n in range(40)))
+    return path
+
+
+def choose(page: Page, project: Project, file: Path) -> None:
+    page.goto(f"/p/{project.slug}/import/")
+    page.evaluate(f"document.querySelector('form[data-uploads]').dataset.piece = {PIECE}")
+    page.get_by_label("Files").set_input_files(file)
+
+
+def test_an_upload_that_is_cut_goes_on_and_goes_on_after_a_reload(
+    page_for: Callable[..., Page], project: Project, people: dict[str, User], file: Path
+) -> None:
+    page = page_for(people["manager"])
+    sent: list[int] = []
+
+    def cut_each_second(route: Route) -> None:
+        if route.request.method != "PATCH":
+            route.continue_()
+            return
+        sent.append(int(route.request.headers["upload-offset"]))
+        if len(sent) % 2:
+            route.continue_()
+        else:
+            route.abort("connectionreset")
+
+    page.route("**/api/v1/uploads/**", cut_each_second)
+    choose(page, project, file)
+    page.get_by_role("button", name="Import the files").click()
+    expect(page.get_by_text("The connection is gone.")).to_be_visible()
+    page.get_by_role("button", name="Stop").click()
+    expect(page.get_by_text("Stopped. Choose the same file again to go on.")).to_be_visible()
+    upload = Upload.objects.get()
+    assert upload.offset == PIECE
+    before = len(sent)
+    choose(page, project, file)
+    expect(page.get_by_text("You have uploads that are not at their end.")).to_be_visible()
+    page.get_by_role("button", name="Import the files").click()
+    expect(page.get_by_role("heading", name="runs.jsonl")).to_be_visible()
+    assert sent[before] == PIECE
+    assert sorted(set(sent)) == list(range(0, file.stat().st_size, PIECE))
+    job = ImportJob.objects.get()
+    assert (job.total_bytes, Upload.objects.count()) == (file.stat().st_size, 0)
+    assert Path(job.path).read_bytes() == file.read_bytes()
+
+
+def test_without_its_script_the_form_sends_several_files(
+    page_for: Callable[..., Page], project: Project, people: dict[str, User], file: Path, tmp_path: Path
+) -> None:
+    other = tmp_path / "other.jsonl"
+    other.write_text('{"problem": "p", "steps": ["a"]}')
+    page = page_for(people["manager"], java_script_enabled=False)
+    page.goto(f"/p/{project.slug}/import/")
+    page.get_by_label("Files").set_input_files([file, other])
+    page.get_by_role("button", name="Import the files").click()
+    expect(page.get_by_role("heading", name="2 files")).to_be_visible()
+    assert ImportJob.objects.filter(group__isnull=False).count() == 2
+
+
+def test_a_file_that_cannot_be_read_keeps_its_upload_and_says_why(
+    page_for: Callable[..., Page], project: Project, people: dict[str, User], tmp_path: Path
+) -> None:
+    page = page_for(people["manager"])
+    odd = tmp_path / "odd.txt"
+    odd.write_text("no record at all")
+    choose(page, project, odd)
+    page.get_by_role("button", name="Import the files").click()
+    expect(page.get_by_text("You have uploads")).to_be_visible()
+    expect(page.get_by_text("odd.txt looks like none of").first).to_be_visible()
+    assert Upload.objects.count() == 1
+    page.get_by_role("button", name="Discard").click()
+    expect(page.get_by_text("You have uploads")).to_be_hidden()
+    assert not Upload.objects.exists()
