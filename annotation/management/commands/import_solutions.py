@@ -10,8 +10,10 @@ from annotation.errors import DomainError
 from annotation.formats.mapping import Mapping, parse_mapping
 from annotation.formats.registry import READERS
 from annotation.intake.decomposition import RULES
+from annotation.intake.groups import Manner, import_places, summary_of
 from annotation.intake.importing import run_import
-from annotation.intake.imports import create_import, progress_of
+from annotation.intake.imports import progress_of
+from annotation.intake.places import find_files
 from annotation.management.projects import project_at
 from annotation.models import ImportJob, ImportOptions
 
@@ -19,37 +21,47 @@ SHOWN_REJECTIONS = 20
 
 
 class Command(BaseCommand):
-    help = "Import a file of problems and solutions, labels included where it has them. A second run adds nothing."
+    help = "Import files of problems and solutions, labels included where they have them. A second run adds nothing."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("file", type=Path)
+        parser.add_argument("paths", nargs="+", metavar="PATH", help="file, folder, pattern or address (s3://…)")
         parser.add_argument("--project", required=True, help="address (slug) of the project")
         parser.add_argument("--format", default="auto", choices=["auto", *READERS])
         parser.add_argument("--mapping", type=Path, help="JSON file that says what the columns of a table hold")
         parser.add_argument("--decomposition", default="blank_lines", choices=list(RULES))
 
     def handle(self, *args: Any, **options: Any) -> None:
-        file: Path = options["file"]
         project = project_at(options["project"])
         try:
-            job = create_import(
+            mapping = self._mapping(options["mapping"])
+            manner = Manner(options["format"], options["decomposition"], ImportOptions(mapping=mapping))
+            files = [file for path in options["paths"] for file in find_files(path)]
+            jobs = import_places(
                 by=None,
                 project=project,
-                path=file,
-                filename=file.name,
-                format=options["format"],
-                decomposition=options["decomposition"],
-                options=ImportOptions(mapping=self._mapping(options["mapping"])),
+                files=[(file, file) for file in files],
+                manner=manner,
+                name=options["paths"][0],
             )
         except DomainError as error:
             raise CommandError(error.message) from None
-        run_import(job.pk, on_progress=self._tell)
-        job.refresh_from_db()
-        if sys.stderr.isatty():
-            self.stderr.write("")
-        self._report(job)
-        if job.state != ImportJob.State.DONE:
-            raise CommandError(job.error or f"The import is {job.state}.")
+        if group := jobs[0].group:
+            jobs = list(group.jobs.order_by("pk"))
+        for job in jobs:
+            run_import(job.pk, on_progress=self._tell)
+            job.refresh_from_db()
+            if sys.stderr.isatty():
+                self.stderr.write("")
+            self._report(job)
+        if group:
+            self.stdout.write(
+                "{files} files: {accepted} accepted, {duplicates} duplicates, {rejected} rejected, "
+                "{failed} could not be read.".format(**summary_of(group))
+            )
+        if undone := [job for job in jobs if job.state != ImportJob.State.DONE]:
+            raise CommandError(
+                "\n".join(job.error or f"The import of {job.filename} is {job.state}." for job in undone)
+            )
 
     def _mapping(self, path: Path | None) -> Mapping | None:
         try:

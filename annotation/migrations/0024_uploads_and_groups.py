@@ -6,7 +6,7 @@ from django.db import migrations, models
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("annotation", "0022_withdrawn_disputes"),
+        ("annotation", "0023_lanes_by_deficit"),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 
