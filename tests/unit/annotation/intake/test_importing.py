@@ -292,7 +292,7 @@ def test_the_command_imports_and_reports(project, tmp_path):
     assert "line 2, problem: Expected str, got int" in out.getvalue()
     with pytest.raises(CommandError, match="there are: project"):
         call_command("import_solutions", str(file), project="nothing")
-    with pytest.raises(CommandError, match="cannot be read"):
+    with pytest.raises(CommandError, match="There is no file at"):
         call_command("import_solutions", str(tmp_path / "none"), project="project")
 
 
