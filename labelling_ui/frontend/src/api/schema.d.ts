@@ -38,6 +38,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/import-groups/{group_id}/": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** @description The report of each file and their sum. A manager may. */
+        get: operations["get_import_group"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/imports/{import_id}/": {
         parameters: {
             query?: never;
@@ -511,6 +528,40 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/projects/{slug}/import-groups/": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** @description Take in files that lie on the server already. A manager may. */
+        post: operations["start_imports"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/projects/{slug}/import-roots/": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** @description The roots that the operator configured. A manager may. */
+        get: operations["list_import_roots"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/projects/{slug}/importable-models/": {
         parameters: {
             query?: never;
@@ -836,6 +887,24 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/projects/{slug}/uploads/": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** @description What the caller has begun to upload and can go on with. A manager may. */
+        get: operations["list_uploads"];
+        put?: never;
+        /** @description Begin an upload; its address is in `Location`. A manager may. */
+        post: operations["begin_upload"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/runs/{run_id}/": {
         parameters: {
             query?: never;
@@ -1109,6 +1178,24 @@ export interface paths {
         head?: never;
         /** @description Limit how much scoring one of the caller's tokens may ask for. */
         patch: operations["limit_token"];
+        trace?: never;
+    };
+    "/api/v1/uploads/{upload_id}/": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /** @description Give the upload up. Its sender may. */
+        delete: operations["discard_upload"];
+        options?: never;
+        head?: never;
+        /** @description Send the bytes from `Upload-Offset` on, all or some, with an `Upload-Checksum` if wanted. Its sender may. */
+        patch: operations["append_piece"];
         trace?: never;
     };
     "/pooling": {
@@ -1486,6 +1573,22 @@ export interface components {
             /** @description The latest writing of it. */
             job: components["schemas"]["ModelJob"] | null;
         };
+        /** @description Which files to take in: `uploads` that are whole, or `path` (a file, folder or pattern) in a `storage`. */
+        FilesRequest: {
+            uploads?: string[];
+            /** @description The name of an import root. */
+            storage?: string;
+            /** @default  */
+            path: string;
+            /** @default  */
+            name: string;
+            /** @default auto */
+            format: components["schemas"]["FormatEnum"];
+            /** @default blank_lines */
+            decomposition: components["schemas"]["DecompositionEnum"];
+            /** @description JSON, as for one import. */
+            mapping?: string;
+        };
         /**
          * @description * `solution` - Solution
          *     * `found_error` - Found Error
@@ -1621,6 +1724,17 @@ export interface components {
             /** @description Whether there is an error at all. */
             presence: components["schemas"]["Share"];
             outcomes: components["schemas"]["Outcomes"];
+        };
+        /** @description Files that were sent together. */
+        Group: {
+            readonly id: number;
+            name: string;
+            /** Format: date-time */
+            readonly created_at: string;
+            readonly summary: {
+                [key: string]: number;
+            };
+            imports: components["schemas"]["Import"][];
         };
         HoldingRequest: {
             /** @description Leases that the page has in hand already. */
@@ -2417,6 +2531,11 @@ export interface components {
         RetireRequest: {
             reason?: string;
         };
+        /** @description A place that the operator lets people import from; what opens it stays on the server. */
+        Root: {
+            name: string;
+            url: string;
+        };
         Run: {
             readonly id: number;
             readonly project: string;
@@ -2727,6 +2846,11 @@ export interface components {
          * @enum {string}
          */
         StageState: "waiting" | "running" | "done" | "skipped" | "failed" | "cancelled";
+        /** @description The imports that were started; `group` is null for one file. */
+        Started: {
+            group: number | null;
+            imports: components["schemas"]["Import"][];
+        };
         Statistics: {
             labels: components["schemas"]["Labels"];
             lanes: components["schemas"]["Lane"][];
@@ -2861,6 +2985,20 @@ export interface components {
          * @enum {string}
          */
         TriggerEnum: "manual" | "schedule" | "labels" | "drift" | "import";
+        /** @description A file on its way, which goes on at byte `offset`. */
+        Upload: {
+            /** Format: uuid */
+            readonly id: string;
+            readonly filename: string;
+            readonly fingerprint: string;
+            readonly size: number;
+            /** @description Bytes that are safely on the disk. */
+            readonly offset: number;
+            /** Format: date-time */
+            readonly created_at: string;
+            /** Format: date-time */
+            readonly touched_at: string;
+        };
         UploadRequest: {
             /** Format: binary */
             file: string;
@@ -3022,6 +3160,35 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Gold"];
+                };
+            };
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    get_import_group: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                group_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Group"];
                 };
             };
             "4XX": {
@@ -4135,6 +4302,68 @@ export interface operations {
             };
         };
     };
+    start_imports: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                slug: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["FilesRequest"];
+            };
+        };
+        responses: {
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Started"];
+                };
+            };
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    list_import_roots: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                slug: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Root"][];
+                };
+            };
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
     list_importable_models: {
         parameters: {
             query?: never;
@@ -4925,6 +5154,68 @@ export interface operations {
             };
         };
     };
+    list_uploads: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                slug: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Upload"][];
+                };
+            };
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    begin_upload: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description Bytes of the file. */
+                "Upload-Length": string;
+                /** @description `filename BASE64`, and a `fingerprint BASE64` to know the file again by. */
+                "Upload-Metadata": string;
+            };
+            path: {
+                slug: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description No response body */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
     get_run: {
         parameters: {
             query?: never;
@@ -5547,6 +5838,69 @@ export interface operations {
                 content: {
                     "application/json": components["schemas"]["Token"];
                 };
+            };
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    discard_upload: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                upload_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description No response body */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    append_piece: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description Where the piece belongs: as far as the upload is. */
+                "Upload-Offset": string;
+            };
+            path: {
+                upload_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/offset+octet-stream": string;
+            };
+        };
+        responses: {
+            /** @description No response body */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
             };
             "4XX": {
                 headers: {
