@@ -73,11 +73,7 @@ def _their_order(bench: Bench) -> Figures:
     side.take_in(project, side.content(range(RANKED), labelled=False, scored=True))
     doors = [Door(side.address, person) for person in side.people[:ONE_AFTER_ANOTHER]]
     order = sorted(range(RANKED), key=score)
-    for door in doors[:2]:  # the project has two annotators from here on
-        body = door.ask("GET", side.claim(project).path, raw=True)
-        order.remove(_number(body))
-        submit = side.claimed(project, body).submit
-        door.ask(submit.method, submit.path, submit.body)
+    side.join(project)
     places = []
     for door in doors:
         body = door.ask("GET", side.claim(project).path, raw=True)

@@ -2,9 +2,10 @@
 
 import json
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import msgspec
 import psycopg
@@ -35,10 +36,11 @@ class LabelStudio:
 
     name = NAME
 
-    def __init__(self, address: str, tokens: list[str], processes: list[int]) -> None:
+    def __init__(self, address: str, tokens: list[str], processes: list[int], ask_people: Callable[..., Any]) -> None:
         self.address, self.processes = address, processes
         self.people = [f"Token {token}" for token in tokens[1:]]
         self._owner = Door(address, f"Token {tokens[0]}")
+        self._ask_people = ask_people
 
     def make_project(self, title: str, *, sampling: str = "Sequential sampling") -> str:
         """A project for step ratings, one annotation a task."""
@@ -48,6 +50,10 @@ class LabelStudio:
             {"title": title, "label_config": LABEL_CONFIG, "sampling": sampling, "maximum_annotations": 1},
         )
         return str(made["id"])
+
+    def join(self, project: str) -> None:
+        """Make everybody an annotator of the project: who works in it needs no more than the organization."""
+        self._ask_people("join", project)
 
     def content(self, numbers: range, *, labelled: bool, scored: bool = False) -> bytes:
         """These solutions as the body of an import."""
@@ -106,10 +112,15 @@ def label_studio(
     (var / "data").mkdir(parents=True, exist_ok=True)
     python = [str(binaries / "python")]
     _prepare_database(server, given, [*python, "manage.py", "migrate", "--verbosity", "0"], package)
-    made = subprocess.run(
-        [*python, str(environment.HERE / "people_of_label_studio.py"), str(people)],
-        cwd=package, env=given | NO_REDIS, check=True, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
-    )  # fmt: skip
+
+    def ask_people(*arguments: str) -> Any:
+        command = [*python, str(environment.HERE / "people_of_label_studio.py"), *arguments]
+        done = subprocess.run(
+            command, cwd=package, env=given | NO_REDIS, check=True, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
+        )
+        return json.loads(done.stdout.splitlines()[-1])
+
+    tokens = ask_people("people", str(people))
     commands = {
         "label-studio": [
             str(binaries / "gunicorn"), "core.wsgi", "--bind", f"127.0.0.1:{port}", "--workers", str(WORKERS),
@@ -121,7 +132,7 @@ def label_studio(
     with running(commands, cwd=package, environment=given, logs=var) as processes:
         address = f"http://127.0.0.1:{port}"
         await_answer(f"{address}/health")
-        yield LabelStudio(address, json.loads(made.stdout.splitlines()[-1]), processes)
+        yield LabelStudio(address, tokens, processes, ask_people)
 
 
 def _prepare_database(server: str, given: dict[str, str], migrate: list[str], package: Path) -> None:
