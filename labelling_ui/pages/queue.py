@@ -42,7 +42,7 @@ class QueueFilters(Filters):
         Membership.objects.none(), required=False, empty_label=gettext_lazy("all"), label=gettext_lazy("Of")
     )
 
-    lookups = {
+    lookups: dict[str, dict[str, Any]] = {
         "pinned": {"pinned": True},
         "paused": {"paused": True},
         "assigned": {"assigned_to__isnull": False},
