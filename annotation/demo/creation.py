@@ -12,6 +12,7 @@ from annotation.intake.records import import_records
 from annotation.membership.members import add_member
 from annotation.membership.projects import change_project, create_project
 from annotation.models import Membership, Project, TrainingRun
+from annotation.quality.gold import mark_found, references
 from annotation.rounds import pipeline, runs
 from annotation.rounds.gateway.sandbox import Sandbox
 from annotation.rounds.generations import open_first_generation
@@ -19,6 +20,7 @@ from annotation.rounds.generations import open_first_generation
 SLUG = "demo"
 SEED = 20261121
 SOLUTIONS = 1500
+GOLD = 30
 FIRST_BUDGET, LATER_BUDGET = 800, 60
 POLICY = {
     "training_sources": ["human", "simulated"],
@@ -54,8 +56,10 @@ def create_demo(*, say: Say, solutions: int = SOLUTIONS, first_budget: int = FIR
         return project
     simulated = _add_members(project, people)
     if not project.training_runs.exists():
-        sandbox = Sandbox(solutions=solutions, seed=SEED)
+        sandbox = Sandbox(solutions=solutions, gold=GOLD, seed=SEED)
         import_records(project=project, records=sandbox.records(), by=manager)
+        import_records(project=project, records=sandbox.gold(), by=manager)
+        mark_found(by=manager, project=project, found=list(references(project, kinds=["consensus"])))
         say(f"{project.solutions.count()} solutions imported.")
         if not project.generations.exists():
             open_first_generation(by=manager, project=project, seed=SEED)

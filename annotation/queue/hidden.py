@@ -34,6 +34,7 @@ UNREADY = Hidden(
     "project's manager.",
 )
 IN_HAND = Hidden(reason="holding_enough", message="Finish what you have first.")
+NOTHING_YET = Hidden(reason="done", message="Nothing is waiting in this project yet.")
 
 
 def give(membership: Membership, *, now: datetime, until: datetime) -> Hidden | None:
@@ -46,19 +47,24 @@ def give(membership: Membership, *, now: datetime, until: datetime) -> Hidden | 
         return FAILED
     if standing == Outcome.PAUSED:
         return PAUSED
-    generation = Generation.objects.filter(project=membership.project_id, state=Generation.State.OPEN).first()
-    if generation is None:
-        return None
     if standing == Outcome.AGAIN:
-        return _screen(membership, generation, now, until)
+        return _screen(membership, now, until)
     solution = gold.due(membership)
-    if solution is None:
+    generation = _open_generation(membership) if solution is not None else None
+    if solution is None or generation is None:
         return None
     place, _ = gold.place_of(membership)
     return Hidden(gold.lend(membership, generation, solution, Lane.GOLD, place, now, until))
 
 
-def _screen(membership: Membership, generation: Generation, now: datetime, until: datetime) -> Hidden:
+def _open_generation(membership: Membership) -> Generation | None:
+    return Generation.objects.filter(project=membership.project_id, state=Generation.State.OPEN).first()
+
+
+def _screen(membership: Membership, now: datetime, until: datetime) -> Hidden:
+    generation = _open_generation(membership)
+    if generation is None:
+        return NOTHING_YET
     attempt = screening.attempt_of(membership)
     if attempt.left is not None:
         return Hidden(_again(membership, attempt.left, now, until))

@@ -9,6 +9,7 @@ from django.core.management import call_command
 from annotation.demo import creation
 from annotation.demo.accounts import accounts_file
 from annotation.models import ModelVersion
+from annotation.quality.gold_answers import accuracy_by_person
 from annotation.queue.claiming import claim_next
 from tests.rounds_world import folders
 
@@ -39,11 +40,12 @@ def test_a_newcomer_finds_labels_a_model_and_work_waiting(small, capsys):
     # Labels by simulated annotators, named as such, through the queue.
     simulated = project.memberships.filter(simulated=True)
     assert all(m.user.username.startswith("simulated-") and not m.user.has_usable_password() for m in simulated)
-    labels = project.annotations.all()
+    labels = project.annotations.filter(annotator__isnull=False)
     assert {label.source.kind for label in labels.select_related("source")} == {"simulated"}
     assert all(label.counted and label.annotator_id for label in labels)
     lanes = Counter(labels.values_list("lane", flat=True))
-    assert set(lanes) == {"control", "holdout", "calibration", "overlap"}
+    assert set(lanes) == {"control", "holdout", "calibration", "overlap", "gold"}
+    assert accuracy_by_person(project), "and how well they answer what is known"
     assert project.policies.training_sources == ["human", "simulated"]
 
     # A round went through; what it made is served or kept with a reason, and work is waiting.

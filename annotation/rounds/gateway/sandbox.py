@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from annotation.formats.given import rated_label
 from annotation.formats.record import Completion, Record
 
 if TYPE_CHECKING:
@@ -15,8 +16,9 @@ if TYPE_CHECKING:
 class Sandbox:
     """A small sample of the generated world, of which the simulated annotators know the truth."""
 
-    def __init__(self, *, solutions: int, seed: int) -> None:
-        """Draws `solutions` from all parts of the world; the project parts them anew by their source group."""
+    def __init__(self, *, solutions: int, seed: int, gold: int = 0) -> None:
+        """Draws `solutions` from all parts of the world, which the project parts anew by their source group, and `gold`
+        ones apart from them."""
         from prm.sandbox.world import WorldConfig, generate
 
         shares: dict[Split, float] = {"pool": 0.6, "calibration": 0.15, "holdout": 0.25}
@@ -26,22 +28,35 @@ class Sandbox:
             for trace in generate(WorldConfig(), split=split, n=round(solutions * share), seed=seed)
         }
 
+        self._gold = {trace.id: trace for trace in generate(WorldConfig(), split="pool", n=gold, seed=seed + 1)}
+
     def records(self) -> Iterator[Record]:
         """The solutions without their labels."""
-        for trace in self._traces.values():
-            yield Record(
-                problem=trace.problem,
-                positions=[[Completion(step.text, step.kind)] for step in trace.steps],  # type: ignore[arg-type]
-                source_group=trace.source_group,
-                domain=trace.domain,
-                reference_answer=trace.reference_answer,
-                external_id=trace.id,
-                generator=trace.generator,
-                final_answer_correct=trace.final_answer_correct,
-            )
+        return map(_record, self._traces.values())
+
+    def gold(self) -> Iterator[Record]:
+        """Those apart, with what is true of them."""
+        for trace in self._gold.values():
+            record = _record(trace)
+            ratings = [None if label is None else label.rating for label in trace.labels or []]
+            record.annotations = [rated_label(ratings, kind="consensus", name="the generated world")]
+            yield record
 
     def read(self, external_id: str, *, profile: str, rng: np.random.Generator) -> "Reading":
         """How a simulated annotator of that skill profile reads the solution."""
         from prm.sandbox.annotators import PROFILES, simulate_labels
 
-        return simulate_labels(self._traces[external_id], PROFILES[profile], rng)
+        return simulate_labels((self._traces | self._gold)[external_id], PROFILES[profile], rng)
+
+
+def _record(trace: "Trace") -> Record:
+    return Record(
+        problem=trace.problem,
+        positions=[[Completion(step.text, step.kind)] for step in trace.steps],  # type: ignore[arg-type]
+        source_group=trace.source_group,
+        domain=trace.domain,
+        reference_answer=trace.reference_answer,
+        external_id=trace.id,
+        generator=trace.generator,
+        final_answer_correct=trace.final_answer_correct,
+    )
