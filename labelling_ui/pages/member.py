@@ -1,5 +1,6 @@
 """One person of a project: whether they may label, and how well they answer what is known."""
 
+from collections.abc import Iterable
 from typing import Any
 
 from django.http import Http404, HttpRequest, HttpResponseBase
@@ -8,7 +9,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_POST
 
-from annotation.models import HIDDEN_LANES, Membership, ScreeningDecision
+from annotation.models import HIDDEN_LANES, Annotation, Lane, Membership, ScreeningDecision
 from annotation.quality.gold_accuracy import accuracy_of, grouped, is_right
 from annotation.quality.gold_answers import answers_to, confusion_of, read_answers
 from annotation.queue.screening import attempt_of, decide, standing
@@ -32,12 +33,7 @@ def member(request: HttpRequest, member: Membership, member_id: int) -> HttpResp
     answers = read_answers(answers_to(project, annotator=person))
     rows = answers_to(project, lanes=HIDDEN_LANES, annotator=person).select_related("solution__gold_answer__annotation")
     listing = Listing(request, rows, COLUMNS, sort="-submitted")
-    for row in listing.page.object_list:
-        gold = row.solution.gold_answer
-        row.known = gold.annotation
-        row.right = is_right(
-            row.first_error, gold.annotation.first_error, gold.accepted, tolerance=policy.gold.tolerance
-        )
+    hold_against_known(listing.page.object_list, tolerance=policy.gold.tolerance)
     now = standing(person)
     context: dict[str, Any] = {
         "member": member,
@@ -74,6 +70,25 @@ def screen(request: HttpRequest, member: Membership, member_id: int) -> HttpResp
     done = told % {"name": person.user.username} if told else ""
     attempt(request, done, decide, membership=person, outcome=outcome, reason=request.POST.get("reason", ""))
     return redirect("member", member.project.slug, person.pk)
+
+
+def own_screening(member: Membership) -> list[Annotation]:
+    """What a person may see of their own screening once it is decided, where the project's policy says so."""
+    project, policy = member.project, member.project.policies
+    if not member.pk or not policy.screening.feedback or standing(member) in (None, ScreeningDecision.Outcome.AGAIN):
+        return []
+    rows = answers_to(project, lanes=[Lane.SCREENING], annotator=member).order_by("submitted_at")
+    answers = list(rows.select_related("solution__problem", "solution__gold_answer__annotation"))
+    hold_against_known(answers, tolerance=policy.gold.tolerance)
+    return answers
+
+
+def hold_against_known(answers: Iterable[Any], *, tolerance: int) -> None:
+    """Give each answer the reference (`known`), and whether it is `right`."""
+    for answer in answers:
+        gold = answer.solution.gold_answer
+        answer.known = gold.annotation
+        answer.right = is_right(answer.first_error, answer.known.first_error, gold.accepted, tolerance=tolerance)
 
 
 def _find(member: Membership, member_id: int) -> Membership:

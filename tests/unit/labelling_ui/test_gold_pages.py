@@ -8,7 +8,7 @@ from django.test import Client
 from django.urls import reverse
 
 from annotation.models import GoldAnswer, Membership, Project, QueueItem, ScreeningDecision
-from tests.factories import AnnotationFactory, LabelSourceFactory
+from tests.factories import AnnotationFactory, LabelSourceFactory, MembershipFactory
 from tests.manager_world import label, make_solution
 from tests.unit.annotation.queue.gold_world import work
 
@@ -145,3 +145,20 @@ def test_too_little_gold_for_the_screening_is_said(client: Client, people: dict[
     project.save()
     client.force_login(people["manager"])
     assert "The screening asks for 5 gold solutions and 0 are in use" in page(client, "gold/")
+
+
+@pytest.mark.parametrize(("feedback", "shown"), [(True, 1), (False, 0)])
+def test_people_see_afterwards_which_screening_answers_were_right_where_the_policy_says_so(
+    client: Client, people: dict[str, User], project: Project, known: list[int], feedback: bool, shown: int
+) -> None:
+    project.policy |= {"screening": {"items": 2, "pass_mark": 2, "feedback": feedback}}
+    project.save()
+    client.force_login(people["manager"])
+    client.post("/p/algebra/gold/mark-many/", {"kinds": ["human"], "most": 4})
+    new = MembershipFactory(project=project)
+    client.force_login(new.user)
+    work(new, 2, first_error=-1)
+    assert page(client, "").count("Known first error") == 0, "not before it is decided"
+    work(new, 1)
+    assert page(client, "").count("Known first error") == shown
+    assert len(client.get("/p/algebra/").context["screening"]) == 2 * shown
