@@ -160,13 +160,10 @@ def explain(project: Any, member: Any) -> None:
     from django.utils import timezone
 
     from annotation.queue import taking
-    from annotation.queue.rules import FRESH, OFFERED, rules_for
+    from annotation.queue.rules import rules_for
 
     rules = rules_for(member, timezone.now())
-    words = {"offered": OFFERED, "fresh": FRESH, "rules": rules, "spare": taking.SPARE, "many": taking.MANY}
-    statement = taking.TAKE.format(
-        candidates=taking.IN_LANE.format(**words), remember=taking.REMEMBER.format(**words), wait="SKIP LOCKED"
-    )
+    statement = taking.statement(taking.IN_LANE, rules.lasting, rules.all, remember=taking.REMEMBER)
     frontier = member.frontiers.get(lane="acquisition")
     given = rules.given | {
         "now": timezone.now(),

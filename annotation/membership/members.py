@@ -1,5 +1,7 @@
 """People join a project, change their role, and leave; what they labelled stays."""
 
+from collections.abc import Sequence
+
 from django.contrib.auth.models import User
 from django.db import transaction
 
@@ -49,6 +51,41 @@ def change_role(*, by: User, membership: Membership, role: str) -> Membership:
         after={"role": role},
     )
     return membership
+
+
+@transaction.atomic
+def qualify(*, by: User, membership: Membership, domains: Sequence[str] | None) -> Membership:
+    """Give a person problems of these domains only, or of all (None); what they hold they may finish.
+
+    Raises Forbidden, DomainError (`unknown_domain`, `no_domain`).
+    """
+    project = membership.project
+    require_role(by, project, Membership.Role.MANAGER)
+    if domains is not None:
+        known = set(domains_of(project))
+        if not domains:
+            raise DomainError("no_domain", "Choose at least one domain, or all.", {"field": "domains"})
+        if unknown := sorted(set(domains) - known):
+            raise DomainError("unknown_domain", f"No problem here is of “{unknown[0]}”.", {"field": "domains"})
+    membership = _lock(membership)
+    before, membership.domains = membership.domains, None if domains is None else sorted(set(domains))
+    membership.save(update_fields=["domains"])
+    # What they had passed by may be theirs now.
+    membership.frontiers.all().delete()
+    audit.record(
+        by=by,
+        action="member.qualify",
+        target=membership,
+        project=project,
+        before={"domains": before},
+        after={"domains": membership.domains},
+    )
+    return membership
+
+
+def domains_of(project: Project) -> list[str]:
+    """The domains of a project's problems, by name."""
+    return sorted(project.problems.order_by().values_list("domain", flat=True).distinct())
 
 
 @transaction.atomic

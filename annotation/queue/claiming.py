@@ -1,8 +1,9 @@
 """The next task of an annotator: what they already hold, else the next item with a free place."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from typing import Any
 
 from django.contrib.auth.models import User
 from django.db import transaction
@@ -10,14 +11,16 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from annotation import audit
-from annotation.models import Lease, Membership, Project
+from annotation.models import Draft, Lease, Membership, Problem, Project, Solution
 from annotation.queue import hidden
 from annotation.queue.leases import expire_leases
 from annotation.queue.reasons import why_nothing
 from annotation.queue.rules import cap_reached, rules_for
-from annotation.queue.taking import take, take_thoroughly
+from annotation.queue.taking import Taken, take, take_thoroughly
+from annotation.statements import columns, fetch_all, fetch_one, instance
 
-Take = Callable[..., int | None]
+Take = Callable[..., Taken | None]
+LOOKS = 5  # at a queue in which places come free and are gone again
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,13 +44,15 @@ def claim_next(*, by: User, project: Project, holding: list[int]) -> Claim:
     At most `1 + prefetch_depth` leases are active per person. Whoever is an active member may label.
     """
     found = _attempt(take, by=by, project=project, holding=holding)
-    if found is None:
+    for _look in range(LOOKS):
+        if found is not None:
+            break
         # Before saying that nothing is left: take back what nobody works on any more, look at everything, and wait for
         # what others are locking at this moment. In transactions of their own, so that no lock waits on another.
         expire_leases(project=project)
-        found = _attempt(take_thoroughly, by=by, project=project, holding=holding)
+        found = _attempt(take_thoroughly, by=by, project=project, holding=holding) or _nothing(by, project)
     if found is None:
-        found = _nothing(by, project)
+        found = Claim(reason="all_leased", message=_("Others were quicker just now."), retry_at=timezone.now())
     return found if isinstance(found, Claim) else Claim(lease=_with_work(found.lease), resumed=found.resumed)
 
 
@@ -57,23 +62,33 @@ class _Found:
     resumed: bool = False
 
 
+MEMBER = f"""
+SELECT {columns(Membership)} FROM annotation_membership WHERE project_id = %(project)s AND user_id = %(user)s AND active
+FOR NO KEY UPDATE
+"""
+IN_HAND = """
+SELECT id FROM annotation_lease WHERE annotator_id = %(annotator)s AND state = 'active' ORDER BY claimed_at, id
+"""
+
+
 @transaction.atomic
 def _attempt(take: Take, *, by: User, project: Project, holding: list[int]) -> _Found | Claim | None:
     """A lease, or a reason that no further look can change; None where `take` found nothing."""
-    membership = Membership.objects.select_for_update(no_key=True).filter(project=project, user=by, active=True).first()
-    if membership is None:
+    found = fetch_one(MEMBER, {"project": project.pk, "user": by.pk})
+    if found is None:
         return Claim(
             reason="not_annotator", message=_("You are not a member of this project, so you cannot label in it.")
         )
+    membership = instance(Membership, found)
     membership.project = project
     policy = project.policies.queue
     now = timezone.now()
     until = now + timedelta(minutes=policy.lease_minutes)
-    in_hand = Lease.objects.filter(annotator=membership, state=Lease.State.ACTIVE).order_by("claimed_at", "id")
-    held = list(in_hand.values_list("pk", flat=True))
+    held = [lease_id for (lease_id,) in fetch_all(IN_HAND, {"annotator": membership.pk})]
     for lease_id in held:
         # The sweep may be expiring it at this moment: the row decides.
-        if lease_id not in holding and in_hand.filter(pk=lease_id).update(expires_at=until):
+        still = Lease.objects.filter(pk=lease_id, state=Lease.State.ACTIVE)
+        if lease_id not in holding and still.update(expires_at=until):
             return _Found(lease_id, resumed=True)
     if project.state == Project.State.PAUSED:
         return Claim(reason="paused", message=_("This project is paused: its manager will open it again."))
@@ -83,28 +98,60 @@ def _attempt(take: Take, *, by: User, project: Project, holding: list[int]) -> _
         message = _("You have labelled as much as this project asks of one person in a day. It goes on tomorrow.")
         return Claim(reason="cap_reached", message=message, retry_at=tomorrow)
     first = hidden.give(membership, now=now, until=until)
-    if first is not None and first.lease is None:
+    if first is None:
+        taken = take(rules_for(membership, now), now=now, until=until)
+    elif first.lease is None:
         return Claim(reason=first.reason, message=first.message)
-    taken = first.lease if first else take(membership, rules_for(membership, now), now=now, until=until)
+    else:
+        taken = _taken(first.lease)
     if taken is None:
         return None
-    lease = Lease.objects.only("item_id", "solution_id").get(pk=taken)
     audit.record(
         by=by,
         action="lease.claim",
-        target=lease,
+        target=Lease(pk=taken.lease),
         project=project,
-        after={"item": lease.item_id, "solution": lease.solution_id, "expires_at": until.isoformat()},
+        after={"item": taken.item, "solution": taken.solution, "expires_at": until.isoformat()},
     )
-    return _Found(taken)
+    return _Found(taken.lease)
+
+
+def _taken(lease_id: int) -> Taken:
+    return Taken(*Lease.objects.values_list("pk", "item_id", "solution_id").get(pk=lease_id))
+
+
+WORK = f"""
+SELECT {columns(Lease)}, {columns(Solution)}, {columns(Problem)}, {columns(Draft)}
+FROM annotation_lease
+JOIN annotation_solution ON annotation_solution.id = annotation_lease.solution_id
+JOIN annotation_problem ON annotation_problem.id = annotation_solution.problem_id
+LEFT JOIN annotation_draft ON annotation_draft.lease_id = annotation_lease.id
+WHERE annotation_lease.id = %(lease)s
+"""
 
 
 def _with_work(lease_id: int) -> Lease:
-    return Lease.objects.select_related("solution__problem", "draft").get(pk=lease_id)
+    """The lease with its solution, problem and draft."""
+    row = fetch_one(WORK, {"lease": lease_id})
+    if row is None:
+        raise Lease.DoesNotExist
+    lease, solution, problem, draft = _parts(row)
+    solution.problem, lease.solution = problem, solution
+    lease._state.fields_cache["draft"] = draft if draft.pk else None
+    return lease
 
 
-def _nothing(by: User, project: Project) -> Claim:
+def _parts(row: Sequence[Any]) -> tuple[Lease, Solution, Problem, Draft]:
+    models: list[Any] = []
+    for model in (Lease, Solution, Problem, Draft):
+        models.append(instance(model, row))
+        row = row[len(model._meta.concrete_fields) :]
+    return tuple(models)
+
+
+def _nothing(by: User, project: Project) -> Claim | None:
+    """Why there is nothing; None where something came free at this moment."""
     membership = Membership.objects.get(project=project, user=by)
     membership.project = project
     why = why_nothing(membership, rules_for(membership, timezone.now()))
-    return Claim(reason=why.reason, message=why.message, retry_at=why.retry_at)
+    return None if why is None else Claim(reason=why.reason, message=why.message, retry_at=why.retry_at)

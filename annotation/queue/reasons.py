@@ -4,11 +4,11 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from django.db import connection
 from django.utils.translation import gettext as _
 
 from annotation.models import Membership
 from annotation.queue.rules import FRESH, QUALIFIED, SEEN, Rules, free_again
+from annotation.statements import fetch_one
 
 
 @dataclass(frozen=True)
@@ -26,12 +26,16 @@ OPEN = f"""FROM annotation_queueitem item
     WHERE item.project_id = %(project)s AND item.state IN ('ready', 'full')
       AND (item.assigned_to_id IS NULL OR item.assigned_to_id = %(annotator)s) AND {FRESH}"""
 
-FIRST_BACK = """
-SELECT min(lease.expires_at) FROM annotation_lease lease JOIN annotation_queueitem item ON item.id = lease.item_id
+# Of what this person might be given: whether any is free, and when the first that is in other hands may come back. At
+# one moment: a place is never neither free nor in somebody's hands.
+WAITING = """
+SELECT COALESCE(bool_or(item.state = 'ready' AND {now}), false),
+       min(lease.expires_at) FILTER (WHERE item.state = 'full')
+FROM annotation_queueitem item
 JOIN annotation_generation generation ON generation.id = item.generation_id AND generation.state = 'open'
-WHERE lease.state = 'active' AND lease.annotator_id <> %(annotator)s AND item.project_id = %(project)s
-  AND item.state = 'full' AND NOT item.paused
-  AND (item.assigned_to_id IS NULL OR item.assigned_to_id = %(annotator)s) AND {lasting}
+LEFT JOIN annotation_lease lease
+    ON lease.item_id = item.id AND lease.state = 'active' AND lease.annotator_id <> %(annotator)s
+WHERE item.project_id = %(project)s AND item.state IN ('ready', 'full') AND NOT item.paused AND {theirs}
 """
 
 # For each problem that has not rested, when the person ended its last solution; null while they have one in hand.
@@ -42,9 +46,11 @@ SELECT count(*), min(last) FROM (
 """
 
 
-def why_nothing(membership: Membership, rules: Rules) -> Nothing:
-    """Why this person was given nothing, where all of the queue was looked at."""
-    back = _one(FIRST_BACK.format(lasting=rules.lasting), rules)[0]
+def why_nothing(membership: Membership, rules: Rules) -> Nothing | None:
+    """Why this person was given nothing; None where something came free since the queue was looked at."""
+    free, back = _one(WAITING.format(now=rules.theirs_now, theirs=rules.theirs), rules)
+    if free:
+        return None
     resting, seen = 0, None
     if rules.passing != "TRUE":
         resting, seen = _one(LAST_SEEN.format(lasting=rules.lasting, passing=rules.passing), rules)
@@ -72,7 +78,6 @@ def why_nothing(membership: Membership, rules: Rules) -> Nothing:
 
 
 def _one(statement: str, rules: Rules) -> tuple[Any, ...]:
-    with connection.cursor() as cursor:
-        cursor.execute(statement, rules.given)
-        row: tuple[Any, ...] = cursor.fetchone()
-        return row
+    row = fetch_one(statement, rules.given)
+    assert row is not None
+    return row

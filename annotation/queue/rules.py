@@ -36,6 +36,15 @@ class Rules:
     def all(self) -> str:
         return f"{self.lasting} AND {self.passing}"
 
+    @property
+    def theirs(self) -> str:
+        """What is laid before this person, or open to all and theirs now or later."""
+        return f"(item.assigned_to_id = %(annotator)s AND {FRESH} OR item.assigned_to_id IS NULL AND {self.lasting})"
+
+    @property
+    def theirs_now(self) -> str:
+        return f"(item.assigned_to_id = %(annotator)s OR {self.passing})"
+
 
 def rules_for(membership: Membership, now: datetime) -> Rules:
     policy = membership.project.policies

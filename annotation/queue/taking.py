@@ -1,14 +1,15 @@
 """One place of the queue goes to one person: which lane's, and which item's."""
 
+from dataclasses import dataclass
 from datetime import datetime
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
-from django.db import connection
 
-from annotation.models import Membership
 from annotation.queue.rules import FRESH, OFFERED, Rules
 from annotation.queue.turns import Tally, in_turn
+from annotation.statements import fetch_all, fetch_one
 
 # Places a candidate may lose to somebody who has its row locked at this moment.
 SPARE, MANY = 4, 100
@@ -35,7 +36,7 @@ SELECT taken.id, taken.solution_id, %(annotator)s, 'active', '', %(now)s, %(unti
 ON CONFLICT (annotator_id, solution_id) DO UPDATE
 SET item_id = EXCLUDED.item_id, state = 'active', reason = '', claimed_at = EXCLUDED.claimed_at,
     expires_at = EXCLUDED.expires_at, ended_at = NULL
-RETURNING id
+RETURNING id, item_id, solution_id
 """
 
 # What is laid before this person comes first, then what they had begun, then what is pinned for all.
@@ -46,22 +47,22 @@ FIRST = """
 UNION ALL
 (SELECT item.id, 1, item.rank
  FROM annotation_lease begun JOIN annotation_queueitem item ON item.solution_id = begun.solution_id
- WHERE begun.annotator_id = %(annotator)s AND begun.state = 'expired' AND {offered} AND {rules.lasting}
+ WHERE begun.annotator_id = %(annotator)s AND begun.state = 'expired' AND {offered} AND {lasting}
  ORDER BY item.rank, item.id LIMIT {spare})
 UNION ALL
 (SELECT item.id, 2, item.rank FROM annotation_queueitem item
- WHERE item.project_id = %(project)s AND item.pinned AND {offered} AND {rules.all}
+ WHERE item.project_id = %(project)s AND item.pinned AND {offered} AND {allowed}
  ORDER BY item.rank, item.id LIMIT {spare})
 """
 
 IN_LANE = """
 (SELECT item.id, 0 AS place, item.rank FROM annotation_queueitem item
- WHERE item.generation_id = %(generation)s AND item.lane = %(lane)s AND item.reopened AND {offered} AND {rules.all}
+ WHERE item.generation_id = %(generation)s AND item.lane = %(lane)s AND item.reopened AND {offered} AND {allowed}
  ORDER BY item.rank, item.id LIMIT {spare})
 UNION ALL
 (SELECT item.id, 0, item.rank FROM annotation_queueitem item
  WHERE item.generation_id = %(generation)s AND item.lane = %(lane)s AND item.rank >= %(frontier)s
-   AND {offered} AND {rules.all}
+   AND {offered} AND {allowed}
  ORDER BY item.rank, item.id LIMIT {spare})
 """
 
@@ -69,7 +70,7 @@ ANYWHERE = """
 SELECT item.id, 0 AS place, item.rank FROM annotation_queueitem item
 WHERE item.generation_id = (
     SELECT id FROM annotation_generation WHERE project_id = %(project)s AND state = 'open')
-  AND {offered} AND {rules.all}
+  AND item.state = 'ready' AND NOT item.paused AND {lasting} AND {allowed}
 ORDER BY item.rank, item.id LIMIT {many}
 """
 
@@ -78,7 +79,7 @@ REMEMBER = """, remembered AS (
     INSERT INTO annotation_frontier (annotator_id, generation_id, lane, rank)
     (SELECT %(annotator)s, %(generation)s, %(lane)s, item.rank FROM annotation_queueitem item
      WHERE item.generation_id = %(generation)s AND item.lane = %(lane)s AND item.rank >= %(frontier)s
-       AND {offered} AND {rules.lasting}
+       AND {offered} AND {lasting}
      ORDER BY item.rank, item.id LIMIT 1)
     ON CONFLICT (annotator_id, generation_id, lane) DO UPDATE SET rank = EXCLUDED.rank
     WHERE annotation_frontier.rank < EXCLUDED.rank
@@ -98,40 +99,48 @@ FOR NO KEY UPDATE OF tally
 """
 
 
-def take(membership: Membership, rules: Rules, *, now: datetime, until: datetime) -> int | None:
-    """Lease the next item of the lane whose turn it is; returns the lease's id. The membership is locked.
+@dataclass(frozen=True)
+class Taken:
+    """A lease that was just made or renewed, and what it is on."""
+
+    lease: int
+    item: int
+    solution: int
+
+
+def take(rules: Rules, *, now: datetime, until: datetime) -> Taken | None:
+    """Lease the next item of the lane whose turn it is. The person's membership is locked.
 
     None where nothing was found by a look that is quick: `take_thoroughly` is for that.
     """
     given = rules.given | {"now": now, "until": until}
-    with connection.cursor() as cursor:
-        if taken := _take(cursor, FIRST, rules, given):
+    if taken := _take(FIRST, rules, given):
+        return taken
+    rows = fetch_all(TALLIES, given)
+    found = {lane: (generation, frontier) for generation, lane, _, _, frontier in rows}
+    tallies = {lane: Tally(wanted, taken) for _, lane, wanted, taken, _ in rows}
+    for lane in in_turn(tallies, np.random.default_rng()):
+        generation, frontier = found[lane]
+        where = {"generation": generation, "lane": lane, "frontier": frontier}
+        if taken := _take(IN_LANE, rules, given | where, remember=REMEMBER):
             return taken
-        cursor.execute(TALLIES, given)
-        found = {
-            lane: (generation, Tally(wanted, at), rank) for generation, lane, wanted, at, rank in cursor.fetchall()
-        }
-        tallies = {lane: tally for lane, (_, tally, _) in found.items()}
-        for lane in in_turn(tallies, np.random.default_rng()):
-            generation, _, frontier = found[lane]
-            where = {"generation": generation, "lane": lane, "frontier": frontier}
-            if taken := _take(cursor, IN_LANE, rules, given | where, remember=REMEMBER):
-                return taken
     return None
 
 
-def take_thoroughly(membership: Membership, rules: Rules, *, now: datetime, until: datetime) -> int | None:
+def take_thoroughly(rules: Rules, *, now: datetime, until: datetime) -> Taken | None:
     """Lease any item that the person may have, however far back; waits for those that others lock at this moment."""
-    given = rules.given | {"now": now, "until": until}
-    with connection.cursor() as cursor:
-        return _take(cursor, ANYWHERE, rules, given, wait="")
+    anywhere = statement(ANYWHERE, rules.theirs, rules.theirs_now, wait="")
+    row = fetch_one(anywhere, rules.given | {"now": now, "until": until})
+    return Taken(*row) if row else None
 
 
-def _take(
-    cursor: Any, candidates: str, rules: Rules, given: dict[str, Any], *, remember: str = "", wait: str = "SKIP LOCKED"
-) -> int | None:
-    words = {"offered": OFFERED, "fresh": FRESH, "rules": rules, "spare": SPARE, "many": MANY}
-    statement = TAKE.format(candidates=candidates.format(**words), remember=remember.format(**words), wait=wait)
-    cursor.execute(statement, given)
-    row = cursor.fetchone()
-    return row and int(row[0])
+def _take(candidates: str, rules: Rules, given: dict[str, Any], *, remember: str = "") -> Taken | None:
+    row = fetch_one(statement(candidates, rules.lasting, rules.all, remember=remember), given)
+    return Taken(*row) if row else None
+
+
+@lru_cache(maxsize=64)
+def statement(candidates: str, lasting: str, allowed: str, *, remember: str = "", wait: str = "SKIP LOCKED") -> str:
+    """TAKE for a way to find candidates and a person's rules: what may ever be theirs, and what may be theirs now."""
+    words = {"offered": OFFERED, "fresh": FRESH, "lasting": lasting, "allowed": allowed, "spare": SPARE, "many": MANY}
+    return TAKE.format(candidates=candidates.format(**words), remember=remember.format(**words), wait=wait)

@@ -9,6 +9,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_POST
 
+from annotation.membership.members import domains_of, qualify
 from annotation.models import HIDDEN_LANES, Annotation, Lane, Membership, ScreeningDecision
 from annotation.quality.gold_accuracy import accuracy_of, grouped, is_right
 from annotation.quality.gold_answers import answers_to, confusion_of, read_answers
@@ -40,6 +41,7 @@ def member(request: HttpRequest, member: Membership, member_id: int) -> HttpResp
         "tab": "members" if member.role == MANAGER else "quality",
         "person": person,
         "standing": now,
+        "domains": domains_of(project),
         "screening": policy.screening,
         "attempt": attempt_of(person) if now == ScreeningDecision.Outcome.AGAIN else None,
         "decisions": person.screening_decisions.select_related("by").order_by("-pk"),
@@ -69,6 +71,17 @@ def screen(request: HttpRequest, member: Membership, member_id: int) -> HttpResp
     }.get(outcome, "")
     done = told % {"name": person.user.username} if told else ""
     attempt(request, done, decide, membership=person, outcome=outcome, reason=request.POST.get("reason", ""))
+    return redirect("member", member.project.slug, person.pk)
+
+
+@require_POST
+@project_page(MANAGER)
+def qualify_member(request: HttpRequest, member: Membership, member_id: int) -> HttpResponseBase:
+    """Choose the domains that a person labels, or all."""
+    person = _find(member, member_id)
+    domains = None if request.POST.get("all") else request.POST.getlist("domains")
+    told = _("%(name)s gets problems of the domains you chose.") % {"name": person.user.username}
+    attempt(request, told, qualify, membership=person, domains=domains)
     return redirect("member", member.project.slug, person.pk)
 
 

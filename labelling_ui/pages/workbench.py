@@ -23,6 +23,7 @@ def workbench(request: HttpRequest, member: Membership, solution_id: int | None 
         "apiRoot": "/api/v1",
         "guidelines": project.guidelines,
         "user": {"name": request.user.get_username()},
+        "heartbeatSeconds": project.policies.queue.heartbeat_seconds,
         "revise": solution_id,
         "labelUrl": reverse("workbench", args=[project.slug]),
         "labelsUrl": reverse("labels", args=[project.slug]),

@@ -6,6 +6,8 @@ export interface Config {
   /** Text in the same light markup as steps; never HTML. */
   guidelines: string;
   user: { name: string };
+  /** How often the page says that the solutions in hand are still wanted. */
+  heartbeatSeconds: number;
   homeUrl: string;
   /** The solution whose label is opened to be changed; null where the queue is worked through. */
   revise: number | null;

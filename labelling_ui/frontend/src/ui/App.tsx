@@ -19,7 +19,6 @@ import { SidePanel } from "./SidePanel";
 import { Solution } from "./Solution";
 
 const SPEND_EVERY_MS = 5_000;
-const HEARTBEAT_MS = 60_000;
 const WIDE = "(min-width: 1100px)";
 
 export function App({ config, session, view }: { config: Config; session: Session; view: View }) {
@@ -127,12 +126,12 @@ export function App({ config, session, view }: { config: Config; session: Sessio
   }, []);
 
   useEffect(() => {
-    const timers = [setInterval(hands.spend, SPEND_EVERY_MS), setInterval(beat, HEARTBEAT_MS)];
+    const timers = [setInterval(hands.spend, SPEND_EVERY_MS), setInterval(beat, 1000 * config.heartbeatSeconds)];
     function beat() {
       if (document.visibilityState === "visible") void session.heartbeat();
     }
     return () => timers.forEach(clearInterval);
-  }, [session, hands]);
+  }, [session, hands, config]);
 
   // A new solution begins at its top, or where it was left, with the hands on its current step. Before the next
   // key: an effect that ran later would close what that key has opened.

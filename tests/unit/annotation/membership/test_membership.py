@@ -2,11 +2,11 @@ import pytest
 
 from annotation.errors import Conflict, DomainError, Forbidden, Missing
 from annotation.membership.access import find_project, membership_of, require_role, visible_projects
-from annotation.membership.members import add_member, change_role, remove
+from annotation.membership.members import add_member, change_role, qualify, remove
 from annotation.membership.projects import change_project, create_project
 from annotation.membership.tokens import find_token, issue_token, revoke_token
 from annotation.models import ApiToken, AuditEntry, Membership
-from tests.factories import MembershipFactory, ProjectFactory, UserFactory
+from tests.factories import MembershipFactory, ProblemFactory, ProjectFactory, UserFactory
 
 pytestmark = pytest.mark.django_db
 
@@ -141,3 +141,23 @@ def test_the_token_of_a_disabled_account_is_refused():
     person.is_active = False
     person.save()
     assert find_token(secret) is None
+
+
+def test_a_manager_says_of_which_domains_a_person_gets_problems():
+    person = MembershipFactory()
+    manager = MembershipFactory(project=person.project, role="manager").user
+    ProblemFactory(project=person.project, domain="geometry")
+    qualify(by=manager, membership=person, domains=["geometry"])
+    person.refresh_from_db()
+    assert person.domains == ["geometry"]
+    told = AuditEntry.objects.get(action="member.qualify")
+    assert (told.before, told.after) == ({"domains": None}, {"domains": ["geometry"]})
+    for domains, code in ((["geomtry"], "unknown_domain"), ([], "no_domain")):
+        with pytest.raises(DomainError) as refused:
+            qualify(by=manager, membership=person, domains=domains)
+        assert refused.value.code == code
+    with pytest.raises(DomainError):
+        qualify(by=person.user, membership=person, domains=None)
+    qualify(by=manager, membership=person, domains=None)
+    person.refresh_from_db()
+    assert person.domains is None
