@@ -341,8 +341,8 @@ def test_trl_loads_with_the_datasets_library_and_with_ours(project, manager, tmp
 def test_exports_say_what_they_do_not_know(project, manager):
     take_in(project, solution("p", rated(1)))
     snapshot = create_snapshot(by=manager, project=project, filters={})
-    with pytest.raises(DomainError, match="csv"):
-        export_snapshot(snapshot, "csv")
+    with pytest.raises(DomainError, match="spreadsheet"):
+        export_snapshot(snapshot, "spreadsheet")
     with pytest.raises(DomainError, match="maybe"):
         export_snapshot(snapshot, "trl", neutral="maybe")
     assert b"".join(export_snapshot(snapshot, "records")) == snapshot_file(snapshot).read_bytes()
