@@ -4,6 +4,7 @@ from django.urls import URLPattern, URLResolver, path, re_path
 
 from annotation.api import (
     annotations,
+    answer_checks,
     claims,
     contrasts,
     disputes,
@@ -76,6 +77,9 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("projects/<slug:slug>/imports/", imports.Imports.as_view()),
     path("projects/<slug:slug>/solutions/", posting.PostSolutions.as_view()),
     path("projects/<slug:slug>/test-results/", outcomes.TestResults.as_view()),
+    path("projects/<slug:slug>/answer-checks/", answer_checks.AnswerChecks.as_view()),
+    path("answer-checks/<int:check_id>/", answer_checks.AnswerCheckDetail.as_view()),
+    path("answer-checks/<int:check_id>/cancel/", answer_checks.CancelAnswerCheck.as_view()),
     path("projects/<slug:slug>/snapshots/", snapshots.Snapshots.as_view()),
     path("projects/<slug:slug>/policy-endpoints/", samplings.PolicyEndpoints.as_view()),
     path("projects/<slug:slug>/samplings/", samplings.Samplings.as_view()),

@@ -4,6 +4,40 @@
  */
 
 export interface paths {
+    "/api/v1/answer-checks/{check_id}/": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** @description How far the check is, and what it found. Reviewers and managers may. */
+        get: operations["get_answer_check"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/answer-checks/{check_id}/cancel/": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** @description Stop the check; what it graded stays. A manager may. */
+        post: operations["cancel_answer_check"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/disputes/{dispute_id}/resolve/": {
         parameters: {
             query?: never;
@@ -400,6 +434,24 @@ export interface paths {
          *     what came now as `given`. To make that the newest revision, send it again upon `extra.revision`.
          */
         post: operations["submit"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/projects/{slug}/answer-checks/": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** @description The checks of the project, the latest first. Reviewers and managers may. */
+        get: operations["list_answer_checks"];
+        put?: never;
+        /** @description Let a worker compare final answers with their references and set outcomes. A manager may. */
+        post: operations["start_answer_check"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1276,6 +1328,31 @@ export interface components {
             field: string;
             reason: string;
         };
+        /** @description A run of the grader over a project's solutions; counts are of solutions. */
+        AnswerCheck: {
+            readonly id: number;
+            readonly project: string;
+            /** @description Also outcomes that were given, or are from tests. */
+            readonly overwrite: boolean;
+            readonly state: components["schemas"]["ImportState"];
+            /** @description Solutions of problems with a reference answer. */
+            readonly total: number;
+            readonly done: number;
+            readonly correct: number;
+            readonly wrong: number;
+            readonly unknown: number;
+            readonly changed: number;
+            /** @description With outcomes that were given or are from tests. */
+            readonly disagreements: number;
+            readonly cancel_requested: boolean;
+            readonly error: string;
+            /** Format: date-time */
+            readonly created_at: string;
+            /** Format: date-time */
+            readonly started_at: string | null;
+            /** Format: date-time */
+            readonly finished_at: string | null;
+        };
         /**
          * @description * `accepted` - accepted
          *     * `duplicate` - duplicate
@@ -1364,6 +1441,13 @@ export interface components {
          * @enum {string}
          */
         ChangeEnum: "pin" | "unpin" | "pause" | "resume" | "front" | "end" | "hand" | "open";
+        CheckWishRequest: {
+            /**
+             * @description Also outcomes that were given, or are from tests.
+             * @default false
+             */
+            overwrite: boolean;
+        };
         /**
          * @description * `all` - all
          *     * `unlabelled` - those without a label
@@ -1991,6 +2075,21 @@ export interface components {
         OwnWork: {
             task: components["schemas"]["Task"];
             submitted: components["schemas"]["OwnLabel"];
+        };
+        PaginatedAnswerCheckList: {
+            /** @example 123 */
+            count: number;
+            /**
+             * Format: uri
+             * @example http://api.example.org/accounts/?page=4
+             */
+            next?: string | null;
+            /**
+             * Format: uri
+             * @example http://api.example.org/accounts/?page=2
+             */
+            previous?: string | null;
+            results: components["schemas"]["AnswerCheck"][];
         };
         PaginatedDisputeList: {
             /** @example 123 */
@@ -3106,6 +3205,64 @@ export interface components {
 }
 export type $defs = Record<string, never>;
 export interface operations {
+    get_answer_check: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                check_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AnswerCheck"];
+                };
+            };
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    cancel_answer_check: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                check_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AnswerCheck"];
+                };
+            };
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
     resolve_dispute: {
         parameters: {
             query?: never;
@@ -3972,6 +4129,71 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Receipt"];
+                };
+            };
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    list_answer_checks: {
+        parameters: {
+            query?: {
+                /** @description A page number within the paginated result set. */
+                page?: number;
+            };
+            header?: never;
+            path: {
+                slug: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PaginatedAnswerCheckList"];
+                };
+            };
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    start_answer_check: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                slug: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["CheckWishRequest"];
+            };
+        };
+        responses: {
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AnswerCheck"];
                 };
             };
             "4XX": {

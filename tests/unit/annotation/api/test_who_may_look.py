@@ -3,7 +3,7 @@
 import pytest
 from rest_framework.test import APIClient
 
-from annotation.models import AuditEntry, ImportJob, Project, Snapshot, TrainingRun
+from annotation.models import AnswerCheck, AuditEntry, ImportJob, Project, Snapshot, TrainingRun
 from tests.factories import MembershipFactory, ProjectFactory, UserFactory
 
 pytestmark = pytest.mark.django_db
@@ -23,9 +23,15 @@ OF_A_PROJECT = {
     "disputes/": (403, 200, 200),
     "runs/": (403, 200, 200),
     "imports/": (403, 403, 200),
+    "answer-checks/": (403, 200, 200),
     "snapshots/": (403, 403, 200),
 }
-OF_A_ROW = {"runs": (403, 200, 200), "imports": (403, 403, 200), "snapshots": (403, 403, 200)}
+OF_A_ROW = {
+    "runs": (403, 200, 200),
+    "imports": (403, 403, 200),
+    "answer-checks": (403, 200, 200),
+    "snapshots": (403, 403, 200),
+}
 
 
 @pytest.fixture
@@ -59,6 +65,7 @@ def test_what_an_address_without_the_project_shows(project, statuses, kind):
     row = {
         "runs": lambda: TrainingRun.objects.create(project=project, number=1, trigger="manual", seed=0),
         "imports": lambda: ImportJob.objects.create(project=project, filename="f", path="f"),
+        "answer-checks": lambda: AnswerCheck.objects.create(project=project),
         "snapshots": lambda: Snapshot.objects.create(project=project, sha256="0" * 64, path="f"),
     }[kind]()
     assert statuses(f"{kind}/{row.pk}/") == (*OF_A_ROW[kind], 404, 401)
