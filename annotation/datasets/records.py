@@ -37,10 +37,10 @@ def stream_records(*, project: Project, filters: SnapshotFilters) -> Iterator[Re
 
 
 def _reliability(project: Project, filters: SnapshotFilters) -> Reliability | None:
-    """From the solutions that several labelled, that somebody adjudicated, or that are gold."""
+    """From the solutions that several labelled, that somebody adjudicated, or that are gold: of these, first words."""
     several = Solution.objects.annotate(words=Count("annotations")).filter(words__gt=1).values("pk")
     settled = Annotation.objects.filter(project=project, adjudicates=True).values("solution")
-    shared = _solutions(project, filters).filter(Q(pk__in=several) | Q(pk__in=settled))
+    shared = _solutions(project, filters).filter(Q(pk__in=several) | Q(pk__in=settled)).exclude(is_gold())
 
     def latest() -> Iterator[Record]:
         for record, labels in _read(project, shared):
@@ -53,12 +53,12 @@ def _reliability(project: Project, filters: SnapshotFilters) -> Reliability | No
 
 
 def _gold(project: Project, filters: SnapshotFilters) -> list[tuple[Record, RecordAnnotation]]:
-    """What was answered on each gold solution by the kinds of givers that are asked for, and its reference."""
+    """What each giver of the kinds that are asked for first answered on each gold solution, and its reference."""
     asked = msgspec.structs.replace(filters, splits=[], generations=[], lanes=["screening", "gold"])
     references = set(active_gold(project).values_list("annotation", flat=True))
     found = []
     for record, labels in _read(project, _solutions(project, asked).filter(is_gold())):
-        record.annotations, _ = _taken(labels, asked)
+        record.annotations, _ = _taken([label for label in labels if label.revision == 1], asked)
         [truth] = (label.told for label in labels if label.id in references)
         found.append((record, truth))
     return found

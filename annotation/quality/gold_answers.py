@@ -1,4 +1,4 @@
-"""What people answered on gold, read for the figures and for whoever decides. Only active gold and latest words."""
+"""What people answered on gold, read for the figures and for whoever decides. Only active gold and first words."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ from annotation.models import HIDDEN_LANES, Annotation, GoldAnswer, Lane, Lease,
 from annotation.quality.gold import active_gold
 from annotation.quality.gold_accuracy import Accuracy, Answer, Share, accuracy_of, grouped, share_of, suspects
 from annotation.quality.reliability import RATINGS
-from annotation.quality.statistics import latest_annotations
+from annotation.quality.statistics import first_annotations
 
 
 @dataclass(frozen=True)
@@ -29,8 +29,11 @@ class Worn:
 
 
 def answers_to(project: Project, *, lanes: Sequence[str] = (Lane.GOLD,), **narrowed: object) -> QuerySet[Annotation]:
-    """Annotations that answer gold in these lanes; `narrowed` are lookups of annotations."""
-    return latest_annotations(project).filter(lane__in=lanes, solution__gold_answer__active=True, **narrowed)
+    """Annotations that answer gold in these lanes; `narrowed` are lookups of annotations.
+
+    What a person said first: a later revision may know the reference from elsewhere.
+    """
+    return first_annotations(project).filter(lane__in=lanes, solution__gold_answer__active=True, **narrowed)
 
 
 def read_answers(rows: QuerySet[Annotation], *, latest: int | None = None) -> list[Answer]:

@@ -5,11 +5,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from annotation.models import Annotation, Lane, ModelVersion, PoolScore, Project
+from annotation.models import HIDDEN_LANES, Annotation, Lane, ModelVersion, PoolScore, Project
 from annotation.quality.alarm import Judged
 from annotation.quality.batches import in_use
 from annotation.quality.gold import active_gold
-from annotation.quality.statistics import latest_annotations
+from annotation.quality.statistics import first_annotations, latest_annotations
 
 LATEST = 5000
 MACHINES = frozenset({"model_judge", "monte_carlo", "heuristic"})
@@ -32,12 +32,15 @@ class Told:
 def latest_told(project: Project) -> list[Told]:
     """The latest labels that count, people's and those that came with files, oldest first.
 
-    The reference of a gold solution decides as an adjudication does; what is answered in a screening is left out.
+    The reference of a gold solution decides as an adjudication does. Of hidden gold a person's first word counts,
+    since a later one may know the reference; what is answered in a screening is left out.
     """
-    labels = latest_annotations(project) | Annotation.objects.filter(project=project, annotator__isnull=True)
+    ordinary = latest_annotations(project).exclude(lane__in=HIDDEN_LANES)
+    labels = ordinary | first_annotations(project).filter(lane=Lane.GOLD)
+    labels |= Annotation.objects.filter(project=project, annotator__isnull=True)
     settled = set(active_gold(project).values_list("annotation", flat=True))
     rows = (
-        in_use(labels.filter(first_error__isnull=False).exclude(lane=Lane.SCREENING))
+        in_use(labels.filter(first_error__isnull=False))
         .order_by("-pk")
         .values_list(
             "pk", "solution", "annotator", "source", "source__kind", "first_error", "submitted_at", "adjudicates"

@@ -1,4 +1,4 @@
-"""Figures of a project's work, a query or two each. Only the latest revision of an annotation counts."""
+"""Figures of a project's work, a query or two each, of the latest revision of each annotation."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -26,6 +26,11 @@ def latest_annotations(project: Project) -> QuerySet[Annotation]:
         solution=OuterRef("solution"), annotator=OuterRef("annotator"), revision__gt=OuterRef("revision")
     )
     return Annotation.objects.filter(project=project, annotator__isnull=False).exclude(Exists(later))
+
+
+def first_annotations(project: Project) -> QuerySet[Annotation]:
+    """What the project's annotators handed in before they could look anything up: first revisions alone."""
+    return Annotation.objects.filter(project=project, annotator__isnull=False, revision=1)
 
 
 def my_progress(*, by: User, project: Project) -> dict[str, Any]:

@@ -182,7 +182,8 @@ def test_gold_answers_tell_how_far_each_person_can_be_trusted(project, reviewer)
         reference = rated(solution, reviewer, 1, lane="")
         mark(reviewer, reference)
         rated(solution, careful, 1, lane="gold")
-        rated(solution, careless, -1, lane="gold")
+        looked_up = rated(solution, careless, -1, lane="gold")
+        rated(solution, careless, 1, lane="gold", revision=2, source=looked_up.source)
         for person in (careful, careless):  # alone on what trains: nothing but gold tells them apart
             rated(SolutionFactory(project=project), person, 1, lane="control")
     trust = trust_by_person(project)
@@ -192,13 +193,13 @@ def test_gold_answers_tell_how_far_each_person_can_be_trusted(project, reviewer)
     assert weights[str(careful.pseudonym)] > 0.5 > weights[str(careless.pseudonym)]
 
 
-def rated(solution, member, first_error, *, lane):
+def rated(solution, member, first_error, *, lane, source=None, revision=1):
     """A label whose steps are good up to the first error."""
-    source = LabelSourceFactory(project=solution.project, kind=LabelSource.Kind.HUMAN)
     label = AnnotationFactory(
         solution=solution,
         annotator=member,
-        source=source,
+        source=source or LabelSourceFactory(project=solution.project, kind=LabelSource.Kind.HUMAN),
+        revision=revision,
         lane=lane,
         first_error=first_error,
         finish_reason="solution" if first_error < 0 else "found_error",

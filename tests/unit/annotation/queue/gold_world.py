@@ -28,14 +28,15 @@ def claim(member, *holding):
     return claim_next(by=member.user, project=member.project, holding=list(holding))
 
 
-def answer(member, lease, *, first_error=1):
-    """Hand in a lease: good up to the first error."""
+def answer(member, lease, *, first_error=1, based_on=0):
+    """Hand in a lease, or revise what was handed in: good up to the first error."""
     steps = list(lease.solution.steps.order_by("position"))
     read = steps if first_error < 0 else steps[: first_error + 1]
     submission = Submission(
         submission_id=uuid.uuid4(),
         solution=lease.solution_id,
         lease=lease.pk,
+        based_on=based_on,
         finish_reason="solution" if first_error < 0 else "found_error",
         path=[
             GivenPosition(

@@ -211,3 +211,33 @@ def test_a_pause_is_not_for_staff_and_not_on_too_little(project, annotator):
 def test_the_pass_mark_is_no_more_than_the_items(project):
     with pytest.raises(Exception, match="more than the 3 items"):
         Project(policy={"screening": {"items": 3, "pass_mark": 4}}).policies  # noqa: B018
+
+
+def test_a_revised_answer_is_judged_by_what_was_said_first(annotator):
+    """Else one could look an answer up, or be told it after the screening, and hand in the right one."""
+    leases = []
+    for _ in range(2):
+        leases.append(claim(annotator).lease)
+        answer(annotator, leases[-1], first_error=-1)
+    for lease in leases:
+        answer(annotator, lease, first_error=1, based_on=1)
+    work(annotator, 2)
+    assert decisions(annotator) == [("failed", 1, 3)]
+
+
+def test_answers_of_an_earlier_screening_that_are_revised_later_count_for_no_other(annotator, manager):
+    leases = [claim(annotator).lease]
+    answer(annotator, leases[0], first_error=-1)
+    work(annotator, 3, first_error=-1)
+    decide(by=manager, membership=annotator, outcome="again")
+    answer(annotator, leases[0], first_error=1, based_on=1)
+    assert (attempt_of(annotator).given, attempt_of(annotator).right) == (0, 0)
+
+
+def test_hidden_gold_that_is_revised_saves_nobody_from_a_pause(project, annotator):
+    policy(project, annotator, screening={}, gold={"share": 0.5, "pause_below": 0.5, "pause_after": 2})
+    QueueItemFactory.create_batch(10, generation=project.generations.get())
+    while lease := claim(annotator).lease:
+        answer(annotator, lease, first_error=-1)
+        answer(annotator, lease, first_error=1, based_on=1)
+    assert decisions(annotator) == [("paused", 0, 2)]
