@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 
 import psycopg
 from django.db import connection, models
+from psycopg.types.numeric import Int8
 
 M = TypeVar("M", bound=models.Model)
 
@@ -22,9 +23,17 @@ def fetch_all(statement: str, values: Mapping[str, Any]) -> list[tuple[Any, ...]
     (`%(steps)s::bigint[]`). Raises what Django raises for the same fault.
     """
     connection.ensure_connection()
+    given = {name: _of_one_type(value) for name, value in values.items()}
     with connection.wrap_database_errors, psycopg.Cursor(connection.connection) as cursor:
-        cursor.execute(statement.encode(), values, prepare=True)
+        cursor.execute(statement.encode(), given, prepare=True)
         return cursor.fetchall() if cursor.description else []
+
+
+def _of_one_type(value: Any) -> Any:
+    """An integer as a bigint: by itself it goes as the smallest type that holds it, and each type is planned anew."""
+    if isinstance(value, list):
+        return [_of_one_type(one) for one in value]
+    return Int8(value) if type(value) is int else value
 
 
 def fetch_one(statement: str, values: Mapping[str, Any]) -> tuple[Any, ...] | None:
@@ -37,6 +46,15 @@ def columns(model: type[models.Model]) -> str:
     """The columns of a model for a SELECT, in the order in which `instance` reads them."""
     table = model._meta.db_table
     return ", ".join(f'"{table}"."{field.column}"' for field in model._meta.concrete_fields)
+
+
+def instances(row: Sequence[Any], *kinds: type[models.Model]) -> list[Any]:
+    """The models of a row that holds the `columns` of each, one after the other."""
+    found, at = [], 0
+    for kind in kinds:
+        found.append(instance(kind, row[at:]))
+        at += len(kind._meta.concrete_fields)
+    return found
 
 
 def instance(model: type[M], row: Sequence[Any]) -> M:

@@ -42,7 +42,8 @@ def database() -> dict[str, Any]:
         "HOST": parts.pop("host", ""),
         "PORT": parts.pop("port", ""),
         "CONN_HEALTH_CHECKS": True,
-        "OPTIONS": {"connect_timeout": "5"} | parts,
+        # Without a threshold psycopg prepares nothing, not even what asks for it (`annotation.statements`).
+        "OPTIONS": {"connect_timeout": "5", "prepare_threshold": 5} | parts,
     }
     if pool_size := env.int("DATABASE_POOL", 0):
         # While the database is away the pool would try ever more rarely, and find it again minutes late: it gives up

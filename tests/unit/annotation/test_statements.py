@@ -23,6 +23,19 @@ def test_a_row_is_the_model_that_the_orm_gives():
 
 
 @pytest.mark.django_db
+def test_the_server_plans_a_statement_once_whatever_the_size_of_its_numbers():
+    statement = "SELECT id FROM annotation_project WHERE id = %(id)s -- planned once"
+    for number in (1, 2**15, 2**31, 2**62):
+        fetch_all(statement, {"id": number})
+
+    [(plans,)] = fetch_all(
+        "SELECT sum(generic_plans + custom_plans) FROM pg_prepared_statements WHERE statement = %(it)s "
+        "GROUP BY parameter_types", {"it": statement.replace("%(id)s", "$1")},
+    )  # fmt: skip
+    assert plans == 4
+
+
+@pytest.mark.django_db
 def test_it_sees_what_the_running_transaction_has_written_and_is_rolled_back_with_it():
     with transaction.atomic():
         fetch_all("INSERT INTO annotation_project (slug, name, guidelines, scheme, policy, state, created_at) "
