@@ -1,9 +1,42 @@
 """Writes an annotation with its path and ratings."""
 
+import msgspec
 from django.utils import timezone
 
 from annotation.labelling.payload import Submission
-from annotation.models import Annotation, LabelSource, Lease, Membership, PathStep, QueueItem, StepRating
+from annotation.models import Annotation, LabelSource, Lease, Membership, QueueItem
+from annotation.statements import columns, fetch_one, instance
+
+# The path goes as it was handed in, and all rows with one statement; without a row where the submission's id is taken.
+KEEP = f"""
+WITH kept AS (
+    INSERT INTO annotation_annotation (
+        project_id, solution_id, source_id, annotator_id, item_id, lease_id, lane, submission_id, payload_hash,
+        revision, counted, adjudicates, finish_reason, reason, first_error, total_ms, comment, native, submitted_at)
+    VALUES (
+        %(project)s, %(solution)s, %(source)s, %(annotator)s, %(item)s, %(lease)s, %(lane)s, %(submission)s::uuid,
+        %(payload_hash)s, %(revision)s, %(counted)s, false, %(finish_reason)s, %(reason)s, %(first_error)s,
+        %(total_ms)s, %(comment)s, '{{}}', %(now)s)
+    ON CONFLICT (submission_id) DO NOTHING
+    RETURNING *
+), place AS MATERIALIZED (
+    SELECT * FROM json_to_recordset(%(path)s::json)
+        AS place(position int, chosen bigint, own_text text, dwell_ms bigint, ratings json)
+), path AS (
+    INSERT INTO annotation_pathstep (annotation_id, position, chosen_id, own_text, dwell_ms, native)
+    SELECT kept.id, place.position, place.chosen, place.own_text, place.dwell_ms, '{{}}' FROM kept, place
+), ratings AS (
+    INSERT INTO annotation_steprating (
+        annotation_id, step_id, ordinal, state, rating, flagged, error_type, comment, dimensions)
+    SELECT kept.id, given.step, given.ordinal - 1, given.state, given.rating, given.flagged, given.error_type,
+        given.comment, '{{}}'
+    FROM kept, place, ROWS FROM (
+        json_to_recordset(place.ratings)
+            AS (step bigint, state text, rating int, flagged boolean, error_type text, comment text)
+    ) WITH ORDINALITY AS given(step, state, rating, flagged, error_type, comment, ordinal)
+)
+SELECT {columns(Annotation)} FROM kept AS annotation_annotation
+"""
 
 
 def keep(
@@ -12,54 +45,42 @@ def keep(
     lease: Lease,
     item: QueueItem,
     *,
+    source: int | None,
     revision: int,
     counted: bool,
     first_error: int | None,
-) -> Annotation:
-    """The rows of a submission that was checked. Raises IntegrityError where its id is taken."""
+) -> Annotation | None:
+    """The rows of a submission that was checked; None, and nothing written, where its id is taken.
+
+    `source` is what the project's labels of this kind come from, None where there is none yet.
+    """
+    row = fetch_one(
+        KEEP,
+        {
+            "project": membership.project_id,
+            "solution": lease.solution_id,
+            "source": source or _new_source(membership),
+            "annotator": membership.pk,
+            "item": item.pk,
+            "lease": lease.pk,
+            "lane": item.lane,
+            "submission": submission.submission_id,
+            "payload_hash": submission.payload_hash,
+            "revision": revision,
+            "counted": counted,
+            "finish_reason": submission.finish_reason,
+            "reason": submission.reason,
+            "first_error": first_error,
+            "total_ms": submission.total_ms,
+            "comment": submission.comment,
+            "path": msgspec.json.encode(submission.path).decode(),
+            "now": timezone.now(),
+        },
+    )
+    return None if row is None else instance(Annotation, row)
+
+
+def _new_source(membership: Membership) -> int:
     kind = LabelSource.Kind.SIMULATED if membership.simulated else LabelSource.Kind.HUMAN
     source, _ = LabelSource.objects.get_or_create(project_id=membership.project_id, kind=kind, name="")
-    annotation = Annotation.objects.create(
-        project_id=membership.project_id,
-        solution_id=lease.solution_id,
-        source=source,
-        annotator=membership,
-        item=item,
-        lease=lease,
-        lane=item.lane,
-        submission_id=submission.submission_id,
-        payload_hash=submission.payload_hash,
-        revision=revision,
-        counted=counted,
-        finish_reason=submission.finish_reason,
-        reason=submission.reason,
-        first_error=first_error,
-        total_ms=submission.total_ms,
-        comment=submission.comment,
-        submitted_at=timezone.now(),
-    )
-    PathStep.objects.bulk_create(
-        PathStep(
-            annotation=annotation,
-            position=place.position,
-            chosen_id=place.chosen,
-            own_text=place.own_text,
-            dwell_ms=place.dwell_ms,
-        )
-        for place in submission.path
-    )
-    StepRating.objects.bulk_create(
-        StepRating(
-            annotation=annotation,
-            step_id=given.step,
-            ordinal=ordinal,
-            state=given.state,
-            rating=given.rating,
-            flagged=given.flagged,
-            error_type=given.error_type,
-            comment=given.comment,
-        )
-        for place in submission.path
-        for ordinal, given in enumerate(place.ratings)
-    )
-    return annotation
+    return source.pk

@@ -5,9 +5,7 @@ from typing import NoReturn
 
 import msgspec
 from django.contrib.auth.models import User
-from django.db import IntegrityError, transaction
-from django.db.models import Q
-from django.utils import timezone
+from django.db import transaction
 
 from annotation import audit
 from annotation.errors import Conflict, DomainError, Forbidden, Missing
@@ -16,9 +14,32 @@ from annotation.labelling.disputes import follow_revision
 from annotation.labelling.keeping import keep
 from annotation.labelling.payload import Submission
 from annotation.labelling.revisions import as_given
-from annotation.models import Annotation, Draft, Lease, Membership, Project, QueueItem, Solution, Step
-from annotation.queue.items import save_places
-from annotation.queue.leases import lock_held
+from annotation.models import Annotation, Draft, Lease, Membership, Project, QueueItem, Solution
+from annotation.queue.leases import end, lock_held
+from annotation.statements import columns, fetch_all, fetch_one, instance
+
+# The lock puts retries and tabs of one person in a row. It stands alone before all that it protects: a statement that
+# waits for it sees the other tables as they were before the wait. Sources are only ever added.
+LOCK = f"""
+SELECT {columns(Membership)}, (
+    SELECT source.id FROM annotation_labelsource source
+    WHERE source.project_id = %(project)s AND source.name = ''
+      AND source.kind = CASE WHEN annotation_membership.simulated THEN 'simulated' ELSE 'human' END)
+FROM annotation_membership WHERE project_id = %(project)s AND user_id = %(user)s AND active
+FOR NO KEY UPDATE OF annotation_membership
+"""
+
+KEPT = f"""
+SELECT {columns(Annotation)} FROM annotation_annotation
+WHERE submission_id = %(submission)s::uuid OR (annotator_id = %(annotator)s AND solution_id = %(solution)s)
+"""
+
+STEPS = """
+SELECT step.id, step.position, step.alternative
+FROM annotation_step step JOIN annotation_solution solution ON solution.id = step.solution_id
+WHERE solution.id = %(solution)s AND solution.project_id = %(project)s
+ORDER BY step.position, step.alternative
+"""
 
 
 @dataclass(frozen=True)
@@ -29,6 +50,7 @@ class Submitted:
     created: bool
 
 
+@transaction.atomic
 def submit_annotation(*, by: User, project: Project, submission: Submission) -> Submitted:
     """Keep a submission as an annotation.
 
@@ -41,21 +63,7 @@ def submit_annotation(*, by: User, project: Project, submission: Submission) -> 
     `lease_not_found`), Conflict (`submission_conflict`; `revision_conflict`, with the latest revision as `kept` and
     what came now as `given` in `extra`) and DomainError (`invalid_submission`).
     """
-    try:
-        return _submit(by, project, submission)
-    except IntegrityError:
-        # The lock is one person's: somebody else may have sent the same id at this moment.
-        if Annotation.objects.filter(submission_id=submission.submission_id).exists():
-            raise _used_before() from None
-        raise
-
-
-@transaction.atomic
-def _submit(by: User, project: Project, submission: Submission) -> Submitted:
-    # The lock puts retries and tabs of one person in a row.
-    membership = Membership.objects.select_for_update(no_key=True).filter(project=project, user=by, active=True).first()
-    if membership is None:
-        raise Forbidden("not_annotator", "You are not a member of this project, so you cannot label in it.")
+    membership, source = _lock(by, project)
     earlier, latest = _kept_before(membership, submission)
     if earlier is not None:
         return Submitted(_same(earlier, membership, submission), created=False)
@@ -69,10 +77,13 @@ def _submit(by: User, project: Project, submission: Submission) -> Submitted:
         membership,
         lease,
         item,
+        source=source,
         revision=latest.revision + 1 if latest else 1,
         counted=counted,
         first_error=first_error,
     )
+    if annotation is None:  # The lock is one person's: somebody else has sent the same id at this moment.
+        raise _used_before()
     if submission.reference_disputed or latest is not None:
         follow_revision(by=by, annotation=annotation, disputed=submission.reference_disputed)
     audit.record(
@@ -91,13 +102,25 @@ def _submit(by: User, project: Project, submission: Submission) -> Submitted:
     return Submitted(annotation, created=True)
 
 
+def _lock(by: User, project: Project) -> tuple[Membership, int | None]:
+    """The person's membership, locked until the transaction ends, and the source of their labels if there is one."""
+    row = fetch_one(LOCK, {"project": project.pk, "user": by.pk})
+    if row is None:
+        raise Forbidden("not_annotator", "You are not a member of this project, so you cannot label in it.")
+    return instance(Membership, row), row[-1]
+
+
 def _kept_before(membership: Membership, submission: Submission) -> tuple[Annotation | None, Annotation | None]:
     """What this very submission made, and the person's latest revision on its solution."""
-    same, own = Q(submission_id=submission.submission_id), Q(annotator=membership, solution=submission.solution)
-    found = list(Annotation.objects.filter(same | own).order_by("revision"))
+    given = {
+        "submission": submission.submission_id,
+        "annotator": membership.pk,
+        "solution": submission.solution,
+    }
+    found = [instance(Annotation, row) for row in fetch_all(KEPT, given)]
     earlier = next((one for one in found if one.submission_id == submission.submission_id), None)
-    revisions = [one for one in found if one.annotator_id == membership.pk and one.solution_id == submission.solution]
-    return earlier, revisions[-1] if revisions else None
+    own = [one for one in found if one.annotator_id == membership.pk and one.solution_id == submission.solution]
+    return earlier, max(own, key=lambda one: one.revision, default=None)
 
 
 def _same(earlier: Annotation, membership: Membership, submission: Submission) -> Annotation:
@@ -129,9 +152,8 @@ def _check_seen(submission: Submission, latest: Annotation | None) -> None:
 
 def _positions(project: Project, solution_id: int) -> list[dict[int, int]]:
     """For each position the alternative of each completion, by its id."""
-    steps = Step.objects.filter(solution=solution_id, solution__project=project).order_by("position", "alternative")
     positions: list[dict[int, int]] = []
-    for pk, position, alternative in steps.values_list("pk", "position", "alternative"):
+    for pk, position, alternative in fetch_all(STEPS, {"solution": solution_id, "project": project.pk}):
         while len(positions) <= position:  # a position that came without any completion stays empty
             positions.append({})
         positions[position][pk] = alternative
@@ -161,17 +183,9 @@ def _refuse_lease(lease_id: int, membership: Membership) -> NoReturn:
 
 def _take_place(lease: Lease, item: QueueItem) -> bool:
     """Turn the lease's place into a done one; False where the submission is an extra."""
-    counted = False
-    if lease.state == Lease.State.ACTIVE:
-        item.leased -= 1
-        counted = True
-    elif lease.state != Lease.State.SUBMITTED:
-        counted = item.state == QueueItem.State.READY
-    if counted:
-        item.done += 1
-        save_places([item])
-    if lease.state != Lease.State.SUBMITTED:
-        lease.state, lease.ended_at = Lease.State.SUBMITTED, timezone.now()
-        lease.save(update_fields=["state", "ended_at"])
-    Draft.objects.filter(lease=lease).delete()
+    if lease.state == Lease.State.SUBMITTED:
+        Draft.objects.filter(lease=lease).delete()
+        return False
+    counted = lease.state == Lease.State.ACTIVE or item.state == QueueItem.State.READY
+    end(lease, item, Lease.State.SUBMITTED, done=counted)
     return counted

@@ -9,10 +9,31 @@ from django.utils import timezone
 
 from annotation import audit
 from annotation.errors import Conflict, Forbidden, Missing
-from annotation.models import AuditEntry, Draft, Lease, Membership, Project, QueueItem
-from annotation.queue.items import lock_items, save_places
+from annotation.models import AuditEntry, Generation, Lease, Membership, Project, QueueItem
+from annotation.queue.items import lock_items, save_places, settle
+from annotation.statements import columns, fetch_all, fetch_one, instances
 
 SWEEP_AT_MOST = 1000
+
+# Of each row the item is locked before the lease.
+LOCK = f"""
+SELECT {columns(Lease)}, {columns(QueueItem)}, {columns(Generation)}
+FROM annotation_lease
+JOIN annotation_queueitem ON annotation_queueitem.id = annotation_lease.item_id
+JOIN annotation_generation ON annotation_generation.id = annotation_queueitem.generation_id
+WHERE annotation_lease.annotator_id = %(annotator)s AND annotation_lease.solution_id = %(solution)s
+FOR NO KEY UPDATE OF annotation_queueitem, annotation_lease
+"""
+
+END = """
+WITH places AS (
+    UPDATE annotation_queueitem SET wanted = %(wanted)s, leased = %(leased)s, done = %(done)s, state = %(item_state)s
+    WHERE id = %(item)s
+), ended AS (
+    UPDATE annotation_lease SET state = %(state)s, reason = %(reason)s, ended_at = %(ended_at)s WHERE id = %(lease)s
+)
+DELETE FROM annotation_draft WHERE lease_id = %(lease)s
+"""
 
 
 @transaction.atomic
@@ -59,13 +80,8 @@ def release(*, by: User, lease_id: int, reason: str = "") -> None:
         return
     if lease.state == Lease.State.SUBMITTED:
         raise Conflict("lease_ended", "You have submitted this solution already.", {"state": lease.state})
-    if lease.state == Lease.State.ACTIVE:
-        item.leased -= 1
-        save_places([item])
-    before = lease.state
-    lease.state, lease.reason, lease.ended_at = Lease.State.RELEASED, reason, timezone.now()
-    lease.save(update_fields=["state", "reason", "ended_at"])
-    Draft.objects.filter(lease=lease).delete()
+    before, lease.reason = lease.state, reason
+    end(lease, item, Lease.State.RELEASED)
     audit.record(
         by=by,
         action="lease.release",
@@ -142,10 +158,31 @@ def lock_held(*, annotator: Membership, solution: int) -> tuple[Lease, QueueItem
 
     The caller holds the lock of the membership, which a renewal, that moves a lease to another item, needs too.
     """
-    lease = (
-        Lease.objects.select_for_update(no_key=True, of=("item", "self"))
-        .select_related("item__generation", "item__project")
-        .filter(annotator=annotator, solution=solution)
-        .first()
+    row = fetch_one(LOCK, {"annotator": annotator.pk, "solution": solution})
+    if row is None:
+        return None
+    lease, item, item.generation = instances(row, Lease, QueueItem, Generation)
+    return lease, item
+
+
+def end(lease: Lease, item: QueueItem, state: Lease.State, *, done: bool = False) -> None:
+    """End a lease that `lock_held` locked with its item: its place is free again, or done. Its draft goes."""
+    held = lease.state == Lease.State.ACTIVE
+    item.leased, item.done = item.leased - held, item.done + done
+    if held or done:
+        settle(item)
+    lease.state, lease.ended_at = state, timezone.now()
+    fetch_all(
+        END,
+        {
+            "item": item.pk,
+            "wanted": item.wanted,
+            "leased": item.leased,
+            "done": item.done,
+            "item_state": item.state,
+            "lease": lease.pk,
+            "state": lease.state,
+            "reason": lease.reason,
+            "ended_at": lease.ended_at,
+        },
     )
-    return None if lease is None else (lease, lease.item)
