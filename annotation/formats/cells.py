@@ -1,13 +1,14 @@
 """What the cells of a table say: texts, numbers, yes or no, lists, and the words for a step's rating."""
 
 import ast
+import math
 import re
 from typing import Any
 
 import msgspec
 
 from annotation.formats.mapping import Scale
-from annotation.formats.reading import Unreadable
+from annotation.formats.reading import Unreadable, decoded
 
 YES = frozenset({"1", "true", "yes", "t", "y", "+", "correct", "right", "good", "positive"})
 NO = frozenset({"0", "false", "no", "f", "n", "-", "-1", "incorrect", "wrong", "bad", "negative"})
@@ -47,12 +48,15 @@ def yes_or_no(cell: Any, column: str) -> bool | None:
 
 
 def number(cell: Any, column: str) -> float | None:
-    """None where the cell is empty."""
+    """None where the cell is empty or says NaN, as tables do that know no other word for it."""
     word = text(cell, column).strip()
     try:
-        return float(word) if word else None
+        found = float(word or "nan")
     except ValueError:
-        raise Unreadable(column, f"'{_short(word)}' is no number") from None
+        found = math.inf
+    if math.isinf(found):
+        raise Unreadable(column, f"'{_short(word)}' is no number")
+    return None if math.isnan(found) else found
 
 
 def whole_number(cell: Any, column: str) -> int | None:
@@ -80,7 +84,7 @@ def items(cell: Any, column: str) -> list[Any]:
 def object_in(cell: Any, column: str) -> dict[str, Any]:
     """An object, or the JSON text of one; an empty cell is an empty object."""
     try:
-        found = msgspec.json.decode(cell) if isinstance(cell, str) and not is_empty(cell) else cell
+        found = decoded(cell.encode()) if isinstance(cell, str) and not is_empty(cell) else cell
     except (msgspec.DecodeError, RecursionError):
         raise Unreadable(column, "is not the JSON of an object") from None
     if is_empty(found):
@@ -118,7 +122,7 @@ def _list_in(cell: str) -> list[Any] | None:
     if not (stripped.startswith("[") and stripped.endswith("]")):
         return None
     try:
-        found = msgspec.json.decode(stripped)
+        found = decoded(stripped.encode())
         return found if isinstance(found, list) else None
     except (msgspec.DecodeError, RecursionError):
         return _python_list(stripped[1:-1])

@@ -131,17 +131,20 @@ class _Lines:
 
     def _cut(self, pieces: Iterator[bytes]) -> Iterator[str]:
         decoder = codecs.getincrementaldecoder("utf-8")("surrogateescape")
-        rest, first = "", True
+        begun, size, first = list[str](), 0, True
         for piece in pieces:
             text = decoder.decode(piece)
             if first and text:
                 text, first = text.removeprefix("\ufeff"), False
-            *whole, rest = (rest + text).split("\n")
-            for line in whole:
-                yield line[: self._longest + 1] + "\n"
-            rest = rest[: self._longest + 1]
-        if rest := rest + decoder.decode(b"", final=True):
-            yield rest
+            *ends, rest = text.split("\n")
+            for end in ends:
+                yield "".join([*begun, end])[: self._longest + 1] + "\n"
+                begun, size = [], 0
+            if size <= self._longest:
+                begun.append(rest)
+                size += len(rest)
+        if last := "".join([*begun, decoder.decode(b"", final=True)])[: self._longest + 1]:
+            yield last
 
 
 def _numbered(rows: Any, lines: _Lines) -> Iterator[tuple[int, list[str] | Rejection]]:

@@ -1,5 +1,6 @@
 """The labels that come with a file: a rating for every step, or only the place of the first error."""
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, Literal
 
@@ -10,6 +11,7 @@ from annotation.formats.reading import Unreadable
 from annotation.formats.record import PathPosition, Rating, Record, RecordAnnotation, SourceKind
 
 NONE = -1
+_INDEX = re.compile(r"\s*[0-9]{1,9}\s*")
 
 
 def rated_label(
@@ -30,6 +32,11 @@ def rated_label(
         first_error=first_error(finish, path) if known else None,
         native=native or {},
     )
+
+
+def index_in(text: str) -> int | None:
+    """The index that a text says; None where it says anything else."""
+    return int(text) if _INDEX.fullmatch(text) else None
 
 
 def index_label(

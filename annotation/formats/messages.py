@@ -11,7 +11,7 @@ from typing import Any, BinaryIO, Literal
 
 import msgspec
 
-from annotation.formats.given import rated_label, step_ratings
+from annotation.formats.given import index_in, rated_label, step_ratings
 from annotation.formats.reading import Numbered, Unreadable, read_records
 from annotation.formats.record import Completion, Record, RecordAnnotation, StepKind, as_given
 from annotation.formats.tool_calls import call_text, step_text
@@ -84,9 +84,9 @@ def _labels(line: _Line, start: int) -> list[int | None] | None:
         return None
     ratings: list[int | None] = [None] * (len(line.messages) - start - 1)
     for key, rating in line.step_labels.items():
-        index = int(key) if key.isdecimal() else -1
-        if not start < index < len(line.messages) or line.messages[index].role != "assistant":
-            raise Unreadable(f"step_labels.{key}", "is not the index of an assistant's message")
+        index = index_in(key)
+        if index is None or not start < index < len(line.messages) or line.messages[index].role != "assistant":
+            raise Unreadable(f"step_labels.{key[:40]}", "is not the index of an assistant's message")
         ratings[index - start - 1] = rating
     return ratings
 

@@ -10,7 +10,7 @@ from typing import Any, BinaryIO
 
 import msgspec
 
-from annotation.formats.given import NONE, index_label, label_to_write
+from annotation.formats.given import NONE, index_in, index_label, label_to_write
 from annotation.formats.reading import Numbered, Unreadable, read_documents
 from annotation.formats.record import Completion, Record, RecordAnnotation, as_given
 
@@ -29,6 +29,7 @@ class _Line(msgspec.Struct):
     Ground_Truth_Answer: str | None = None
     Ground_Truth_Analysis: str | None = None
     Sampled_Model: str = ""
+    Model_Solution_Correctness: str | None = None
 
 
 def read(stream: BinaryIO, *, skip: int = 0) -> Iterator[Numbered]:
@@ -66,7 +67,7 @@ def _record(value: Any) -> Record:
         external_id="/".join(part for part in (line.Question_UUID, line.Sampled_Model) if part),
         source_group=line.Question_UUID,
         generator=line.Sampled_Model,
-        final_answer_correct={"correct": True, "incorrect": False}.get(value.get("Model_Solution_Correctness")),
+        final_answer_correct={"correct": True, "incorrect": False}.get(line.Model_Solution_Correctness or ""),
         annotations=[_label(line, steps)],
     )
     record.annotations[0].native = {"line": value}
@@ -78,9 +79,10 @@ def _label(line: _Line, steps: list[str]) -> RecordAnnotation:
     if given == NO_ERROR:
         error = NONE
     elif isinstance(line.Model_Solution_Steps, list):
-        if not given.strip().isdecimal() or given.strip() == "0":
-            raise Unreadable(FIELD, f"'{given}' is neither the number of a step (the first is 1) nor {NO_ERROR}")
-        error = int(given) - 1
+        number = index_in(given)
+        if not number:
+            raise Unreadable(FIELD, f"'{given[:40]}' is neither the number of a step (the first is 1) nor {NO_ERROR}")
+        error = number - 1
     elif not given.strip():
         return RecordAnnotation(source_kind="human", source_name=SOURCE, finish_reason="found_error", path=[])
     else:

@@ -41,15 +41,27 @@ def _rows(file: parquet.ParquetFile, longest: int, skip: int) -> Iterator[tuple[
         for batch in file.iter_batches(batch_size=ROWS_AT_ONCE, row_groups=[group], use_threads=False):
             passed = min(batch.num_rows, max(0, skip - number))
             number += passed
-            for row in batch.slice(passed).to_pylist(maps_as_pydicts="lossy"):
+            for row in _values(batch.slice(passed)):
                 number += 1
                 yield number, _encoded(number, row, longest)
 
 
-def _encoded(number: int, row: dict[str, Any], longest: int) -> bytes | Rejection:
+def _values(batch: pyarrow.RecordBatch) -> list[dict[str, Any] | Exception]:
+    """Each row, or why it has no value: a text that is not UTF-8, a moment that no calendar has."""
     try:
+        return list(batch.to_pylist(maps_as_pydicts="lossy"))
+    except (ValueError, OverflowError) as error:
+        if batch.num_rows == 1:
+            return [error]
+        return [row for number in range(batch.num_rows) for row in _values(batch.slice(number, 1))]
+
+
+def _encoded(number: int, row: dict[str, Any] | Exception, longest: int) -> bytes | Rejection:
+    try:
+        if isinstance(row, Exception):
+            raise row
         raw = msgspec.json.encode(row)
-    except (TypeError, ValueError, RecursionError) as error:
+    except (TypeError, ValueError, OverflowError, RecursionError) as error:
         return Rejection(line=number, reason=f"holds what no text can say: {error}")
     if len(raw) > longest:
         return Rejection(line=number, reason=f"longer than {longest // 1024 // 1024} MB")

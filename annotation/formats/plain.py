@@ -70,8 +70,8 @@ def write(records: Iterable[Record]) -> Iterator[bytes]:
 
 
 def _record(value: Any) -> Record:
-    extra = {key: value[key] for key in value if key not in Line.__struct_fields__}
-    return record_of(msgspec.convert(value, Line), extra)
+    line = msgspec.convert(value, Line)
+    return record_of(line, {key: value[key] for key in value if key not in Line.__struct_fields__})
 
 
 def record_of(line: Line, extra: dict[str, Any]) -> Record:

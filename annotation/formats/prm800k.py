@@ -125,9 +125,9 @@ def _is_whole(value: Any) -> bool:
 def _moment(timestamp: str | None) -> datetime | None:
     try:
         moment = datetime.fromisoformat(timestamp or "")
-    except ValueError:
+        return moment.astimezone(UTC) if moment.tzinfo else moment.replace(tzinfo=UTC)
+    except (ValueError, OverflowError):
         return None
-    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
 
 
 def _place(number: int, step: _Step, positions: list[list[Completion]], *, added: bool) -> PathPosition:

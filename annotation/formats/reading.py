@@ -19,9 +19,11 @@ Raw = tuple[int, bytes | Rejection]
 
 CHUNK = 256 * 1024
 MAX_RECORD_BYTES = 32 * 1024 * 1024
+MAX_DEPTH = 100  # of lists and objects in each other
 TOO_LONG = f"longer than {MAX_RECORD_BYTES // 1024 // 1024} MB"
 BOM = b"\xef\xbb\xbf"
 EXCERPT = 200
+_MISSING = "Object missing required field "
 
 
 class Unreadable(Exception):
@@ -109,9 +111,9 @@ def _document(content: bytes) -> Any:
 
 def _parsed(line: int, raw: bytes, parse: Callable[[Any], Record]) -> Record | Rejection:
     try:
-        value = msgspec.json.decode(raw)
-        if b"\\u0000" in raw and _holds_nul(value):
-            raise Unreadable("", "holds a NUL character, which a database cannot keep")
+        value = decoded(raw)
+        if b"\\u0000" in raw and (place := _place_of_nul(value)) is not None:
+            raise Unreadable(place, "holds a NUL character, which a database cannot keep")
         return parse(value)
     except Unreadable as error:
         field, reason = error.field, error.reason
@@ -126,22 +128,51 @@ def _parsed(line: int, raw: bytes, parse: Callable[[Any], Record]) -> Record | R
     return Rejection(line=line, field=field, reason=reason, excerpt=excerpt_of(raw))
 
 
+def decoded(text: bytes) -> Any:
+    """The value of a JSON text. Raises msgspec.DecodeError, UnicodeDecodeError, RecursionError behind MAX_DEPTH.
+
+    The bound is our own: how deep Python goes depends on who asks, and a value must be written again elsewhere.
+    """
+    value = msgspec.json.decode(text)
+    if text.count(b"[") + text.count(b"{") > MAX_DEPTH and _is_deeper(value, MAX_DEPTH):
+        raise RecursionError
+    return value
+
+
+def _is_deeper(value: Any, levels: int) -> bool:
+    if not isinstance(value, dict | list):
+        return False
+    inner = value.values() if isinstance(value, dict) else value
+    return not levels or any(_is_deeper(part, levels - 1) for part in inner)
+
+
 def validation_fault(error: msgspec.ValidationError) -> tuple[str, str]:
-    """Field and reason of "Expected `str`, got `int` - at `$.label.steps[0]`"."""
+    """Field and reason of "Expected `str`, got `int` - at `$.label.steps[0]`"; of a missing field, its own name."""
     reason, _, place = str(error).partition(" - at `$")
-    return place.rstrip("`").lstrip("."), reason.replace("`", "")
+    place = place.rstrip("`")
+    if reason.startswith(_MISSING):
+        place += "." + reason.removeprefix(_MISSING).strip("`")
+    return place.lstrip("."), reason.replace("`", "")
 
 
 def excerpt_of(raw: bytes) -> str:
     return raw[:EXCERPT].decode("utf-8", "replace").replace("\x00", "\N{REPLACEMENT CHARACTER}")
 
 
-def _holds_nul(value: Any) -> bool:
+def _place_of_nul(value: Any, place: str = "") -> str | None:
+    """Where a text or a key has a NUL character, as `steps[0].text`; None where none has."""
     if isinstance(value, str):
-        return "\x00" in value
+        return place if "\x00" in value else None
     if isinstance(value, dict):
-        return any(_holds_nul(part) for item in value.items() for part in item)
-    return isinstance(value, list) and any(map(_holds_nul, value))
+        for key, part in value.items():
+            at = f"{place}.{key}".lstrip(".")
+            if "\x00" in key:
+                return at.replace("\x00", "\N{REPLACEMENT CHARACTER}")
+            if (found := _place_of_nul(part, at)) is not None:
+                return found
+        return None
+    inner = enumerate(value) if isinstance(value, list) else ()
+    return next((found for k, part in inner if (found := _place_of_nul(part, f"{place}[{k}]")) is not None), None)
 
 
 def _raw_records(chunks: Iterator[bytes]) -> Iterator[Raw]:
@@ -153,25 +184,25 @@ def _raw_records(chunks: Iterator[bytes]) -> Iterator[Raw]:
 
 def _lines(head: bytes, chunks: Iterator[bytes]) -> Iterator[Raw]:
     line = 1
-    pending, dropping = head, False
-    while True:
-        *whole, pending = pending.split(b"\n")
-        for raw in whole:
-            if dropping or len(raw) > MAX_RECORD_BYTES:
-                yield line, Rejection(line=line, reason=TOO_LONG)
-            elif raw and not raw.isspace():
-                yield line, raw
-            line, dropping = line + 1, False
-        if len(pending) > MAX_RECORD_BYTES:
-            pending, dropping = b"", True
-        chunk = next(chunks, b"")
-        if not chunk:
-            break
-        pending += chunk
-    if dropping:
-        yield line, Rejection(line=line, reason=TOO_LONG)
-    elif pending and not pending.isspace():
-        yield line, pending
+    begun, size = list[bytes](), 0  # of a line that goes on in the next chunk; let go where it is too long
+    for chunk in chain([head], chunks):
+        *ends, rest = chunk.split(b"\n")
+        for end in ends:
+            if found := _line(line, [*begun, end], size + len(end)):
+                yield line, found
+            line, begun, size = line + 1, [], 0
+        size += len(rest)
+        begun = [*begun, rest] if size <= MAX_RECORD_BYTES else []
+    if found := _line(line, begun, size):
+        yield line, found
+
+
+def _line(line: int, pieces: list[bytes], size: int) -> bytes | Rejection | None:
+    """None for a blank line."""
+    if size > MAX_RECORD_BYTES:
+        return Rejection(line=line, reason=TOO_LONG)
+    raw = b"".join(pieces)
+    return None if raw.isspace() else raw
 
 
 _STRUCTURE = re.compile(rb'["\[\]{},]')

@@ -10,7 +10,7 @@ from annotation.formats.given import NONE, index_label, rated_label
 from annotation.formats.mapping import Column, LabelMapping, MadeBy, Mapping, SourceMapping, StepsMapping
 from annotation.formats.path import first_error
 from annotation.formats.provenance import OutcomeSource, Provenance
-from annotation.formats.reading import Unreadable
+from annotation.formats.reading import Unreadable, validation_fault
 from annotation.formats.record import Completion, Record, RecordAnnotation, SourceKind, StepKind
 
 Row = dict[str, Any]
@@ -54,7 +54,7 @@ def record_of(row: Any, mapping: Mapping) -> Record:
             if mapping.final_answer_correct
             else None
         ),
-        outcome_source=msgspec.convert(text(mapping.outcome_source) or None, OutcomeSource | None),
+        outcome_source=_outcome_source(text(mapping.outcome_source), mapping.outcome_source),
         provenance=_provenance(row, mapping.provenance),
         extra=_extra(row, mapping),
         annotations=[label for label in labels if label],
@@ -209,10 +209,20 @@ def _provenance(row: Row, columns: dict[MadeBy, str]) -> Provenance | None:
     """None where the row says nothing of it."""
     told = {field: _MADE_BY.get(field, cells.text)(cell_of(row, column), column) for field, column in columns.items()}
     known = {field: value for field, value in told.items() if value not in (None, "", {})}
-    return msgspec.convert(known, Provenance) if known else None
+    try:
+        return msgspec.convert(known, Provenance) if known else None
+    except msgspec.ValidationError as error:
+        field, reason = validation_fault(error)
+        raise Unreadable(columns[cast(MadeBy, field)], reason) from None
+
+
+def _outcome_source(word: str, column: str) -> OutcomeSource | None:
+    if word and word not in get_args(OutcomeSource):
+        raise Unreadable(column, f"'{word[:40]}' is none of {', '.join(get_args(OutcomeSource))}")
+    return cast(OutcomeSource, word) or None
 
 
 def _extra(row: Row, mapping: Mapping) -> Row:
     named = {*columns_of(mapping), *mapping.left_out}
     kept = {column: value for column, value in row.items() if column not in named and not cells.is_empty(value)}
-    return kept | cells.object_in(cell_of(row, mapping.extra), mapping.extra)
+    return kept | cells.object_in(cell_of(row, mapping.extra), mapping.extra) if mapping.extra else kept

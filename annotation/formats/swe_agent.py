@@ -79,7 +79,7 @@ def _record(value: Any) -> Record:
         generator=policy,
         provenance=Provenance(
             policy=policy,
-            temperature=temperature if isinstance(temperature, float | int) and temperature >= 0 else None,
+            temperature=float(temperature) if type(temperature) in (int, float) and temperature >= 0 else None,
             scaffold="SWE-agent",
         ),
         extra=value,

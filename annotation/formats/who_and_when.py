@@ -9,7 +9,7 @@ from typing import Any, BinaryIO
 
 import msgspec
 
-from annotation.formats.given import label_to_write
+from annotation.formats.given import index_in, label_to_write
 from annotation.formats.reading import Numbered, Unreadable, read_documents
 from annotation.formats.record import (
     Completion,
@@ -56,10 +56,10 @@ def write(records: Iterable[Record]) -> Iterator[bytes]:
 
 def _record(value: Any) -> Record:
     run = msgspec.convert(value, _Run)
-    given = str(run.mistake_step).strip()
-    if not given.isdecimal() or int(given) >= len(run.history):
+    error = index_in(str(run.mistake_step))
+    if error is None or error >= len(run.history):
+        given = str(run.mistake_step)[:40]
         raise Unreadable("mistake_step", f"'{given}' is no message of {len(run.history)} (the first is 0)")
-    error = int(given)
     path = [PathPosition(position, chosen=0) for position in range(error)]
     path.append(PathPosition(error, ratings=[Rating(0, "rated", rating=-1)]))
     return Record(

@@ -79,7 +79,7 @@ def test_a_batch_comes_in_with_what_made_it_and_again_adds_nothing(api):
         ({"labels": [{"kind": "guess", "name": "j", "first_error": 0}]}, "labels[0].kind"),
         ({"step_scores": [{"kind": "monte_carlo", "name": "j", "scores": [0.5]}]}, "step_scores[0].scores"),
         ({"problem": " "}, "problem"),
-        ({"steps": ["a\0b"]}, ""),
+        ({"steps": ["a\0b"]}, "steps[0]"),
         ({"steps": ["a\ud800b"]}, ""),
         ({"id": "x" * 201}, "id"),
     ],

@@ -122,7 +122,7 @@ def test_csv_as_spreadsheets_write_it(delimiter):
         (b"a,b,c,d", 3, "", "4 cells, where the header has 3 columns"),
         (b"a,b", 3, "", "2 cells"),
         (b"a,\xff,1", 3, "solution", "not UTF-8"),
-        (b"a\x00,b,1", 3, "", "NUL"),
+        (b"a\x00,b,1", 3, "problem", "NUL"),
         (b"a,b,x", 3, "first_error", "'x' is no whole number"),
         (b'a,"b"x,1', 3, "", "not a row of CSV"),
     ],

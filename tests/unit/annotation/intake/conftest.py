@@ -10,13 +10,19 @@ from annotation.intake.imports import create_import
 def import_content(project, tmp_path):
     """Import bytes, or lines of JSON, as a file; returns the job at its end."""
 
-    def run(content, *, format="auto", decomposition="blank_lines", name="file.jsonl"):
+    def run(content, *, format="auto", decomposition="blank_lines", name="file.jsonl", options=None):
         if not isinstance(content, bytes):
             content = b"\n".join(line if isinstance(line, bytes) else json.dumps(line).encode() for line in content)
         path = tmp_path / name
         path.write_bytes(content)
         job = create_import(
-            by=None, project=project, path=path, filename=name, format=format, decomposition=decomposition
+            by=None,
+            project=project,
+            path=path,
+            filename=name,
+            format=format,
+            decomposition=decomposition,
+            options=options,
         )
         run_import(job.pk)
         job.refresh_from_db()

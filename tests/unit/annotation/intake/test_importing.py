@@ -78,8 +78,8 @@ def test_what_is_refused_is_named_and_the_rest_is_in(import_content, small_chunk
     assert (job.state, counts(job)) == ("done", (3, 0, 9, 0))
     refused = list(job.rejections.values_list("line", "field"))
     assert refused == [
-        (2, ""), (3, "steps"), (5, ""), (6, ""), (8, "steps[1]"), (9, "generator"), (11, "problem"), (12, "steps"),
-        (13, ""),
+        (2, ""), (3, "steps"), (5, "problem"), (6, ""), (8, "steps[1]"), (9, "generator"), (11, "problem"),
+        (12, "steps"), (13, "problem"),
     ]  # fmt: skip
     downloaded = [json.loads(line) for line in rejected_lines(job)]
     assert [line["line"] for line in downloaded] == [line for line, _ in refused]
