@@ -134,7 +134,7 @@ export class Outbox {
 }
 
 /** A random version-4 UUID. `crypto.randomUUID` is missing on plain http, where a small team may well run this. */
-export function newSubmissionId(): string {
+export function randomId(): string {
   const bytes = crypto.getRandomValues(new Uint8Array(16));
   bytes[6] = (bytes[6]! & 0x0f) | 0x40;
   bytes[8] = (bytes[8]! & 0x3f) | 0x80;

@@ -2,14 +2,18 @@ import type { Api } from "../api/endpoints";
 import { ApiError } from "../api/call";
 import type { StoredDraft, Task } from "../api/types";
 import { Backoff } from "../outbox/backoff";
-import { readJson, type Storage } from "../outbox/storage";
+import type { Storage } from "../outbox/storage";
 import { parseDraft, type DraftBody } from "../state/draft";
+import { LocalDrafts, type FoundDraft } from "./local_drafts";
 
 /** Two drafts of one solution that know nothing of each other. The person chooses. */
 export interface Conflict {
   mine: DraftBody;
   theirs: DraftBody;
+  /** The server's version to go on from. */
   theirVersion: number;
+  /** Where this browser keeps theirs; null where the server does. */
+  theirKey: string | null;
 }
 
 /**
@@ -18,18 +22,12 @@ export interface Conflict {
  */
 export type Saving = "saved" | "saving" | "unreachable" | "signed_out" | "local";
 
-interface LocalDraft {
-  version: number;
-  /** True while the server does not have this body. */
-  dirty: boolean;
-  /** The own revision that was being revised; absent for none. */
-  based_on?: number;
-  body: DraftBody;
-}
-
 export interface KeeperOptions {
   storage: Storage;
+  /** Of the keys under which drafts are kept: one for each user and project. */
   prefix: string;
+  /** Tells this page from others of the same browser. */
+  page: string;
   api: Pick<Api, "saveDraft">;
   /** The own revision that is being revised, with what it says; null where the work is new. */
   revised: { revision: number; said: DraftBody } | null;
@@ -41,7 +39,8 @@ const RETRY_AFTER_MS = 5_000;
 
 /**
  * Keeps the draft of one lease: in the browser at every change, on the server every two seconds.
- * `version` is the stored version this page has seen; where the server's moved on, both are kept.
+ * `version` is the stored version this page has seen; where the server's moved on, or another tab left a draft of its
+ * own, both are kept.
  */
 export class DraftKeeper {
   saving: Saving = "saved";
@@ -52,34 +51,65 @@ export class DraftKeeper {
   private readonly sent = new Set<string>();
   private readonly backoff = new Backoff(RETRY_AFTER_MS);
   private timer: ReturnType<typeof setTimeout> | undefined;
+  /** Drafts of other tabs to choose between once the conflict at hand is settled. */
+  private rivals: FoundDraft[] = [];
+  private readonly locals: LocalDrafts;
   private inFlight = false;
   private closed = false;
 
   constructor(
     private readonly lease: number,
     private readonly options: KeeperOptions,
-  ) {}
+  ) {
+    this.locals = new LocalDrafts(options.storage, `${options.prefix}${lease}:`, options.page);
+  }
 
-  /** The draft to go on with: the server's, the browser's, the revised label, or none. May leave a conflict to settle. */
+  /** The draft to go on with: the server's, the browser's, the revised label, or none. May leave conflicts to settle. */
   open(task: Task): DraftBody | null {
-    const local = readJson<LocalDraft>(this.options.storage, this.key);
-    const mine = local ? parseDraft(local.body) : null;
     const theirs = (task.draft ? parseDraft(task.draft.body) : null) ?? this.options.revised?.said ?? null;
     this.version = task.draft?.version ?? 0;
-    if (!local || !mine) return theirs;
-    if ((local.based_on ?? 0) !== this.basedOn && theirs) {
-      // What was typed here before the label was handed in elsewhere.
-      this.conflict = { mine, theirs, theirVersion: this.version };
-      return mine;
-    }
-    if (local.version >= this.version || !theirs || theirs.edited_at === mine.edited_at) {
-      if (local.dirty) this.keep(mine);
-      return mine;
-    }
-    if (!local.dirty) return theirs;
-    this.conflict = { mine, theirs, theirVersion: this.version };
-    this.version = local.version;
+    const [local, ...others] = this.worthKeeping(theirs);
+    if (!local) return theirs;
+    const mine = local.body;
+    this.locals.adopt(local);
+    this.rivals = others;
+    if (theirs && this.isBehind(local, theirs)) {
+      this.conflict = { mine, theirs, theirVersion: this.version, theirKey: null };
+      if (!this.isOfEarlierRevision(local)) this.version = local.version;
+    } else if (others.length) this.nextConflict(mine);
+    else if (local.dirty) this.keep(mine);
     return mine;
+  }
+
+  /** What this browser has that the server has not, or has no more of, the newest first; each draft once. */
+  private worthKeeping(theirs: DraftBody | null): FoundDraft[] {
+    const kept: FoundDraft[] = [];
+    for (const local of this.locals.all()) {
+      const known = kept.some(({ body }) => body.edited_at === local.body.edited_at || sameWork(body, local.body));
+      const replaced = theirs && !local.dirty && this.isBehind(local, theirs) && !this.isOfEarlierRevision(local);
+      const saved = kept.length > 0 && !local.dirty && !this.isOfEarlierRevision(local);
+      if (known || replaced || saved) this.locals.remove(local.key);
+      else kept.push(local);
+    }
+    return kept;
+  }
+
+  /** Whether the server has something that the local draft was made without. */
+  private isBehind(local: FoundDraft, theirs: DraftBody): boolean {
+    if (this.isOfEarlierRevision(local)) return true;
+    return local.version < this.version && theirs.edited_at !== local.body.edited_at;
+  }
+
+  /** Whether it was typed before the label was handed in elsewhere. */
+  private isOfEarlierRevision(local: FoundDraft): boolean {
+    return (local.based_on ?? 0) !== this.basedOn;
+  }
+
+  /** Sets `mine` against the next draft that another tab left; false where there is none. */
+  private nextConflict(mine: DraftBody): boolean {
+    const rival = this.rivals.shift();
+    if (rival) this.conflict = { mine, theirs: rival.body, theirVersion: this.version, theirKey: rival.key };
+    return rival !== undefined;
   }
 
   /** Something the person did. */
@@ -93,7 +123,7 @@ export class DraftKeeper {
 
   /** Only time went by: not worth a request, and it travels with the next change. */
   keepTime(body: DraftBody): void {
-    const local = readJson<LocalDraft>(this.options.storage, this.key);
+    const local = this.locals.own();
     if (local) this.write(local.dirty, body);
     if (this.body) this.body = body;
   }
@@ -104,16 +134,21 @@ export class DraftKeeper {
     if (!conflict) return null;
     this.conflict = null;
     this.version = conflict.theirVersion;
-    if (choice === "mine") {
-      this.keep(this.body ?? conflict.mine);
-      return this.body;
-    }
+    const taken = choice === "mine" ? (this.body ?? conflict.mine) : conflict.theirs;
+    if (choice === "mine" || conflict.theirKey) this.keep(taken);
+    else this.forget();
+    if (conflict.theirKey) this.locals.remove(conflict.theirKey);
+    if (this.nextConflict(taken)) this.options.onChange();
+    return taken;
+  }
+
+  /** The server has the draft that the person took. */
+  private forget(): void {
     this.body = null;
     clearTimeout(this.timer);
-    this.options.storage.remove(this.key);
+    this.locals.remove();
     this.saving = "saved";
     this.options.onChange();
-    return conflict.theirs;
   }
 
   async saveNow(): Promise<void> {
@@ -142,7 +177,7 @@ export class DraftKeeper {
   /** The work is in the outbox or given up: the draft is not needed any more. */
   discard(): void {
     this.stop();
-    this.options.storage.remove(this.key);
+    this.locals.remove();
   }
 
   /** Stops saving; what is written down stays. */
@@ -153,10 +188,6 @@ export class DraftKeeper {
 
   private get basedOn(): number {
     return this.options.revised?.revision ?? 0;
-  }
-
-  private get key(): string {
-    return this.options.prefix + this.lease;
   }
 
   private failed(error: unknown): void {
@@ -171,7 +202,7 @@ export class DraftKeeper {
   private differ(stored: StoredDraft, mine: DraftBody): void {
     const theirs = parseDraft(stored.body);
     const foreign = theirs && !this.sent.has(theirs.edited_at);
-    if (foreign) this.conflict = { mine, theirs, theirVersion: stored.version };
+    if (foreign) this.conflict = { mine, theirs, theirVersion: stored.version, theirKey: null };
     else {
       this.version = stored.version;
       this.schedule(SAVE_AFTER_MS);
@@ -186,12 +217,15 @@ export class DraftKeeper {
 
   private write(dirty: boolean, body = this.body): void {
     if (!body) return;
-    const local: LocalDraft = { version: this.version, dirty, based_on: this.basedOn, body };
-    this.options.storage.set(this.key, JSON.stringify(local));
+    this.locals.write({ version: this.version, dirty, based_on: this.basedOn, body });
   }
 
   private become(saving: Saving): void {
     this.saving = saving;
     this.options.onChange();
   }
+}
+
+function sameWork(a: DraftBody, b: DraftBody): boolean {
+  return JSON.stringify(a.work) === JSON.stringify(b.work);
 }

@@ -1,7 +1,7 @@
 import { ApiError } from "../api/call";
 import type { Api } from "../api/endpoints";
 import type { OwnLabel, Progress, Task } from "../api/types";
-import { newSubmissionId, Outbox } from "../outbox/outbox";
+import { randomId, Outbox } from "../outbox/outbox";
 import type { Storage } from "../outbox/storage";
 import { toDraft, withDraft } from "../state/draft";
 import type { Action, State } from "../state/model";
@@ -50,6 +50,7 @@ export class Session {
   private claimAgain = false;
   private claimTimer: ReturnType<typeof setTimeout> | undefined;
   private readonly outbox: Outbox;
+  private readonly page = randomId();
 
   constructor(private readonly options: SessionOptions) {
     this.outbox = new Outbox({
@@ -101,7 +102,7 @@ export class Session {
   /** Hands the work in and shows the next solution at once; false while something is missing. */
   submit(): boolean {
     const { hand } = this;
-    const submission = hand && toSubmission(hand.task, hand.state, newSubmissionId(), hand.basedOn);
+    const submission = hand && toSubmission(hand.task, hand.state, randomId(), hand.basedOn);
     if (!hand || !submission) return false;
     this.outbox.put(submission);
     hand.keeper.discard();
@@ -192,6 +193,7 @@ export class Session {
       storage,
       api,
       prefix: `stepmark:draft:${scope}:`,
+      page: this.page,
       revised: label && { revision: label.revision, said: asDraft(task, label) },
       onChange: () => this.show(),
     });

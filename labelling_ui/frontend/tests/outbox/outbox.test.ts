@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { ApiError, NetworkError } from "../../src/api/call";
 import type { Submission } from "../../src/api/types";
-import { newSubmissionId, Outbox } from "../../src/outbox/outbox";
+import { randomId, Outbox } from "../../src/outbox/outbox";
 import { memoryStorage } from "../fakes";
 
 function submission(id: string): Submission {
@@ -113,7 +113,7 @@ describe("the outbox", () => {
 });
 
 it("makes version-4 UUIDs", () => {
-  const ids = Array.from({ length: 50 }, newSubmissionId);
+  const ids = Array.from({ length: 50 }, randomId);
   for (const id of ids) expect(id).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
   expect(new Set(ids).size).toBe(50);
 });

@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { NetworkError } from "../../src/api/call";
 import { newerVersion } from "../../src/outbox/outbox";
 import { markOf } from "../../src/state/model";
+import type { DraftBody } from "../../src/state/draft";
 import { Session } from "../../src/session/session";
 import type { View } from "../../src/session/view";
 import { FakeServer, memoryStorage } from "../fakes";
@@ -13,9 +14,19 @@ function tasks(count: number) {
 
 function page(server: FakeServer, storage = memoryStorage(), revise: number | null = null) {
   const seen: { view: View | null } = { view: null };
+  let open = true;
+  /** Calls of a closed tab never arrive. */
+  const whileOpen = <T extends object>(target: T): T =>
+    new Proxy(target, {
+      get(_, name) {
+        const value = target[name as keyof T];
+        if (typeof value !== "function") return value;
+        return (...given: unknown[]) => (open ? value.apply(target, given) : new Promise(() => {}));
+      },
+    });
   const session = new Session({
-    api: server,
-    storage,
+    api: whileOpen(server),
+    storage: whileOpen(storage),
     scope: "me:pilot",
     revise,
     onView: (view) => {
@@ -26,6 +37,9 @@ function page(server: FakeServer, storage = memoryStorage(), revise: number | nu
   return {
     session,
     storage,
+    close: () => {
+      open = false;
+    },
     get view(): View {
       if (!seen.view) throw new Error("nothing shown yet");
       return seen.view;
@@ -205,6 +219,102 @@ describe("drafts", () => {
     expect(markOf(b.view.state!.work, 0).answer).toBe(choice === "mine" ? "bad" : "good");
     const stored = server.drafts.get(1)!;
     expect(stored.version).toBe(choice === "mine" ? 2 : 1);
+  });
+
+  describe("of two tabs of one browser", () => {
+    /** Both tabs wrote, the second a minute later, and the server heard of neither. */
+    async function twoTabs() {
+      const server = new FakeServer(tasks(1));
+      const storage = memoryStorage();
+      const [a, b] = [page(server, storage), page(server, storage)];
+      a.session.start();
+      b.session.start();
+      await settled();
+      server.online = false;
+      a.session.dispatch({ type: "rate", step: 0, answer: "good" }, { type: "comment", value: "typed in the first" });
+      await vi.advanceTimersByTimeAsync(60_000);
+      b.session.dispatch({ type: "rate", step: 0, answer: "bad" }, { type: "comment", value: "typed in the second" });
+      a.close();
+      b.close();
+      server.online = true;
+      return { server, storage };
+    }
+
+    async function reopen({ server, storage }: Awaited<ReturnType<typeof twoTabs>>) {
+      const here = page(server, storage);
+      here.session.start();
+      await settled();
+      return here;
+    }
+
+    it("are both offered, the newer on the screen, until the person chooses", async () => {
+      const closed = await twoTabs();
+      for (const here of [await reopen(closed), await reopen(closed)]) {
+        expect(here.view.state!.work.comment).toBe("typed in the second");
+        expect(here.view.conflict?.theirs.work.comment).toBe("typed in the first");
+        here.close();
+      }
+    });
+
+    it.each([
+      ["mine", "typed in the second"],
+      ["theirs", "typed in the first"],
+    ] as const)("leave one behind, on the server too: %s", async (choice, comment) => {
+      const closed = await twoTabs();
+      const here = await reopen(closed);
+      here.session.settle(choice);
+      await vi.advanceTimersByTimeAsync(2_000);
+      expect(here.view.conflict).toBeNull();
+      expect(here.view.state!.work.comment).toBe(comment);
+      expect((closed.server.drafts.get(1)!.body as DraftBody).work.comment).toBe(comment);
+      here.close();
+      const later = await reopen(closed);
+      expect(later.view.conflict).toBeNull();
+      expect(later.view.state!.work.comment).toBe(comment);
+    });
+
+    it("are no question where they say the same", async () => {
+      const server = new FakeServer(tasks(1));
+      const storage = memoryStorage();
+      const tabs = [page(server, storage), page(server, storage)];
+      for (const { session } of tabs) session.start();
+      await settled();
+      for (const { session, close } of tabs) {
+        session.dispatch({ type: "rate", step: 0, answer: "good" });
+        close();
+        vi.setSystemTime(Date.now() + 1_000);
+      }
+      const here = await reopen({ server, storage });
+      expect(here.view.conflict).toBeNull();
+      expect(storage.map.size).toBe(1);
+    });
+
+    it("are asked for one after the other where there are three and the server's", async () => {
+      const server = new FakeServer(tasks(1));
+      const storage = memoryStorage();
+      const tabs = [page(server, storage), page(server, storage), page(server, storage)];
+      for (const { session } of tabs) session.start();
+      await settled();
+      const elsewhere = page(server);
+      elsewhere.session.start();
+      await settled();
+      elsewhere.session.dispatch({ type: "comment", value: "elsewhere" });
+      await vi.advanceTimersByTimeAsync(2_000);
+      for (const [n, { session, close }] of tabs.entries()) {
+        session.dispatch({ type: "comment", value: `tab ${n}` });
+        close();
+        vi.setSystemTime(Date.now() + 1_000);
+      }
+      const here = await reopen({ server, storage });
+      const offered = [];
+      while (here.view.conflict) {
+        offered.push(here.view.conflict.theirs.work.comment);
+        here.session.settle("mine");
+      }
+      expect(offered).toEqual(["elsewhere", "tab 1", "tab 0"]);
+      await vi.advanceTimersByTimeAsync(2_000);
+      expect((server.drafts.get(1)!.body as DraftBody).work.comment).toBe("tab 2");
+    });
   });
 
   it("are not in conflict with themselves when the answer of the server was lost", async () => {
