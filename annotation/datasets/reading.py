@@ -29,10 +29,12 @@ WHERE solution_id = ANY(%(ids)s) ORDER BY solution_id, position, alternative
 LABELS = """
 SELECT label.solution_id, label.id, label.source_id, label.annotator_id, label.revision,
     source.kind, source.name, source.detail, member.pseudonym, label.finish_reason, label.first_error, label.total_ms,
-    label.submitted_at, label.lane, generation.number, label.adjudicates, label.native
+    label.submitted_at, label.lane, generation.number, label.adjudicates,
+    coalesce(dispute.state <> 'withdrawn', false), label.native
 FROM annotation_annotation label
 JOIN annotation_labelsource source ON source.id = label.source_id
 LEFT JOIN annotation_membership member ON member.id = label.annotator_id
+LEFT JOIN annotation_dispute dispute ON dispute.annotation_id = label.id
 LEFT JOIN annotation_queueitem item ON item.id = label.item_id
 LEFT JOIN annotation_generation generation ON generation.id = item.generation_id
 WHERE label.solution_id = ANY(%(ids)s) ORDER BY label.solution_id, label.id
@@ -123,7 +125,10 @@ def _record(row: Sequence[Any], steps: Rows) -> Record:
 
 
 def _annotation(told: Sequence[Any], path: list[PathPosition]) -> RecordAnnotation:
-    kind, name, detail, pseudonym, finish, first_error, total_ms, moment, lane, generation, adjudicates, native = told
+    (
+        kind, name, detail, pseudonym, finish, first_error, total_ms, moment, lane, generation, adjudicates, disputed,
+        native,
+    ) = told  # fmt: skip
     return RecordAnnotation(
         source_kind=kind,
         finish_reason=finish,
@@ -137,6 +142,7 @@ def _annotation(told: Sequence[Any], path: list[PathPosition]) -> RecordAnnotati
         lane=lane,
         generation=generation,
         adjudicates=adjudicates,
+        reference_disputed=disputed,
         native=_object(native),
     )
 

@@ -52,9 +52,10 @@ class PathPosition(msgspec.Struct, omit_defaults=True, gc=False):
 class RecordAnnotation(msgspec.Struct, omit_defaults=True):
     """One submission. `annotator` is a pseudonym, None where the labels came with a file.
 
-    `comment` comes in with a file and goes into no snapshot. `native` keeps what only the source format can
-    express. Its key "given" holds the fields of the record as this labeller's file gave them, where they differ from
-    what is stored of the solution.
+    `comment` comes in with a file and goes into no snapshot. `reference_disputed` tells that the person called the
+    reference wrong, and has not taken it back. `native` keeps what only the source format can express. Its key "given"
+    holds the fields of the record as this labeller's file gave them, where they differ from what is stored of the
+    solution.
     `reliability` is the giver's informedness (Youden's J of bad steps, see annotation.quality.reliability) where the
     consensus was weighed by it.
     """
@@ -71,6 +72,7 @@ class RecordAnnotation(msgspec.Struct, omit_defaults=True):
     lane: str = ""
     generation: int | None = None
     adjudicates: bool = False
+    reference_disputed: bool = False
     native: dict[str, Any] = {}
     comment: str = ""
     reliability: float | None = None
