@@ -1,0 +1,76 @@
+"""What one task costs the database: each statement is a round trip, and people wait for their sum."""
+
+import uuid
+
+import psycopg
+import pytest
+from rest_framework.test import APIClient
+
+from annotation.membership.tokens import issue_token
+from tests.factories import GenerationFactory, MembershipFactory, QueueItemFactory
+
+pytestmark = pytest.mark.django_db
+# Who calls, the project, and BEGIN and COMMIT are among them.
+MOST_OF_A_CLAIM = 14
+MOST_OF_A_SUBMISSION = 11
+
+
+@pytest.fixture
+def generation():
+    return GenerationFactory()
+
+
+@pytest.fixture
+def statements(monkeypatch):
+    """All that is sent to the database, prepared statements too, which Django's own log does not see."""
+    sent = []
+    execute = psycopg.Cursor.execute
+
+    def noted(cursor, query, *args, **named):
+        sent.append(str(query))
+        return execute(cursor, query, *args, **named)
+
+    monkeypatch.setattr(psycopg.Cursor, "execute", noted)
+    return sent
+
+
+@pytest.fixture
+def post(generation, statements):
+    """POST as an annotator's program does; returns the answer's body and the statements that it took."""
+    _, secret = issue_token(by=MembershipFactory(project=generation.project).user, name="work")
+    client = APIClient(headers={"Authorization": f"Token {secret}"})
+
+    def send(rest, body):
+        statements.clear()
+        answer = client.post(f"/api/v1/projects/{generation.project.slug}/{rest}", body, format="json")
+        assert answer.status_code in (200, 201), answer.content
+        return answer.json(), list(statements)
+
+    return send
+
+
+def submission(task):
+    steps = [(at["position"], at["alternatives"][0]["id"]) for at in task["solution"]["steps"]]
+    return {
+        "submission_id": str(uuid.uuid4()),
+        "solution": task["solution"]["id"],
+        "lease": task["lease"]["id"],
+        "finish_reason": "solution",
+        "path": [
+            {"position": position, "chosen": step, "ratings": [{"step": step, "state": "rated", "rating": 1}]}
+            for position, step in steps
+        ],
+    }
+
+
+@pytest.mark.parametrize("steps", [3, 60])
+def test_a_claim_and_a_submission_take_so_many_statements_whatever_the_solutions_length(generation, post, steps):
+    QueueItemFactory.create_batch(3, generation=generation, solution__steps=["A step."] * steps)
+    first, _ = post("claim/", {"holding": []})
+    post("annotations/", submission(first["task"]))
+
+    claimed, claiming = post("claim/", {"holding": []})
+    _, submitting = post("annotations/", submission(claimed["task"]))
+
+    assert len(claiming) <= MOST_OF_A_CLAIM, "\n".join(claiming)
+    assert len(submitting) <= MOST_OF_A_SUBMISSION, "\n".join(submitting)
