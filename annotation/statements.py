@@ -26,7 +26,8 @@ def fetch_all(statement: str, values: Mapping[str, Any]) -> list[tuple[Any, ...]
     given = {name: _of_one_type(value) for name, value in values.items()}
     with connection.wrap_database_errors, psycopg.Cursor(connection.connection) as cursor:
         cursor.execute(statement.encode(), given, prepare=True)
-        return cursor.fetchall() if cursor.description else []
+        result = cursor.pgresult
+        return cursor.fetchall() if result and result.nfields else []
 
 
 def _of_one_type(value: Any) -> Any:

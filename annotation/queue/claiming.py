@@ -1,9 +1,8 @@
 """The next task of an annotator: what they already hold, else the next item with a free place."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any
 
 from django.contrib.auth.models import User
 from django.db import transaction
@@ -17,7 +16,7 @@ from annotation.queue.leases import expire_leases
 from annotation.queue.reasons import why_nothing
 from annotation.queue.rules import cap_reached, rules_for
 from annotation.queue.taking import Taken, take, take_thoroughly
-from annotation.statements import columns, fetch_all, fetch_one, instance
+from annotation.statements import columns, fetch_all, fetch_one, instance, instances
 
 Take = Callable[..., Taken | None]
 LOOKS = 5  # at a queue in which places come free and are gone again
@@ -135,18 +134,10 @@ def _with_work(lease_id: int) -> Lease:
     row = fetch_one(WORK, {"lease": lease_id})
     if row is None:
         raise Lease.DoesNotExist
-    lease, solution, problem, draft = _parts(row)
+    lease, solution, problem, draft = instances(row, Lease, Solution, Problem, Draft)
     solution.problem, lease.solution = problem, solution
     lease._state.fields_cache["draft"] = draft if draft.pk else None
     return lease
-
-
-def _parts(row: Sequence[Any]) -> tuple[Lease, Solution, Problem, Draft]:
-    models: list[Any] = []
-    for model in (Lease, Solution, Problem, Draft):
-        models.append(instance(model, row))
-        row = row[len(model._meta.concrete_fields) :]
-    return tuple(models)
 
 
 def _nothing(by: User, project: Project) -> Claim | None:
