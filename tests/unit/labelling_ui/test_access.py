@@ -32,6 +32,7 @@ PAGES = {
     "sample/": (403, 403, 200),
     "export/": (403, 403, 200),
     "members/": (403, 403, 200),
+    "members/0/gold/": (403, 404, 404),
     "settings/": (403, 403, 200),
 }
 ACTIONS = {
@@ -44,11 +45,16 @@ ACTIONS = {
     "queue/change/": (403, 403, 302),
     "quality/set-aside/": (403, 403, 302),
     "gold/mark-many/": (403, 302, 302),
+    "gold/mark/": (403, 404, 404),
+    "gold/0/retire/": (403, 404, 404),
+    "members/0/screen/": (403, 403, 404),
     "serving/limits/": (403, 403, 400),
     "answers/": (403, 403, 302),
     "answers/cancel/": (403, 403, 302),
     "import/": (403, 403, 200),
+    "import/preview/": (403, 403, 400),
     "import/steps/": (403, 403, 200),
+    "import/groups/0/cancel/": (403, 403, 404),
     "import/test-results/": (403, 403, 200),
     "sample/": (403, 403, 200),
     "sample/preview/": (403, 403, 200),
@@ -106,6 +112,7 @@ def test_runs_and_imports_by_role(
         client.force_login(people[role])
     assert client.get(f"/runs/{TrainingRun.objects.get().pk}/").status_code == run
     assert client.get(f"/imports/{ImportJob.objects.get().pk}/").status_code == job
+    assert client.get(f"/imports/{ImportJob.objects.get().pk}/rejected/").status_code == job
 
 
 def test_what_belongs_to_another_project_is_not_there(

@@ -3,7 +3,7 @@
 import pytest
 from rest_framework.test import APIClient
 
-from annotation.models import AnswerCheck, AuditEntry, ImportJob, Project, Snapshot, TrainingRun
+from annotation.models import AnswerCheck, AuditEntry, ImportGroup, ImportJob, Project, Snapshot, TrainingRun
 from tests.factories import MembershipFactory, ProjectFactory, UserFactory
 
 pytestmark = pytest.mark.django_db
@@ -22,11 +22,17 @@ OF_A_PROJECT = {
     "queue/": (403, 200, 200),
     "disputes/": (403, 200, 200),
     "runs/": (403, 200, 200),
+    "gold/": (403, 200, 200),
+    "gold-accuracy/": (403, 200, 200),
+    "contrasts/": (403, 200, 200),
     "imports/": (403, 403, 200),
+    "import-roots/": (403, 403, 200),
+    "uploads/": (403, 403, 200),
     "answer-checks/": (403, 200, 200),
     "snapshots/": (403, 403, 200),
 }
 OF_A_ROW = {
+    "import-groups": (403, 403, 200),
     "runs": (403, 200, 200),
     "imports": (403, 403, 200),
     "answer-checks": (403, 200, 200),
@@ -66,6 +72,7 @@ def test_what_an_address_without_the_project_shows(project, statuses, kind):
         "runs": lambda: TrainingRun.objects.create(project=project, number=1, trigger="manual", seed=0),
         "imports": lambda: ImportJob.objects.create(project=project, filename="f", path="f"),
         "answer-checks": lambda: AnswerCheck.objects.create(project=project),
+        "import-groups": lambda: ImportGroup.objects.create(project=project),
         "snapshots": lambda: Snapshot.objects.create(project=project, sha256="0" * 64, path="f"),
     }[kind]()
     assert statuses(f"{kind}/{row.pk}/") == (*OF_A_ROW[kind], 404, 401)
