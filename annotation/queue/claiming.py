@@ -134,6 +134,7 @@ def _with_work(lease_id: int) -> Lease:
     row = fetch_one(WORK, {"lease": lease_id})
     if row is None:
         raise Lease.DoesNotExist
+    lease: Lease
     lease, solution, problem, draft = instances(row, Lease, Solution, Problem, Draft)
     solution.problem, lease.solution = problem, solution
     lease._state.fields_cache["draft"] = draft if draft.pk else None

@@ -12,12 +12,18 @@ from django.db.models import Exists, OuterRef, QuerySet
 from django.utils.crypto import salted_hmac
 
 from annotation.models import HIDDEN_LANES, Generation, GoldAnswer, Lane, Lease, Membership, QueueItem
+from annotation.statements import fetch_one
+
+# Asked at every claim, and false at each in a project without gold.
+ANY_GOLD = "SELECT 1 FROM annotation_goldanswer WHERE project_id = %(project)s AND active LIMIT 1"
 
 
 def due(membership: Membership) -> int | None:
     """The gold solution that comes now, None where ordinary work does; the caller holds the membership's lock."""
     share = membership.project.policies.gold.share
-    if not share or not fresh_gold(membership).exists():
+    if not share or fetch_one(ANY_GOLD, {"project": membership.project_id}) is None:
+        return None
+    if not fresh_gold(membership).exists():
         return None
     place, last = place_of(membership)
     if last is not None and int(last * share) == int(place * share):

@@ -17,8 +17,13 @@ from annotation.membership.access import require_role
 from annotation.models import Annotation, Lane, Lease, Membership, Project, QueueItem, ScreeningDecision
 from annotation.quality.gold_accuracy import Answer, is_right
 from annotation.quality.gold_answers import answers_to, read_answers
+from annotation.statements import columns, fetch_one, instance
 
 Outcome = ScreeningDecision.Outcome
+LATEST = f"""
+SELECT {columns(ScreeningDecision)} FROM annotation_screeningdecision WHERE membership_id = %(membership)s
+ORDER BY id DESC LIMIT 1
+"""
 
 
 @dataclass(frozen=True)
@@ -153,7 +158,8 @@ def _write(
 
 
 def _latest(membership: Membership) -> ScreeningDecision | None:
-    return membership.screening_decisions.order_by("-pk").first()
+    row = fetch_one(LATEST, {"membership": membership.pk})
+    return None if row is None else instance(ScreeningDecision, row)
 
 
 def _since(membership: Membership) -> datetime | None:
