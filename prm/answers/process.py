@@ -5,19 +5,20 @@ with Grader() as grader:
 """
 
 import json
-import os
 import selectors
 import subprocess
 import sys
 import time
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from threading import Lock
 from types import TracebackType
 from typing import Self
 
 from prm.answers.grading import agrees, grade, needs_algebra
 
+HOME = Path(__file__).parents[2]  # where Python finds this package
 SECONDS_EACH = 3.0
 GRACE = 2.0  # seconds beyond its time in which a child that can be interrupted answers
 STARTING = 60.0  # seconds in which a child loads its libraries, on a busy machine too
@@ -127,7 +128,8 @@ class Grader:
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
-            env={name: os.environ[name] for name in ("PATH", "PYTHONPATH", "VIRTUAL_ENV") if name in os.environ},
+            cwd=HOME,
+            env={},  # no secret of the platform's
         )
         if _line(child, STARTING) is not None:
             return child
