@@ -286,6 +286,22 @@ class PoolScoringAdmin(ReadOnlyAdmin):
     list_select_related = ("model_version__project",)
 
 
+@admin.register(models.LaneTally)
+class LaneTallyAdmin(ReadOnlyAdmin):
+    list_display = ("generation", "lane", "wanted", "taken")
+    list_filter = ("lane", "generation__project")
+    search_fields = ("generation__project__slug",)
+    list_select_related = ("generation__project",)
+
+
+@admin.register(models.Frontier)
+class FrontierAdmin(ReadOnlyAdmin):
+    list_display = ("annotator", "generation", "lane")
+    list_filter = ("lane", "generation__project")
+    search_fields = ("annotator__user__username",)
+    list_select_related = ("annotator__user", "annotator__project", "generation__project")
+
+
 @admin.register(models.PoolShard)
 class PoolShardAdmin(ReadOnlyAdmin):
     list_display = ("id", "model_version")

@@ -25,7 +25,7 @@ def test_a_manager_corrects_what_the_columns_hold(page_for, tmp_path):
     page.goto(reverse("import", args=[project.slug]))
     file = tmp_path / "runs.csv"
     file.write_bytes(CSV)
-    page.get_by_label("File", exact=True).set_input_files(file)
+    page.get_by_label("Files").set_input_files(file)
     page.get_by_label("Format").select_option("table")
     preview = page.locator("#import-preview")
     expect(preview.get_by_text("Say which column holds the steps or the solution.")).to_be_visible()

@@ -116,7 +116,7 @@ def test_from_a_file_to_a_dataset(
     expect(page.get_by_role("link", name="Go on to the overview")).to_be_visible()
     expect(page.locator(".figure", has_text="Accepted").locator(".value")).to_have_text("30")
     expect(page.locator(".figure", has_text="Rejected").locator(".value")).to_have_text("1")
-    expect(page.get_by_role("row", name="31 – Object missing required field problem")).to_be_visible()
+    expect(page.get_by_role("row", name="31 problem Object missing required field problem")).to_be_visible()
 
     page.get_by_role("link", name="Go on to the overview").click()
     open_first = page.get_by_role("button", name="Open the first generation")
@@ -136,7 +136,7 @@ def test_from_a_file_to_a_dataset(
     page.get_by_role("button", name="Make a snapshot").click()
     for format in ("PRM800K", "TRL"):
         with page.expect_download() as download:
-            page.get_by_role("link", name=format).click()
+            page.get_by_role("link", name=format, exact=True).click()
         saved = tmp_path / f"{format}.jsonl"
         download.value.save_as(saved)
         assert len(saved.read_text().splitlines()) == 30

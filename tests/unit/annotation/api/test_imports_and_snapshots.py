@@ -99,7 +99,7 @@ def test_bad_requests(api):
 def test_bad_downloads(api, project):
     snapshot = Snapshot.objects.create(project=project, sha256="0" * 64, path="gone.jsonl", counts={})
     where = f"/api/v1/snapshots/{snapshot.pk}/download/"
-    assert api.get(where + "?format=csv").data["extra"]["field"] == "format"
+    assert api.get(where + "?format=xml").data["extra"]["field"] == "format"
     assert api.get(where + "?format=trl&neutral=x").data["extra"]["field"] == "neutral"
     assert api.get(where).data["code"] == "snapshot_file_missing"
 
