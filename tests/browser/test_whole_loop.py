@@ -120,7 +120,7 @@ def export(page: Page, project: Project, folder: Path) -> dict[str, Path]:
 
 def import_file(page: Page, project: Project, path: Path) -> None:
     page.goto(f"/p/{project.slug}/import/")
-    page.locator("input[type=file]").set_input_files(path)
+    page.get_by_label("Files").set_input_files(path)
     page.get_by_role("button", name="Import the files").click()
     expect(page.locator("#import")).to_contain_text("done", ignore_case=True)
 
