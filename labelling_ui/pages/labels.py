@@ -14,6 +14,7 @@ from labelling_ui import words
 from labelling_ui.pages.access import ANYONE, project_page
 from labelling_ui.pages.gold import may_be_gold
 from labelling_ui.pages.listing import Column, Filters, Listing, respond
+from labelling_ui.pages.people import PersonField
 
 
 class OwnLabelFilters(Filters):
@@ -31,13 +32,6 @@ class OwnLabelFilters(Filters):
 
     def narrow(self, rows: QuerySet[Any]) -> QuerySet[Any]:
         return rows.filter(**{self.lookups[name]: value for name, value in self.chosen().items()})
-
-
-class PersonField(forms.ModelChoiceField):
-    """A member, by user name."""
-
-    def label_from_instance(self, obj: Membership) -> str:
-        return obj.user.username
 
 
 class LabelFilters(OwnLabelFilters):

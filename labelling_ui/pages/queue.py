@@ -16,6 +16,7 @@ from annotation.queue import managing
 from labelling_ui import words
 from labelling_ui.pages.access import MANAGER, STAFF, attempt, project_page
 from labelling_ui.pages.listing import Column, Filters, Listing, respond
+from labelling_ui.pages.people import PersonField
 
 HELD = "held"
 MARKS = [
@@ -25,13 +26,6 @@ MARKS = [
     ("assigned", gettext_lazy("handed to somebody")),
     (HELD, gettext_lazy("in somebody’s hands")),
 ]
-
-
-class PersonField(forms.ModelChoiceField):
-    """A member, by user name."""
-
-    def label_from_instance(self, obj: Membership) -> str:
-        return obj.user.username
 
 
 class QueueFilters(Filters):
