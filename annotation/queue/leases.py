@@ -133,6 +133,9 @@ def expire_leases(*, project: Project | None = None) -> int:
     return len(expired)
 
 
+STATE = "SELECT state FROM annotation_generation WHERE id = %(generation)s"
+
+
 def lock_lease(*, by: User, lease_id: int) -> tuple[Lease, QueueItem]:
     """The person's lease and its item, locked in order until the transaction ends.
 
@@ -162,6 +165,8 @@ def lock_held(*, annotator: Membership, solution: int) -> tuple[Lease, QueueItem
     if row is None:
         return None
     lease, item, item.generation = instances(row, Lease, QueueItem, Generation)
+    # Asked again now that the item is locked: the lock may have waited for the generation's replacement.
+    item.generation.state = fetch_all(STATE, {"generation": item.generation_id})[0][0]
     return lease, item
 
 

@@ -10,7 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 
 import pytest
-from django.db import connection, connections
+from django.db import connection, connections, transaction
 from django.db.models import Count, F, Q
 from django.utils import timezone
 from rest_framework.test import APIClient
@@ -63,7 +63,9 @@ def tabs(project):
     return [(secret, seed) for seed, secret in enumerate(secrets + secrets[:WITH_TWO_TABS])]
 
 
+@transaction.atomic
 def replace(generation, solutions):
+    """At one moment, as the service does it: there is never no generation."""
     generation.state = "retired"
     generation.save()
     new = GenerationFactory(project=generation.project, number=generation.number + 1)
