@@ -12,7 +12,7 @@ from tests.factories import GenerationFactory, MembershipFactory, QueueItemFacto
 pytestmark = pytest.mark.django_db
 # Who calls, the project, and BEGIN and COMMIT are among them.
 MOST_OF_A_CLAIM = 14
-MOST_OF_A_SUBMISSION = 11
+MOST_OF_A_SUBMISSION = 12
 
 
 @pytest.fixture
