@@ -99,10 +99,10 @@ def _attempt(take: Take, *, by: User, project: Project, holding: list[int]) -> _
     first = hidden.give(membership, now=now, until=until)
     if first is None:
         taken = take(rules_for(membership, now), now=now, until=until)
-    elif first.lease is None:
-        return Claim(reason=first.reason, message=first.message)
+    elif first.taken is None:
+        return Claim(reason=first.reason, message=str(first.message))
     else:
-        taken = _taken(first.lease)
+        taken = first.taken
     if taken is None:
         return None
     audit.record(
@@ -113,10 +113,6 @@ def _attempt(take: Take, *, by: User, project: Project, holding: list[int]) -> _
         after={"item": taken.item, "solution": taken.solution, "expires_at": until.isoformat()},
     )
     return _Found(taken.lease)
-
-
-def _taken(lease_id: int) -> Taken:
-    return Taken(*Lease.objects.values_list("pk", "item_id", "solution_id").get(pk=lease_id))
 
 
 WORK = f"""

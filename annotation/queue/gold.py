@@ -12,6 +12,7 @@ from django.db.models import Exists, OuterRef, QuerySet
 from django.utils.crypto import salted_hmac
 
 from annotation.models import HIDDEN_LANES, Generation, GoldAnswer, Lane, Lease, Membership, QueueItem
+from annotation.queue.taking import Taken
 from annotation.statements import fetch_one
 
 # Asked at every claim, and false at each in a project without gold.
@@ -68,8 +69,8 @@ def lend(
     place: int,
     now: datetime,
     until: datetime,
-) -> int:
-    """Lease a gold solution to this person, as an item of their own; returns the lease's id."""
+) -> Taken:
+    """Lease a gold solution to this person, as an item of their own."""
     split = GoldAnswer.objects.values_list("solution__split", flat=True).get(solution=solution)
     item = QueueItem.objects.create(
         project_id=membership.project_id,
@@ -85,7 +86,7 @@ def lend(
     lease = Lease.objects.create(
         item=item, solution_id=solution, annotator=membership, claimed_at=now, expires_at=until
     )
-    return lease.pk
+    return Taken(lease.pk, item.pk, solution)
 
 
 def _hidden(membership: Membership, lane: str) -> QuerySet[QueueItem]:

@@ -3,38 +3,46 @@
 from dataclasses import dataclass
 from datetime import datetime
 
+from django.utils.functional import Promise
+from django.utils.translation import gettext_lazy as _
+
 from annotation.models import Generation, Lane, Lease, Membership, QueueItem, ScreeningDecision
 from annotation.queue import gold, screening
 from annotation.queue.items import lock_items
+from annotation.queue.taking import Taken
 
 Outcome = ScreeningDecision.Outcome
 
 
 @dataclass(frozen=True)
 class Hidden:
-    """A lease on gold, or why the person is given nothing, as in `Claim`."""
+    """Gold that was lent, or why the person is given nothing, as in `Claim`."""
 
-    lease: int | None = None
+    taken: Taken | None = None
     reason: str = ""
-    message: str = ""
+    message: str | Promise = ""
 
 
 FAILED = Hidden(
     reason="screening_failed",
-    message="Your answers to the first solutions were too far from what is known of them, so there is no work for you "
-    "here now. The project's manager can let you try again.",
+    message=_(
+        "Your answers to the first solutions were too far from what is known of them, so there is no work for you here "
+        "now. The project’s manager can let you try again."
+    ),
 )
 PAUSED = Hidden(
     reason="paused",
-    message="Your work is paused until the project's manager has looked at it with you. What you submitted is kept.",
+    message=_("Your work is paused until the project’s manager has looked at it with you. What you submitted is kept."),
 )
 UNREADY = Hidden(
     reason="screening_unready",
-    message="Everybody new begins with some solutions that are prepared, and there are too few of them: tell the "
-    "project's manager.",
+    message=_(
+        "Everybody new begins with some solutions that are prepared, and there are too few of them: tell the project’s "
+        "manager."
+    ),
 )
-IN_HAND = Hidden(reason="holding_enough", message="Finish what you have first.")
-NOTHING_YET = Hidden(reason="done", message="Nothing is waiting in this project yet.")
+IN_HAND = Hidden(reason="holding_enough", message=_("Finish what you have first."))
+NOTHING_YET = Hidden(reason="done", message=_("Nothing is waiting in this project yet."))
 
 
 def give(membership: Membership, *, now: datetime, until: datetime) -> Hidden | None:
@@ -53,7 +61,7 @@ def give(membership: Membership, *, now: datetime, until: datetime) -> Hidden | 
     generation = _open_generation(membership) if solution is not None else None
     if solution is None or generation is None:
         return None
-    place, _ = gold.place_of(membership)
+    place = gold.place_of(membership)[0]
     return Hidden(gold.lend(membership, generation, solution, Lane.GOLD, place, now, until))
 
 
@@ -79,7 +87,7 @@ def _screen(membership: Membership, now: datetime, until: datetime) -> Hidden:
     return Hidden(gold.lend(membership, generation, solution, Lane.SCREENING, place, now, until))
 
 
-def _again(membership: Membership, item_id: int, now: datetime, until: datetime) -> int:
+def _again(membership: Membership, item_id: int, now: datetime, until: datetime) -> Taken:
     """Take a lease up again whose time ran out."""
     [item] = lock_items([item_id])
     item.leased, item.state = 1, QueueItem.State.FULL
@@ -87,4 +95,4 @@ def _again(membership: Membership, item_id: int, now: datetime, until: datetime)
     lease = Lease.objects.select_for_update(no_key=True).get(annotator=membership, solution=item.solution_id)
     lease.state, lease.claimed_at, lease.expires_at, lease.ended_at = Lease.State.ACTIVE, now, until, None
     lease.save(update_fields=["state", "claimed_at", "expires_at", "ended_at"])
-    return lease.pk
+    return Taken(lease.pk, item.pk, item.solution_id)

@@ -88,7 +88,7 @@ def _retire_earlier(generation: Generation) -> int:
 def lock_items(ids: Iterable[int]) -> list[QueueItem]:
     """The items, locked in the order of their ids until the transaction ends."""
     items = list(QueueItem.objects.select_for_update(no_key=True, of=("self",)).filter(pk__in=list(ids)).order_by("pk"))
-    # Asked now that the items are locked: the lock may have waited for a generation's replacement.
+    # Asked once the items are locked: that may have waited for a generation's replacement.
     generations = Generation.objects.in_bulk({item.generation_id for item in items})
     for item in items:
         item.generation = generations[item.generation_id]

@@ -25,6 +25,9 @@ WHERE annotation_lease.annotator_id = %(annotator)s AND annotation_lease.solutio
 FOR NO KEY UPDATE OF annotation_queueitem, annotation_lease
 """
 
+# Asked once the item is locked: that may have waited for the generation's replacement.
+STATE = "SELECT state FROM annotation_generation WHERE id = %(generation)s"
+
 END = """
 WITH places AS (
     UPDATE annotation_queueitem SET wanted = %(wanted)s, leased = %(leased)s, done = %(done)s, state = %(item_state)s
@@ -133,9 +136,6 @@ def expire_leases(*, project: Project | None = None) -> int:
     return len(expired)
 
 
-STATE = "SELECT state FROM annotation_generation WHERE id = %(generation)s"
-
-
 def lock_lease(*, by: User, lease_id: int) -> tuple[Lease, QueueItem]:
     """The person's lease and its item, locked in order until the transaction ends.
 
@@ -165,8 +165,7 @@ def lock_held(*, annotator: Membership, solution: int) -> tuple[Lease, QueueItem
     if row is None:
         return None
     lease, item, item.generation = instances(row, Lease, QueueItem, Generation)
-    # Asked again now that the item is locked: the lock may have waited for the generation's replacement.
-    item.generation.state = fetch_all(STATE, {"generation": item.generation_id})[0][0]
+    [(item.generation.state,)] = fetch_all(STATE, {"generation": item.generation_id})
     return lease, item
 
 

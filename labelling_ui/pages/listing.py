@@ -12,11 +12,10 @@ from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import render
 
 from annotation.api.downloads import download
+from annotation.formats.csv_rows import guard
 
 ROWS_A_PAGE = 50
 CHUNK = 2000
-# A spreadsheet would take a text that begins so for a formula.
-FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
 
 
 @dataclass(frozen=True)
@@ -79,7 +78,8 @@ class Listing:
         writer = csv.writer(_Echo())
         yield writer.writerow([c.name for c in self.columns])
         for row in self.rows.iterator(chunk_size=CHUNK):
-            yield writer.writerow([_csv_cell(c.cell(row)) for c in self.columns])
+            cells = [c.cell(row) for c in self.columns]
+            yield writer.writerow(["" if cell is None else guard(cell) for cell in cells])
 
     def _in_order(self, rows: QuerySet[Any]) -> QuerySet[Any]:
         column = next(c for c in self.columns if c.name == self.sort.lstrip("-"))
@@ -96,12 +96,6 @@ def respond(
         return download(listing.csv(), name=f"{name}.csv", content_type="text/csv; charset=utf-8")
     page: HttpResponse = render(request, template, {"listing": listing, **context})
     return page
-
-
-def _csv_cell(value: object) -> object:
-    if isinstance(value, str) and value.startswith(FORMULA_STARTS):
-        return f"'{value}"
-    return "" if value is None else value
 
 
 class _Echo:
