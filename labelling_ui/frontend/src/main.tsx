@@ -7,6 +7,7 @@ import { prepare } from "./reading/formulas";
 import { Session } from "./session/session";
 import type { View } from "./session/view";
 import "./styles/workbench.css";
+import { speak } from "./text";
 import { App } from "./ui/App";
 
 const config = readConfig();
@@ -31,7 +32,7 @@ function textsOf({ problem, solution }: Task): string[] {
   return [problem.text, ...steps];
 }
 
-session.start();
+void speak().then(() => session.start());
 window.addEventListener("storage", () => session.look());
 window.addEventListener("online", () => session.wake());
 document.addEventListener("visibilitychange", () =>

@@ -1,12 +1,15 @@
 import { render } from "preact";
 import type { StepKind } from "../api/types";
 import "../styles/reading.css";
+import { speak } from "../text";
 import { StepText } from "./StepText";
 
 // Pages of the server name the kind of a text; without this script it is read as it was written.
-for (const place of document.querySelectorAll<HTMLElement>("[data-typeset]")) {
-  const text = place.textContent ?? "";
-  place.textContent = "";
-  place.classList.remove("prose");
-  render(<StepText text={text} kind={place.dataset.typeset as StepKind} />, place);
-}
+void speak().then(() => {
+  for (const place of document.querySelectorAll<HTMLElement>("[data-typeset]")) {
+    const text = place.textContent ?? "";
+    place.textContent = "";
+    place.classList.remove("prose");
+    render(<StepText text={text} kind={place.dataset.typeset as StepKind} />, place);
+  }
+});

@@ -5,7 +5,7 @@ import type { Session } from "../session/session";
 import type { View } from "../session/view";
 import type { Conflict } from "../session/draft_keeper";
 import { answeredCount, type DraftBody } from "../state/draft";
-import { text } from "../text";
+import { regional, text } from "../text";
 import { Versions } from "./Versions";
 
 /** What the person has to know or decide about keeping their work; nothing when all is well. */
@@ -88,5 +88,5 @@ function Refused({ entry, session }: { entry: OutboxEntry; session: Session }) {
 export function timeOf(iso: string): string {
   const date = new Date(iso);
   if (Number.isNaN(date.getTime())) return "";
-  return date.toLocaleTimeString(undefined, { hour: "2-digit", minute: "2-digit" });
+  return date.toLocaleTimeString(regional(), { hour: "2-digit", minute: "2-digit" });
 }

@@ -1,7 +1,7 @@
-import type { Answer, Stop } from "./state/model";
-import type { FinishReason, StepKind } from "./api/types";
+import type { FinishReason, StepKind } from "../api/types";
+import type { Answer, Stop } from "../state/model";
 
-/** Every word the workbench says, in one place so that it can be said in another language. */
+/** Every word the workbench says, in English. Its shape is what every other language has to fill. */
 
 const number = new Intl.NumberFormat("en");
 const count = (n: number, one: string, many = `${one}s`) => `${number.format(n)} ${n === 1 ? one : many}`;
@@ -17,7 +17,8 @@ const kinds: Record<StepKind, string> = {
   answer: "Answer",
 };
 
-export const text = {
+export const en = {
+  locale: "en",
   answers,
   kinds,
   answerHelp: {
@@ -136,7 +137,7 @@ export const text = {
     ["v", "Decide, where two versions differ"],
     ["?", "This list"],
     ["Esc", "Leave a text or a panel"],
-  ] as const,
+  ] as [string, string][],
   banner: {
     signedOut: "You are signed out. Your work is kept in this browser and will be sent once you sign in again.",
     signIn: "Sign in",
@@ -205,3 +206,5 @@ export const text = {
     showLines: (lines: number) => `Show all ${count(lines, "line")}`,
   },
 };
+
+export type Catalogue = typeof en;
