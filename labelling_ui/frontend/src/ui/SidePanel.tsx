@@ -3,6 +3,7 @@ import { unwrap } from "../reading/unwrap";
 import { text } from "../text";
 import type { Panel } from "./Header";
 import { ANSWERS } from "./Rating";
+import { Shortcuts } from "./Shortcuts";
 import { Sign } from "./signs";
 
 /** Beside the work where there is room, a sheet over it where there is not. */
@@ -15,7 +16,7 @@ export function SidePanel({ panel, guidelines, onClose }: { panel: Panel; guidel
           ✕
         </button>
       </div>
-      {panel === "guidelines" ? <Guidelines guidelines={guidelines} /> : <Keys />}
+      {panel === "guidelines" ? <Guidelines guidelines={guidelines} /> : <Shortcuts />}
     </section>
   );
 }
@@ -30,23 +31,6 @@ function Guidelines({ guidelines }: { guidelines: string }) {
             <Sign answer={answer} /> {text.answers[answer]}
           </dt>
           <dd>{text.answerHelp[answer]}</dd>
-        </div>
-      ))}
-    </dl>
-  );
-}
-
-function Keys() {
-  return (
-    <dl class="keys">
-      {text.keys.map(([key, what]) => (
-        <div key={key}>
-          <dt>
-            {key.split(" ").map((part) => (
-              <kbd key={part}>{part}</kbd>
-            ))}
-          </dt>
-          <dd>{what}</dd>
         </div>
       ))}
     </dl>

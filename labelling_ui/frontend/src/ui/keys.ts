@@ -1,4 +1,5 @@
 import type { Answer } from "../state/model";
+import type { Catalogue } from "../text";
 
 export type Command =
   | { type: "rate"; answer: Answer }
@@ -18,38 +19,54 @@ export interface Press {
 /** Where the press landed: in a text, on something that Enter and Space work already, or on nothing special. */
 export type Place = "text" | "control" | "page";
 
-const PLAIN: Record<string, Command> = {
-  "1": { type: "rate", answer: "good" },
-  "2": { type: "rate", answer: "neutral" },
-  "3": { type: "rate", answer: "bad" },
-  "4": { type: "rate", answer: "unsure" },
-  j: { type: "move", by: 1 },
-  ArrowDown: { type: "move", by: 1 },
-  k: { type: "move", by: -1 },
-  ArrowUp: { type: "move", by: -1 },
-  e: { type: "first_error" },
-  f: { type: "flag" },
-  c: { type: "comment" },
-  t: { type: "error_type" },
-  r: { type: "reference" },
-  g: { type: "panel", panel: "guidelines" },
-  z: { type: "undo" },
-  s: { type: "prompt", prompt: "skip" },
-  v: { type: "decide" },
-  "?": { type: "panel", panel: "keys" },
-  Enter: { type: "submit" },
-  Escape: { type: "leave" },
-};
+/** Where a key stands on the sheet that `?` shows. */
+export type Group = "rating" | "moving" | "notes" | "work" | "page";
 
-/** What a key press asks for, or null when it is none of ours. */
+export interface Shortcut {
+  /** As `KeyboardEvent.key` says them; each by itself does it. */
+  readonly keys: readonly string[];
+  readonly held?: "Shift" | "Ctrl";
+  readonly command: Command;
+  readonly group: Group;
+  readonly about: keyof Catalogue["shortcuts"]["what"];
+}
+
+/** Every key of the workbench: presses are looked up here, and the sheet is drawn from it. */
+export const SHORTCUTS: readonly Shortcut[] = [
+  { keys: ["1"], command: { type: "rate", answer: "good" }, group: "rating", about: "good" },
+  { keys: ["2"], command: { type: "rate", answer: "neutral" }, group: "rating", about: "neutral" },
+  { keys: ["3"], command: { type: "rate", answer: "bad" }, group: "rating", about: "bad" },
+  { keys: ["4"], command: { type: "rate", answer: "unsure" }, group: "rating", about: "unsure" },
+  { keys: ["e"], command: { type: "first_error" }, group: "rating", about: "first_error" },
+  { keys: ["t"], command: { type: "error_type" }, group: "rating", about: "error_type" },
+  { keys: ["j", "ArrowDown"], command: { type: "move", by: 1 }, group: "moving", about: "next" },
+  { keys: ["k", "ArrowUp"], command: { type: "move", by: -1 }, group: "moving", about: "previous" },
+  { keys: ["c"], command: { type: "comment" }, group: "notes", about: "comment" },
+  { keys: ["f"], command: { type: "flag" }, group: "notes", about: "flag" },
+  { keys: ["z"], command: { type: "undo" }, group: "work", about: "undo" },
+  { keys: ["z"], held: "Shift", command: { type: "redo" }, group: "work", about: "redo" },
+  { keys: ["Enter"], command: { type: "submit" }, group: "work", about: "submit" },
+  { keys: ["s"], command: { type: "prompt", prompt: "skip" }, group: "work", about: "skip" },
+  { keys: ["v"], command: { type: "decide" }, group: "work", about: "decide" },
+  { keys: ["r"], command: { type: "reference" }, group: "page", about: "reference" },
+  { keys: ["g"], command: { type: "panel", panel: "guidelines" }, group: "page", about: "guidelines" },
+  { keys: ["?"], command: { type: "panel", panel: "keys" }, group: "page", about: "keys" },
+  { keys: ["Escape"], command: { type: "leave" }, group: "page", about: "leave" },
+  { keys: ["Enter"], held: "Ctrl", command: { type: "leave" }, group: "page", about: "leave_text" },
+];
+
+function find(key: string, held?: Shortcut["held"]): Command | null {
+  return SHORTCUTS.find((shortcut) => shortcut.held === held && shortcut.keys.includes(key))?.command ?? null;
+}
+
+/** What a key press asks for, or null when it is none of ours. Shift alone asks for nothing else, where it means nothing. */
 export function commandOf(press: Press, place: Place): Command | null {
-  if (press.key === "Escape") return PLAIN.Escape!;
-  if ((press.ctrlKey || press.metaKey) && press.key === "Enter" && place === "text") return { type: "leave" };
-  if (place === "text" || press.ctrlKey || press.metaKey || press.altKey) return null;
-  if (place === "control" && (press.key === "Enter" || press.key === " ")) return null;
   const key = press.key.length === 1 ? press.key.toLowerCase() : press.key;
-  if (press.shiftKey && key === "z") return { type: "redo" };
-  return PLAIN[key] ?? null;
+  if (key === "Escape") return find(key);
+  if (press.ctrlKey || press.metaKey) return place === "text" ? find(key, "Ctrl") : null;
+  if (place === "text" || press.altKey) return null;
+  if (place === "control" && (key === "Enter" || key === " ")) return null;
+  return (press.shiftKey ? find(key, "Shift") : null) ?? find(key);
 }
 
 export function placeOf(target: EventTarget | null): Place {

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { text } from "../../src/text";
-import { commandOf, type Press } from "../../src/ui/keys";
+import { commandOf, SHORTCUTS, type Press } from "../../src/ui/keys";
+import { capsOf } from "../../src/ui/Shortcuts";
 
 function press(key: string, held: Partial<Press> = {}): Press {
   return { key, shiftKey: false, ctrlKey: false, metaKey: false, altKey: false, ...held };
@@ -42,14 +43,24 @@ describe("keys", () => {
     expect(commandOf(press("1"), "control")).toEqual({ type: "rate", answer: "good" });
   });
 
-  it("are all on the list that ? shows", () => {
-    const arrows: Record<string, string> = { "↓": "ArrowDown", "↑": "ArrowUp", Esc: "Escape" };
-    for (const [keys] of text.keys) {
-      const parts = keys.split(" ");
-      const shiftKey = parts[0] === "Shift";
-      for (const key of shiftKey ? parts.slice(1) : parts) {
-        expect(commandOf(press(arrows[key] ?? key, { shiftKey }), "page"), key).not.toBeNull();
+  it("are all on the sheet that ? shows, under what they do", () => {
+    for (const { keys, held, command, about } of SHORTCUTS) {
+      const place = held === "Ctrl" ? "text" : "page";
+      for (const key of keys) {
+        const pressed = press(key, { shiftKey: held === "Shift", ctrlKey: held === "Ctrl" });
+        expect(commandOf(pressed, place), about).toEqual(command);
       }
+      expect(text.shortcuts.what[about]).toBeTruthy();
     }
+  });
+
+  it("mean one thing each", () => {
+    const pressed = SHORTCUTS.flatMap(({ keys, held = "" }) => keys.map((key) => `${held} ${key}`));
+    expect(new Set(pressed).size).toBe(pressed.length);
+  });
+
+  it("are shown as they are printed on a keyboard", () => {
+    const shown = (about: string) => capsOf(SHORTCUTS.find((shortcut) => shortcut.about === about)!);
+    expect([shown("next"), shown("redo"), shown("leave")]).toEqual([["j", "↓"], ["Shift", "z"], ["Esc"]]);
   });
 });

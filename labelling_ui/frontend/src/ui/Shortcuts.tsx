@@ -1,0 +1,36 @@
+import { text } from "../text";
+import { SHORTCUTS, type Group, type Shortcut } from "./keys";
+
+const GROUPS: Group[] = ["rating", "moving", "notes", "work", "page"];
+const CAPS: Record<string, string> = { ArrowDown: "↓", ArrowUp: "↑", Escape: "Esc" };
+
+/** The keys of the workbench, as the key table has them. */
+export function Shortcuts() {
+  return (
+    <>
+      {GROUPS.map((group) => (
+        <section key={group} aria-labelledby={`keys-${group}`}>
+          <h3 id={`keys-${group}`}>{text.shortcuts.groups[group]}</h3>
+          <dl class="keys">
+            {SHORTCUTS.filter((shortcut) => shortcut.group === group).map((shortcut) => (
+              <div key={shortcut.about}>
+                <dt>
+                  {capsOf(shortcut).map((cap) => (
+                    <kbd key={cap}>{cap}</kbd>
+                  ))}
+                </dt>
+                <dd>{text.shortcuts.what[shortcut.about]}</dd>
+              </div>
+            ))}
+          </dl>
+        </section>
+      ))}
+    </>
+  );
+}
+
+/** What is printed on the keys of a shortcut. */
+export function capsOf({ keys, held }: Shortcut): string[] {
+  const caps = keys.map((key) => CAPS[key] ?? key);
+  return held ? [text.shortcuts.held[held], ...caps] : caps;
+}
