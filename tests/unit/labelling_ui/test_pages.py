@@ -10,9 +10,11 @@ import pytest
 from django.contrib.auth.models import User
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
+from django.utils import timezone
 
-from annotation.models import AuditEntry, ImportJob, Membership, Project, Snapshot, TrainingRun
+from annotation.models import AuditEntry, ImportJob, Membership, ModelVersion, Project, Snapshot, TrainingRun
 from tests import manager_world
+from tests.factories import ModelVersionFactory
 
 EMPTY = {
     "": "This project has no solutions yet",
@@ -51,6 +53,17 @@ def manager(client: Client, people: dict[str, User]) -> Client:
 @pytest.mark.parametrize("address", EMPTY)
 def test_an_empty_page_names_the_next_thing_to_do(manager: Client, empty_project: Project, address: str) -> None:
     assert EMPTY[address] in manager.get(f"/p/algebra/{address}").content.decode()
+
+
+@pytest.mark.parametrize("address", ["", "models/", "models/1/"])
+def test_a_champion_that_was_never_measured_is_shown_as_such(
+    manager: Client, empty_project: Project, address: str
+) -> None:
+    ModelVersionFactory(project=empty_project, number=1, state=ModelVersion.State.CHAMPION, promoted_at=timezone.now())
+    shown = manager.get(f"/p/algebra/{address}")
+    assert shown.status_code == 200
+    if not address:
+        assert "model 1 serves, not measured yet" in shown.content.decode()
 
 
 @pytest.mark.parametrize("address", MOST_QUERIES)
