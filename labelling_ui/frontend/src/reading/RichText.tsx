@@ -1,124 +1,166 @@
 import type { ComponentChildren } from "preact";
 import { memo } from "preact/compat";
-import { useEffect, useMemo, useState } from "preact/hooks";
+import { useMemo, useState } from "preact/hooks";
 import { text as words } from "../text";
+import { parse, type Block } from "./blocks";
+import { Code } from "./Code";
+import { Drawn } from "./Drawn";
 import { formula, katexLoaded } from "./formulas";
-import { parse, type Block, type Inline } from "./parse";
+import type { Inline } from "./inlines";
+import { useArrival } from "./loading";
+import type { Formula } from "./maths";
+import { Unfold } from "./Unfold";
 
 const FOLD_CHARS = 6_000;
-const FOLD_LINES = 16;
 // A browser may break a line between a formula and the full stop after it, unless these are joined.
 const JOINER = "\u2060";
+const IMAGE_DATA = /^data:image\/(?:png|jpeg|gif|webp|avif);base64,[A-Za-z0-9+/]+=*$/;
+const LONGEST_ADDRESS = 60;
 
 /** A text from a file, typeset. Nothing in it is taken as HTML; formulas come from KaTeX, which escapes them. */
-export const RichText = memo(function RichText({ text }: { text: string }) {
-  useKatex();
+export const RichText = memo(function RichText({ text, unfoldTo = 0 }: { text: string; unfoldTo?: number }) {
+  useArrival(katexLoaded);
   const [open, setOpen] = useState(false);
-  const fold = !open && text.length > FOLD_CHARS;
-  const blocks = useMemo(() => parse(fold ? text.slice(0, FOLD_CHARS) : text), [text, fold]);
+  const end = foldAt(text);
+  const fold = !open && end < text.length && unfoldTo <= end;
+  const blocks = useMemo(() => parse(fold ? text.slice(0, end) : text), [text, fold]);
   return (
     <div class="rich" dir="auto">
       {blocks.map((block, index) => (
-        <BlockView key={index} block={block} />
+        <BlockView key={index} block={block} unfoldTo={unfoldTo} />
       ))}
-      {fold && <Unfold onClick={() => setOpen(true)} label={words.reading.showRest(text.length - FOLD_CHARS)} />}
+      {fold && <Unfold onClick={() => setOpen(true)} label={words.reading.showRest(text.length - end)} />}
     </div>
   );
 });
 
-/** Output of a tool, or a change to a file: as it is, long ones folded, changed lines marked. */
-export const Monospace = memo(function Monospace({ text, diff = false }: { text: string; diff?: boolean }) {
-  const [open, setOpen] = useState(false);
-  const lines = text.replace(/\n$/, "").split("\n");
-  const fold = !open && (lines.length > FOLD_LINES * 1.5 || text.length > FOLD_CHARS);
-  const shown = fold ? lines.slice(0, FOLD_LINES).map((line) => line.slice(0, FOLD_CHARS)) : lines;
-  return (
-    <div class="mono">
-      <pre tabIndex={-1}>{diff ? shown.map((line, index) => <DiffLine key={index} line={line} />) : shown.join("\n")}</pre>
-      {fold && <Unfold onClick={() => setOpen(true)} label={words.reading.showLines(lines.length)} />}
-    </div>
-  );
-});
-
-function DiffLine({ line }: { line: string }) {
-  const kind = line.startsWith("+") ? "added" : line.startsWith("-") ? "removed" : "";
-  return <span class={`diff ${kind}`}>{`${line}\n`}</span>;
+/** Where a long text is folded: behind a paragraph or a line where one ends not far before the limit. */
+export function foldAt(text: string): number {
+  if (text.length <= FOLD_CHARS * 1.25) return text.length;
+  for (const edge of ["\n\n", "\n", " "]) {
+    const found = text.lastIndexOf(edge, FOLD_CHARS);
+    if (found > FOLD_CHARS / 2) return found;
+  }
+  return FOLD_CHARS;
 }
 
-function Unfold({ onClick, label }: { onClick: () => void; label: string }) {
-  return (
-    <button type="button" class="link" onClick={onClick}>
-      {label}
-    </button>
-  );
-}
-
-function BlockView({ block }: { block: Block }) {
+function BlockView({ block, unfoldTo }: { block: Block; unfoldTo: number }) {
   switch (block.type) {
     case "paragraph":
-      return <p>{inlineViews(block.inlines)}</p>;
+      return <p style={insetBy(block.depth)}>{inlineViews(block.inlines)}</p>;
     case "heading":
       return <p class="heading">{inlineViews(block.inlines)}</p>;
-    case "math":
-      return <Formula tex={block.tex} source={block.source} display />;
     case "code":
-      return (
-        <figure class="code">
-          {block.language && <figcaption>{block.language}</figcaption>}
-          <Monospace text={block.text} diff={block.language === "diff"} />
-        </figure>
-      );
+      return <Code lines={block.lines} language={block.language?.text.toLowerCase()} caption={block.language} unfoldTo={unfoldTo} />;
+    case "rule":
+      return <hr />;
     case "list":
       return (
         <ul class="list">
           {block.items.map((item, index) => (
-            <li key={index}>
-              <span class="marker">{item.marker}</span>
+            <li key={index} style={insetBy(item.depth)}>
+              <Drawn class="marker" {...item.marker} />
               <span>{inlineViews(item.inlines)}</span>
             </li>
           ))}
         </ul>
       );
+    case "table":
+      return <TableView {...block} />;
   }
 }
+
+function insetBy(depth: number): string | undefined {
+  return depth > 0 ? `margin-inline-start: ${Math.min(depth, 6) * 1.6}em` : undefined;
+}
+
+function TableView({ rows: [head, ...rows], align }: Extract<Block, { type: "table" }>) {
+  const cells = (row: Inline[][], Cell: "th" | "td") =>
+    row.map((cell, index) => (
+      <Cell key={index} scope={Cell === "th" ? "col" : undefined} style={`text-align: ${align[index] ?? "start"}`}>
+        {inlineViews(cell)}
+      </Cell>
+    ));
+  return (
+    <div class="grid">
+      <table>
+        <thead>
+          <tr>{cells(head!, "th")}</tr>
+        </thead>
+        <tbody>
+          {rows.map((row, index) => (
+            <tr key={index}>{cells(row, "td")}</tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+const EMPHASIS = { strong: "strong", emphasis: "em", deleted: "del" } as const;
 
 function inlineViews(inlines: Inline[]): ComponentChildren {
   return inlines.map((inline, index) => {
     switch (inline.type) {
-      case "text":
-        return inlines[index - 1]?.type === "math" && /^[.,;:!?)\]%'’”-]/.test(inline.text)
-          ? JOINER + inline.text
-          : inline.text;
-      case "strong":
-        return <strong key={index}>{inline.text}</strong>;
+      case "text": {
+        const joined = inlines[index - 1]?.type === "math" && /^[.,;:!?)\]%'’”-]/.test(inline.text);
+        return [joined && JOINER, <Drawn key={index} {...inline} />];
+      }
       case "code":
-        return <code key={index}>{inline.text}</code>;
+        return (
+          <code key={index}>
+            <Drawn {...inline} />
+          </code>
+        );
       case "math":
-        return <Formula key={index} tex={inline.tex} source={inline.source} />;
+        return <FormulaView key={index} {...inline} />;
+      case "link":
+        return (
+          <span key={index} class="linked">
+            {inlineViews(inline.inlines)} <AddressView {...inline.address} />
+          </span>
+        );
+      case "image":
+        return <ImageView key={index} {...inline} />;
+      default: {
+        const Tag = EMPHASIS[inline.type];
+        return <Tag key={index}>{inlineViews(inline.inlines)}</Tag>;
+      }
     }
   });
 }
 
-function Formula({ tex, source, display = false }: { tex: string; source: string; display?: boolean }) {
+function FormulaView({ tex, source, display, from, to }: Formula) {
   const html = formula(tex, display);
-  const Tag = display ? "div" : "span";
-  if (html) return <Tag class={display ? "formula display" : "formula"} dangerouslySetInnerHTML={{ __html: html }} />;
-  const broken = html === null;
+  const name = `${html ? "formula" : "source"}${display ? " display" : ""}`;
+  const place = { "data-from": from, "data-to": to };
+  if (html) return <span class={name} {...place} dangerouslySetInnerHTML={{ __html: html }} />;
   return (
-    <code class={display ? "source display" : "source"} title={broken ? words.reading.brokenFormula : undefined}>
-      {source}
+    <code class={name} title={html === null ? words.reading.brokenFormula : undefined}>
+      <Drawn text={source} from={from} />
     </code>
   );
 }
 
-/** Draws again when KaTeX has come. */
-function useKatex(): void {
-  const [, setLoaded] = useState(false);
-  useEffect(() => {
-    let here = true;
-    void katexLoaded.then(() => here && setLoaded(true));
-    return () => {
-      here = false;
-    };
-  }, []);
+/** Where a link leads is told, and not followed: nothing of a file is ever loaded. */
+function AddressView({ text, from }: { text: string; from: number }) {
+  const shown = text.length > LONGEST_ADDRESS ? `${text.slice(0, LONGEST_ADDRESS)}…` : text;
+  return (
+    <span class="address" title={text} data-from={from} data-to={from + text.length}>
+      ({shown})
+    </span>
+  );
+}
+
+/** An image that came with the file as data is shown; one from elsewhere is told of. */
+function ImageView({ alt, address }: Extract<Inline, { type: "image" }>) {
+  const place = { "data-from": alt.from, "data-to": address.from + address.text.length };
+  if (IMAGE_DATA.test(address.text)) {
+    return <img class="picture" src={address.text} alt={alt.text || words.reading.image} {...place} />;
+  }
+  return (
+    <span class="linked">
+      {words.reading.imageElsewhere} <Drawn {...alt} /> <AddressView {...address} />
+    </span>
+  );
 }

@@ -1,9 +1,38 @@
+import { memo } from "preact/compat";
+import { useMemo } from "preact/hooks";
 import type { StepKind } from "../api/types";
-import { Monospace, RichText } from "./RichText";
+import { isUnified } from "./changes";
+import { Code } from "./Code";
+import { jsonLines } from "./json";
+import { linesIn } from "./lines";
+import { RichText } from "./RichText";
+import { ToolCalls } from "./ToolCalls";
 
-/** A completion as its kind reads best: what programs said in monospace, everything else typeset. */
-export function StepText({ text, kind }: { text: string; kind: StepKind }) {
-  if (kind === "observation" || kind === "tool_call") return <Monospace text={text} />;
-  if (kind === "edit") return <Monospace text={text} diff />;
-  return <RichText text={text} />;
+interface Props {
+  text: string;
+  kind: StepKind;
+  /** Text up to this offset has to be seen, however long it is. */
+  unfoldTo?: number;
+}
+
+/** A completion as its kind reads best: calls by tool and argument, outputs as they came, changes line by line, prose typeset. */
+export const StepText = memo(function StepText({ text, kind, unfoldTo }: Props) {
+  switch (kind) {
+    case "tool_call":
+      return <ToolCalls text={text} language="bash" unfoldTo={unfoldTo} />;
+    case "edit":
+      if (isUnified(text)) return <Output text={text} language="diff" unfoldTo={unfoldTo} />;
+      return <ToolCalls text={text} language="" unfoldTo={unfoldTo} />;
+    case "observation":
+      return <Output text={text} language={isUnified(text) ? "diff" : ""} unfoldTo={unfoldTo} />;
+    default:
+      return <RichText text={text} unfoldTo={unfoldTo} />;
+  }
+});
+
+/** What came back: JSON laid out, everything else line by line. */
+function Output({ text, language, unfoldTo }: { text: string; language: string; unfoldTo?: number }) {
+  const laidOut = useMemo(() => jsonLines({ text, from: 0 }), [text]);
+  const lines = useMemo(() => laidOut ?? linesIn(text), [text, laidOut]);
+  return <Code lines={lines} language={language} unfoldTo={unfoldTo} wrap={laidOut ? true : undefined} />;
 }

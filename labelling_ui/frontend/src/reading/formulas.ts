@@ -1,4 +1,4 @@
-import { formulasOf, parse } from "./parse";
+import { formulasOf, parse } from "./blocks";
 
 type Typeset = (tex: string, display: boolean) => string | null;
 

@@ -2,12 +2,25 @@ import katex from "katex";
 import "katex/dist/katex.min.css";
 
 /**
- * HTML of a formula, or null where KaTeX does not understand it. Models often forget to escape `$` and `%`
- * inside of one: where it does not read as written, it is read with these escaped.
+ * HTML of a formula, or null where KaTeX does not understand it. Models do not mean a comment by `%`: left as it is,
+ * it would hide what comes after it. Nor do they always escape a `$`: where it does not read as written, it is read so.
  */
 export function typeset(tex: string, display: boolean): string | null {
-  return render(tex, display) ?? render(tex.replace(/(?<!\\)[$%]/g, "\\$&"), display);
+  const meant = Object.entries(SAME).reduce((said, [here, there]) => said.replaceAll(here, there), tex);
+  const shown = meant.replace(UNESCAPED_PERCENT, "\\%");
+  return render(shown, display) ?? render(shown.replace(UNESCAPED_DOLLAR, "\\$"), display);
 }
+
+const UNESCAPED_PERCENT = /(?<!\\)%/g;
+const UNESCAPED_DOLLAR = /(?<!\\)\$/g;
+
+/** Environments that KaTeX lacks, and those of its own that look alike. */
+const SAME: Record<string, string> = {
+  "{tabular}": "{array}",
+  "{multline": "{gather",
+  "{eqnarray}": "{align}",
+  "{eqnarray*}": "{align*}",
+};
 
 /** `trust: false` refuses every command that could load or link to anything; the limits stop formulas made to hang the page. */
 function render(tex: string, display: boolean): string | null {

@@ -1,5 +1,6 @@
 import { memo } from "preact/compat";
 import type { Step } from "../api/types";
+import { KindTag } from "../reading/KindTag";
 import { StepText } from "../reading/StepText";
 import type { Action, Answer, Mark } from "../state/model";
 import { text } from "../text";
@@ -45,8 +46,10 @@ export const StepRow = memo(function StepRow(props: RowProps) {
       </span>
       <span class="said">{reached && <Said answer={mark.answer} />}</span>
       <div class="body">
-        {step.kind !== "reasoning" && <span class="kind">{text.kinds[step.kind]}</span>}
-        <StepText text={step.text} kind={step.kind} />
+        <KindTag kind={step.kind} />
+        <div class="text" data-text-of={step.id}>
+          <StepText text={step.text} kind={step.kind} />
+        </div>
         {reached && (
           <>
             <StepNotes {...props} label={label} />

@@ -1,0 +1,70 @@
+import { objectAt, unquoted, type Member } from "./json";
+import type { Leaf } from "./source";
+
+/** A call of a tool as a step writes it: `name({"argument": …})`; `given` is what stands in the brackets where it is no object. */
+export interface Call {
+  name: Leaf;
+  members: Member[];
+  given: Leaf | null;
+}
+
+/** What a step of an agent says, in its order: prose, and calls of tools. */
+export type Part = { type: "prose"; said: Leaf } | ({ type: "call" } & Call);
+
+const BEGIN = /^([A-Za-z_][\w.:-]*)\(/gm;
+
+/** The parts of a step that calls tools; all of it is prose where no call is found. */
+export function partsOf(text: string): Part[] {
+  const parts: Part[] = [];
+  let plain = 0;
+  const flush = (end: number) => {
+    const said = text.slice(plain, end);
+    if (said.trim()) parts.push({ type: "prose", said: { text: said, from: plain } });
+  };
+  BEGIN.lastIndex = 0;
+  for (let begin; (begin = BEGIN.exec(text)); ) {
+    const call = callAt(text, begin);
+    if (!call) continue;
+    flush(begin.index);
+    parts.push({ type: "call", ...call.call });
+    plain = BEGIN.lastIndex = call.to;
+  }
+  flush(text.length);
+  return parts;
+}
+
+function callAt(text: string, begin: RegExpExecArray): { call: Call; to: number } | null {
+  const name = { text: begin[1]!, from: begin.index };
+  const open = begin.index + begin[0].length;
+  const object = objectAt(text, open);
+  if (object && text[object.to] === ")") return { call: { name, members: object.members, given: null }, to: object.to + 1 };
+  const lineEnd = text.indexOf("\n", open) < 0 ? text.length : text.indexOf("\n", open);
+  const close = text.lastIndexOf(")", lineEnd);
+  if (close < open || text.slice(close + 1, lineEnd).trim()) return null;
+  return { call: { name, members: [], given: { text: text.slice(open, close), from: open } }, to: close + 1 };
+}
+
+const OLD = ["old_string", "old_str", "old_text", "search"];
+const NEW = ["new_string", "new_str", "new_text", "replace"];
+
+/** What an edit takes out and what it puts in its place; null where the call is no edit. */
+export function editOf({ members }: Call): { before: Member; after: Member } | null {
+  const named = (names: string[]) => members.find((member) => names.includes(member.name.text) && isText(member));
+  const [before, after] = [named(OLD), named(NEW)];
+  return before && after ? { before, after } : null;
+}
+
+export function isText({ value }: Member): boolean {
+  return value.text.startsWith('"');
+}
+
+const PATHS = ["file_path", "path", "filename", "file", "notebook_path"];
+const BY_NAME: Record<string, string> = { command: "bash", cmd: "bash", bash: "bash", code: "python", query: "sql", sql: "sql" };
+const CONTENTS = ["content", "contents", "file_text", "insert_line_text", "text", "new_source", ...OLD, ...NEW];
+
+/** The language of an argument, from its name or from the file that the call names; empty where neither says. */
+export function languageOf(call: Call, member: Member): string {
+  if (!CONTENTS.includes(member.name.text)) return BY_NAME[member.name.text] ?? "";
+  const path = call.members.find((other) => PATHS.includes(other.name.text) && isText(other));
+  return (path && /\.(\w+)$/.exec(unquoted(path.value).text)?.[1]) ?? "";
+}
