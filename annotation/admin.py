@@ -381,10 +381,18 @@ class LabelBatchAdmin(ReadOnlyAdmin):
 
 @admin.register(models.GoldAnswer)
 class GoldAnswerAdmin(ReadOnlyAdmin):
-    list_display = ("id", "project", "solution", "annotation", "accepted", "active", "by", "created_at")
-    list_filter = ("active", "project")
+    list_display = ("id", "project", "solution", "annotation", "accepted", "active", "practice", "by", "created_at")
+    list_filter = ("active", "practice", "project")
     search_fields = ("=solution__id", "project__slug")
     list_select_related = ("project", "solution", "annotation", "by")
+
+
+@admin.register(models.PracticeAnswer)
+class PracticeAnswerAdmin(ReadOnlyAdmin):
+    list_display = ("id", "membership", "gold", "outcome", "first_error", "answered_at")
+    list_filter = ("outcome", "gold__project")
+    search_fields = ("membership__user__username", "=gold__solution__id")
+    list_select_related = ("membership__user", "membership__project", "gold")
 
 
 @admin.register(models.ScreeningDecision)

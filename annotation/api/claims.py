@@ -14,7 +14,7 @@ from rest_framework.views import APIView
 from annotation.api.authentication import caller
 from annotation.api.fields import IdField
 from annotation.membership.access import find_project
-from annotation.models import Lease, Project, StepKind
+from annotation.models import Lease, Project, Solution, StepKind
 from annotation.queue.claiming import claim_next
 from annotation.statements import fetch_all
 
@@ -74,13 +74,18 @@ class StoredDraftSerializer(serializers.Serializer):
     body = serializers.DictField(child=serializers.JSONField())
 
 
-class TaskSerializer(serializers.Serializer):
-    """All that the workbench needs for one solution; the lane is never told."""
+class WorkSerializer(serializers.Serializer):
+    """A solution to judge, with its problem and how it is rated."""
 
-    lease = LeaseSerializer()
     solution = TaskSolutionSerializer()
     problem = TaskProblemSerializer()
     scheme = SchemeSerializer()
+
+
+class TaskSerializer(WorkSerializer):
+    """All that the workbench needs for one solution; the lane is never told."""
+
+    lease = LeaseSerializer()
     draft = StoredDraftSerializer(allow_null=True)
 
 
@@ -129,12 +134,20 @@ class ClaimNext(APIView):
 
 def task_of(lease: Lease, project: Project) -> dict[str, Any]:
     """The `Task` of a lease, as `TaskSerializer` describes it."""
-    solution, problem, scheme = lease.solution, lease.solution.problem, project.label_scheme
-    hidden = scheme.reference == "hidden"
-    steps = fetch_all(STEPS, {"solution": solution.pk})
     draft = getattr(lease, "draft", None)
     return {
         "lease": {"id": lease.pk, "expires_at": lease.expires_at},
+        **work_of(lease.solution, project),
+        "draft": {"version": draft.version, "body": draft.body} if draft else None,
+    }
+
+
+def work_of(solution: Solution, project: Project) -> dict[str, Any]:
+    """What there is to judge, as `WorkSerializer` describes it."""
+    problem, scheme = solution.problem, project.label_scheme
+    hidden = scheme.reference == "hidden"
+    steps = fetch_all(STEPS, {"solution": solution.pk})
+    return {
         "solution": {
             "id": solution.pk,
             "steps": [
@@ -151,7 +164,6 @@ def task_of(lease: Lease, project: Project) -> dict[str, Any]:
             "reference_solution": None if hidden else problem.reference_solution,
         },
         "scheme": msgspec.to_builtins(scheme),
-        "draft": {"version": draft.version, "body": draft.body} if draft else None,
     }
 
 

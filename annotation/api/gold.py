@@ -25,7 +25,17 @@ class GoldSerializer(serializers.ModelSerializer):
 
     class Meta:
         model = GoldAnswer
-        fields = ("id", "solution", "annotation", "first_error", "accepted", "active", "created_at")
+        fields = (
+            "id",
+            "solution",
+            "annotation",
+            "first_error",
+            "accepted",
+            "active",
+            "practice",
+            "explanation",
+            "created_at",
+        )
         read_only_fields = fields
 
 
@@ -36,6 +46,12 @@ class MarkSerializer(serializers.Serializer):
         required=False,
         max_length=100,
         help_text="Other first errors that count as right: positions, -1 for none.",
+    )
+    practice = serializers.BooleanField(
+        required=False, help_text="For every member to practise on, with its answer; false keeps it hidden."
+    )
+    explanation = serializers.CharField(
+        required=False, allow_blank=True, max_length=4000, help_text="Why the first error is where it is, for practice."
     )
 
 
@@ -108,6 +124,8 @@ class Gold(PagedView):
             project=project,
             annotation_id=given.validated_data["annotation"],
             accepted=given.validated_data.get("accepted", []),
+            practice=given.validated_data.get("practice", False),
+            explanation=given.validated_data.get("explanation", ""),
         )
         return Response(GoldSerializer(gold).data, status=201)
 

@@ -15,6 +15,7 @@ from annotation.api.paging import PagedView
 from annotation.membership.access import find_project, visible_projects
 from annotation.membership.projects import change_project, create_project, delete_project
 from annotation.models import Project
+from annotation.models.example import MOST_EXAMPLES
 from annotation.rounds.gateway.training import check_training
 
 
@@ -28,24 +29,37 @@ class PolicyCheck:
         return policy
 
 
+class ExampleSerializer(serializers.Serializer):
+    """A step with the rating that it deserves, shown beside the guidelines."""
+
+    rating = serializers.ChoiceField(["good", "neutral", "bad", "unsure"])
+    step = serializers.CharField(max_length=4000)
+    before = serializers.CharField(
+        required=False, allow_blank=True, max_length=4000, help_text="What the step follows."
+    )
+    why = serializers.CharField(required=False, allow_blank=True, max_length=4000, help_text="What decides.")
+
+
 class ProjectSerializer(PolicyCheck, serializers.ModelSerializer):
+    examples = ExampleSerializer(many=True, required=False, max_length=MOST_EXAMPLES)
     scheme = JSONObjectField(required=False, help_text="The label scheme; what is left out has its default.")
     policy = JSONObjectField(required=False, help_text="Queue, rounds and training; what is left out has its default.")
 
     class Meta:
         model = Project
-        fields = ("slug", "name", "guidelines", "scheme", "policy", "state", "created_at")
+        fields = ("slug", "name", "guidelines", "examples", "scheme", "policy", "state", "created_at")
         read_only_fields = ("state", "created_at")
         extra_kwargs: dict[str, dict[str, list]] = {"slug": {"validators": []}}
 
 
 class ProjectChangeSerializer(PolicyCheck, serializers.ModelSerializer):
+    examples = ExampleSerializer(many=True, required=False, max_length=MOST_EXAMPLES)
     scheme = JSONObjectField(required=False)
     policy = JSONObjectField(required=False)
 
     class Meta:
         model = Project
-        fields = ("name", "guidelines", "scheme", "policy", "state")
+        fields = ("name", "guidelines", "examples", "scheme", "policy", "state")
 
 
 class ProjectList(PagedView):

@@ -14,7 +14,7 @@ from annotation.formats.record import Record, RecordAnnotation
 from annotation.models import Annotation, LabelBatch, Project, Solution
 from annotation.quality.consensus import consensus_of, reliability_of, with_reliability
 from annotation.quality.contrast import Told, keeps
-from annotation.quality.gold import active_gold, is_gold
+from annotation.quality.gold import hidden_gold, is_gold
 from annotation.quality.reliability import Reliability
 
 AT_ONCE = 250  # solutions held in memory
@@ -53,11 +53,12 @@ def _reliability(project: Project, filters: SnapshotFilters) -> Reliability | No
 
 
 def _gold(project: Project, filters: SnapshotFilters) -> list[tuple[Record, RecordAnnotation]]:
-    """What each giver of the kinds that are asked for first answered on each gold solution, and its reference."""
+    """What each giver of the kinds that are asked for first answered on each hidden gold, and its reference."""
     asked = msgspec.structs.replace(filters, splits=[], generations=[], lanes=["screening", "gold"])
-    references = set(active_gold(project).values_list("annotation", flat=True))
+    gold = hidden_gold(project)
+    references = set(gold.values_list("annotation", flat=True))
     found = []
-    for record, labels in _read(project, _solutions(project, asked).filter(is_gold())):
+    for record, labels in _read(project, _solutions(project, asked).filter(pk__in=gold.values("solution"))):
         record.annotations, _ = _taken([label for label in labels if label.revision == 1], asked)
         [truth] = (label.told for label in labels if label.id in references)
         found.append((record, truth))

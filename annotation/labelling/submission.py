@@ -67,7 +67,7 @@ def submit_annotation(*, by: User, project: Project, submission: Submission) -> 
     earlier, latest = _kept_before(membership, submission)
     if earlier is not None:
         return Submitted(_same(earlier, membership, submission), created=False)
-    positions = _positions(project, submission.solution)
+    positions = positions_of(project, submission.solution)
     first_error = check(submission, positions, project.label_scheme)
     lease, item = _lease_of(membership, submission)
     _check_seen(submission, latest)
@@ -150,7 +150,7 @@ def _check_seen(submission: Submission, latest: Annotation | None) -> None:
         )
 
 
-def _positions(project: Project, solution_id: int) -> list[dict[int, int]]:
+def positions_of(project: Project, solution_id: int) -> list[dict[int, int]]:
     """For each position the alternative of each completion, by its id."""
     positions: list[dict[int, int]] = []
     for pk, position, alternative in fetch_all(STEPS, {"solution": solution_id, "project": project.pk}):

@@ -12,7 +12,7 @@ from django.db import transaction
 from annotation import audit
 from annotation.errors import Conflict, DomainError, Forbidden
 from annotation.membership.access import may_create_projects, require_role
-from annotation.models import Membership, Project, parse_policy, parse_scheme
+from annotation.models import Membership, Project, parse_examples, parse_policy, parse_scheme
 
 
 @transaction.atomic
@@ -24,11 +24,12 @@ def create_project(
     scheme: dict[str, Any] | None = None,
     policy: dict[str, Any] | None = None,
     guidelines: str = "",
+    examples: list[dict[str, Any]] | None = None,
 ) -> Project:
     """Create a project; staff and managers may, and become its manager.
 
-    Raises Forbidden (`manager_needed`), Conflict (`slug_taken`) and DomainError (`invalid_slug`, `invalid_name`,
-    `invalid_scheme`, `invalid_policy`).
+    `examples` are fields of `Example`. Raises Forbidden (`manager_needed`), Conflict (`slug_taken`) and DomainError
+    (`invalid_slug`, `invalid_name`, `invalid_scheme`, `invalid_policy`, `invalid_examples`).
     """
     if not may_create_projects(by):
         raise Forbidden("manager_needed", "Managers and staff create projects. Ask one of them for yours.")
@@ -36,9 +37,16 @@ def create_project(
     _check_slug(slug)
     _check_scheme(scheme or {})
     _check_policy(policy or {})
+    _check_examples(examples or [])
     project, created = Project.objects.get_or_create(
         slug=slug,
-        defaults={"name": name, "scheme": scheme or {}, "policy": policy or {}, "guidelines": guidelines},
+        defaults={
+            "name": name,
+            "scheme": scheme or {},
+            "policy": policy or {},
+            "guidelines": guidelines,
+            "examples": examples or [],
+        },
     )
     if not created:
         raise Conflict("slug_taken", f"There already is a project with the address '{slug}'.", {"field": "slug"})
@@ -49,7 +57,7 @@ def create_project(
 
 @transaction.atomic
 def change_project(*, by: User, project: Project, **changes: Any) -> Project:
-    """Change `name`, `guidelines`, `scheme`, `policy` or `state`; a manager may.
+    """Change `name`, `guidelines`, `examples`, `scheme`, `policy` or `state`; a manager may.
 
     Raises Forbidden and the errors of `create_project`; `invalid_state` for an unknown state.
     """
@@ -58,6 +66,7 @@ def change_project(*, by: User, project: Project, **changes: Any) -> Project:
     before = _description(project)
     checks: dict[str, Callable[[Any], None]] = {
         "name": _check_name,
+        "examples": _check_examples,
         "scheme": _check_scheme,
         "policy": _check_policy,
         "state": _check_state,
@@ -97,6 +106,7 @@ def _description(project: Project) -> dict[str, Any]:
     return {
         "name": project.name,
         "guidelines": project.guidelines,
+        "examples": project.examples,
         "scheme": project.scheme,
         "policy": project.policy,
         "state": project.state,
@@ -133,6 +143,13 @@ def _check_policy(policy: dict[str, Any]) -> None:
         parse_policy(policy)
     except msgspec.ValidationError as error:
         raise DomainError("invalid_policy", f"The policy: {error}", {"field": "policy"}) from None
+
+
+def _check_examples(examples: list[dict[str, Any]]) -> None:
+    try:
+        parse_examples(examples)
+    except msgspec.ValidationError as error:
+        raise DomainError("invalid_examples", f"The examples: {error}", {"field": "examples"}) from None
 
 
 def _check_state(state: str) -> None:

@@ -4,6 +4,8 @@ from annotation.models.annotation import Annotation, Dispute, FinishReason, Path
 from annotation.models.answer_check import AnswerCheck, OutcomeDisagreement
 from annotation.models.api_token import ApiToken
 from annotation.models.audit_entry import AuditEntry
+from annotation.models.example import Example, parse_examples
+from annotation.models.feedback_policy import FeedbackPolicy
 from annotation.models.generation import Generation
 from annotation.models.gold import GoldAnswer, ScreeningDecision
 from annotation.models.import_job import ImportGroup, ImportJob, ImportRejection
@@ -14,6 +16,7 @@ from annotation.models.model_job import ModelJob
 from annotation.models.model_version import DomainChampion, ModelVersion
 from annotation.models.policy import LabelScheme, LaneMix, ProjectPolicy, parse_policy, parse_scheme
 from annotation.models.pool_score import PoolScore, PoolScoring, PoolShard
+from annotation.models.practice import PracticeAnswer
 from annotation.models.problem import Problem, Split
 from annotation.models.project import Membership, Project
 from annotation.models.queue import HIDDEN_LANES, Draft, Frontier, Lane, LaneTally, Lease, QueueItem
@@ -38,6 +41,8 @@ __all__ = [
     "Dispute",
     "DomainChampion",
     "Draft",
+    "Example",
+    "FeedbackPolicy",
     "FinishReason",
     "Frontier",
     "Generation",
@@ -62,6 +67,7 @@ __all__ = [
     "PoolScore",
     "PoolScoring",
     "PoolShard",
+    "PracticeAnswer",
     "Problem",
     "Project",
     "ProjectPolicy",
@@ -86,6 +92,7 @@ __all__ = [
     "TrainingRun",
     "Upload",
     "Window",
+    "parse_examples",
     "parse_options",
     "parse_policy",
     "parse_scheme",

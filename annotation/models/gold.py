@@ -9,11 +9,12 @@ from annotation.models.solution import Solution
 
 
 class GoldAnswer(models.Model):
-    """A solution whose first error is known, by which annotators are measured without their knowing.
+    """A solution whose first error is known: by it annotators are measured without their knowing, or they practise.
 
     `annotation` is the reference: a person's word or the consensus of people, never a machine's. `accepted` are further
     first errors (positions, -1 for none) that count as right. While `active`, the solution teaches and measures no
-    model.
+    model. For `practice` it is open to every member, with its answer and the `explanation`; as it measures nobody any
+    more, it is never hidden gold, nor ordinary work again.
     """
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="gold_answers")
@@ -21,6 +22,8 @@ class GoldAnswer(models.Model):
     annotation = models.ForeignKey(Annotation, on_delete=models.PROTECT, related_name="+")
     accepted = ArrayField(models.IntegerField(), default=list, blank=True)
     active = models.BooleanField(default=True)
+    practice = models.BooleanField(default=False)
+    explanation = models.TextField(blank=True, help_text="Why the first error is where it is; shown in practice.")
     by = models.ForeignKey(User, null=True, blank=True, on_delete=models.PROTECT, related_name="+")
     created_at = models.DateTimeField(auto_now_add=True)
 

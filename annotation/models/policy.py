@@ -7,6 +7,7 @@ import msgspec
 from annotation.formats.record import SourceKind
 from annotation.formats.trl import Neutral
 from annotation.models.agreement_rule import AgreementRule
+from annotation.models.feedback_policy import FeedbackPolicy
 from annotation.models.gold_policy import GoldPolicy, ScreeningPolicy
 from annotation.models.queue_policy import QueuePolicy
 from annotation.models.rounds_policy import RoundsPolicy
@@ -120,6 +121,7 @@ class ProjectPolicy(msgspec.Struct, forbid_unknown_fields=True):
     quality: QualityPolicy = msgspec.field(default_factory=QualityPolicy)
     gold: GoldPolicy = msgspec.field(default_factory=GoldPolicy)
     screening: ScreeningPolicy = msgspec.field(default_factory=ScreeningPolicy)
+    feedback: FeedbackPolicy = msgspec.field(default_factory=FeedbackPolicy)
     shadow_models: bool = True
     training: dict[str, Any] = {}
     serving: ServingPolicy = msgspec.field(default_factory=ServingPolicy)

@@ -5,6 +5,7 @@ from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.db.models import Q
 
+from annotation.models.example import Example, parse_examples
 from annotation.models.policy import LabelScheme, ProjectPolicy, parse_policy, parse_scheme
 
 
@@ -18,6 +19,7 @@ class Project(models.Model):
     slug = models.SlugField(max_length=80, unique=True)
     name = models.CharField(max_length=200)
     guidelines = models.TextField(blank=True, help_text="Markdown, shown beside the work.")
+    examples = models.JSONField(default=list, blank=True, help_text="Rated steps, shown beside the guidelines.")
     scheme = models.JSONField(default=dict, blank=True)
     policy = models.JSONField(default=dict, blank=True)
     state = models.CharField(max_length=10, choices=State, default=State.ACTIVE)
@@ -25,6 +27,10 @@ class Project(models.Model):
 
     def __str__(self) -> str:
         return self.name
+
+    @property
+    def rated_examples(self) -> list[Example]:
+        return parse_examples(self.examples)
 
     @property
     def label_scheme(self) -> LabelScheme:

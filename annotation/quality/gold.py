@@ -1,4 +1,4 @@
-"""Solutions with a known first error: how they become gold, and how they stop being it."""
+"""Solutions with a known first error: how they become gold, hidden or for practice, and how they stop being it."""
 
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ from django.db.models.functions import Coalesce
 from annotation import audit
 from annotation.errors import Conflict, DomainError, Missing
 from annotation.membership.access import STAFF, require_role
-from annotation.models import HIDDEN_LANES, Annotation, GoldAnswer, Project, QueueItem
+from annotation.models import HIDDEN_LANES, Annotation, GoldAnswer, PracticeAnswer, Project, QueueItem
 from annotation.queue.items import close_places, lock_items
 
 MOST_AT_ONCE = 1000
@@ -37,7 +37,18 @@ class Reference:
 
 
 def active_gold(project: Project) -> QuerySet[GoldAnswer]:
+    """Hidden and for practice."""
     return GoldAnswer.objects.filter(project=project, active=True)
+
+
+def hidden_gold(project: Project) -> QuerySet[GoldAnswer]:
+    """What people are measured by."""
+    return active_gold(project).filter(practice=False)
+
+
+def practice_gold(project: Project) -> QuerySet[GoldAnswer]:
+    """What people practise on, in its order."""
+    return active_gold(project).filter(practice=True).order_by("pk")
 
 
 def is_gold() -> Exists:
@@ -45,16 +56,23 @@ def is_gold() -> Exists:
     return Exists(GoldAnswer.objects.filter(solution=OuterRef("pk"), active=True))
 
 
+def is_practised(solution: str = "pk") -> Exists:
+    """Whether somebody was shown the answer of a solution in practice: nobody is asked about it any more."""
+    return Exists(PracticeAnswer.objects.filter(gold__solution=OuterRef(solution)))
+
+
 def references(project: Project, *, kinds: Collection[str] = tuple(RANKS), **narrowed: object) -> Iterator[Reference]:
     """One reference of each solution that has one and is not gold yet, by solution.
 
     The word of an adjudication stands before that of staff, of an imported annotator, and of an imported consensus.
-    Where those who are believed alike name different first errors, nobody is. `narrowed` are lookups of annotations.
+    Where those who are believed alike name different first errors, nobody is. Left out is what somebody practised on.
+    `narrowed` are lookups of annotations.
     """
     rows = (
         _eligible(project)
         .filter(**narrowed)
         .exclude(Exists(GoldAnswer.objects.filter(solution=OuterRef("solution"), active=True)))
+        .exclude(is_practised("solution"))
         .order_by("solution", "rank", "-pk")
         .values_list("solution", "rank", "pk", "first_error")
     )
@@ -67,12 +85,22 @@ def references(project: Project, *, kinds: Collection[str] = tuple(RANKS), **nar
 
 
 @transaction.atomic
-def mark_gold(*, by: User, project: Project, annotation_id: int, accepted: Iterable[int] = ()) -> GoldAnswer:
-    """Make a solution gold, with this annotation as its reference, or give a gold one another reference.
+def mark_gold(
+    *,
+    by: User,
+    project: Project,
+    annotation_id: int,
+    accepted: Iterable[int] = (),
+    practice: bool = False,
+    explanation: str = "",
+) -> GoldAnswer:
+    """Make a solution gold, with this annotation as its reference, or give a gold one another reference or use.
 
     `accepted` are further first errors that count as right: positions, -1 for none. From now on nobody gets the
-    solution as ordinary work, and it teaches and measures no model. Raises Forbidden, Missing
-    (`annotation_not_found`), DomainError (`not_a_reference`, `invalid_accepted`).
+    solution as ordinary work, and it teaches and measures no model. For `practice` it is open to every member, with
+    its `explanation`, and what was answered while it was hidden counts for nobody. Raises Forbidden, Missing
+    (`annotation_not_found`), DomainError (`not_a_reference`, `invalid_accepted`), Conflict (`practised`: what people
+    practised on cannot be hidden).
     """
     require_role(by, project, *STAFF)
     annotation = Annotation.objects.filter(project=project, pk=annotation_id).select_related("solution").first()
@@ -85,12 +113,16 @@ def mark_gold(*, by: User, project: Project, annotation_id: int, accepted: Itera
             "or one of people that came in a file. Machines' labels are never gold.",
         )
     wanted = _checked(annotation, accepted)
-    return _mark(by, project, [annotation], wanted)[0]
+    if not practice and PracticeAnswer.objects.filter(gold__solution=annotation.solution_id).exists():
+        raise Conflict("practised", "People have practised on this solution and know its answer: it cannot be hidden.")
+    return _mark(by, project, [annotation], wanted, practice=practice, explanation=explanation.strip())[0]
 
 
 @transaction.atomic
-def mark_found(*, by: User, project: Project, found: Collection[Reference]) -> int:
+def mark_found(*, by: User, project: Project, found: Collection[Reference], practice: bool = False) -> int:
     """Make the solutions of these references gold, at most a thousand at once; returns how many became it.
+
+    Hidden, or for `practice`.
 
     Raises Forbidden, DomainError (`too_many`).
     """
@@ -98,7 +130,8 @@ def mark_found(*, by: User, project: Project, found: Collection[Reference]) -> i
     if len(found) > MOST_AT_ONCE:
         raise DomainError("too_many", f"At most {MOST_AT_ONCE:,} solutions become gold at once.")
     annotations = Annotation.objects.filter(pk__in=[one.annotation for one in found])
-    return len(_mark(by, project, annotations.exclude(solution__in=active_gold(project).values("solution")), []))
+    fresh = annotations.exclude(solution__in=active_gold(project).values("solution"))
+    return len(_mark(by, project, fresh, [], practice=practice))
 
 
 @transaction.atomic
@@ -125,7 +158,15 @@ def retire_gold(*, by: User, gold: GoldAnswer, reason: str = "") -> GoldAnswer:
     return gold
 
 
-def _mark(by: User, project: Project, annotations: Iterable[Annotation], accepted: list[int]) -> list[GoldAnswer]:
+def _mark(
+    by: User,
+    project: Project,
+    annotations: Iterable[Annotation],
+    accepted: list[int],
+    *,
+    practice: bool,
+    explanation: str = "",
+) -> list[GoldAnswer]:
     Project.objects.select_for_update(no_key=True).get(pk=project.pk)  # two managers may mark the same
     marked = []
     for annotation in annotations:
@@ -133,6 +174,7 @@ def _mark(by: User, project: Project, annotations: Iterable[Annotation], accepte
         before = _told(gold) if gold else {}
         gold = gold or GoldAnswer(project=project, solution_id=annotation.solution_id)
         gold.annotation, gold.accepted, gold.active, gold.by = annotation, accepted, True, by
+        gold.practice, gold.explanation = practice, explanation
         gold.save()
         audit.record(by=by, action="gold.mark", target=gold, project=project, before=before, after=_told(gold))
         marked.append(gold)
@@ -192,4 +234,6 @@ def _told(gold: GoldAnswer) -> dict[str, object]:
         "first_error": gold.annotation.first_error,
         "accepted": gold.accepted,
         "active": gold.active,
+        "practice": gold.practice,
+        "explanation": gold.explanation,
     }

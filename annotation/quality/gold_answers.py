@@ -1,4 +1,4 @@
-"""What people answered on gold, read for the figures and for whoever decides. Only active gold and first words."""
+"""What people answered on hidden gold, read for the figures and for whoever decides. Only gold in use, first words."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -8,7 +8,7 @@ from django.db.models import Count, F, QuerySet
 from numpy.typing import NDArray
 
 from annotation.models import HIDDEN_LANES, Annotation, GoldAnswer, Lane, Lease, Membership, Project, StepRating
-from annotation.quality.gold import active_gold
+from annotation.quality.gold import hidden_gold
 from annotation.quality.gold_accuracy import Accuracy, Answer, Share, accuracy_of, grouped, share_of, suspects
 from annotation.quality.reliability import RATINGS
 from annotation.quality.statistics import first_annotations
@@ -33,7 +33,8 @@ def answers_to(project: Project, *, lanes: Sequence[str] = (Lane.GOLD,), **narro
 
     What a person said first: a later revision may know the reference from elsewhere.
     """
-    return first_annotations(project).filter(lane__in=lanes, solution__gold_answer__active=True, **narrowed)
+    in_use = {"solution__gold_answer__active": True, "solution__gold_answer__practice": False}
+    return first_annotations(project).filter(lane__in=lanes, **in_use, **narrowed)
 
 
 def read_answers(rows: QuerySet[Annotation], *, latest: int | None = None) -> list[Answer]:
@@ -84,10 +85,10 @@ def accuracy_by_gold(project: Project) -> dict[int, Accuracy]:
 
 
 def wear_of(project: Project) -> dict[int, Worn]:
-    """Solution -> how worn and how disputed each active gold is."""
+    """Solution -> how worn and how disputed each hidden gold is."""
     policy = project.policies.gold
     people = Membership.objects.filter(project=project, active=True, role=Membership.Role.ANNOTATOR).count()
-    gold = list(active_gold(project).values_list("solution", flat=True))
+    gold = list(hidden_gold(project).values_list("solution", flat=True))
     seen = dict(
         Lease.objects.filter(solution__in=gold, annotator__active=True, annotator__role=Membership.Role.ANNOTATOR)
         .values_list("solution")
@@ -108,6 +109,6 @@ def wear_of(project: Project) -> dict[int, Worn]:
 
 
 def to_review(project: Project) -> QuerySet[GoldAnswer]:
-    """Active gold that is worn out or suspect."""
+    """Hidden gold that is worn out or suspect."""
     worn = [solution for solution, one in wear_of(project).items() if one.to_review]
-    return active_gold(project).filter(solution__in=worn)
+    return hidden_gold(project).filter(solution__in=worn)

@@ -16,7 +16,7 @@ from annotation.queue.taking import Taken
 from annotation.statements import fetch_one
 
 # Asked at every claim, and false at each in a project without gold.
-ANY_GOLD = "SELECT 1 FROM annotation_goldanswer WHERE project_id = %(project)s AND active LIMIT 1"
+ANY_GOLD = "SELECT 1 FROM annotation_goldanswer WHERE project_id = %(project)s AND active AND NOT practice LIMIT 1"
 
 
 def due(membership: Membership) -> int | None:
@@ -55,9 +55,9 @@ def place_in_block(membership: Membership, block: int, share: float) -> int:
 
 
 def fresh_gold(membership: Membership) -> QuerySet[GoldAnswer]:
-    """Gold that the person never had in hand, and whose reference is not their own word."""
+    """Hidden gold that the person never had in hand, and whose reference is not their own word."""
     had = Lease.objects.filter(annotator=membership, solution=OuterRef("solution"))
-    gold = GoldAnswer.objects.filter(project=membership.project_id, active=True)
+    gold = GoldAnswer.objects.filter(project=membership.project_id, active=True, practice=False)
     return gold.exclude(Exists(had)).exclude(annotation__annotator=membership)
 
 

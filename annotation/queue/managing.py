@@ -10,7 +10,7 @@ from django.db.models import F, Max, Min
 from annotation import audit
 from annotation.errors import Conflict, DomainError, Missing
 from annotation.membership.access import require_role
-from annotation.models import Generation, Lane, Lease, Membership, Project, QueueItem, Solution, Split
+from annotation.models import Generation, Lane, Lease, Membership, PracticeAnswer, Project, QueueItem, Solution, Split
 from annotation.queue.items import lock_items
 
 OPEN = (QueueItem.State.READY, QueueItem.State.FULL)
@@ -103,7 +103,7 @@ def queue_solution(*, by: User, project: Project, solution: Solution, to: Member
 
     Its item is in the lane `pinned`: what it teaches counts, but in neither arm of a comparison, for nobody drew it.
     A solution that waits already is pinned. Raises Forbidden, Conflict (`no_generation`), DomainError (`not_of_pool`:
-    what measures is drawn at random), and as `hand_items`.
+    what measures is drawn at random), Conflict (`practised`), and as `hand_items`.
     """
     require_role(by, project, Membership.Role.MANAGER)
     generation = Generation.objects.select_for_update().filter(project=project, state=Generation.State.OPEN).first()
@@ -113,6 +113,8 @@ def queue_solution(*, by: User, project: Project, solution: Solution, to: Member
         raise Missing("solution_not_found", f"There is no solution {solution.pk} in {project.name}.")
     if solution.split != Split.POOL:
         raise DomainError("not_of_pool", f"Solution {solution.pk} measures models: those are drawn at random only.")
+    if PracticeAnswer.objects.filter(gold__solution=solution).exists():
+        raise Conflict("practised", f"People have practised on solution {solution.pk} and know its answer.")
     item, created = QueueItem.objects.get_or_create(
         generation=generation,
         solution=solution,

@@ -64,9 +64,10 @@ def settle(membership: Membership) -> str | None:
 
 
 def attempt_of(membership: Membership) -> Attempt:
-    """The screening since the latest decision. Gold that was retired meanwhile counts for nobody."""
+    """The screening since the latest decision. Gold that was retired or is for practice now counts for nobody."""
     since = _since(membership)
-    leases = Lease.objects.filter(annotator=membership, item__lane=Lane.SCREENING, solution__gold_answer__active=True)
+    in_use = {"solution__gold_answer__active": True, "solution__gold_answer__practice": False}
+    leases = Lease.objects.filter(annotator=membership, item__lane=Lane.SCREENING, **in_use)
     rows = list(leases.filter(**_after("item__created_at", since)).values_list("state", "item__state", "item"))
     again = [item for state, place, item in rows if (state, place) == (Lease.State.EXPIRED, QueueItem.State.READY)]
     answers = _answers(membership, Lane.SCREENING, since)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from annotation.models import HIDDEN_LANES, Annotation, Lease, Project, Solution, Split, Step
 from annotation.quality.batches import in_use
-from annotation.quality.gold import is_gold
+from annotation.quality.gold import is_gold, is_practised
 
 Numbers = NDArray[np.int64]
 CHUNK = 5000
@@ -50,13 +50,13 @@ class Candidates:
 
 
 def candidates_of(project: Project) -> Candidates:
-    """Every solution that nobody has in hand, that lacks annotations, and that is no gold."""
+    """Every solution that nobody has in hand, that lacks annotations, that is no gold, and that nobody practised on."""
     policy = project.policies
     held = Lease.objects.filter(solution=OuterRef("pk"), state=Lease.State.ACTIVE)
     most = max(msgspec.structs.astuple(policy.queue.wanted))
     rows = (
         Solution.objects.filter(project=project)
-        .filter(~Exists(held), ~is_gold())
+        .filter(~Exists(held), ~is_gold(), ~is_practised())
         .annotate(
             given=Count(
                 "annotations",

@@ -1,0 +1,24 @@
+from typing import Annotated, Literal
+
+import msgspec
+
+Said = Literal["good", "neutral", "bad", "unsure"]
+Text = Annotated[str, msgspec.Meta(max_length=4000)]
+MOST_EXAMPLES = 40
+
+
+class Example(msgspec.Struct, forbid_unknown_fields=True):
+    """A step that deserves `rating`, beside the guidelines: `before` is what it follows, `why` says what decides.
+
+    Texts are in the light markup of steps: Markdown with formulas.
+    """
+
+    rating: Said
+    step: Annotated[str, msgspec.Meta(min_length=1, max_length=4000, pattern=r"\S")]
+    before: Text = ""
+    why: Text = ""
+
+
+def parse_examples(value: object) -> list[Example]:
+    """Raises msgspec.ValidationError naming the field."""
+    return msgspec.convert(value, Annotated[list[Example], msgspec.Meta(max_length=MOST_EXAMPLES)])

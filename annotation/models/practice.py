@@ -1,0 +1,42 @@
+from django.db import models
+
+from annotation.models.annotation import FinishReason
+from annotation.models.gold import GoldAnswer
+from annotation.models.project import Membership
+
+
+class PracticeAnswer(models.Model):
+    """What a person answered in practice, and how that was told to them. Rows never change.
+
+    It is no annotation: it teaches no model and measures nobody. `given` is the submission as it was handed in,
+    `outcome` is right, or in which way wrong. `first_error` is a position, -1 for none, null where they gave up.
+    """
+
+    class Outcome(models.TextChoices):
+        RIGHT = "right"
+        TOO_EARLY = "too_early"
+        TOO_LATE = "too_late"
+        MISSED = "missed"
+        INVENTED = "invented"
+        GAVE_UP = "gave_up"
+
+    gold = models.ForeignKey(GoldAnswer, on_delete=models.PROTECT, related_name="practice_answers", db_index=False)
+    membership = models.ForeignKey(
+        Membership, on_delete=models.PROTECT, related_name="practice_answers", db_index=False
+    )
+    submission_id = models.UUIDField(unique=True)
+    payload_hash = models.CharField(max_length=64)
+    given = models.JSONField()
+    finish_reason = models.CharField(max_length=12, choices=FinishReason)
+    first_error = models.IntegerField(null=True, blank=True)
+    outcome = models.CharField(max_length=9, choices=Outcome)
+    answered_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        indexes = [
+            models.Index(fields=["membership", "gold"], name="practice_by_person"),
+            models.Index(fields=["gold"], name="practice_of_gold"),
+        ]
+
+    def __str__(self) -> str:
+        return f"practice answer of {self.membership_id} on gold {self.gold_id}"
