@@ -16,9 +16,8 @@ from annotation.api.fields import IdField
 from annotation.labelling.payload import Submission
 from annotation.membership.access import find_project, require_role
 from annotation.models import PracticeAnswer
+from annotation.models.example import WORDS
 from annotation.practice.answering import answer_practice, find_practice, practice_set
-
-WORDS = ["good", "neutral", "bad", "unsure"]
 
 
 class PracticePlaceSerializer(serializers.Serializer):

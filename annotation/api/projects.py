@@ -15,7 +15,7 @@ from annotation.api.paging import PagedView
 from annotation.membership.access import find_project, visible_projects
 from annotation.membership.projects import change_project, create_project, delete_project
 from annotation.models import Project
-from annotation.models.example import MOST_EXAMPLES
+from annotation.models.example import MOST_EXAMPLES, WORDS
 from annotation.rounds.gateway.training import check_training
 
 
@@ -32,7 +32,7 @@ class PolicyCheck:
 class ExampleSerializer(serializers.Serializer):
     """A step with the rating that it deserves, shown beside the guidelines."""
 
-    rating = serializers.ChoiceField(["good", "neutral", "bad", "unsure"])
+    rating = serializers.ChoiceField(WORDS)
     step = serializers.CharField(max_length=4000)
     before = serializers.CharField(
         required=False, allow_blank=True, max_length=4000, help_text="What the step follows."

@@ -1,8 +1,9 @@
-from typing import Annotated, Literal
+from typing import Annotated, Literal, get_args
 
 import msgspec
 
-Said = Literal["good", "neutral", "bad", "unsure"]
+Word = Literal["good", "neutral", "bad", "unsure"]
+WORDS = list(get_args(Word))
 Text = Annotated[str, msgspec.Meta(max_length=4000)]
 MOST_EXAMPLES = 40
 
@@ -13,12 +14,15 @@ class Example(msgspec.Struct, forbid_unknown_fields=True):
     Texts are in the light markup of steps: Markdown with formulas.
     """
 
-    rating: Said
+    rating: Word
     step: Annotated[str, msgspec.Meta(min_length=1, max_length=4000, pattern=r"\S")]
     before: Text = ""
     why: Text = ""
 
 
+Examples = Annotated[list[Example], msgspec.Meta(max_length=MOST_EXAMPLES)]
+
+
 def parse_examples(value: object) -> list[Example]:
     """Raises msgspec.ValidationError naming the field."""
-    return msgspec.convert(value, Annotated[list[Example], msgspec.Meta(max_length=MOST_EXAMPLES)])
+    return msgspec.convert(value, type=Examples)

@@ -2,14 +2,13 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal
 
 from annotation.models import Annotation, GoldAnswer, StepRating
+from annotation.models.example import Word
 from annotation.quality.gold_accuracy import Answer, Outcome, outcome_of
 
-Word = Literal["good", "neutral", "bad", "unsure"]
 ANYBODY = 0  # an outcome does not depend on whose it is
-WORDS: dict[int | None, Word] = {1: "good", 0: "neutral", -1: "bad"}
+RATED: dict[int | None, Word] = {1: "good", 0: "neutral", -1: "bad"}
 
 
 @dataclass(frozen=True)
@@ -65,7 +64,7 @@ def words_of(annotation: Annotation) -> dict[int, Word]:
 
 
 def word_of(state: str, rating: int | None) -> Word:
-    return "unsure" if state == StepRating.State.UNSURE else WORDS[rating]
+    return "unsure" if state == StepRating.State.UNSURE else RATED[rating]
 
 
 def _known(gold: GoldAnswer) -> int:

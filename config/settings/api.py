@@ -32,5 +32,8 @@ SPECTACULAR_SETTINGS = {
         "StageName": "annotation.models.training_run.RunStage.Name",
         "FinishReason": "annotation.models.FinishReason",
         "StepKind": "annotation.models.StepKind",
+        "StepWord": "annotation.models.example.WORDS",
+        "PracticeOutcome": "annotation.models.PracticeAnswer.Outcome",
+        "ScreeningOutcome": "annotation.models.ScreeningDecision.Outcome",
     },
 }

@@ -773,6 +773,45 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/projects/{slug}/practice/": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** @description The solutions to practise on, in their order, and how far the caller has come; for every member. */
+        get: operations["list_practice"];
+        put?: never;
+        /**
+         * @description Answer one, as a submission, and have it explained. It becomes no label, and may be done again and again.
+         *
+         *     201 the first time, 200 with the same body when the same submission comes again.
+         */
+        post: operations["answer_practice"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/projects/{slug}/practice/{solution_id}/": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** @description The solution with its problem, as a task has them. Its answer is told once it is answered. */
+        get: operations["get_practice"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/projects/{slug}/queue/": {
         parameters: {
             query?: never;
@@ -1647,9 +1686,41 @@ export interface components {
                 [key: string]: unknown;
             };
         };
+        /** @description A step with the rating that it deserves, shown beside the guidelines. */
+        Example: {
+            rating: components["schemas"]["StepWord"];
+            step: string;
+            /** @description What the step follows. */
+            before?: string;
+            /** @description What decides. */
+            why?: string;
+        };
+        /** @description A step with the rating that it deserves, shown beside the guidelines. */
+        ExampleRequest: {
+            rating: components["schemas"]["StepWord"];
+            step: string;
+            /** @description What the step follows. */
+            before?: string;
+            /** @description What decides. */
+            why?: string;
+        };
         Expiry: {
             /** Format: date-time */
             expires_at: string;
+        };
+        /** @description How an answer stands to what is known. First errors are positions, -1 for none. */
+        Explanation: {
+            outcome: components["schemas"]["PracticeOutcome"];
+            /** @description Null where the caller gave up. */
+            said: number | null;
+            known: number;
+            /** @description Other first errors that count as right. */
+            accepted: number[];
+            /** @description Why the first error is where it is, in the project's words. */
+            explanation: string;
+            /** @description The reference's, on the whole solution. */
+            comment: string;
+            steps: components["schemas"]["PracticeWords"][];
         };
         Export: {
             /** @description Whether there is one to download, if an earlier one. */
@@ -1794,6 +1865,9 @@ export interface components {
             readonly first_error: number;
             readonly accepted: number[];
             readonly active: boolean;
+            readonly practice: boolean;
+            /** @description Why the first error is where it is; shown in practice. */
+            readonly explanation: string;
             /** Format: date-time */
             readonly created_at: string;
         };
@@ -1954,6 +2028,10 @@ export interface components {
             annotation: number;
             /** @description Other first errors that count as right: positions, -1 for none. */
             accepted?: number[];
+            /** @description For every member to practise on, with its answer; false keeps it hidden. */
+            practice?: boolean;
+            /** @description Why the first error is where it is, for practice. */
+            explanation?: string;
         };
         /** @description `separator` and `good` are asked of token classifiers only. */
         ModelFolderRequest: {
@@ -2040,14 +2118,6 @@ export interface components {
          * @enum {string}
          */
         OriginEnum: "trained" | "imported";
-        /**
-         * @description * `passed` - Passed
-         *     * `failed` - Failed
-         *     * `again` - Again
-         *     * `paused` - Paused
-         * @enum {string}
-         */
-        OutcomeEnum: "passed" | "failed" | "again" | "paused";
         /** @description How many answers were right, and what was wrong with the others. */
         Outcomes: {
             right: number;
@@ -2313,6 +2383,7 @@ export interface components {
             name?: string;
             /** @description Markdown, shown beside the work. */
             guidelines?: string;
+            examples?: components["schemas"]["ExampleRequest"][];
             scheme?: {
                 [key: string]: unknown;
             };
@@ -2436,6 +2507,61 @@ export interface components {
             /** @default blank_lines */
             decomposition: components["schemas"]["DecompositionEnum"];
         };
+        /**
+         * @description * `right` - Right
+         *     * `too_early` - Too Early
+         *     * `too_late` - Too Late
+         *     * `missed` - Missed
+         *     * `invented` - Invented
+         *     * `gave_up` - Gave Up
+         * @enum {string}
+         */
+        PracticeOutcome: "right" | "too_early" | "too_late" | "missed" | "invented" | "gave_up";
+        PracticePlace: {
+            /** Format: int64 */
+            solution: number;
+            /** @description How often the caller has answered it. */
+            answered: number;
+            /**
+             * @description Of the caller's last answer; null for none.
+             *
+             *     * `right` - Right
+             *     * `too_early` - Too Early
+             *     * `too_late` - Too Late
+             *     * `missed` - Missed
+             *     * `invented` - Invented
+             *     * `gave_up` - Gave Up
+             */
+            outcome: (components["schemas"]["PracticeOutcome"] | components["schemas"]["NullEnum"]) | null;
+        };
+        /** @description What is known of a completion, and what the caller said. */
+        PracticeWords: {
+            /** Format: int64 */
+            step: number;
+            position: number;
+            /**
+             * @description Null where the reference says nothing.
+             *
+             *     * `good` - good
+             *     * `neutral` - neutral
+             *     * `bad` - bad
+             *     * `unsure` - unsure
+             */
+            known: (components["schemas"]["StepWord"] | components["schemas"]["NullEnum"]) | null;
+            /**
+             * @description Null where the caller said nothing.
+             *
+             *     * `good` - good
+             *     * `neutral` - neutral
+             *     * `bad` - bad
+             *     * `unsure` - unsure
+             */
+            said: (components["schemas"]["StepWord"] | components["schemas"]["NullEnum"]) | null;
+            /** @description The reference's. */
+            error_type: string;
+            /** @description The reference's. */
+            comment: string;
+        };
         Progress: {
             today: number;
             total: number;
@@ -2448,6 +2574,7 @@ export interface components {
             name: string;
             /** @description Markdown, shown beside the work. */
             guidelines?: string;
+            examples?: components["schemas"]["Example"][];
             /** @description The label scheme; what is left out has its default. */
             scheme?: {
                 [key: string]: unknown;
@@ -2466,6 +2593,7 @@ export interface components {
             name: string;
             /** @description Markdown, shown beside the work. */
             guidelines?: string;
+            examples?: components["schemas"]["ExampleRequest"][];
             /** @description The label scheme; what is left out has its default. */
             scheme?: {
                 [key: string]: unknown;
@@ -2804,12 +2932,12 @@ export interface components {
             result: components["schemas"]["SolutionScore"] | null;
         };
         ScreenRequest: {
-            outcome: components["schemas"]["OutcomeEnum"];
+            outcome: components["schemas"]["ScreeningOutcome"];
             reason?: string;
         };
         ScreeningDecision: {
             readonly id: number;
-            readonly outcome: components["schemas"]["OutcomeEnum"];
+            readonly outcome: components["schemas"]["ScreeningOutcome"];
             readonly reason: string;
             readonly right: number | null;
             readonly given: number | null;
@@ -2818,6 +2946,14 @@ export interface components {
             /** Format: date-time */
             readonly decided_at: string;
         };
+        /**
+         * @description * `passed` - Passed
+         *     * `failed` - Failed
+         *     * `again` - Again
+         *     * `paused` - Paused
+         * @enum {string}
+         */
+        ScreeningOutcome: "passed" | "failed" | "again" | "paused";
         /** @description Which model answered. */
         ServedBy: {
             /** Format: int64 */
@@ -2985,6 +3121,14 @@ export interface components {
              */
             spread: number | null;
         };
+        /**
+         * @description * `good` - good
+         *     * `neutral` - neutral
+         *     * `bad` - bad
+         *     * `unsure` - unsure
+         * @enum {string}
+         */
+        StepWord: "good" | "neutral" | "bad" | "unsure";
         StoredDraft: {
             version: number;
             body: {
@@ -3014,10 +3158,10 @@ export interface components {
         };
         /** @description All that the workbench needs for one solution; the lane is never told. */
         Task: {
-            lease: components["schemas"]["Lease"];
             solution: components["schemas"]["TaskSolution"];
             problem: components["schemas"]["TaskProblem"];
             scheme: components["schemas"]["Scheme"];
+            lease: components["schemas"]["Lease"];
             draft: components["schemas"]["StoredDraft"] | null;
         };
         /**
@@ -3195,6 +3339,12 @@ export interface components {
             /** @default false */
             opens_generation: boolean;
             seed?: number | null;
+        };
+        /** @description A solution to judge, with its problem and how it is rated. */
+        Work: {
+            solution: components["schemas"]["TaskSolution"];
+            problem: components["schemas"]["TaskProblem"];
+            scheme: components["schemas"]["Scheme"];
         };
     };
     responses: never;
@@ -4948,6 +5098,106 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["PolicyEndpoint"][];
+                };
+            };
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    list_practice: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                slug: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PracticePlace"][];
+                };
+            };
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    answer_practice: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                slug: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SubmissionRequest"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Explanation"];
+                };
+            };
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Explanation"];
+                };
+            };
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    get_practice: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                slug: string;
+                solution_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Work"];
                 };
             };
             "4XX": {
