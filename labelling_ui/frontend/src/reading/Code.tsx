@@ -4,11 +4,11 @@ import { unifiedDiff, type Change } from "./changes";
 import { Drawn, placeOf } from "./Drawn";
 import { coloured, highlighterFor } from "./highlighting";
 import { useArrival } from "./loading";
-import type { Leaf } from "./source";
+import { sourceOffset, type Leaf } from "./source";
 import { Unfold } from "./Unfold";
 
-const SHOWN_LINES = 16;
-const SHOWN_CHARS = 4_000;
+const SHOWN_ROWS = 16;
+const ROW_CHARS = 80;
 const WRAP_FROM = 400;
 const DIFFS = ["diff", "patch"];
 
@@ -35,12 +35,12 @@ interface Props {
 /** Code, or what a program said: line by line, long ones folded, changed lines marked, coloured where the language is known. */
 export function Code({ lines, language = "", caption = null, unfoldTo = 0, wrap }: Props) {
   const [open, setOpen] = useState(false);
-  const end = foldAfter(lines);
-  const fold = !open && end < lines.length && unfoldTo <= (lines[end]?.from ?? Infinity);
+  const start = useMemo(() => beginningOf(lines), [lines]);
+  const fold = !open && start !== null && unfoldTo <= sourceOffset(start.at(-1)!, start.at(-1)!.text.length);
   const shown = useMemo(() => {
-    const visible = fold ? lines.slice(0, end) : lines;
+    const visible = fold ? start : lines;
     return DIFFS.includes(language) ? unifiedDiff(visible) : visible;
-  }, [lines, fold, language]);
+  }, [lines, start, fold, language]);
   return (
     <figure class="code" dir="ltr">
       {caption && (
@@ -49,20 +49,34 @@ export function Code({ lines, language = "", caption = null, unfoldTo = 0, wrap 
         </figcaption>
       )}
       <Lines lines={shown} language={language} wrap={wrap ?? shown.some((line) => line.text.length > WRAP_FROM)} />
-      {fold && <Unfold onClick={() => setOpen(true)} label={words.reading.showLines(lines.length)} />}
+      {fold && <Unfold onClick={() => setOpen(true)} label={restOf(lines)} />}
     </figure>
   );
 }
 
-/** How many lines are shown at first; all where there are only a few more. */
-function foldAfter(lines: readonly Line[]): number {
-  let chars = 0;
+function restOf(lines: readonly Line[]): string {
+  if (lines.length > SHOWN_ROWS) return words.reading.showLines(lines.length);
+  return words.reading.showAll(lines.reduce((sum, line) => sum + line.text.length, 0));
+}
+
+/** What is shown of something long, the last line cut where it alone is too long; null where all of it is shown. */
+function beginningOf(lines: readonly Line[]): Line[] | null {
+  const rows = lines.map(rowsOf);
+  if (rows.reduce((sum, count) => sum + count, 0) <= SHOWN_ROWS * 1.5) return null;
+  let left = SHOWN_ROWS;
+  const start: Line[] = [];
   for (const [index, line] of lines.entries()) {
-    chars += line.text.length;
-    if (chars > SHOWN_CHARS && index > 0) return index;
-    if (index === SHOWN_LINES && lines.length > SHOWN_LINES * 1.5) return index;
+    if (left <= 0) break;
+    start.push(rows[index]! <= left ? line : { ...line, text: line.text.slice(0, left * ROW_CHARS) });
+    left -= rows[index]!;
   }
-  return lines.length;
+  return start;
+}
+
+/** How high a line stands, more or less: long ones are broken, and some are several lines in one. */
+function rowsOf({ text }: Line): number {
+  const breaks = text.split("\n").length - 1;
+  return Math.max(1, breaks, text.length > WRAP_FROM ? Math.ceil(text.length / ROW_CHARS) : 1);
 }
 
 function Lines({ lines, language, wrap }: { lines: readonly Line[]; language: string; wrap: boolean }) {

@@ -47,7 +47,7 @@ export function foldAt(text: string): number {
 function BlockView({ block, unfoldTo }: { block: Block; unfoldTo: number }) {
   switch (block.type) {
     case "paragraph":
-      return <p style={insetBy(block.depth)}>{inlineViews(block.inlines)}</p>;
+      return <p class={block.flows ? "flows" : undefined} style={insetBy(block.depth)}>{inlineViews(block.inlines)}</p>;
     case "heading":
       return <p class="heading">{inlineViews(block.inlines)}</p>;
     case "code":
@@ -60,7 +60,7 @@ function BlockView({ block, unfoldTo }: { block: Block; unfoldTo: number }) {
           {block.items.map((item, index) => (
             <li key={index} style={insetBy(item.depth)}>
               <Drawn class="marker" {...item.marker} />
-              <span>{inlineViews(item.inlines)}</span>
+              <span class={item.flows ? "flows" : undefined}>{inlineViews(item.inlines)}</span>
             </li>
           ))}
         </ul>

@@ -7,12 +7,14 @@ export interface Item {
   /** As written, so that nobody's numbering is put right. */
   marker: Leaf;
   depth: number;
+  /** Its lines were broken to fit a width, and say nothing by that. */
+  flows: boolean;
   inlines: Inline[];
 }
 
 /** A piece of a text that stands by itself. `depth` is how far it is set in below a list. */
 export type Block =
-  | { type: "paragraph"; depth: number; inlines: Inline[] }
+  | { type: "paragraph"; depth: number; flows: boolean; inlines: Inline[] }
   | { type: "heading"; inlines: Inline[] }
   | { type: "list"; items: Item[] }
   | { type: "code"; language: Leaf | null; lines: Leaf[] }
@@ -27,6 +29,8 @@ const HEADING = /[^\S\n]{0,3}(?:#{2,6}|#(?=[^\S\n]+[^a-z\s]))[^\S\n]+(?=\S)/y;
 const ITEM = /([^\S\n]*)([-*•+]|\d{1,3}[.)])[^\S\n]+(?=\S)/y;
 const RULE = /[^\S\n]*(?:-{3,}|\*{3,}|_{3,})[^\S\n]*(?:\n|$)/y;
 const BLANK = /[^\S\n]*(?:\n|$)/y;
+const SHORTEST_WRAPPED = 60;
+const LONGEST_WRAPPED = 125;
 const INDENT = /[^\S\n]*/y;
 const INDENTED = /(?: {4}|\t)[^\n]*(?:\n|$)/y;
 
@@ -137,6 +141,7 @@ class Reader {
     const item = {
       marker: { text: match[2]!, from: this.at + indent },
       depth: this.indents.length - 1,
+      flows: this.flows(begin, end),
       inlines: parseInline(this.source, begin, end),
     };
     const last = this.blocks.at(-1);
@@ -150,7 +155,8 @@ class Reader {
     const indent = this.source.match(INDENT, this.at)![0].length;
     if (!indent) this.indents = [];
     const depth = indent ? this.indents.filter((outer) => outer < indent).length : 0;
-    this.blocks.push({ type: "paragraph", depth, inlines: parseInline(this.source, this.at + indent, end) });
+    const flows = this.flows(this.at, end);
+    this.blocks.push({ type: "paragraph", depth, flows, inlines: parseInline(this.source, this.at + indent, end) });
     this.at = end;
   }
 
@@ -170,6 +176,11 @@ class Reader {
   private paragraphEnd(end: number): number {
     while (end < this.source.text.length && !this.beginsAnew(end + 1)) end = this.lineEnd(end + 1);
     return end;
+  }
+
+  private flows(from: number, to: number): boolean {
+    const lines = this.source.text.slice(from, to).split("\n").slice(0, -1);
+    return lines.length > 0 && lines.every((line) => line.length >= SHORTEST_WRAPPED && line.length <= LONGEST_WRAPPED);
   }
 
   private beginsAnew(at: number): boolean {

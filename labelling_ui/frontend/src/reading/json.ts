@@ -65,17 +65,21 @@ export function objectAt(text: string, at: number): { members: Member[]; to: num
 
 /** A JSON string as what it says. */
 export function unquoted({ text, from }: Leaf): Leaf {
-  return unescaped(text.slice(1, -1), from + 1);
+  return unescaped(text.slice(1, -1), from + 1, /\\(?:u([0-9a-fA-F]{4})|([^]))/g);
 }
 
 const ESCAPES: Record<string, string> = { n: "\n", t: "\t", r: "", b: "", f: "" };
 
-function unescaped(written: string, from: number): Leaf {
+// Within quotes that are shown, those that a string holds stay escaped.
+const BUT_QUOTES = /\\(?:u([0-9a-fA-F]{4})|([^"\\]))|\\\\/g;
+
+function unescaped(written: string, from: number, escapes: RegExp): Leaf {
   const skips: Skip[] = [];
   let text = "";
   let at = 0;
-  for (const escape of written.matchAll(/\\(?:u([0-9a-fA-F]{4})|([^]))/g)) {
+  for (const escape of written.matchAll(escapes)) {
     const [whole, code, sign] = escape;
+    if (!code && !sign) continue;
     const said = code ? String.fromCharCode(parseInt(code, 16)) : (ESCAPES[sign!] ?? sign!);
     text += written.slice(at, escape.index) + said;
     skips.push([text.length, whole.length - said.length]);
@@ -99,7 +103,7 @@ export function jsonLines({ text, from }: Leaf): (Leaf & { depth: number })[] | 
   const endLine = (last: number) => {
     if (last < first) return;
     const [start, stop] = [tokens[first]!.from, endOf(tokens[last]!)];
-    lines.push({ ...unescaped(text.slice(start, stop), from + start), depth });
+    lines.push({ ...unescaped(text.slice(start, stop), from + start, BUT_QUOTES), depth });
     first = last + 1;
   };
   for (let index = 0; index < tokens.length; index += 1) {

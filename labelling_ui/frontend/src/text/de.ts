@@ -218,6 +218,7 @@ export const de: Catalogue = {
     brokenFormula: "Diese Formel lässt sich nicht setzen; das ist ihr Quelltext.",
     showRest: (chars) => `Die übrigen ${count(chars, "Zeichen", "Zeichen")} zeigen`,
     showLines: (lines) => `Alle ${count(lines, "Zeile", "Zeilen")} zeigen`,
+    showAll: (chars) => `Alle ${count(chars, "Zeichen", "Zeichen")} zeigen`,
     image: "Bild",
     imageElsewhere: "Bild, nicht geladen:",
     call: (tool: string) => `Aufruf von ${tool}`,

@@ -216,6 +216,7 @@ export const en = {
     brokenFormula: "This formula cannot be typeset; this is its source.",
     showRest: (chars: number) => `Show the other ${count(chars, "character")}`,
     showLines: (lines: number) => `Show all ${count(lines, "line")}`,
+    showAll: (chars: number) => `Show all ${count(chars, "character")}`,
     image: "Image",
     imageElsewhere: "Image, not loaded:",
     call: (tool: string) => `Call of ${tool}`,

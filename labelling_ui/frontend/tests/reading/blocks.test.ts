@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { parse } from "../../src/reading/blocks";
 import { blocksOf, inlinesOf, maths, said } from "./shape";
 
 const code = (language: string | null, ...lines: string[]) => ({
@@ -120,5 +121,17 @@ describe("text", () => {
   it("takes a line of signs for a rule, and a count of things for no heading", () => {
     expect(blocksOf("a\n---\nb").map((block) => block.type)).toEqual(["paragraph", "rule", "paragraph"]);
     expect(blocksOf("# of apples = 5")).toEqual([paragraph(said("# of apples = 5"))]);
+  });
+});
+
+describe("lines broken to fit a width", () => {
+  const wide = "x".repeat(70);
+  it.each([
+    [`${wide}\n${wide}\nend`, true],
+    [`${wide}\nshort\nend`, false],
+    ["a = 1\nb = 2", false],
+    [wide, false],
+  ])("may flow again: %j", (text, flows) => {
+    expect(parse(text)).toMatchObject([{ type: "paragraph", flows }]);
   });
 });

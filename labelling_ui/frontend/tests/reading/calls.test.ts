@@ -71,7 +71,7 @@ describe("JSON that came back", () => {
       [1, '"result": ['],
       [2, '{'],
       [3, '"id": 1,'],
-      [3, '"contents": "Melbourne\nis "big" and this makes the line a long one, which is broken"'],
+      [3, '"contents": "Melbourne\nis \\"big\\" and this makes the line a long one, which is broken"'],
       [2, '}'],
       [1, '],'],
       [1, '"ok": true'],

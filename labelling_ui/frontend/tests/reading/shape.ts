@@ -2,9 +2,9 @@ import { parse } from "../../src/reading/blocks";
 import { parseInline } from "../../src/reading/inlines";
 import { Source } from "../../src/reading/source";
 
-const PLACES = new Set(["from", "to", "skips", "source"]);
+const PLACES = new Set(["from", "to", "skips", "source", "flows"]);
 
-/** What was read, without where it stood. */
+/** What was read, without where it stood and how its lines were broken. */
 export function bare<Value>(value: Value): Value {
   return JSON.parse(JSON.stringify(value, (key, inner: unknown) => (PLACES.has(key) ? undefined : inner))) as Value;
 }
