@@ -202,6 +202,14 @@ class DisputeAdmin(ReadOnlyAdmin):
     list_select_related = ("project", "annotation", "resolved_by__user", "resolved_by__project")
 
 
+@admin.register(models.SentBack)
+class SentBackAdmin(ReadOnlyAdmin):
+    list_display = ("id", "project", "annotation", "state", "by", "created_at", "ended_at")
+    list_filter = ("state", "project")
+    search_fields = ("reason",)
+    list_select_related = ("project", "annotation", "by")
+
+
 @admin.register(models.ImportJob)
 class ImportJobAdmin(ReadOnlyAdmin):
     list_display = ("id", "filename", "project", "state", "accepted", "duplicates", "rejected", "created_at")

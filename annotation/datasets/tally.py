@@ -68,7 +68,8 @@ class Tally:
         self._count["outcomes"][_outcome(record)] += 1
         for annotation in record.annotations:
             self._add_label(annotation)
-        known = {_person(a): a.first_error for a in record.annotations if a.first_error is not None}
+        own = (a for a in record.annotations if not a.adjudicates)
+        known = {_person(a): a.first_error for a in own if a.first_error is not None}
         pairs = count_pairs(known.values())
         if pairs.all:
             self._count["agreement"].update(pairs=pairs.all, exact=pairs.exact, within_one=pairs.within_one)

@@ -15,7 +15,7 @@ WITH kept AS (
         revision, counted, adjudicates, finish_reason, reason, first_error, total_ms, comment, native, submitted_at)
     VALUES (
         %(project)s, %(solution)s, %(source)s, %(annotator)s, %(item)s, %(lease)s, %(lane)s, %(submission)s::uuid,
-        %(payload_hash)s, %(revision)s, %(counted)s, false, %(finish_reason)s, %(reason)s, %(first_error)s,
+        %(payload_hash)s, %(revision)s, %(counted)s, %(adjudicates)s, %(finish_reason)s, %(reason)s, %(first_error)s,
         %(total_ms)s, %(comment)s, '{{}}', %(now)s)
     ON CONFLICT (submission_id) DO NOTHING
     RETURNING *
@@ -42,32 +42,35 @@ SELECT {columns(Annotation)} FROM kept AS annotation_annotation
 def keep(
     submission: Submission,
     membership: Membership,
-    lease: Lease,
-    item: QueueItem,
+    lease: Lease | None,
+    item: QueueItem | None,
     *,
     source: int | None,
     revision: int,
     counted: bool,
+    adjudicates: bool,
     first_error: int | None,
 ) -> Annotation | None:
     """The rows of a submission that was checked; None, and nothing written, where its id is taken.
 
-    `source` is what the project's labels of this kind come from, None where there is none yet.
+    `source` is what the project's labels of this kind come from, None where there is none yet. An adjudication has
+    neither lease nor item.
     """
     row = fetch_one(
         KEEP,
         {
             "project": membership.project_id,
-            "solution": lease.solution_id,
+            "solution": submission.solution,
             "source": source or _new_source(membership),
             "annotator": membership.pk,
-            "item": item.pk,
-            "lease": lease.pk,
-            "lane": item.lane,
+            "item": item and item.pk,
+            "lease": lease and lease.pk,
+            "lane": item.lane if item else "",
             "submission": submission.submission_id,
             "payload_hash": submission.payload_hash,
             "revision": revision,
             "counted": counted,
+            "adjudicates": adjudicates,
             "finish_reason": submission.finish_reason,
             "reason": submission.reason,
             "first_error": first_error,

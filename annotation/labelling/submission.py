@@ -14,6 +14,7 @@ from annotation.labelling.disputes import follow_revision
 from annotation.labelling.keeping import keep
 from annotation.labelling.payload import Submission
 from annotation.labelling.revisions import as_given
+from annotation.labelling.sending_back import answer
 from annotation.models import Annotation, Draft, Lease, Membership, Project, QueueItem, Solution
 from annotation.queue.leases import end, lock_held
 from annotation.statements import columns, fetch_all, fetch_one, instance
@@ -55,18 +56,18 @@ def submit_annotation(*, by: User, project: Project, submission: Submission) -> 
     """Keep a submission as an annotation.
 
     The same submission again gives the annotation it made. One made upon the person's latest revision becomes the
-    next; one made upon an older state is refused with both versions, so that the person can choose. One that comes
-    after its lease ended fills a place of the item where there still is one, and is an extra annotation otherwise.
-    Only what was claimed can be submitted.
+    next, and adjudicates where that one did; one made upon an older state is refused with both versions, so that the
+    person can choose. One that comes after its lease ended fills a place of the item where there still is one, and is
+    an extra annotation otherwise. Only what was claimed can be submitted.
 
     Raises Forbidden (`not_annotator`, `lease_of_another`, `not_claimed`), Missing (`solution_not_found`,
     `lease_not_found`), Conflict (`submission_conflict`; `revision_conflict`, with the latest revision as `kept` and
     what came now as `given` in `extra`) and DomainError (`invalid_submission`).
     """
-    membership, source = _lock(by, project)
-    earlier, latest = _kept_before(membership, submission)
+    membership, source = lock_labeller(by, project)
+    earlier, latest = kept_before(membership, submission)
     if earlier is not None:
-        return Submitted(_same(earlier, membership, submission), created=False)
+        return Submitted(same(earlier, membership, submission), created=False)
     positions = positions_of(project, submission.solution)
     first_error = check(submission, positions, project.label_scheme)
     lease, item = _lease_of(membership, submission)
@@ -80,12 +81,15 @@ def submit_annotation(*, by: User, project: Project, submission: Submission) -> 
         source=source,
         revision=latest.revision + 1 if latest else 1,
         counted=counted,
+        adjudicates=latest is not None and latest.adjudicates,
         first_error=first_error,
     )
     if annotation is None:  # The lock is one person's: somebody else has sent the same id at this moment.
-        raise _used_before()
+        raise used_before()
     if submission.reference_disputed or latest is not None:
         follow_revision(by=by, annotation=annotation, disputed=submission.reference_disputed)
+    if latest is not None:
+        answer(by=by, annotation=annotation)
     audit.record(
         by=by,
         action="annotation.submit",
@@ -102,7 +106,7 @@ def submit_annotation(*, by: User, project: Project, submission: Submission) -> 
     return Submitted(annotation, created=True)
 
 
-def _lock(by: User, project: Project) -> tuple[Membership, int | None]:
+def lock_labeller(by: User, project: Project) -> tuple[Membership, int | None]:
     """The person's membership, locked until the transaction ends, and the source of their labels if there is one."""
     row = fetch_one(LOCK, {"project": project.pk, "user": by.pk})
     if row is None:
@@ -110,7 +114,7 @@ def _lock(by: User, project: Project) -> tuple[Membership, int | None]:
     return instance(Membership, row), row[-1]
 
 
-def _kept_before(membership: Membership, submission: Submission) -> tuple[Annotation | None, Annotation | None]:
+def kept_before(membership: Membership, submission: Submission) -> tuple[Annotation | None, Annotation | None]:
     """What this very submission made, and the person's latest revision on its solution."""
     given = {
         "submission": submission.submission_id,
@@ -123,13 +127,14 @@ def _kept_before(membership: Membership, submission: Submission) -> tuple[Annota
     return earlier, max(own, key=lambda one: one.revision, default=None)
 
 
-def _same(earlier: Annotation, membership: Membership, submission: Submission) -> Annotation:
+def same(earlier: Annotation, membership: Membership, submission: Submission) -> Annotation:
+    """The earlier annotation, where this very submission made it. Raises Conflict (`submission_conflict`)."""
     if earlier.annotator_id != membership.pk or earlier.payload_hash != submission.payload_hash:
-        raise _used_before()
+        raise used_before()
     return earlier
 
 
-def _used_before() -> Conflict:
+def used_before() -> Conflict:
     return Conflict(
         "submission_conflict",
         "This submission_id was used before for something else: make a new one and send again.",

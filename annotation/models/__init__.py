@@ -1,6 +1,6 @@
 """One noun a file; import them from here."""
 
-from annotation.models.annotation import Annotation, Dispute, FinishReason, PathStep, StepRating
+from annotation.models.annotation import IN_DOUBT, Annotation, Dispute, FinishReason, PathStep, StepRating
 from annotation.models.answer_check import AnswerCheck, OutcomeDisagreement
 from annotation.models.api_token import ApiToken
 from annotation.models.audit_entry import AuditEntry
@@ -24,6 +24,7 @@ from annotation.models.queue_policy import LabelsWanted, QueuePolicy
 from annotation.models.round_clock import RoundClock
 from annotation.models.rounds_policy import RoundsPolicy, Window
 from annotation.models.sampling_run import SampledProblem, SamplingRun
+from annotation.models.sent_back import SentBack
 from annotation.models.served_score import ServedScore
 from annotation.models.shadow_comparison import ShadowComparison
 from annotation.models.simulation_run import SimulationRun
@@ -34,6 +35,7 @@ from annotation.models.upload import Upload
 
 __all__ = [
     "HIDDEN_LANES",
+    "IN_DOUBT",
     "Annotation",
     "AnswerCheck",
     "ApiToken",
@@ -80,6 +82,7 @@ __all__ = [
     "SampledProblem",
     "SamplingRun",
     "ScreeningDecision",
+    "SentBack",
     "ServedScore",
     "ShadowComparison",
     "SimulationRun",

@@ -67,6 +67,7 @@ class Annotation(models.Model):
         indexes = [
             models.Index(fields=["project", "submitted_at"], name="annotation_by_day"),
             models.Index(fields=["annotator", "submitted_at"], name="annotation_by_annotator"),
+            models.Index(fields=["solution"], condition=Q(adjudicates=True), name="annotation_adjudicates"),
         ]
 
     def __str__(self) -> str:
@@ -97,6 +98,9 @@ class PathStep(models.Model):
 
     def __str__(self) -> str:
         return f"position {self.position} of annotation {self.annotation_id}"
+
+
+IN_DOUBT = Q(flagged=True) | Q(state="unsure")
 
 
 class StepRating(models.Model):
@@ -131,6 +135,7 @@ class StepRating(models.Model):
                 name="rating_only_where_rated",
             ),
         ]
+        indexes = [models.Index(fields=["annotation"], condition=IN_DOUBT, name="rating_in_doubt")]
 
     def __str__(self) -> str:
         return f"{self.state} {self.rating if self.rating is not None else ''} on step {self.step_id}"

@@ -8,11 +8,11 @@ from itertools import combinations
 from typing import Any, NamedTuple
 
 from django.contrib.postgres.aggregates import ArrayAgg
-from django.db.models import Count, Exists, Max, OuterRef, QuerySet
+from django.db.models import Count, Max, QuerySet
 
 from annotation.models import HIDDEN_LANES, Annotation, Project, Solution
 from annotation.quality.gold import is_gold
-from annotation.quality.statistics import latest_annotations
+from annotation.quality.statistics import is_adjudicated, own_opinions
 
 
 class Pairs(NamedTuple):
@@ -85,13 +85,12 @@ def agreement_by_member(project: Project) -> dict[int, float]:
 def disagreements(project: Project) -> QuerySet[Solution]:
     """Solutions whose people name different first errors, where nobody has decided yet; gold is decided."""
     split = _told(project).annotate(words=Count("first_error", distinct=True)).filter(words__gt=1)
-    decided = Annotation.objects.filter(solution=OuterRef("pk"), adjudicates=True)
     return Solution.objects.filter(project=project, pk__in=split.values("solution")).filter(
-        ~Exists(decided), ~is_gold()
+        ~is_adjudicated(), ~is_gold()
     )
 
 
 def _told(project: Project) -> QuerySet[Annotation, Any]:
     """The solutions on which two or more people told a first error, to be annotated with what they told."""
-    known = latest_annotations(project).filter(first_error__isnull=False).exclude(lane__in=HIDDEN_LANES)
+    known = own_opinions(project).filter(first_error__isnull=False).exclude(lane__in=HIDDEN_LANES)
     return known.values("solution").annotate(people_count=Count("pk")).filter(people_count__gt=1)

@@ -2,7 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
-from math import prod
+from math import inf, prod
 
 import msgspec
 
@@ -17,17 +17,24 @@ def consensus_of(annotations: Sequence[RecordAnnotation], reliability: Reliabili
 
     It is the share of each rating among the words, or with `reliability` what these words of these people make
     probable; the weight is then the chance that one of them tells good from bad. A step that an adjudicating
-    annotation rates has that rating alone; of several the last one decides. An unsure step is no word.
+    annotation rates has that rating alone; of several the last one decides. Where it ends before the solution does, no
+    word counts on what comes after: it was read as if the error, or the bad problem, were none. An unsure step is no
+    word.
     """
     words: dict[tuple[int, int], list[tuple[str, int]]] = defaultdict(list)
     settled: dict[tuple[int, int], int] = {}
+    last = inf
     for annotation in annotations:
         person = person_of(annotation)
         for step, rating in _rated(annotation):
             words[step].append((person, rating))
             if annotation.adjudicates:
                 settled[step] = rating
-    return [_agreed(step, said, settled.get(step), reliability) for step, said in sorted(words.items())]
+        if annotation.adjudicates:
+            last = _last_decided(annotation)
+    return [
+        _agreed(step, said, settled.get(step), reliability) for step, said in sorted(words.items()) if step[0] <= last
+    ]
 
 
 def reliability_of(
@@ -35,6 +42,7 @@ def reliability_of(
 ) -> Reliability | None:
     """What the words on shared steps tell of each person; None where no step is shared. Give latest revisions only.
 
+    An adjudication tells what is right, and nothing of its giver, whom it would always find right.
     `truths` has, by solution, a label that is right for certain and whose giver is not judged by it.
     """
     votes: list[Vote] = []
@@ -45,9 +53,10 @@ def reliability_of(
             settled |= {(number, step): rating for step, rating in _rated(known[record.solution_id])}
         for annotation in record.annotations:
             for step, rating in _rated(annotation):
-                votes.append(Vote((number, step), person_of(annotation), rating))
                 if annotation.adjudicates:
                     settled[number, step] = rating
+                else:
+                    votes.append(Vote((number, step), person_of(annotation), rating))
     return estimate(votes, settled=settled)
 
 
@@ -67,6 +76,13 @@ def _rated(annotation: RecordAnnotation) -> Iterator[tuple[tuple[int, int], int]
         for rating in place.ratings:
             if rating.rating is not None:
                 yield (place.position, rating.alternative), rating.rating
+
+
+def _last_decided(annotation: RecordAnnotation) -> float:
+    """The position after which an adjudication leaves nothing to say; infinity where it went through the solution."""
+    if annotation.finish_reason == "solution":
+        return inf
+    return max((step[0] for step, _ in _rated(annotation)), default=-1)
 
 
 def _agreed(

@@ -13,8 +13,8 @@ from django.db.models.functions import Coalesce
 from annotation import audit
 from annotation.errors import Conflict, DomainError, Missing
 from annotation.membership.access import STAFF, require_role
-from annotation.models import HIDDEN_LANES, Annotation, GoldAnswer, PracticeAnswer, Project, QueueItem
-from annotation.queue.items import close_places, lock_items
+from annotation.models import HIDDEN_LANES, Annotation, GoldAnswer, PracticeAnswer, Project
+from annotation.queue.items import leave_queue
 
 MOST_AT_ONCE = 1000
 
@@ -146,7 +146,7 @@ def retire_gold(*, by: User, gold: GoldAnswer, reason: str = "") -> GoldAnswer:
         raise Conflict("already_retired", "This solution is no gold any more.")
     gold.active = False
     gold.save(update_fields=["active"])
-    _leave_queue([gold.solution_id])
+    leave_queue([gold.solution_id])  # as the gold that it was
     audit.record(
         by=by,
         action="gold.retire",
@@ -178,7 +178,7 @@ def _mark(
         gold.save()
         audit.record(by=by, action="gold.mark", target=gold, project=project, before=before, after=_told(gold))
         marked.append(gold)
-    _leave_queue([gold.solution_id for gold in marked])
+    leave_queue([gold.solution_id for gold in marked])
     return marked
 
 
@@ -216,15 +216,6 @@ def _checked(annotation: Annotation, accepted: Iterable[int]) -> list[int]:
             {"field": "accepted"},
         )
     return wanted
-
-
-def _leave_queue(solutions: list[int]) -> None:
-    """Offer nobody else these solutions: neither as ordinary work, nor as the gold that they were."""
-    open_ = QueueItem.objects.filter(solution__in=solutions, state__in=[QueueItem.State.READY, QueueItem.State.FULL])
-    items = lock_items(open_.values_list("pk", flat=True))
-    for item in items:
-        close_places(item)
-    QueueItem.objects.bulk_update(items, ["wanted", "state"], batch_size=1000)
 
 
 def _told(gold: GoldAnswer) -> dict[str, object]:

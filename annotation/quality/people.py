@@ -32,9 +32,10 @@ def trust_by_person(project: Project) -> dict[str, Trust]:
     for step, annotator, source, rating, label in rows.values_list(
         "step", "annotation__annotator", "annotation__source", "rating", "annotation"
     ):
-        votes.append(Vote(step, name_of(annotator, source), int(rating or 0)))
         if label in decides:
             settled[step] = int(rating or 0)
+        else:
+            votes.append(Vote(step, name_of(annotator, source), int(rating or 0)))
     found = estimate(votes, settled=settled)
     if found is None:
         return {}

@@ -28,6 +28,23 @@ def latest_annotations(project: Project) -> QuerySet[Annotation]:
     return Annotation.objects.filter(project=project, annotator__isnull=False).exclude(Exists(later))
 
 
+def own_opinions(project: Project) -> QuerySet[Annotation]:
+    """Each annotator's latest label that is their own word: an adjudication knows what the others said."""
+    words = Annotation.objects.filter(project=project, annotator__isnull=False, adjudicates=False)
+    later = Annotation.objects.filter(
+        solution=OuterRef("solution"),
+        annotator=OuterRef("annotator"),
+        adjudicates=False,
+        revision__gt=OuterRef("revision"),
+    )
+    return words.exclude(Exists(later))
+
+
+def is_adjudicated() -> Exists:
+    """Whether somebody has decided on a solution, for querysets of solutions."""
+    return Exists(Annotation.objects.filter(solution=OuterRef("pk"), adjudicates=True))
+
+
 def first_annotations(project: Project) -> QuerySet[Annotation]:
     """What the project's annotators handed in before they could look anything up: first revisions alone."""
     return Annotation.objects.filter(project=project, annotator__isnull=False, revision=1)

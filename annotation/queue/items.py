@@ -1,6 +1,6 @@
 """Queue items and the arithmetic of their places."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
 from django.contrib.auth.models import User
@@ -96,12 +96,21 @@ def lock_items(ids: Iterable[int]) -> list[QueueItem]:
 
 
 def close_places(item: QueueItem) -> None:
-    """Offer no further place on an item whose generation was replaced; does not save."""
+    """Offer no further place on an item; does not save."""
     if item.leased:
         item.wanted = item.leased + item.done
         item.state = State.FULL
     else:
         item.state = State.DONE if item.done >= item.wanted else State.RETIRED
+
+
+def leave_queue(solutions: Collection[int]) -> None:
+    """Offer nobody else these solutions, within the transaction that says why; who has one in hand finishes it."""
+    open_ = QueueItem.objects.filter(solution__in=solutions, state__in=[State.READY, State.FULL])
+    items = lock_items(open_.values_list("pk", flat=True))
+    for item in items:
+        close_places(item)
+    QueueItem.objects.bulk_update(items, ["wanted", "state"], batch_size=1000)
 
 
 def settle(item: QueueItem) -> None:

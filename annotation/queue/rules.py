@@ -8,7 +8,7 @@ from annotation.models import Annotation, Membership
 from annotation.models.queue_policy import QueuePolicy
 
 # All are said of `item`, a queue item. What a person has had is what they have a lease row for: nobody can submit
-# without one. An expired lease of theirs may be renewed.
+# without one, and what they adjudicated leaves the queue. An expired lease of theirs may be renewed.
 FRESH = """NOT EXISTS (
     SELECT FROM annotation_lease mine
     WHERE mine.annotator_id = %(annotator)s AND mine.solution_id = item.solution_id AND mine.state <> 'expired')"""

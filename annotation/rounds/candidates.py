@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from annotation.models import HIDDEN_LANES, Annotation, Lease, Project, Solution, Split, Step
 from annotation.quality.batches import in_use
 from annotation.quality.gold import is_gold, is_practised
+from annotation.quality.statistics import is_adjudicated
 
 Numbers = NDArray[np.int64]
 CHUNK = 5000
@@ -50,13 +51,13 @@ class Candidates:
 
 
 def candidates_of(project: Project) -> Candidates:
-    """Every solution that nobody has in hand, that lacks annotations, that is no gold, and that nobody practised on."""
+    """Every solution that nobody has in hand, that lacks labels, that is no gold, and not practised or decided on."""
     policy = project.policies
     held = Lease.objects.filter(solution=OuterRef("pk"), state=Lease.State.ACTIVE)
     most = max(msgspec.structs.astuple(policy.queue.wanted))
     rows = (
         Solution.objects.filter(project=project)
-        .filter(~Exists(held), ~is_gold(), ~is_practised())
+        .filter(~Exists(held), ~is_gold(), ~is_practised(), ~is_adjudicated())
         .annotate(
             given=Count(
                 "annotations",
