@@ -1,4 +1,4 @@
-import { useMemo, useState } from "preact/hooks";
+import { useEffect, useMemo, useState } from "preact/hooks";
 import { text as words } from "../text";
 import { unifiedDiff, type Change } from "./changes";
 import { Drawn, placeOf } from "./Drawn";
@@ -36,7 +36,12 @@ interface Props {
 export function Code({ lines, language = "", caption = null, unfoldTo = 0, wrap }: Props) {
   const [open, setOpen] = useState(false);
   const start = useMemo(() => beginningOf(lines), [lines]);
-  const fold = !open && start !== null && unfoldTo <= sourceOffset(start.at(-1)!, start.at(-1)!.text.length);
+  const end = start ? endOf(start.at(-1)!) : Infinity;
+  const sought = unfoldTo > end && unfoldTo <= endOf(lines.at(-1)!);
+  const fold = !open && start !== null && !sought;
+  useEffect(() => {
+    if (sought) setOpen(true);
+  }, [sought]);
   const shown = useMemo(() => {
     const visible = fold ? start : lines;
     return DIFFS.includes(language) ? unifiedDiff(visible) : visible;
@@ -52,6 +57,10 @@ export function Code({ lines, language = "", caption = null, unfoldTo = 0, wrap 
       {fold && <Unfold onClick={() => setOpen(true)} label={restOf(lines)} />}
     </figure>
   );
+}
+
+function endOf(line: Line): number {
+  return sourceOffset(line, line.text.length);
 }
 
 function restOf(lines: readonly Line[]): string {

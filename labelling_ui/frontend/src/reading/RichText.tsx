@@ -1,6 +1,6 @@
 import type { ComponentChildren } from "preact";
 import { memo } from "preact/compat";
-import { useMemo, useState } from "preact/hooks";
+import { useEffect, useMemo, useState } from "preact/hooks";
 import { text as words } from "../text";
 import { parse, type Block } from "./blocks";
 import { Code } from "./Code";
@@ -23,6 +23,9 @@ export const RichText = memo(function RichText({ text, unfoldTo = 0 }: { text: s
   const [open, setOpen] = useState(false);
   const end = foldAt(text);
   const fold = !open && end < text.length && unfoldTo <= end;
+  useEffect(() => {
+    if (unfoldTo > end) setOpen(true);
+  }, [unfoldTo, end]);
   const blocks = useMemo(() => parse(fold ? text.slice(0, end) : text), [text, fold]);
   return (
     <div class="rich" dir="auto">

@@ -132,6 +132,7 @@ export const de: Catalogue = {
       error_type: "Art des Fehlers",
       next: "Nächster Schritt",
       previous: "Voriger Schritt",
+      search: "Die Lösung durchsuchen",
       comment: "Kommentar zum Schritt",
       flag: "Zur Durchsicht melden",
       undo: "Rückgängig",
@@ -213,6 +214,14 @@ export const de: Catalogue = {
     lookAgain: "Noch einmal nachsehen",
     home: "Zurück zum Projekt",
     again: (time) => `Sieht um ${time} wieder nach`,
+  },
+  search: {
+    label: "Diese Lösung durchsuchen",
+    place: (at, of) => `${number.format(at)} von ${number.format(of)}`,
+    nothing: "Nicht gefunden",
+    next: "Nächste Stelle",
+    previous: "Vorige Stelle",
+    close: "Suche schließen",
   },
   reading: {
     brokenFormula: "Diese Formel lässt sich nicht setzen; das ist ihr Quelltext.",

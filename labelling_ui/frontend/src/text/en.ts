@@ -136,6 +136,7 @@ export const en = {
       error_type: "Type of error",
       next: "Next step",
       previous: "Previous step",
+      search: "Search the solution",
       comment: "Comment on the step",
       flag: "Flag for a reviewer",
       undo: "Undo",
@@ -211,6 +212,14 @@ export const en = {
     lookAgain: "Look again",
     home: "Back to the project",
     again: (time: string) => `Looks again at ${time}`,
+  },
+  search: {
+    label: "Search this solution",
+    place: (at: number, of: number) => `${number.format(at)} of ${number.format(of)}`,
+    nothing: "Not found",
+    next: "Next place",
+    previous: "Previous place",
+    close: "Close the search",
   },
   reading: {
     brokenFormula: "This formula cannot be typeset; this is its source.",

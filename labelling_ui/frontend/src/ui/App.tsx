@@ -3,6 +3,7 @@ import type { Config } from "../config";
 import type { Session } from "../session/session";
 import type { View } from "../session/view";
 import { FocusClock } from "../session/focus_clock";
+import { Revealed } from "../reading/StepBody";
 import { readiness } from "../state/derived";
 import type { Action } from "../state/model";
 import { text } from "../text";
@@ -15,6 +16,8 @@ import { BlindRun } from "./blind_run";
 import { commandOf, placeOf, type Command } from "./keys";
 import { MiniMap } from "./MiniMap";
 import { Problem } from "./Problem";
+import { SearchBar } from "./SearchBar";
+import { useSearch } from "./searching";
 import { SidePanel } from "./SidePanel";
 import { Solution } from "./Solution";
 
@@ -25,6 +28,7 @@ export function App({ config, session, view }: { config: Config; session: Sessio
   const clock = useFocusClock();
   const [panel, setPanel] = useState<Panel | null>(() => (matchMedia(WIDE).matches ? "guidelines" : null));
   const [skipping, setSkipping] = useState(false);
+  const [searching, setSearching] = useState(false);
   const [commenting, setCommenting] = useState<number | null>(null);
   const [referenceFlipped, setReferenceFlipped] = useState(false);
   const [said, setSaid] = useState("");
@@ -44,6 +48,8 @@ export function App({ config, session, view }: { config: Config; session: Sessio
       },
     };
   }, [session, clock]);
+
+  const search = useSearch(state, searching, hands.act);
 
   const submit = () => {
     hands.spend();
@@ -78,6 +84,9 @@ export function App({ config, session, view }: { config: Config; session: Sessio
       case "error_type":
         focusNext.current = null;
         return document.querySelector<HTMLElement>(".step.current .error-types button")?.focus();
+      case "search":
+        focusNext.current = "#search";
+        return setSearching(true);
       case "reference":
         return setReferenceFlipped(!referenceFlipped);
       case "prompt":
@@ -94,6 +103,7 @@ export function App({ config, session, view }: { config: Config; session: Sessio
   const leave = () => {
     setCommenting(null);
     setSkipping(false);
+    setSearching(false);
     if (state?.work.stop && !state.work.stop.reason) hands.act({ type: "continue" });
     if (!matchMedia(WIDE).matches) setPanel(null);
     focusCurrent();
@@ -137,6 +147,7 @@ export function App({ config, session, view }: { config: Config; session: Sessio
   // key: an effect that ran later would close what that key has opened.
   useLayoutEffect(() => {
     setSkipping(false);
+    setSearching(false);
     setCommenting(null);
     setReferenceFlipped(false);
     window.scrollTo(0, 0);
@@ -169,7 +180,10 @@ export function App({ config, session, view }: { config: Config; session: Sessio
               act={hands.act}
             />
             <section class="solution" aria-label={text.solution.title} data-next={view.nextInHand ? "in-hand" : "awaited"}>
-              <Solution key={lease} state={state} commenting={commenting} act={hands.act} onComment={hands.comment} />
+              {searching && <SearchBar search={search} onClose={leave} />}
+              <Revealed.Provider value={search.hits[search.at] ?? null}>
+                <Solution key={lease} state={state} commenting={commenting} act={hands.act} onComment={hands.comment} />
+              </Revealed.Provider>
               <ActionBar
                 state={state}
                 skipping={skipping}
@@ -187,7 +201,7 @@ export function App({ config, session, view }: { config: Config; session: Sessio
           <IdleScreen idle={view.idle} config={config} onRetry={() => session.wake()} />
         )}
         <aside class="side">
-          {state && <MiniMap state={state} act={hands.act} />}
+          {state && <MiniMap state={state} hits={search.hits} act={hands.act} />}
           {panel && <SidePanel panel={panel} guidelines={config.guidelines} onClose={() => setPanel(null)} />}
         </aside>
       </div>

@@ -1,30 +1,90 @@
+import { memo } from "preact/compat";
+import { useEffect, useMemo } from "preact/hooks";
+import type { Hit } from "../reading/search";
 import { rows } from "../state/derived";
-import { markOf, type Action, type State } from "../state/model";
+import { markOf, type Action, type Answer, type State } from "../state/model";
 import { text } from "../text";
 import { Sign } from "./signs";
 
+/** From here on a square a step would be longer than the page: signs become bars of different heights. */
+const LONG = 60;
+
+interface Props {
+  state: State;
+  hits: readonly Hit[];
+  act: (action: Action) => void;
+}
+
 /** The whole solution at a glance, one square a step. The keyboard has j and k; these squares are for the mouse. */
-export function MiniMap({ state, act }: { state: State; act: (action: Action) => void }) {
+export function MiniMap({ state, hits, act }: Props) {
+  const shown = rows(state);
+  const found = useMemo(() => new Set(hits.map((hit) => hit.step)), [hits]);
+  useInView(shown.map(({ step }) => step.id).join());
   return (
-    <nav class="map" aria-label={text.solution.map}>
-      {rows(state).map(({ step, position, main, reached }) => {
+    <nav class={shown.length > LONG ? "map long" : "map"} aria-label={text.solution.map}>
+      {shown.map(({ step, position, main, reached }) => {
         const { answer, flagged } = markOf(state.work, step.id);
-        const said = reached ? (answer ? text.answers[answer] : text.solution.unrated) : text.solution.notReached;
         return (
-          <button
+          <Square
             key={step.id}
-            type="button"
-            tabIndex={-1}
-            class={[reached ? (answer ?? "open") : "unreached", main ? "" : "other", flagged ? "flag" : ""].join(" ")}
-            aria-current={state.cursor === step.id ? "step" : undefined}
-            aria-label={text.solution.mapStep(position + 1, said)}
-            title={text.solution.mapStep(position + 1, said)}
-            onClick={() => act({ type: "go", step: step.id })}
-          >
-            {reached && answer && <Sign answer={answer} />}
-          </button>
+            step={step.id}
+            position={position}
+            main={main}
+            reached={reached}
+            answer={answer}
+            flagged={flagged}
+            found={found.has(step.id)}
+            current={state.cursor === step.id}
+            act={act}
+          />
         );
       })}
     </nav>
   );
+}
+
+interface SquareProps {
+  step: number;
+  position: number;
+  main: boolean;
+  reached: boolean;
+  answer: Answer | null;
+  flagged: boolean;
+  found: boolean;
+  current: boolean;
+  act: (action: Action) => void;
+}
+
+const Square = memo(function Square({ step, position, main, reached, answer, flagged, found, current, act }: SquareProps) {
+  const said = reached ? (answer ? text.answers[answer] : text.solution.unrated) : text.solution.notReached;
+  const about = text.solution.mapStep(position + 1, said);
+  const classes = [reached ? (answer ?? "open") : "unreached", !main && "other", flagged && "flag", found && "found"];
+  return (
+    <button
+      type="button"
+      tabIndex={-1}
+      class={classes.filter(Boolean).join(" ")}
+      data-map-of={step}
+      aria-current={current ? "step" : undefined}
+      aria-label={about}
+      title={about}
+      onClick={() => act({ type: "go", step })}
+    >
+      {reached && answer && <Sign answer={answer} />}
+    </button>
+  );
+});
+
+/** Marks the squares whose steps are on the screen. Scrolling draws nothing anew: it sets an attribute. */
+function useInView(steps: string): void {
+  useEffect(() => {
+    const observer = new IntersectionObserver((entries) => {
+      for (const { target, isIntersecting } of entries) {
+        const square = document.querySelector(`[data-map-of="${target.id.replace("step-", "")}"]`);
+        square?.toggleAttribute("data-in-view", isIntersecting);
+      }
+    });
+    for (const step of document.querySelectorAll(".step")) observer.observe(step);
+    return () => observer.disconnect();
+  }, [steps]);
 }

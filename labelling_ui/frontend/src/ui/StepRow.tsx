@@ -1,7 +1,6 @@
 import { memo } from "preact/compat";
 import type { Step } from "../api/types";
-import { KindTag } from "../reading/KindTag";
-import { StepText } from "../reading/StepText";
+import { StepBody } from "../reading/StepBody";
 import type { Action, Answer, Mark } from "../state/model";
 import { text } from "../text";
 import { placeOf } from "./keys";
@@ -46,10 +45,7 @@ export const StepRow = memo(function StepRow(props: RowProps) {
       </span>
       <span class="said">{reached && <Said answer={mark.answer} />}</span>
       <div class="body">
-        <KindTag kind={step.kind} />
-        <div class="text" data-text-of={step.id}>
-          <StepText text={step.text} kind={step.kind} />
-        </div>
+        <StepBody step={step} />
         {reached && (
           <>
             <StepNotes {...props} label={label} />

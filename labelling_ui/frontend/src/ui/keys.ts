@@ -6,7 +6,7 @@ export type Command =
   | { type: "move"; by: number }
   | { type: "prompt"; prompt: "skip" }
   | { type: "panel"; panel: "guidelines" | "keys" }
-  | { type: "first_error" | "flag" | "comment" | "error_type" | "reference" | "undo" | "redo" | "submit" | "leave" | "decide" };
+  | { type: "first_error" | "flag" | "comment" | "error_type" | "reference" | "undo" | "redo" | "submit" | "leave" | "decide" | "search" };
 
 export interface Press {
   key: string;
@@ -41,6 +41,7 @@ export const SHORTCUTS: readonly Shortcut[] = [
   { keys: ["t"], command: { type: "error_type" }, group: "rating", about: "error_type" },
   { keys: ["j", "ArrowDown"], command: { type: "move", by: 1 }, group: "moving", about: "next" },
   { keys: ["k", "ArrowUp"], command: { type: "move", by: -1 }, group: "moving", about: "previous" },
+  { keys: ["/"], command: { type: "search" }, group: "moving", about: "search" },
   { keys: ["c"], command: { type: "comment" }, group: "notes", about: "comment" },
   { keys: ["f"], command: { type: "flag" }, group: "notes", about: "flag" },
   { keys: ["z"], command: { type: "undo" }, group: "work", about: "undo" },

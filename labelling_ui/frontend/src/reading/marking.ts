@@ -1,0 +1,22 @@
+import { rangeOf } from "./places";
+import type { Hit } from "./search";
+import { textElement } from "./StepBody";
+
+/** Marks what was found on the page, the current one apart, without changing the page; browsers that cannot go without. */
+export function markHits(hits: readonly Hit[], current: Hit | null): void {
+  if (!("highlights" in CSS)) return;
+  mark("found", hits.filter((hit) => hit !== current));
+  mark("found-here", current ? [current] : []);
+}
+
+function mark(name: string, hits: readonly Hit[]): void {
+  const ranges = hits.flatMap((hit) => rangeShowing(hit) ?? []);
+  if (ranges.length === 0) CSS.highlights.delete(name);
+  else CSS.highlights.set(name, new Highlight(...ranges));
+}
+
+/** The range of the page that shows a hit; null where it is folded away. */
+export function rangeShowing(hit: Hit): Range | null {
+  const element = textElement(hit.step);
+  return element && rangeOf(element, hit);
+}

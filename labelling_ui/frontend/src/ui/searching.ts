@@ -1,0 +1,55 @@
+import { useEffect, useLayoutEffect, useMemo, useState } from "preact/hooks";
+import { markHits, rangeShowing } from "../reading/marking";
+import { find, firstFrom, type Hit } from "../reading/search";
+import { rows } from "../state/derived";
+import type { Action, State } from "../state/model";
+
+export interface Search {
+  sought: string;
+  hits: readonly Hit[];
+  /** Index of the hit that the person is at. */
+  at: number;
+  seek: (sought: string) => void;
+  go: (by: 1 | -1) => void;
+}
+
+/** Searching within the solution on the page; the cursor goes with the hits. `open` is whether it is asked for. */
+export function useSearch(state: State | null, open: boolean, act: (action: Action) => void): Search {
+  const [sought, setSought] = useState("");
+  const [at, setAt] = useState(0);
+  const steps = state?.steps;
+  const shown = state && open ? rows(state).map(({ step }) => step) : [];
+  const shape = shown.map((step) => step.id).join();
+  const hits = useMemo(() => (open ? find(shown, sought) : []), [open, shape, sought]);
+  const here = hits[at] ?? null;
+
+  useEffect(() => setSought(""), [steps]);
+
+  useLayoutEffect(() => {
+    markHits(hits, here);
+    return () => markHits([], null);
+  }, [hits, here, state?.cursor]);
+
+  useLayoutEffect(() => {
+    if (!here) return;
+    const range = rangeShowing(here);
+    range?.startContainer.parentElement?.scrollIntoView({ block: "center" });
+  }, [here]);
+
+  const take = (index: number, among: readonly Hit[]) => {
+    setAt(index);
+    const hit = among[index];
+    if (hit) act({ type: "go", step: hit.step });
+  };
+  return {
+    sought,
+    hits,
+    at,
+    seek: (next) => {
+      setSought(next);
+      const found = find(shown, next);
+      take(firstFrom(found, shown.map((step) => step.id), state?.cursor ?? 0), found);
+    },
+    go: (by) => take((at + by + hits.length) % Math.max(1, hits.length), hits),
+  };
+}
