@@ -162,7 +162,7 @@ class PathStepInline(ReadOnlyInline):
 
 class StepRatingInline(ReadOnlyInline):
     model = models.StepRating
-    fields = ("step", "state", "rating", "flagged", "error_type", "comment")
+    fields = ("step", "state", "rating", "flagged", "error_type", "comment", "spans")
     readonly_fields = fields
 
 

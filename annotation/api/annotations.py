@@ -27,6 +27,15 @@ class NoteField(serializers.CharField):
         super().__init__(required=False, allow_blank=True, max_length=max_length, help_text=help_text)
 
 
+class SpanSerializer(serializers.Serializer):
+    """A stretch of the step's text, in code points; `end` is not in it."""
+
+    start = serializers.IntegerField(min_value=0, max_value=2**31 - 1)
+    end = serializers.IntegerField(min_value=1, max_value=2**31 - 1)
+    error_type = NoteField(max_length=100)
+    comment = NoteField()
+
+
 class RatingSerializer(serializers.Serializer):
     step = IdField()
     state = serializers.ChoiceField(StepRating.State.choices)
@@ -34,6 +43,7 @@ class RatingSerializer(serializers.Serializer):
     flagged = serializers.BooleanField(required=False)
     error_type = NoteField(max_length=100)
     comment = NoteField()
+    spans = serializers.ListField(child=SpanSerializer(), required=False, max_length=200)
 
 
 class PathPositionSerializer(serializers.Serializer):

@@ -65,6 +65,7 @@ class SchemeSerializer(serializers.Serializer):
     stop_at_first_error = serializers.BooleanField()
     rate_alternatives = serializers.BooleanField()
     ask_own_step = serializers.BooleanField()
+    choose_path = serializers.BooleanField()
     error_types = serializers.ListField(child=serializers.CharField())
     reference = serializers.ChoiceField(["shown", "on_request", "hidden"])
 

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from annotation.formats.provenance import Provenance
-from annotation.formats.record import Completion, PathPosition, Rating, Record, RecordAnnotation
+from annotation.formats.record import Completion, PathPosition, Rating, Record, RecordAnnotation, Span
 from annotation.models import Annotation
 from annotation.quality.batches import is_set_aside
 from annotation.statements import fetch_all
@@ -44,7 +44,7 @@ SELECT annotation_id, position, chosen_id, own_text, dwell_ms, native FROM annot
 WHERE annotation_id = ANY(%(ids)s) ORDER BY annotation_id, position
 """
 RATINGS = """
-SELECT annotation_id, step_id, state, rating, flagged, error_type, dimensions FROM annotation_steprating
+SELECT annotation_id, step_id, state, rating, flagged, error_type, dimensions, spans FROM annotation_steprating
 WHERE annotation_id = ANY(%(ids)s) ORDER BY annotation_id, ordinal, id
 """
 Places = dict[int, tuple[int, int]]  # of steps: position and alternative
@@ -152,13 +152,22 @@ def _path(path: Rows, ratings: Rows, places: Places) -> list[PathPosition]:
     for _, position, chosen, own_text, dwell_ms, native in path:
         alternative = None if chosen is None else places[chosen][1]
         found[position] = PathPosition(position, alternative, own_text, dwell_ms, [], _object(native))
-    for _, step, state, rating, flagged, error_type, dimensions in ratings:
+    for _, step, state, rating, flagged, error_type, dimensions, spans in ratings:
         position, alternative = places[step]
         if position not in found:
             found[position] = PathPosition(position)
-        given = Rating(alternative, state, rating, flagged, error_type, dimensions=_object(dimensions))
+        given = Rating(
+            alternative, state, rating, flagged, error_type, dimensions=_object(dimensions), spans=_spans(spans)
+        )
         found[position].ratings.append(given)
     return [found[position] for position in sorted(found)]
+
+
+def _spans(text: str) -> list[Span]:
+    """The places alone: what was said of them could tell who said it."""
+    if text == "[]":
+        return []
+    return [Span(one.start, one.end, one.error_type) for one in msgspec.json.decode(text, type=list[Span])]
 
 
 def _object(text: str) -> dict[str, Any]:

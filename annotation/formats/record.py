@@ -26,6 +26,15 @@ class Completion(msgspec.Struct, omit_defaults=True, gc=False):
     added: bool = False
 
 
+class Span(msgspec.Struct, omit_defaults=True, gc=False):
+    """A stretch of a step's text that a person marked, in code points, `end` not in it; no `comment` in a snapshot."""
+
+    start: int
+    end: int
+    error_type: str = ""
+    comment: str = ""
+
+
 class Rating(msgspec.Struct, omit_defaults=True, gc=False):
     """A word on one completion. `flagged` is None where the format says nothing; a snapshot has no `comment`."""
 
@@ -36,6 +45,7 @@ class Rating(msgspec.Struct, omit_defaults=True, gc=False):
     error_type: str = ""
     comment: str = ""
     dimensions: dict[str, Any] = {}
+    spans: list[Span] = []
 
 
 class PathPosition(msgspec.Struct, omit_defaults=True, gc=False):

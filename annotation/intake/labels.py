@@ -4,6 +4,7 @@ import uuid
 from collections.abc import Sequence
 from typing import Any
 
+import msgspec
 from django.db.models import Max
 from django.utils import timezone
 
@@ -21,7 +22,7 @@ FIELDS = {
     ),
     PathStep: ("annotation", "position", "chosen", "own_text", "dwell_ms", "native"),
     StepRating: (
-        "annotation", "step", "ordinal", "state", "rating", "flagged", "error_type", "comment", "dimensions",
+        "annotation", "step", "ordinal", "state", "rating", "flagged", "error_type", "comment", "dimensions", "spans",
     ),
 }  # fmt: skip
 NO_REASON = "not given in the imported file"
@@ -110,6 +111,7 @@ class Labels:
                     rating.error_type,
                     rating.comment,
                     rating.dimensions,
+                    msgspec.to_builtins(rating.spans),
                 )
 
     def _find_sources(self, labels: list[RecordAnnotation]) -> dict[tuple[str, str], int]:

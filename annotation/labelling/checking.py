@@ -20,7 +20,7 @@ def check(submission: Submission, positions: Sequence[Mapping[int, int]], scheme
     _check_places(submission.path, positions)
     for index, place in enumerate(submission.path):
         _check_choice(f"path[{index}]", place, positions[place.position], scheme)
-    ends = _ends_at_error(submission.path) if scheme.stop_at_first_error else None
+    ends = _ends_at_error(submission.path, scheme) if scheme.stop_at_first_error else None
     if ends is not None:
         _check_nothing_after(submission.path, ends)
         if submission.finish_reason == "solution":
@@ -64,7 +64,8 @@ def _check_choice(field: str, place: GivenPosition, here: Mapping[int, int], sch
             _refuse(f"{at}.step", f"Step {given.step} is rated twice.")
         _check_rating(at, given, scheme)
         seen[given.step] = given
-    if not scheme.rate_alternatives and sum(given.state != "not_reached" for given in place.ratings) > 1:
+    one_alone = not (scheme.rate_alternatives or scheme.choose_path)
+    if one_alone and sum(given.state != "not_reached" for given in place.ratings) > 1:
         _refuse(f"{field}.ratings", "This project asks for one completion a position.")
     if place.own_text is not None:
         if place.chosen is not None:
@@ -94,10 +95,14 @@ def _check_rating(field: str, given: GivenRating, scheme: LabelScheme) -> None:
         _refuse(f"{field}.error_type", f"'{given.error_type}' is not an error type of this project ({known}).")
 
 
-def _ends_at_error(path: Sequence[GivenPosition]) -> int | None:
-    """Where a path ends that stops at the first error: nothing chosen, and something rated -1."""
+def _ends_at_error(path: Sequence[GivenPosition], scheme: LabelScheme) -> int | None:
+    """Where a path ends that stops at the first error: nothing chosen, and something rated -1.
+
+    Where the path is chosen, a step of the person's own goes on.
+    """
     for place in path:
-        if place.chosen is None and any(given.rating == -1 for given in place.ratings):
+        goes_on = place.chosen is not None or (scheme.choose_path and place.own_text is not None)
+        if not goes_on and any(given.rating == -1 for given in place.ratings):
             return place.position
     return None
 
@@ -124,7 +129,7 @@ def _check_finish(
     if finish == "found_error" and (error is None or error < 0):
         _refuse("finish_reason", "'found_error' needs a step on the path that is rated -1.")
     stops = scheme.stop_at_first_error
-    last = error if finish == "found_error" and stops else len(positions) - 1
+    last = error if finish == "found_error" and stops else _last_asked(submission.path, positions, scheme)
     for position in range(len(positions)):
         if last is not None and position > last:
             return
@@ -132,6 +137,13 @@ def _check_finish(
         continues = place is not None and (place.chosen is not None or place.own_text is not None)
         if not continues and not (finish == "found_error" and stops and position == last):
             _refuse(f"path[{position}]", f"The step at position {position} is neither rated nor marked as unsure.")
+
+
+def _last_asked(path: Sequence[GivenPosition], positions: Sequence[Mapping[int, int]], scheme: LabelScheme) -> int:
+    """The position up to which there has to be a path: where it is chosen, the person says where the solution ends."""
+    if not scheme.choose_path:
+        return len(positions) - 1
+    return max((place.position for place in path if _reached(place)), default=0)
 
 
 def _refuse(field: str, message: str) -> None:

@@ -27,13 +27,13 @@ WITH kept AS (
     SELECT kept.id, place.position, place.chosen, place.own_text, place.dwell_ms, '{{}}' FROM kept, place
 ), ratings AS (
     INSERT INTO annotation_steprating (
-        annotation_id, step_id, ordinal, state, rating, flagged, error_type, comment, dimensions)
+        annotation_id, step_id, ordinal, state, rating, flagged, error_type, comment, dimensions, spans)
     SELECT kept.id, given.step, given.ordinal - 1, given.state, given.rating, given.flagged, given.error_type,
-        given.comment, '{{}}'
+        given.comment, '{{}}', coalesce(given.spans, '[]')
     FROM kept, place, ROWS FROM (
         json_to_recordset(place.ratings)
-            AS (step bigint, state text, rating int, flagged boolean, error_type text, comment text)
-    ) WITH ORDINALITY AS given(step, state, rating, flagged, error_type, comment, ordinal)
+            AS (step bigint, state text, rating int, flagged boolean, error_type text, comment text, spans jsonb)
+    ) WITH ORDINALITY AS given(step, state, rating, flagged, error_type, comment, spans, ordinal)
 )
 SELECT {columns(Annotation)} FROM kept AS annotation_annotation
 """

@@ -10,8 +10,20 @@ RatingState = Literal["rated", "unsure", "not_reached"]
 FinishReason = Literal["solution", "found_error", "give_up", "bad_problem"]
 
 
+class GivenSpan(msgspec.Struct, frozen=True):
+    """A marked stretch of a step's text, in code points; `end` is not in it."""
+
+    start: int
+    end: int
+    error_type: str = ""
+    comment: str = ""
+
+
 class GivenRating(msgspec.Struct, frozen=True):
-    """A word on the completion `step` (its id)."""
+    """A word on the completion `step` (its id).
+
+    What is UNSET stays out of the payload's hash: a submission that knows nothing of it keeps the hash it had.
+    """
 
     step: int
     state: RatingState
@@ -19,6 +31,7 @@ class GivenRating(msgspec.Struct, frozen=True):
     flagged: bool = False
     error_type: str = ""
     comment: str = ""
+    spans: list[GivenSpan] | msgspec.UnsetType = msgspec.UNSET
 
 
 class GivenPosition(msgspec.Struct, frozen=True):

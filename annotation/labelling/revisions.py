@@ -40,6 +40,7 @@ def as_given(annotation: Annotation) -> dict[str, Any]:
                 "flagged": bool(rating.flagged),
                 "error_type": rating.error_type,
                 "comment": rating.comment,
+                **({"spans": rating.spans} if rating.spans else {}),
             }
         )
     return {

@@ -15,6 +15,7 @@ from annotation.labelling.keeping import keep
 from annotation.labelling.payload import Submission
 from annotation.labelling.revisions import as_given
 from annotation.labelling.sending_back import answer
+from annotation.labelling.spans import check_spans
 from annotation.models import Annotation, Draft, Lease, Membership, Project, QueueItem, Solution
 from annotation.queue.leases import end, lock_held
 from annotation.statements import columns, fetch_all, fetch_one, instance
@@ -69,7 +70,9 @@ def submit_annotation(*, by: User, project: Project, submission: Submission) -> 
     if earlier is not None:
         return Submitted(same(earlier, membership, submission), created=False)
     positions = positions_of(project, submission.solution)
-    first_error = check(submission, positions, project.label_scheme)
+    scheme = project.label_scheme
+    first_error = check(submission, positions, scheme)
+    check_spans(submission, scheme)
     lease, item = _lease_of(membership, submission)
     _check_seen(submission, latest)
     counted = _take_place(lease, item)

@@ -108,7 +108,8 @@ class StepRating(models.Model):
 
     `ordinal` is the order in which the completions of the position stood before the person.
     `flagged` is null where the source format says nothing. `dimensions` has room for what a project
-    rates beside correctness.
+    rates beside correctness. `spans` are stretches of the step's text that the person marked, in the order in which
+    they did: `start` and `end` in code points, `error_type` and `comment`, "" for none.
     """
 
     class State(models.TextChoices):
@@ -125,6 +126,7 @@ class StepRating(models.Model):
     error_type = models.CharField(max_length=100, blank=True)
     comment = models.TextField(blank=True)
     dimensions = models.JSONField(default=dict, blank=True)
+    spans = models.JSONField(default=list, blank=True)
 
     class Meta:
         constraints = [

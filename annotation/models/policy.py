@@ -32,11 +32,17 @@ Positive = Annotated[int, msgspec.Meta(ge=1)]
 
 
 class LabelScheme(msgspec.Struct, forbid_unknown_fields=True):
-    """How annotators rate. The default is PRM800K phase 2: stop at the first error."""
+    """How annotators rate. The default is PRM800K phase 2: stop at the first error.
+
+    `choose_path` is PRM800K phase 1: at each position one of the candidates, or a step of the person's own
+    (`ask_own_step`), is the way on, and only then the next position's candidates are shown. `rate_alternatives` then
+    asks for a rating of every candidate that was shown, without it the one that is taken is enough.
+    """
 
     stop_at_first_error: bool = True
     rate_alternatives: bool = True
     ask_own_step: bool = False
+    choose_path: bool = False
     error_types: list[str] = []
     reference: Literal["shown", "on_request", "hidden"] = "shown"
 

@@ -40,6 +40,11 @@ class SettingsForm(QueueFields, RoundsFields, GoldFields, AgreementFields):
     stop_at_first_error = forms.BooleanField(required=False, label=gettext_lazy("Stop at the first error"))
     rate_alternatives = forms.BooleanField(required=False, label=gettext_lazy("Rate the alternatives at a position"))
     ask_own_step = forms.BooleanField(required=False, label=gettext_lazy("Ask for a step of their own at the error"))
+    choose_path = forms.BooleanField(
+        required=False,
+        label=gettext_lazy("Let them choose the way at each position"),
+        help_text=gettext_lazy("PRM800K phase 1: candidates are rated, one is taken, and the solution grows"),
+    )
     reference = forms.ChoiceField(
         choices=[
             ("shown", gettext_lazy("shown")),
@@ -156,7 +161,7 @@ class SettingsForm(QueueFields, RoundsFields, GoldFields, AgreementFields):
     )
 
     general = ("name", "guidelines")
-    scheme = ("stop_at_first_error", "rate_alternatives", "ask_own_step", "reference", "error_types")
+    scheme = ("stop_at_first_error", "rate_alternatives", "ask_own_step", "choose_path", "reference", "error_types")
     queue = ("generation_budget", *MIX)
     rounds = (
         "acquisition",

@@ -80,7 +80,16 @@ def error_with_all_that_can_be_said(steps):
         place(0, word(first, 1), chosen=first),
         place(
             1,
-            word(wrong, -1, error_type="slip", comment="carol@example.org says it is four"),
+            word(
+                wrong,
+                -1,
+                error_type="slip",
+                comment="carol@example.org says it is four",
+                spans=[
+                    {"start": 8, "end": 9, "error_type": "slip", "comment": "Carol counts four"},
+                    {"start": 0, "end": 5},
+                ],
+            ),
             word(right, 1),
             own_text="2 + 2 is 4.",
         ),
@@ -132,7 +141,10 @@ def test_every_kind_of_label_comes_back_in_records_the_latest_revision_alone(exp
         place(1, {"alternative": 0, "state": "unsure", "flagged": False}, chosen=0),
         place(2, {"alternative": 0, "state": "rated", "rating": 0, "flagged": False}, chosen=0),
     ]
-    wrong = {"alternative": 0, "state": "rated", "rating": -1, "flagged": False, "error_type": "slip"}
+    wrong = {
+        "alternative": 0, "state": "rated", "rating": -1, "flagged": False, "error_type": "slip",
+        "spans": [{"start": 8, "end": 9, "error_type": "slip"}, {"start": 0, "end": 5}],
+    }  # fmt: skip
     right = {"alternative": 1, "state": "rated", "rating": 1, "flagged": False}
     assert told["error"]["path"][1] == {"position": 1, "own_text": "2 + 2 is 4.", "ratings": [wrong, right]}
     assert [len(told[name]["path"]) for name in ("gave_up", "bad")] == [1, 1]

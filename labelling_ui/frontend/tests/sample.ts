@@ -4,6 +4,7 @@ export const SCHEME: Scheme = {
   stop_at_first_error: true,
   rate_alternatives: true,
   ask_own_step: false,
+  choose_path: false,
   error_types: [],
   reference: "shown",
 };

@@ -2678,6 +2678,7 @@ export interface components {
             flagged?: boolean;
             error_type?: string;
             comment?: string;
+            spans?: components["schemas"]["Span"][];
         };
         RatingRequest: {
             /** Format: int64 */
@@ -2687,6 +2688,7 @@ export interface components {
             flagged?: boolean;
             error_type?: string;
             comment?: string;
+            spans?: components["schemas"]["SpanRequest"][];
         };
         /**
          * @description * `rated` - Rated
@@ -2863,6 +2865,7 @@ export interface components {
             stop_at_first_error: boolean;
             rate_alternatives: boolean;
             ask_own_step: boolean;
+            choose_path: boolean;
             error_types: string[];
             reference: components["schemas"]["ReferenceEnum"];
         };
@@ -3039,6 +3042,20 @@ export interface components {
          * @enum {string}
          */
         SourceKindEnum: "human" | "simulated" | "consensus" | "model_judge" | "monte_carlo" | "heuristic";
+        /** @description A stretch of the step's text, in code points; `end` is not in it. */
+        Span: {
+            start: number;
+            end: number;
+            error_type?: string;
+            comment?: string;
+        };
+        /** @description A stretch of the step's text, in code points; `end` is not in it. */
+        SpanRequest: {
+            start: number;
+            end: number;
+            error_type?: string;
+            comment?: string;
+        };
         Stage: {
             name: components["schemas"]["StageName"];
             state?: components["schemas"]["StageState"];

@@ -1,5 +1,5 @@
 import type { State, Work } from "./model";
-import { BLANK_WORK } from "./model";
+import { BLANK_MARK, BLANK_WORK } from "./model";
 import { rows } from "./derived";
 
 /** Unsubmitted work as it is kept in the browser and on the server. */
@@ -31,12 +31,18 @@ export function parseDraft(body: unknown): DraftBody | null {
   if (draft.format !== 1 || typeof draft.work !== "object" || draft.work === null) return null;
   return {
     format: 1,
-    work: { ...BLANK_WORK, ...draft.work },
+    work: completed(draft.work),
     cursor: Number(draft.cursor ?? 0),
     dwell_ms: draft.dwell_ms ?? {},
     total_ms: Number(draft.total_ms ?? 0),
     edited_at: typeof draft.edited_at === "string" ? draft.edited_at : "",
   };
+}
+
+/** Work of an older page, with what that page did not know of. */
+function completed(work: Work): Work {
+  const marks = Object.entries(work.marks ?? {}).map(([step, mark]) => [step, { ...BLANK_MARK, ...mark }]);
+  return { ...BLANK_WORK, ...work, marks: Object.fromEntries(marks) };
 }
 
 /** Puts a draft into a fresh state. Where the cursor's step is not there any more, the first step has it. */

@@ -1,4 +1,5 @@
 import type { Scheme, StepPosition } from "../api/types";
+import type { Span, SpanAction } from "./spans";
 
 /** What a person can say of a step. Nothing said is null; a step after the first error is never asked about. */
 export type Answer = "good" | "neutral" | "bad" | "unsure";
@@ -8,9 +9,11 @@ export interface Mark {
   readonly flagged: boolean;
   readonly errorType: string;
   readonly comment: string;
+  /** What was marked in the text, in the order in which it was. */
+  readonly spans: readonly Span[];
 }
 
-export const BLANK_MARK: Mark = { answer: null, flagged: false, errorType: "", comment: "" };
+export const BLANK_MARK: Mark = { answer: null, flagged: false, errorType: "", comment: "", spans: [] };
 
 /** The person ends the work without rating to the end. */
 export interface Stop {
@@ -52,6 +55,7 @@ export interface State {
 }
 
 export type Action =
+  | SpanAction
   | { type: "rate"; step: number; answer: Answer }
   | { type: "first_error"; step: number }
   | { type: "flag"; step: number }

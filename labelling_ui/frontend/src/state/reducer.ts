@@ -1,6 +1,7 @@
 import type { Task } from "../api/types";
 import { left, rows, type Row } from "./derived";
 import { BLANK_WORK, markOf, type Action, type Answer, type Mark, type State, type Work } from "./model";
+import { reduceSpans, withoutErrorTypes, type SpanAction } from "./spans";
 
 const UNDO_DEPTH = 500;
 
@@ -33,6 +34,11 @@ export function reduce(state: State, action: Action): State {
       return changeMark(state, action.step, (mark) => ({ ...mark, errorType: action.value }));
     case "step_comment":
       return changeMark(state, action.step, (mark) => ({ ...mark, comment: action.value }), `step ${action.step}`);
+    case "mark_span":
+    case "span_comment":
+    case "span_error_type":
+    case "remove_span":
+      return changeSpans(state, action);
     case "own_step":
       return change(
         state,
@@ -85,9 +91,18 @@ function changeMark(state: State, step: number, edit: (mark: Mark) => Mark, typi
   return change(state, withMark(state.work, step, edit(markOf(state.work, step))), { cursor: step, typing });
 }
 
-/** An error type belongs to a bad step: it goes with the rating. */
+function changeSpans(state: State, action: SpanAction): State {
+  const { answer, spans } = markOf(state.work, action.step);
+  const after = reduceSpans(spans, action);
+  if (after === spans || (action.type === "span_error_type" && answer !== "bad")) return state;
+  const typing = action.type === "span_comment" ? `span ${action.index} of ${action.step}` : null;
+  return changeMark(state, action.step, (mark) => ({ ...mark, spans: after }), typing);
+}
+
+/** Error types belong to a bad step: they go with the rating. */
 function answered(mark: Mark, answer: Answer): Mark {
-  return { ...mark, answer, errorType: answer === "bad" ? mark.errorType : "" };
+  if (answer === "bad") return { ...mark, answer };
+  return { ...mark, answer, errorType: "", spans: withoutErrorTypes(mark.spans) };
 }
 
 function rate(state: State, step: number, answer: Answer): State {

@@ -1,6 +1,7 @@
 import type { OwnLabel, Task } from "../api/types";
 import type { DraftBody } from "./draft";
 import { BLANK_WORK, type Answer, type Mark, type Work } from "./model";
+import { fromGiven } from "./spans";
 
 const ANSWERS: Record<number, Answer> = { 1: "good", 0: "neutral", [-1]: "bad" };
 
@@ -41,6 +42,7 @@ function toMark(said: Said): Mark {
     flagged: said.flagged ?? false,
     errorType: said.error_type ?? "",
     comment: said.comment ?? "",
+    spans: fromGiven(said.spans),
   };
   if (said.state === "unsure") return { ...notes, answer: "unsure" };
   return { ...notes, answer: said.state === "rated" && said.rating != null ? (ANSWERS[said.rating] ?? null) : null };

@@ -1,6 +1,7 @@
 import type { PathEntry, Rating, StepJudgement, Submission, Task } from "../api/types";
 import { firstErrorIndex, ownStepPosition, readiness, rows } from "./derived";
 import { markOf, type Answer, type Mark, type State } from "./model";
+import { toGiven } from "./spans";
 
 const RATINGS: Record<Exclude<Answer, "unsure">, Rating> = { good: 1, neutral: 0, bad: -1 };
 
@@ -51,9 +52,11 @@ function toJudgement(step: number, mark: Mark | null): StepJudgement {
     flagged: mark?.flagged ?? false,
     error_type: mark?.errorType ?? "",
     comment: mark?.comment.trim() ?? "",
+    spans: toGiven(mark?.spans ?? []),
   };
   const answer = mark?.answer ?? null;
-  if (answer === null) return { step, state: "not_reached", rating: null, ...notes };
+  // What is not reached has nothing marked in it: the server would say so.
+  if (answer === null) return { step, state: "not_reached", rating: null, ...notes, spans: [] };
   if (answer === "unsure") return { step, state: "unsure", rating: null, ...notes };
   return { step, state: "rated", rating: RATINGS[answer], ...notes };
 }

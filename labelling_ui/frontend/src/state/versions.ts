@@ -40,5 +40,8 @@ function ofStep(said: Said): string {
   const rating = { 1: text.answers.good, 0: text.answers.neutral, [-1]: text.answers.bad }[said.rating ?? 2];
   const answer = said.state === "unsure" ? text.answers.unsure : (rating ?? text.solution.unrated);
   const flag = said.flagged ? text.solution.flagged.toLowerCase() : "";
-  return [answer, said.error_type, flag, said.comment && `“${said.comment}”`].filter(Boolean).join(", ");
+  const marked = (said.spans ?? []).map(({ start, end, error_type: type, comment }) =>
+    [text.versions.marked(start + 1, end), type, comment && `“${comment}”`].filter(Boolean).join(" "),
+  );
+  return [answer, said.error_type, flag, said.comment && `“${said.comment}”`, ...marked].filter(Boolean).join(", ");
 }

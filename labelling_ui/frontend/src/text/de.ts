@@ -182,6 +182,7 @@ export const de: Catalogue = {
     note: "Notiz",
     reference: "Referenz",
     ownStep: (n) => `Ihr eigener Schritt ${n}`,
+    marked: (from, to) => `Zeichen ${number.format(from)} bis ${number.format(to)} markiert`,
     finish: {
       solution: "kein Fehler",
       found_error: "Fehler gefunden",

@@ -183,6 +183,7 @@ export const en = {
     note: "Note",
     reference: "Reference",
     ownStep: (n: number) => `Your own step ${n}`,
+    marked: (from: number, to: number) => `marked characters ${number.format(from)} to ${number.format(to)}`,
     finish: {
       solution: "no error",
       found_error: "error found",

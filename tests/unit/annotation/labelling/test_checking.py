@@ -15,6 +15,8 @@ from annotation.models import LabelScheme
 POSITIONS = [{10: 0}, {20: 0, 21: 1}, {30: 0}]
 PHASE_2 = LabelScheme(error_types=["slip"], ask_own_step=True)
 EVERY_STEP = LabelScheme(stop_at_first_error=False)
+PHASE_1 = LabelScheme(choose_path=True, ask_own_step=True)
+PHASE_1_TO_THE_END = LabelScheme(choose_path=True, stop_at_first_error=False)
 
 
 def at(position, *words, chosen=None, own=None):
@@ -50,6 +52,14 @@ def submission(path, finish="solution", **fields):
         (PHASE_2, [], "bad_problem", None),
         (EVERY_STEP, [at(0, (10, -1), chosen=10), SECOND, LAST], "found_error", 0),
         (EVERY_STEP, [FIRST, at(1, (20, -1), chosen=20), at(2, (30, -1), chosen=30)], "solution", 1),
+        (PHASE_1, [FIRST, at(1, (20, 0), (21, 1), chosen=21), LAST], "solution", -1),
+        (PHASE_1, [FIRST, at(1, (20, -1), (21, -1), own="5x = 6x - 14"), LAST], "solution", -1),
+        (PHASE_1, [FIRST, at(1, (20, -1), (21, 1), chosen=21)], "solution", -1),
+        (PHASE_1, [FIRST, at(1, (20, -1), (21, -1), own="So x = 14.")], "solution", -1),
+        (PHASE_1, [FIRST, at(1, (20, -1), (21, -1))], "found_error", 1),
+        (PHASE_1, [at(0, (10, -1), own="mine"), at(1, (20, -1), (21, -1)), NOT_REACHED], "found_error", 1),
+        (PHASE_1, [FIRST, at(1, (20, 1))], "give_up", None),
+        (PHASE_1_TO_THE_END, [FIRST, at(1, (20, -1), (21, -1), chosen=21), LAST], "found_error", 1),
     ],
 )
 def test_what_holds(scheme, path, finish, first_error):
@@ -82,6 +92,12 @@ def test_what_holds(scheme, path, finish, first_error):
         (PHASE_2, [at(0, (10, 1)), SECOND, LAST], "solution", "path[0]"),
         (PHASE_2, [at(0), at(1, (20, -1))], "found_error", "finish_reason"),
         (EVERY_STEP, [at(0, (10, -1), chosen=10)], "found_error", "path[1]"),
+        (PHASE_1, [FIRST, at(1, (20, -1), (21, 1)), LAST], "solution", "path[2]"),
+        (PHASE_1, [FIRST, at(1, (20, -1), (21, -1))], "solution", "finish_reason"),
+        (PHASE_1, [FIRST, at(1, (20, 0), (21, 1))], "solution", "path[1]"),
+        (PHASE_1, [FIRST, at(1), LAST], "solution", "path[1]"),
+        (PHASE_1, [FIRST, at(1, (20, -1), chosen=20), LAST], "found_error", "path[1].chosen"),
+        (PHASE_1, [], "solution", "path[0]"),
         (PHASE_2, [FIRST], "give_up", "reason"),
         (PHASE_2, [FIRST], "bad_problem", "reason"),
     ],
@@ -140,7 +156,11 @@ def sane_paths(draw):
     finish=st.sampled_from(["solution", "found_error", "give_up", "bad_problem"]),
     reason=st.sampled_from(["", "because"]),
     scheme=st.builds(
-        LabelScheme, stop_at_first_error=st.booleans(), rate_alternatives=st.booleans(), ask_own_step=st.booleans()
+        LabelScheme,
+        stop_at_first_error=st.booleans(),
+        rate_alternatives=st.booleans(),
+        ask_own_step=st.booleans(),
+        choose_path=st.booleans(),
     ),
 )
 def test_whatever_comes_is_refused_by_name_or_is_sound(path, finish, reason, scheme):
@@ -161,8 +181,11 @@ def test_whatever_comes_is_refused_by_name_or_is_sound(path, finish, reason, sch
         assert error is not None
         assert error >= 0
     if finish == "solution":
-        assert len(path) == len(POSITIONS)
         assert error is not None
+        assert scheme.choose_path or len(path) == len(POSITIONS)
+        goes_on = [place.chosen is not None or place.own_text is not None for place in path]
+        assert goes_on[0]
+        assert goes_on == sorted(goes_on, reverse=True)
     if scheme.stop_at_first_error and finish == "found_error":
         rest = [word for place in path if place.position > error for word in place.ratings]
         assert all(word.state == "not_reached" for word in rest)

@@ -1,0 +1,82 @@
+import type { StepJudgement } from "../api/types";
+
+/** A stretch of a step's text that the person marked, in code points; `end` is not in it. */
+export interface Span {
+  readonly start: number;
+  readonly end: number;
+  readonly errorType: string;
+  readonly comment: string;
+}
+
+export type SpanAction =
+  | { type: "mark_span"; step: number; start: number; end: number }
+  | { type: "span_comment"; step: number; index: number; value: string }
+  | { type: "span_error_type"; step: number; index: number; value: string }
+  | { type: "remove_span"; step: number; index: number };
+
+type Spans = readonly Span[];
+
+/** The spans of a step after an action; the same array where it changes nothing. */
+export function reduceSpans(spans: Spans, action: SpanAction): Spans {
+  switch (action.type) {
+    case "mark_span": {
+      const { start, end } = action;
+      if (start >= end || indexOfSpan(spans, start, end) >= 0) return spans;
+      return [...spans, { start, end, errorType: "", comment: "" }];
+    }
+    case "span_comment":
+      return changed(spans, action.index, { comment: action.value });
+    case "span_error_type":
+      return changed(spans, action.index, { errorType: action.value });
+    case "remove_span":
+      return spans[action.index] ? spans.filter((_, index) => index !== action.index) : spans;
+  }
+}
+
+function changed(spans: Spans, at: number, change: Partial<Span>): Spans {
+  return spans[at] ? spans.map((span, index) => (index === at ? { ...span, ...change } : span)) : spans;
+}
+
+export function indexOfSpan(spans: Spans, start: number, end: number): number {
+  return spans.findIndex((span) => span.start === start && span.end === end);
+}
+
+/** Types of error belong to a bad step: they go with the rating. */
+export function withoutErrorTypes(spans: Spans): Spans {
+  return spans.some((span) => span.errorType) ? spans.map((span) => ({ ...span, errorType: "" })) : spans;
+}
+
+type Given = StepJudgement["spans"];
+
+export function toGiven(spans: Spans): Given {
+  return spans.map(({ start, end, errorType, comment }) => ({
+    start,
+    end,
+    error_type: errorType,
+    comment: comment.trim(),
+  }));
+}
+
+export function fromGiven(given: Given | undefined): Spans {
+  return (given ?? []).map(({ start, end, error_type: errorType = "", comment = "" }) => ({
+    start,
+    end,
+    errorType,
+    comment,
+  }));
+}
+
+/** The marked text itself: offsets count code points, JavaScript's strings count their halves. */
+export function quoted(text: string, { start, end }: Pick<Span, "start" | "end">): string {
+  return Array.from(text).slice(start, end).join("");
+}
+
+/** How many code points stand before an index of a string. */
+export function codePointsTo(text: string, index: number): number {
+  return Array.from(text.slice(0, index)).length;
+}
+
+/** The index in a string of its n-th code point. */
+export function indexOfCodePoint(text: string, n: number): number {
+  return Array.from(text).slice(0, n).join("").length;
+}
