@@ -2,28 +2,47 @@
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any, Literal
+from itertools import zip_longest
+from typing import Any
 
 import msgspec
 
 from annotation.formats.path import first_error
 from annotation.formats.reading import Unreadable
-from annotation.formats.record import PathPosition, Rating, Record, RecordAnnotation, SourceKind
+from annotation.formats.record import (
+    FinishReason,
+    PathPosition,
+    Rating,
+    Record,
+    RecordAnnotation,
+    SourceKind,
+    StepKind,
+)
 
 NONE = -1
 _INDEX = re.compile(r"\s*[0-9]{1,9}\s*")
 
 
 def rated_label(
-    ratings: Sequence[int | None], *, kind: SourceKind, name: str, native: dict[str, Any] | None = None
+    ratings: Sequence[int | None],
+    *,
+    kind: SourceKind,
+    name: str,
+    kinds: Iterable[StepKind] = (),
+    native: dict[str, Any] | None = None,
 ) -> RecordAnnotation:
-    """A label with one rating a step of the sampled path; None where the file says nothing of a step."""
+    """A label with one rating a step of the sampled path; None where the file says nothing of a step.
+
+    `kinds` of the steps tell which of them nobody is expected to rate: what a tool answered. Where another is left
+    out and none is rated -1, nobody has said that there is no error: the label counts as given up.
+    """
     path = [
         PathPosition(position, chosen=0, ratings=[] if rating is None else [Rating(0, "rated", rating=rating)])
         for position, rating in enumerate(ratings)
     ]
-    finish: Literal["solution", "found_error"] = "found_error" if -1 in ratings else "solution"
-    known = None not in ratings or -1 in ratings[: ratings.index(None)]
+    judged = [one for one, kind_of_step in zip_longest(ratings, kinds) if (one, kind_of_step) != (None, "observation")]
+    finish: FinishReason = "found_error" if -1 in judged else "give_up" if None in judged else "solution"
+    known = None not in judged or -1 in judged[: judged.index(None)]
     return RecordAnnotation(
         source_kind=kind,
         source_name=name,

@@ -66,14 +66,16 @@ def record_of(value: Any) -> Record:
         raise Unreadable("messages", "no user asks for anything")
     steps = line.messages[start + 1 :]
     labels = _labels(line, start)
+    kinds = [_kind(message, number == len(steps)) for number, message in enumerate(steps, start=1)]
     return Record(
         problem=_text(line.messages[start]),
-        positions=[[Completion(_step(message), kind=_kind(message, number == len(steps)))] for number, message in
-                   enumerate(steps, start=1)],
+        positions=[[Completion(_step(message), kind=kind)] for message, kind in zip(steps, kinds, strict=True)],
         final_answer_correct={1: True, -1: False}.get(line.final_label or 0),
         extra={key: value[key] for key in value if key != "step_labels"},
         annotations=[] if labels is None else [
-            rated_label(labels, kind="human", name=SOURCE, native={"step_labels": value["step_labels"]})
+            rated_label(
+                labels, kind="human", name=SOURCE, kinds=kinds, native={"step_labels": value["step_labels"]}
+            )
         ],
     )  # fmt: skip
 

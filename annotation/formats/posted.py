@@ -13,7 +13,7 @@ import msgspec
 from annotation.formats import plain
 from annotation.formats.given import index_label, rated_label
 from annotation.formats.reading import Numbered, Unreadable, read_records
-from annotation.formats.record import Record, RecordAnnotation, SourceKind
+from annotation.formats.record import Record, RecordAnnotation, SourceKind, StepKind
 
 Rated = Literal[-1, 0, 1] | None
 
@@ -66,20 +66,23 @@ def _record(value: Any) -> Record:
     for number, scores in enumerate(posted.step_scores):
         _check_count(f"step_scores[{number}].scores", len(scores.scores), len(record.positions))
     record.annotations = [
-        _label(f"labels[{number}]", label, len(record.positions)) for number, label in enumerate(posted.labels)
+        _label(f"labels[{number}]", label, [at[0].kind for at in record.positions])
+        for number, label in enumerate(posted.labels)
     ]
     return record
 
 
-def _label(field: str, label: PostedLabel, count: int) -> RecordAnnotation:
+def _label(field: str, label: PostedLabel, kinds: list[StepKind]) -> RecordAnnotation:
     if (label.ratings is None) == (label.first_error is None):
         raise Unreadable(field, "has either ratings or first_error")
     if label.ratings is not None:
-        _check_count(f"{field}.ratings", len(label.ratings), count)
-        made = rated_label(label.ratings, kind=label.kind, name=label.name)
+        _check_count(f"{field}.ratings", len(label.ratings), len(kinds))
+        made = rated_label(label.ratings, kind=label.kind, name=label.name, kinds=kinds)
     else:
         assert label.first_error is not None
-        made = index_label(label.first_error, count, field=f"{field}.first_error", kind=label.kind, name=label.name)
+        made = index_label(
+            label.first_error, len(kinds), field=f"{field}.first_error", kind=label.kind, name=label.name
+        )
     made.source_detail = label.detail
     return made
 

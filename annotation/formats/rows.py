@@ -8,7 +8,6 @@ import msgspec
 from annotation.formats import cells
 from annotation.formats.given import NONE, index_label, rated_label
 from annotation.formats.mapping import Column, LabelMapping, MadeBy, Mapping, SourceMapping, StepsMapping
-from annotation.formats.path import first_error
 from annotation.formats.provenance import OutcomeSource, Provenance
 from annotation.formats.reading import Unreadable, validation_fault
 from annotation.formats.record import Completion, Record, RecordAnnotation, SourceKind, StepKind
@@ -136,17 +135,12 @@ def _label(row: Row, label: LabelMapping, kinds: list[StepKind]) -> RecordAnnota
     if len(ratings) != len(kinds) and not (len(ratings) < len(kinds) and ratings[-1] == -1):
         raise Unreadable(column, f"{len(ratings)} labels for {len(kinds)} steps")
     kind_of_source, name, detail = source_of(row, label.source)
-    told = rated_label(ratings, kind=kind_of_source, name=name)
+    told = rated_label(ratings, kind=kind_of_source, name=name, kinds=kinds[: len(ratings)])
     told.source_detail = detail
     if label.scale == "share":
         told.native = {"shares": [cells.number(value, column) for value in values]}
     if -1 in ratings and ratings.index(-1) == len(ratings) - 1:
         told.path[-1].chosen = None  # the label ends with the first error
-    judged = [rating for rating, kind in zip(ratings, kinds, strict=False) if (rating, kind) != (None, "observation")]
-    if None in judged and -1 not in judged:
-        told.finish_reason = "give_up"  # nobody said that there is no error
-    if None not in judged or -1 in judged[: judged.index(None)]:
-        told.first_error = first_error(told.finish_reason, told.path)
     return told
 
 

@@ -61,8 +61,11 @@ class _Found:
     resumed: bool = False
 
 
+# Claims of a generation follow each other, each holding the tallies until its commit, and a commit waits for the disk.
+# That of a claim does not: who is given the lease waits for the disk in WORK, while the next claim is at work.
 MEMBER = f"""
-SELECT {columns(Membership)} FROM annotation_membership WHERE project_id = %(project)s AND user_id = %(user)s AND active
+SELECT {columns(Membership)}, set_config('synchronous_commit', 'off', true)
+FROM annotation_membership WHERE project_id = %(project)s AND user_id = %(user)s AND active
 FOR NO KEY UPDATE
 """
 IN_HAND = """
@@ -72,7 +75,7 @@ SELECT id FROM annotation_lease WHERE annotator_id = %(annotator)s AND state = '
 
 @transaction.atomic
 def _attempt(take: Take, *, by: User, project: Project, holding: list[int]) -> _Found | Claim | None:
-    """A lease, or a reason that no further look can change; None where `take` found nothing."""
+    """A lease, or a reason that no further look can change; None where `take` found nothing. Not on disk yet."""
     found = fetch_one(MEMBER, {"project": project.pk, "user": by.pk})
     if found is None:
         return Claim(
@@ -116,7 +119,8 @@ def _attempt(take: Take, *, by: User, project: Project, holding: list[int]) -> _
 
 
 WORK = f"""
-SELECT {columns(Lease)}, {columns(Solution)}, {columns(Problem)}, {columns(Draft)}
+SELECT {columns(Lease)}, {columns(Solution)}, {columns(Problem)}, {columns(Draft)},
+    pg_logical_emit_message(true, 'stepmark', '')
 FROM annotation_lease
 JOIN annotation_solution ON annotation_solution.id = annotation_lease.solution_id
 JOIN annotation_problem ON annotation_problem.id = annotation_solution.problem_id
@@ -126,7 +130,7 @@ WHERE annotation_lease.id = %(lease)s
 
 
 def _with_work(lease_id: int) -> Lease:
-    """The lease with its solution, problem and draft."""
+    """The lease with its solution, problem and draft, once all that was committed before is on disk."""
     row = fetch_one(WORK, {"lease": lease_id})
     if row is None:
         raise Lease.DoesNotExist

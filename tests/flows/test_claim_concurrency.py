@@ -19,7 +19,7 @@ from annotation.membership.tokens import issue_token
 from annotation.models import Annotation, AuditEntry, Draft, Lease, QueueItem
 from annotation.queue.items import Selection, replace_items
 from annotation.queue.leases import expire_leases
-from tests.factories import GenerationFactory, MembershipFactory, QueueItemFactory, SolutionFactory
+from tests.factories import GenerationFactory, MembershipFactory, ProblemFactory, QueueItemFactory, SolutionFactory
 from tests.waiting import PATIENCE
 
 PEOPLE = 12
@@ -55,6 +55,25 @@ def test_a_generation_may_be_replaced_meanwhile(generation):
     check_the_books(project, reports)
     assert not QueueItem.objects.filter(state__in=["ready", "full"]).exists()
     assert QueueItem.objects.exclude(generation=generation).filter(state="done").count() == len(later)
+
+
+@pytest.mark.parametrize(
+    ("rule", "most"), [({"daily_cap": 5}, 5), ({"problem_again": "never"}, 4), ({"cool_down_minutes": 60}, 4)]
+)
+def test_a_person_s_tabs_together_keep_the_project_s_rules(rule, most):
+    generation = GenerationFactory(project__policy={"queue": {"prefetch_depth": 3, **rule}})
+    for _ in range(4):
+        problem = ProblemFactory(project=generation.project)
+        for _ in range(3):
+            QueueItemFactory(generation=generation, solution=SolutionFactory(project=problem.project, problem=problem))
+    person = MembershipFactory(project=generation.project)
+    secret = issue_token(by=person.user, name="tab")[1]
+    reports = in_processes(work_by_the_rules, [(generation.project.slug, secret)] * 3)
+
+    mine = Annotation.objects.filter(annotator=person)
+    assert mine.count() == sum(reports) == most
+    if "daily_cap" not in rule:
+        assert mine.values("solution__problem").distinct().count() == most, "one of each problem"
 
 
 def tabs(project):
@@ -161,6 +180,18 @@ def work(slug, secret, seed):
             assert answers[0].json() == answers[1].json()
             report["sent"].append(submission["submission_id"])
             report["statuses"].append(tuple(sorted(answer.status_code for answer in answers)))
+
+
+def work_by_the_rules(slug, secret):
+    """One tab: claims, holds what it got for a moment and hands it in, until there is nothing for the person."""
+    client = APIClient(headers={"Authorization": f"Token {secret}"})
+    sent = 0
+    while task := (claim := client.post(f"/api/v1/projects/{slug}/claim/", {"holding": []}).json())["task"]:
+        time.sleep(0.05)
+        answer = client.post(f"/api/v1/projects/{slug}/annotations/", finished(task))
+        sent += answer.status_code == 201
+    assert claim["reason"] in {"cap_reached", "cooling_down", "done"}, claim
+    return sent
 
 
 def send_twice(client, slug, submission, *, at_once):

@@ -55,14 +55,19 @@ def test_a_submission_outlives_the_database(world: World, how: signal.Signals) -
     assert world.kept(submission) == 1
 
 
+def test_a_task_that_was_given_outlives_a_crash_at_that_moment(world: World) -> None:
+    submission = finished(world.claim())
+    world.die(signal.SIGQUIT)
+    world.restart()
+    assert world.submit_until_kept(submission).status == 201
+
+
 def test_a_connection_that_is_cut_within_the_transaction_leaves_nothing_half_done(world: World) -> None:
     submission = finished(world.claim())
     with psycopg.connect(world.cluster.url) as other, ThreadPoolExecutor(1) as thread:
         other.execute("LOCK TABLE annotation_steprating IN EXCLUSIVE MODE")  # the transaction waits near its end
         sent = thread.submit(world.submit, submission)
-        waits = (
-            "SELECT pid FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE '%%steprating%%'"
-        )
+        waits = "SELECT pid FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE '%%steprating%%'"
         assert world.sql("SELECT pg_terminate_backend(%s)", until(lambda: world.sql(waits)))
         refused = sent.result()
     assert (refused.status, refused.body["code"]) == (503, "database_unavailable")
