@@ -147,6 +147,14 @@ class LeaseAdmin(ReadOnlyAdmin):
     list_select_related = ("annotator__user", "annotator__project", "solution")
 
 
+@admin.register(models.Hint)
+class HintAdmin(ReadOnlyAdmin):
+    list_display = ("lease", "shown", "reveal", "share", "model_version", "drawn_at")
+    list_filter = ("shown", "reveal", "lease__annotator__project")
+    search_fields = ("=lease__id", "=lease__solution__id")
+    list_select_related = ("lease", "model_version__project")
+
+
 @admin.register(models.Draft)
 class DraftAdmin(ReadOnlyAdmin):
     list_display = ("lease", "version", "saved_at")

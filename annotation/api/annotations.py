@@ -54,6 +54,19 @@ class PathPositionSerializer(serializers.Serializer):
     ratings = serializers.ListField(child=RatingSerializer(), required=False, max_length=200)
 
 
+class SeenHintSerializer(serializers.Serializer):
+    """A position whose score by the model stood before the caller."""
+
+    position = serializers.IntegerField(min_value=0, max_value=2**31 - 1)
+    before = serializers.IntegerField(
+        required=False,
+        allow_null=True,
+        min_value=-1,
+        max_value=1,
+        help_text="The caller's own rating when it came into sight, null for none.",
+    )
+
+
 class SubmissionSerializer(serializers.Serializer):
     submission_id = serializers.UUIDField(help_text="Made once by the client; a retry sends the same one.")
     solution = IdField()
@@ -70,6 +83,9 @@ class SubmissionSerializer(serializers.Serializer):
     comment = NoteField()
     reference_disputed = serializers.BooleanField(required=False)
     path = serializers.ListField(child=PathPositionSerializer(), max_length=20_000)
+    hints_seen = serializers.ListField(
+        child=SeenHintSerializer(), required=False, max_length=20_000, help_text="In the order in which they were seen."
+    )
 
 
 # Made once: with each made anew, half of a submission's check goes into copying its fields.

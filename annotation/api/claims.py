@@ -14,7 +14,7 @@ from rest_framework.views import APIView
 from annotation.api.authentication import caller
 from annotation.api.fields import IdField
 from annotation.membership.access import find_project
-from annotation.models import Lease, Project, Solution, StepKind
+from annotation.models import Hint, Lease, Project, Solution, StepKind
 from annotation.queue.claiming import claim_next
 from annotation.statements import fetch_all
 
@@ -75,6 +75,16 @@ class StoredDraftSerializer(serializers.Serializer):
     body = serializers.DictField(child=serializers.JSONField())
 
 
+class HintSerializer(serializers.Serializer):
+    """The model's scores of the steps, for a person who is shown them; each only when `reveal` says so."""
+
+    reveal = serializers.ChoiceField(Hint.Reveal.choices)
+    scores = serializers.ListField(
+        child=serializers.FloatField(allow_null=True),
+        help_text="For each position, how likely the model takes the step to be right; null where it has no score.",
+    )
+
+
 class WorkSerializer(serializers.Serializer):
     """A solution to judge, with its problem and how it is rated."""
 
@@ -87,6 +97,7 @@ class TaskSerializer(WorkSerializer):
     """All that the workbench needs for one solution; the lane is never told."""
 
     lease = LeaseSerializer()
+    hint = HintSerializer(allow_null=True, help_text="Null where none is shown, whatever the reason.")
     draft = StoredDraftSerializer(allow_null=True)
 
 
@@ -135,10 +146,11 @@ class ClaimNext(APIView):
 
 def task_of(lease: Lease, project: Project) -> dict[str, Any]:
     """The `Task` of a lease, as `TaskSerializer` describes it."""
-    draft = getattr(lease, "draft", None)
+    draft, hint = getattr(lease, "draft", None), getattr(lease, "hint", None)
     return {
         "lease": {"id": lease.pk, "expires_at": lease.expires_at},
         **work_of(lease.solution, project),
+        "hint": {"reveal": hint.reveal, "scores": hint.scores} if hint and hint.shown else None,
         "draft": {"version": draft.version, "body": draft.body} if draft else None,
     }
 

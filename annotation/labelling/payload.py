@@ -44,10 +44,18 @@ class GivenPosition(msgspec.Struct, frozen=True):
     ratings: list[GivenRating] = []
 
 
+class SeenHint(msgspec.Struct, frozen=True):
+    """The model's score of a position stood before the person, who had rated the step `before`; null for not yet."""
+
+    position: int
+    before: int | None = None
+
+
 class Submission(msgspec.Struct, frozen=True):
     """`submission_id` is made once by the client, so that a retry is never a second submission.
 
     `based_on` is the revision of the person's own label that this one was made upon, 0 where they had seen none.
+    What is UNSET stays out of the hash: a submission that knows nothing of it keeps the hash it had.
     """
 
     submission_id: UUID
@@ -60,6 +68,7 @@ class Submission(msgspec.Struct, frozen=True):
     total_ms: int | None = None
     comment: str = ""
     reference_disputed: bool = False
+    hints_seen: list[SeenHint] | msgspec.UnsetType = msgspec.UNSET
 
     @property
     def payload_hash(self) -> str:

@@ -19,7 +19,7 @@ def latest_of(*, by: User, project: Project, solution_id: int) -> Annotation:
         raise Forbidden("not_annotator", "You are not a member of this project, so you cannot label in it.")
     found = (
         Annotation.objects.filter(annotator=membership, solution=solution_id, lease__isnull=False)
-        .select_related("lease__solution__problem", "lease__draft")
+        .select_related("lease__solution__problem", "lease__draft", "lease__hint")
         .order_by("-revision")
         .first()
     )

@@ -11,6 +11,7 @@ from annotation import audit
 from annotation.errors import Conflict, DomainError, Forbidden, Missing
 from annotation.labelling.checking import check
 from annotation.labelling.disputes import follow_revision
+from annotation.labelling.hints import check_seen, keep_seen
 from annotation.labelling.keeping import keep
 from annotation.labelling.payload import Submission
 from annotation.labelling.revisions import as_given
@@ -73,6 +74,7 @@ def submit_annotation(*, by: User, project: Project, submission: Submission) -> 
     scheme = project.label_scheme
     first_error = check(submission, positions, scheme)
     check_spans(submission, scheme)
+    check_seen(submission.hints_seen or [], len(positions))
     lease, item = _lease_of(membership, submission)
     _check_seen(submission, latest)
     counted = _take_place(lease, item)
@@ -89,6 +91,8 @@ def submit_annotation(*, by: User, project: Project, submission: Submission) -> 
     )
     if annotation is None:  # The lock is one person's: somebody else has sent the same id at this moment.
         raise used_before()
+    if submission.hints_seen and latest is None:
+        keep_seen(lease.pk, submission.hints_seen)
     if submission.reference_disputed or latest is not None:
         follow_revision(by=by, annotation=annotation, disputed=submission.reference_disputed)
     if latest is not None:

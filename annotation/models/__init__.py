@@ -8,6 +8,8 @@ from annotation.models.example import Example, parse_examples
 from annotation.models.feedback_policy import FeedbackPolicy
 from annotation.models.generation import Generation
 from annotation.models.gold import GoldAnswer, ScreeningDecision
+from annotation.models.hint import Hint
+from annotation.models.hints_policy import HintsPolicy
 from annotation.models.import_job import ImportGroup, ImportJob, ImportRejection
 from annotation.models.import_options import ImportOptions, parse_options
 from annotation.models.label_batch import LabelBatch
@@ -49,6 +51,8 @@ __all__ = [
     "Frontier",
     "Generation",
     "GoldAnswer",
+    "Hint",
+    "HintsPolicy",
     "ImportGroup",
     "ImportJob",
     "ImportOptions",

@@ -9,6 +9,7 @@ from annotation.formats.trl import Neutral
 from annotation.models.agreement_rule import AgreementRule
 from annotation.models.feedback_policy import FeedbackPolicy
 from annotation.models.gold_policy import GoldPolicy, ScreeningPolicy
+from annotation.models.hints_policy import HintsPolicy
 from annotation.models.queue_policy import QueuePolicy
 from annotation.models.rounds_policy import RoundsPolicy
 
@@ -128,6 +129,7 @@ class ProjectPolicy(msgspec.Struct, forbid_unknown_fields=True):
     gold: GoldPolicy = msgspec.field(default_factory=GoldPolicy)
     screening: ScreeningPolicy = msgspec.field(default_factory=ScreeningPolicy)
     feedback: FeedbackPolicy = msgspec.field(default_factory=FeedbackPolicy)
+    hints: HintsPolicy = msgspec.field(default_factory=HintsPolicy)
     shadow_models: bool = True
     training: dict[str, Any] = {}
     serving: ServingPolicy = msgspec.field(default_factory=ServingPolicy)

@@ -10,8 +10,8 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from annotation import audit
-from annotation.models import Draft, Lease, Membership, Problem, Project, Solution
-from annotation.queue import hidden
+from annotation.models import Draft, Hint, Lease, Membership, Problem, Project, Solution
+from annotation.queue import hidden, hints
 from annotation.queue.leases import expire_leases
 from annotation.queue.reasons import why_nothing
 from annotation.queue.rules import cap_reached, rules_for
@@ -108,6 +108,7 @@ def _attempt(take: Take, *, by: User, project: Project, holding: list[int]) -> _
         taken = first.taken
     if taken is None:
         return None
+    hints.draw(membership, taken, now=now)
     audit.record(
         by=by,
         action="lease.claim",
@@ -119,25 +120,26 @@ def _attempt(take: Take, *, by: User, project: Project, holding: list[int]) -> _
 
 
 WORK = f"""
-SELECT {columns(Lease)}, {columns(Solution)}, {columns(Problem)}, {columns(Draft)},
+SELECT {columns(Lease)}, {columns(Solution)}, {columns(Problem)}, {columns(Draft)}, {columns(Hint)},
     pg_logical_emit_message(true, 'stepmark', '')
 FROM annotation_lease
 JOIN annotation_solution ON annotation_solution.id = annotation_lease.solution_id
 JOIN annotation_problem ON annotation_problem.id = annotation_solution.problem_id
 LEFT JOIN annotation_draft ON annotation_draft.lease_id = annotation_lease.id
+LEFT JOIN annotation_hint ON annotation_hint.lease_id = annotation_lease.id
 WHERE annotation_lease.id = %(lease)s
 """
 
 
 def _with_work(lease_id: int) -> Lease:
-    """The lease with its solution, problem and draft, once all that was committed before is on disk."""
+    """The lease with its solution, problem, draft and hint, once all that was committed before is on disk."""
     row = fetch_one(WORK, {"lease": lease_id})
     if row is None:
         raise Lease.DoesNotExist
     lease: Lease
-    lease, solution, problem, draft = instances(row, Lease, Solution, Problem, Draft)
+    lease, solution, problem, draft, hint = instances(row, Lease, Solution, Problem, Draft, Hint)
     solution.problem, lease.solution = problem, solution
-    lease._state.fields_cache["draft"] = draft if draft.pk else None
+    lease._state.fields_cache |= {"draft": draft if draft.pk else None, "hint": hint if hint.pk else None}
     return lease
 
 

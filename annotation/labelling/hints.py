@@ -1,0 +1,28 @@
+"""What a person saw of the model's scores while they labelled a solution."""
+
+from collections.abc import Sequence
+
+import msgspec
+
+from annotation.errors import DomainError
+from annotation.labelling.payload import SeenHint
+from annotation.statements import fetch_all
+
+# Without effect where no hint was shown, whatever a client says.
+KEEP = "UPDATE annotation_hint SET seen = %(seen)s::jsonb WHERE lease_id = %(lease)s AND shown"
+
+
+def check_seen(seen: Sequence[SeenHint], positions: int) -> None:
+    """Refuse hints on positions that the solution has not, or told twice (DomainError `invalid_submission`)."""
+    told = set()
+    for index, hint in enumerate(seen):
+        if hint.position in told or not 0 <= hint.position < positions:
+            message = f"A hint on position {hint.position} is told twice, or the solution has no such position."
+            raise DomainError("invalid_submission", message, {"field": f"hints_seen[{index}].position"})
+        told.add(hint.position)
+
+
+def keep_seen(lease: int, seen: Sequence[SeenHint]) -> None:
+    """Write down, with the draw, what was seen by the first submission."""
+    told = [[hint.position, hint.before] for hint in seen]
+    fetch_all(KEEP, {"lease": lease, "seen": msgspec.json.encode(told).decode()})
