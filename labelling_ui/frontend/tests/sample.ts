@@ -17,8 +17,15 @@ export function sampleTask({
   lease = 1,
   alternatives = [1, 1, 1],
   scheme = {},
+  hint = null,
   draft = null,
-}: { lease?: number; alternatives?: number[]; scheme?: Partial<Scheme>; draft?: Task["draft"] } = {}): Task {
+}: {
+  lease?: number;
+  alternatives?: number[];
+  scheme?: Partial<Scheme>;
+  hint?: Task["hint"];
+  draft?: Task["draft"];
+} = {}): Task {
   const steps: StepPosition[] = alternatives.map((count, position) => ({
     position,
     alternatives: Array.from({ length: count }, (_, alternative) => ({
@@ -33,6 +40,7 @@ export function sampleTask({
     solution: { id: 100 + lease, steps, generator: null },
     problem: { id: 1, text: "What is 1 + 1?", domain: "algebra", reference_answer: "2", reference_solution: null },
     scheme: { ...SCHEME, ...scheme },
+    hint,
     draft,
   };
 }

@@ -1894,6 +1894,12 @@ export interface components {
             };
             imports: components["schemas"]["Import"][];
         };
+        /** @description The model's scores of the steps, for a person who is shown them; each only when `reveal` says so. */
+        Hint: {
+            reveal: components["schemas"]["RevealEnum"];
+            /** @description For each position, how likely the model takes the step to be right; null where it has no score. */
+            scores: (number | null)[];
+        };
         HoldingRequest: {
             /** @description Leases that the page has in hand already. */
             holding?: number[];
@@ -2760,6 +2766,13 @@ export interface components {
         RetireRequest: {
             reason?: string;
         };
+        /**
+         * @description * `reached` - Reached
+         *     * `rated` - Rated
+         *     * `on_request` - On Request
+         * @enum {string}
+         */
+        RevealEnum: "reached" | "rated" | "on_request";
         /** @description A place that the operator lets people import from; what opens it stays on the server. */
         Root: {
             name: string;
@@ -2957,6 +2970,12 @@ export interface components {
          * @enum {string}
          */
         ScreeningOutcome: "passed" | "failed" | "again" | "paused";
+        /** @description A position whose score by the model stood before the caller. */
+        SeenHintRequest: {
+            position: number;
+            /** @description The caller's own rating when it came into sight, null for none. */
+            before?: number | null;
+        };
         /** @description Which model answered. */
         ServedBy: {
             /** Format: int64 */
@@ -3172,6 +3191,8 @@ export interface components {
             comment?: string;
             reference_disputed?: boolean;
             path: components["schemas"]["PathPositionRequest"][];
+            /** @description In the order in which they were seen. */
+            hints_seen?: components["schemas"]["SeenHintRequest"][];
         };
         /** @description All that the workbench needs for one solution; the lane is never told. */
         Task: {
@@ -3179,6 +3200,8 @@ export interface components {
             problem: components["schemas"]["TaskProblem"];
             scheme: components["schemas"]["Scheme"];
             lease: components["schemas"]["Lease"];
+            /** @description Null where none is shown, whatever the reason. */
+            hint: components["schemas"]["Hint"] | null;
             draft: components["schemas"]["StoredDraft"] | null;
         };
         /**

@@ -9,6 +9,7 @@ export type FinishReason = Schemas["FinishReason"];
 export type Step = Schemas["Step"];
 export type StepPosition = Schemas["Position"];
 export type Scheme = Schemas["Scheme"];
+export type Hint = Schemas["Hint"];
 export type Task = Schemas["Task"];
 export type StoredDraft = Schemas["StoredDraft"];
 export type SavedDraft = Schemas["SavedDraft"];
@@ -26,4 +27,8 @@ type Said<Shape, Narrower> = Omit<Required<Shape>, keyof Narrower> & Narrower;
 
 export type StepJudgement = Said<Schemas["RatingRequest"], { rating: Rating | null }>;
 export type PathEntry = Said<Schemas["PathPositionRequest"], { ratings: StepJudgement[]; dwell_ms: number }>;
-export type Submission = Said<Schemas["SubmissionRequest"], { path: PathEntry[]; total_ms: number }>;
+export type Submission = Said<
+  Schemas["SubmissionRequest"],
+  // Where no hint was shown the submission says nothing of hints.
+  { path: PathEntry[]; total_ms: number; hints_seen?: Schemas["SeenHintRequest"][] }
+>;
