@@ -1,7 +1,8 @@
 # make run      start Stepmark on this machine          PORT=8000 HOST=127.0.0.1
 # make test     every test                              TESTS="tests/unit -k name"
 # make check    style, types, import rules, generated files
-# make format   rewrite Python to the style; make types: the front end's types of the API
+# make format   rewrite Python to the style
+# make types    the front end's types of the API; make messages: the catalogues of the languages
 PYTHON ?= python3
 PORT ?=
 HOST ?=
@@ -12,7 +13,7 @@ IN := .venv/bin/python -m
 # mypy reads the settings, which ask for addresses; it uses none of them.
 UNUSED_SERVERS := DATABASE_URL=postgresql:/// REDIS_URL=redis://unused
 
-.PHONY: run test check format types install install-dev
+.PHONY: run test check format types messages install install-dev
 
 run: install
 	@exec $(IN) launch run
@@ -30,6 +31,7 @@ check: install-dev
 	.venv/bin/lint-imports
 	$(IN) launch.frontend typecheck
 	$(IN) launch.api_types --check
+	@$(UNUSED_SERVERS) .venv/bin/python manage.py messages --check
 
 format: install-dev
 	$(IN) ruff check --fix .
@@ -37,6 +39,9 @@ format: install-dev
 
 types: install-dev
 	$(IN) launch.api_types
+
+messages: install-dev
+	@$(UNUSED_SERVERS) .venv/bin/python manage.py messages
 
 install:
 	@$(PYTHON) launch/bootstrap.py requirements.txt

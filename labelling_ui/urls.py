@@ -19,6 +19,7 @@ from labelling_ui.pages import (
     models,
     outcomes,
     overview,
+    preferences,
     project_form,
     quality,
     queue,
@@ -102,6 +103,7 @@ of_a_project: list[URLPattern | URLResolver] = [
 urlpatterns: list[URLPattern | URLResolver] = [
     path("", home.home, name="home"),
     path("projects/new/", project_form.create, name="project-create"),
+    path("language/", preferences.language, name="language"),
     path("tokens/", tokens.tokens, name="tokens"),
     path("tokens/<int:token_id>/limits/", tokens.limit, name="token-limits"),
     path("tokens/<int:token_id>/revoke/", tokens.revoke, name="token-revoke"),

@@ -7,12 +7,14 @@ because the conftest files below this one import models.
 
 import os
 import re
+from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
 
 import django
 import hypothesis
 import pytest
+from django.utils import translation
 
 from launch.embedded import servers
 from launch.errors import LaunchError
@@ -67,3 +69,10 @@ def pytest_xdist_setupnodes() -> None:
 def pytest_unconfigure() -> None:
     """Stop the servers; a run that is killed takes them with it."""
     RUNNING.close()
+
+
+@pytest.fixture(autouse=True)
+def in_english() -> Iterator[None]:
+    """A request leaves its language with the thread, which the next test has too."""
+    yield
+    translation.deactivate()

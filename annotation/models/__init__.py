@@ -19,6 +19,7 @@ from annotation.models.model_version import DomainChampion, ModelVersion
 from annotation.models.policy import LabelScheme, LaneMix, ProjectPolicy, parse_policy, parse_scheme
 from annotation.models.pool_score import PoolScore, PoolScoring, PoolShard
 from annotation.models.practice import PracticeAnswer
+from annotation.models.preference import Preference
 from annotation.models.problem import Problem, Split
 from annotation.models.project import Membership, Project
 from annotation.models.queue import HIDDEN_LANES, Draft, Frontier, Lane, LaneTally, Lease, QueueItem
@@ -74,6 +75,7 @@ __all__ = [
     "PoolScoring",
     "PoolShard",
     "PracticeAnswer",
+    "Preference",
     "Problem",
     "Project",
     "ProjectPolicy",

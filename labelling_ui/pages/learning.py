@@ -25,7 +25,7 @@ COLUMNS = [
     Column("acquisition_f1", gettext_lazy("F1, acquisition"), lambda c: c.acquisition_f1, number=True),
     Column("control_f1", gettext_lazy("F1, control"), lambda c: c.control_f1, number=True),
     Column("gain", gettext_lazy("Gain"), lambda c: c.gain, sort="gain", number=True),
-    Column("low", gettext_lazy("95 % from"), lambda c: c.low, number=True),
+    Column("low", gettext_lazy("from (95 %)"), lambda c: c.low, number=True),
     Column("high", gettext_lazy("to"), lambda c: c.high, number=True),
     Column("holdout", gettext_lazy("Holdout"), lambda c: c.holdout_solutions, number=True),
 ]

@@ -5,6 +5,7 @@ from datetime import datetime, timedelta
 from django import template
 from django.contrib.humanize.templatetags.humanize import intcomma
 from django.utils import timezone
+from django.utils.formats import date_format, number_format
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
@@ -19,8 +20,13 @@ NOTHING = "–"
 
 @register.filter
 def count(value: int | None) -> str:
-    """1234 -> 1,234."""
+    """1234 -> 1,234, or as the language writes it."""
     return NOTHING if value is None else intcomma(value)
+
+
+def decimal(value: float, digits: int) -> str:
+    """1234.56 -> 1234.6, or 1234,6 where the language has a comma."""
+    return number_format(f"{value:.{digits}f}")
 
 
 @register.filter
@@ -31,14 +37,14 @@ def duration(seconds: float | timedelta | None) -> str:
     if isinstance(seconds, timedelta):
         seconds = seconds.total_seconds()
     if seconds < 1:
-        return _("%(n).0f ms") % {"n": seconds * 1000}
+        return _("%(n)s ms") % {"n": decimal(seconds * 1000, 0)}
     if seconds < 90:
-        return _("%(n).0f s") % {"n": seconds}
+        return _("%(n)s s") % {"n": decimal(seconds, 0)}
     if seconds < 90 * 60:
-        return _("%(n).1f min") % {"n": seconds / 60}
+        return _("%(n)s min") % {"n": decimal(seconds / 60, 1)}
     if seconds < 36 * 3600:
-        return _("%(n).1f h") % {"n": seconds / 3600}
-    return _("%(n).1f days") % {"n": seconds / 86400}
+        return _("%(n)s h") % {"n": decimal(seconds / 3600, 1)}
+    return _("%(n)s days") % {"n": decimal(seconds / 86400, 1)}
 
 
 @register.filter
@@ -49,19 +55,21 @@ def milliseconds(value: float | None) -> str:
 @register.filter
 def percent(share: float | None, digits: int = 0) -> str:
     """0.4231 -> 42 %."""
-    return NOTHING if share is None else f"{share * 100:.{digits}f} %"
+    return NOTHING if share is None else f"{decimal(share * 100, digits)} %"
 
 
 @register.filter
 def points(share: float | None) -> str:
     """A difference of shares, in percentage points with its sign: 0.0312 -> +3.1."""
-    return NOTHING if share is None else f"{share * 100:+.1f}".replace("-", "−")
+    if share is None:
+        return NOTHING
+    return ("−" if share < 0 else "+") + decimal(abs(share * 100), 1)
 
 
 @register.filter
 def hundredths(share: float | None) -> str:
     """A score in [0, 1] as F1 is reported: 0.6234 -> 62.3."""
-    return NOTHING if share is None else f"{share * 100:.1f}"
+    return NOTHING if share is None else decimal(share * 100, 1)
 
 
 @register.filter
@@ -70,9 +78,9 @@ def bytes_of(value: int | None) -> str:
     size = float(value or 0)
     for unit in ("B", "kB", "MB", "GB"):
         if size < 1000:
-            return f"{size:.0f} {unit}" if unit == "B" else f"{size:.1f} {unit}"
+            return f"{decimal(size, 0 if unit == 'B' else 1)} {unit}"
         size /= 1000
-    return f"{size:.1f} TB"
+    return f"{decimal(size, 1)} TB"
 
 
 @register.filter
@@ -95,9 +103,8 @@ def when(value: datetime | None) -> str | SafeString:
     if value is None:
         return NOTHING
     utc = value.astimezone(timezone.get_fixed_timezone(0))
-    return format_html(
-        '<time datetime="{}" data-local>{}</time>', utc.isoformat(), utc.strftime("%-d %b %Y, %H:%M UTC")
-    )
+    told = f"{date_format(utc, 'DATETIME_FORMAT')} UTC"
+    return format_html('<time datetime="{}" data-local>{}</time>', utc.isoformat(), told)
 
 
 @register.filter

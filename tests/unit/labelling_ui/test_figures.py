@@ -3,6 +3,7 @@
 from datetime import UTC, datetime
 
 import pytest
+from django.utils.translation import override
 
 from labelling_ui.templatetags import figures
 
@@ -32,3 +33,12 @@ def test_a_time_is_utc_until_the_reader_s_zone_is_known() -> None:
 def test_a_share_is_never_more_than_all() -> None:
     assert figures.share_of(5, 4) == 1.0
     assert figures.share_of(None, 4) == figures.share_of(1, 0) == 0.0
+
+
+def test_each_language_writes_figures_its_own_way() -> None:
+    with override("de"):
+        assert figures.count(1234567) == "1.234.567"
+        assert figures.duration(252) == "4,2 min"
+        assert figures.points(-0.0312) == "−3,1"
+        assert figures.bar(1, 8, "") == {"percent": 12.5, "label": ""}
+        assert "21. Nov 2026, 05:04 UTC" in figures.when(datetime(2026, 11, 21, 5, 4, tzinfo=UTC))

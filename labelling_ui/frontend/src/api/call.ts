@@ -1,3 +1,4 @@
+import { text } from "../text";
 import type { ErrorBody } from "./types";
 
 /** The server answered, and the answer is no. `status` is the HTTP status. */
@@ -43,27 +44,27 @@ export async function callAPI<T>(
   path: string,
   body?: unknown,
 ): Promise<T> {
-  const headers: Record<string, string> = { Accept: "application/json", "X-CSRFToken": csrfToken() };
+  const headers: Record<string, string> = { Accept: "application/json", "Accept-Language": text.locale, "X-CSRFToken": csrfToken() };
   const init: RequestInit = { method, headers, credentials: "same-origin" };
   if (body !== undefined) {
     headers["Content-Type"] = "application/json";
     init.body = JSON.stringify(body);
   }
   let response: Response;
-  let text: string;
+  let answer: string;
   try {
     response = await fetch(apiRoot + path, { ...init, signal: AbortSignal.timeout(TIMEOUT_MS) });
-    text = await response.text();
+    answer = await response.text();
   } catch (cause) {
-    throw new NetworkError("The server cannot be reached.", { cause });
+    throw new NetworkError(text.api.unreachable, { cause });
   }
-  const parsed = parse(text);
+  const parsed = parse(answer);
   if (response.ok) return parsed as T;
   const error = (parsed ?? {}) as Partial<ErrorBody>;
   throw new ApiError(
     response.status,
     error.code ?? "unknown",
-    error.message ?? `The server answered ${response.status}.`,
+    error.message ?? text.api.answered(response.status),
     error.extra ?? null,
   );
 }
@@ -71,7 +72,7 @@ export async function callAPI<T>(
 function parse(text: string): unknown {
   if (!text) return null;
   try {
-    return JSON.parse(text);
+    return JSON.parse(answer);
   } catch {
     return null;
   }

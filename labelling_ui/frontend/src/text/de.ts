@@ -224,6 +224,10 @@ export const de: Catalogue = {
     previous: "Vorige Stelle",
     close: "Suche schließen",
   },
+  api: {
+    unreachable: "Der Server ist nicht erreichbar.",
+    answered: (status) => `Der Server hat mit ${status} geantwortet.`,
+  },
   reading: {
     brokenFormula: "Diese Formel lässt sich nicht setzen; das ist ihr Quelltext.",
     showRest: (chars) => `Die übrigen ${count(chars, "Zeichen", "Zeichen")} zeigen`,

@@ -222,6 +222,10 @@ export const en = {
     previous: "Previous place",
     close: "Close the search",
   },
+  api: {
+    unreachable: "The server cannot be reached.",
+    answered: (status: number) => `The server answered ${status}.`,
+  },
   reading: {
     brokenFormula: "This formula cannot be typeset; this is its source.",
     showRest: (chars: number) => `Show the other ${count(chars, "character")}`,

@@ -1,0 +1,5 @@
+DATE_FORMAT = "j. M Y"
+DATETIME_FORMAT = "j. M Y, H:i"
+# Date fields of browsers send and take this form, whatever they show.
+DATE_INPUT_FORMATS = ["%Y-%m-%d", "%d.%m.%Y"]
+DATETIME_INPUT_FORMATS = ["%Y-%m-%d %H:%M:%S", "%Y-%m-%dT%H:%M", "%d.%m.%Y %H:%M"]

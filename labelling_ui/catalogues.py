@@ -1,0 +1,136 @@
+"""The catalogues of the languages beside English: read from the sources and compiled, without the system's gettext.
+
+Django's own commands need its programs. Babel does the same in Python; a development tool, since what is compiled
+is kept beside its source.
+"""
+
+import io
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from babel.messages.catalog import Catalog
+from babel.messages.extract import DEFAULT_KEYWORDS, extract, extract_from_file
+from babel.messages.mofile import write_mo
+from babel.messages.pofile import read_po, write_po
+from django.conf import settings
+from django.utils.translation.template import templatize
+
+CATALOGUES = Path(settings.LOCALE_PATHS[0])
+PACKAGES = ("annotation", "config", "labelling_ui")
+HEADERS = ("Language", "Plural-Forms", "MIME-Version", "Content-Type", "Content-Transfer-Encoding")
+KEYWORDS: dict[str, Any] = {
+    **DEFAULT_KEYWORDS,
+    "gettext_lazy": None,
+    "gettext_noop": None,
+    "ngettext_lazy": (1, 2),
+    "pgettext_lazy": ((1, "c"), 2),
+}
+
+
+def bring_up_to_date() -> list[str]:
+    """Take up new messages, drop those that nobody says any more, compile; returns what is left to translate."""
+    messages = sources()
+    left = []
+    for path in catalogues():
+        catalogue = updated(path, messages)
+        path.write_bytes(as_po(catalogue))
+        path.with_suffix(".mo").write_bytes(as_mo(catalogue))
+        left += [f"{named(path)}: {fault}" for fault in faults(catalogue)]
+    return left
+
+
+def objections() -> list[str]:
+    """Why a catalogue does not say what the pages say: what it lacks or doubts, and files that are not the newest."""
+    messages = sources()
+    found = []
+    for path in catalogues():
+        catalogue = updated(path, messages)
+        if as_po(catalogue) != path.read_bytes() or as_mo(catalogue) != path.with_suffix(".mo").read_bytes():
+            found.append(f"{named(path)} is not what the pages say now")
+        found += [f"{named(path)}: {fault}" for fault in faults(catalogue)]
+    return found
+
+
+def named(path: Path) -> str:
+    """As a person calls it."""
+    return path.relative_to(settings.BASE_DIR).as_posix()
+
+
+def catalogues() -> list[Path]:
+    """The source of each language's catalogue."""
+    return sorted(CATALOGUES.glob("*/LC_MESSAGES/django.po"))
+
+
+def sources() -> Catalog:
+    """Every message of the Python code and of the templates, with the files that say it."""
+    catalogue = Catalog()
+    for path, found in _extracted():
+        for _line, message, comments, context in found:
+            catalogue.add(message, locations=[(named(path), 0)], auto_comments=comments, context=context)
+    return catalogue
+
+
+def updated(path: Path, messages: Catalog) -> Catalog:
+    """Exactly these messages, with what the catalogue at `path` says for them."""
+    with path.open("rb") as file:
+        said = read_po(file, locale=path.parts[-3])
+    catalogue = _Undated(locale=said.locale, header_comment=said.header_comment, fuzzy=False)
+    for message in (one for one in messages if one.id):
+        known = said.get(message.id, context=message.context) or message
+        catalogue.add(
+            message.id,
+            known.string,
+            locations=message.locations,
+            flags=message.flags | (known.flags & {"fuzzy"}),
+            auto_comments=message.auto_comments,
+            user_comments=known.user_comments,
+            context=message.context,
+        )
+    return catalogue
+
+
+def faults(catalogue: Catalog) -> Iterator[str]:
+    """What is wrong with each message: without a translation, in doubt, or with other placeholders than English."""
+    for message in catalogue:
+        if not message.id:
+            continue
+        if not message.string or not all(message.string):
+            yield f"not translated: {message.id!r}"
+        elif message.fuzzy:
+            yield f"in doubt (fuzzy): {message.id!r}"
+        else:
+            yield from (f"{error}: {message.id!r}" for error in message.check(catalogue))
+
+
+def as_po(catalogue: Catalog) -> bytes:
+    """Its source, without line numbers: only what is said makes a difference."""
+    file = io.BytesIO()
+    write_po(file, catalogue, width=110, include_lineno=False, sort_by_file=True)
+    return file.getvalue()
+
+
+def as_mo(catalogue: Catalog) -> bytes:
+    """What Django reads."""
+    file = io.BytesIO()
+    write_mo(file, catalogue)
+    return file.getvalue()
+
+
+def _extracted() -> Iterator[tuple[Path, list[Any]]]:
+    for package in PACKAGES:
+        for path in sorted((settings.BASE_DIR / package).rglob("*.py")):
+            yield path, extract_from_file("python", path, KEYWORDS, ["Translators:"])
+        for path in sorted((settings.BASE_DIR / package).rglob("templates/**/*.html")):
+            # What is no message is blanked out; what is left of its indentation would be none of Python's.
+            lines = templatize(path.read_text(), origin=path.as_posix()).splitlines()
+            blanked = io.BytesIO("\n".join(line.strip() for line in lines).encode())
+            yield path, list(extract("python", blanked, KEYWORDS, ["Translators:"]))
+
+
+class _Undated(Catalog):
+    """A header of what a reader needs; with dates in it, the same words would be another file every day."""
+
+    @property
+    def mime_headers(self) -> list[tuple[str, str]]:
+        return [(name, value) for name, value in super().mime_headers if name in HEADERS]
