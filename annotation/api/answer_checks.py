@@ -1,5 +1,6 @@
 """The check of final answers over the API: start one, watch it, cancel it."""
 
+from django.utils.translation import gettext as _
 from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
 from rest_framework.request import Request
@@ -80,7 +81,9 @@ def _find(request: Request, check_id: int) -> AnswerCheck:
     check = checks.filter(pk=check_id).first()
     if check is None:
         raise Missing(
-            "answer_check_not_found", f"There is no answer check {check_id}, or you are not a member of its project."
+            "answer_check_not_found",
+            _("There is no answer check %(check_id)s, or you are not a member of its project.")
+            % {"check_id": check_id},
         )
     require_role(request.user, check.project, *STAFF)
     return check

@@ -1,5 +1,6 @@
 """Claims that a reference is wrong, and the decision on each."""
 
+from django.utils.translation import gettext as _
 from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
 from rest_framework.request import Request
@@ -66,7 +67,7 @@ class ResolveDispute(APIView):
         known = Dispute.objects.filter(project__in=visible_projects(request.user))
         dispute = known.select_related("project").filter(pk=dispute_id).first()
         if dispute is None:
-            raise Missing("dispute_not_found", "There is no such dispute.")
+            raise Missing("dispute_not_found", _("There is no such dispute."))
         given = DecisionSerializer(data=request.data)
         given.is_valid(raise_exception=True)
         settled = resolve(by=caller(request), dispute=dispute, **given.validated_data)

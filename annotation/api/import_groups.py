@@ -3,6 +3,7 @@
 from typing import Any
 
 from django.conf import settings
+from django.utils.translation import gettext as _
 from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
 from rest_framework.request import Request
@@ -102,7 +103,10 @@ class ImportGroupDetail(APIView):
         groups = ImportGroup.objects.select_related("project").filter(project__in=visible_projects(request.user))
         group = groups.filter(pk=group_id).first()
         if group is None:
-            raise Missing("import_group_not_found", f"There is no group of imports {group_id}, or it is not yours.")
+            raise Missing(
+                "import_group_not_found",
+                _("There is no group of imports %(group_id)s, or it is not yours.") % {"group_id": group_id},
+            )
         require_role(request.user, group.project, Membership.Role.MANAGER)
         return Response(GroupSerializer(group).data)
 

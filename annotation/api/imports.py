@@ -1,6 +1,7 @@
 """Imports: start one from an uploaded file, watch it, cancel it, download what it refused."""
 
 from django.http import StreamingHttpResponse
+from django.utils.translation import gettext as _
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
@@ -142,6 +143,9 @@ def _find(request: Request, import_id: int) -> ImportJob:
     jobs = ImportJob.objects.select_related("project").filter(project__in=visible_projects(request.user))
     job = jobs.filter(pk=import_id).first()
     if job is None:
-        raise Missing("import_not_found", f"There is no import {import_id}, or you are not a member of its project.")
+        raise Missing(
+            "import_not_found",
+            _("There is no import %(import_id)s, or you are not a member of its project.") % {"import_id": import_id},
+        )
     require_role(request.user, job.project, Membership.Role.MANAGER)
     return job

@@ -1,5 +1,6 @@
 """Work on a model that takes minutes: how far it is, and asking for audits."""
 
+from django.utils.translation import gettext as _
 from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
 from rest_framework.request import Request
@@ -38,7 +39,7 @@ class ModelJobDetail(APIView):
         jobs = ModelJob.objects.select_related("project")
         job = jobs.filter(pk=job_id, project__in=visible_projects(request.user)).first()
         if job is None:
-            raise Missing("job_not_found", "There is no such job, or you are not a member of its project.")
+            raise Missing("job_not_found", _("There is no such job, or you are not a member of its project."))
         require_role(request.user, job.project, *STAFF)
         return Response(ModelJobSerializer(job).data)
 

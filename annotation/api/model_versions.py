@@ -1,5 +1,6 @@
 """Model versions of a project: what each is, which of them serves, which are kept."""
 
+from django.utils.translation import gettext as _
 from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
 from rest_framework.request import Request
@@ -107,7 +108,7 @@ def find_version(request: Request, version_id: int, *roles: str) -> ModelVersion
     versions = ModelVersion.objects.select_related("project", "snapshot", "run")
     version = versions.filter(pk=version_id, project__in=visible_projects(request.user)).first()
     if version is None:
-        raise Missing("model_not_found", "There is no such model, or you are not a member of its project.")
+        raise Missing("model_not_found", _("There is no such model, or you are not a member of its project."))
     if roles:
         require_role(request.user, version.project, *roles)
     return version

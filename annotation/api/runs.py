@@ -1,6 +1,7 @@
 """Rounds: begin one, watch it, call it off."""
 
 from django.db.models import QuerySet
+from django.utils.translation import gettext as _
 from drf_spectacular.utils import extend_schema, extend_schema_field
 from rest_framework import serializers
 from rest_framework.request import Request
@@ -113,6 +114,6 @@ def _described() -> QuerySet[TrainingRun]:
 def _find_run(request: Request, run_id: int) -> TrainingRun:
     run = _described().filter(pk=run_id, project__in=visible_projects(request.user)).first()
     if run is None:
-        raise Missing("run_not_found", "There is no such run, or you are not a member of its project.")
+        raise Missing("run_not_found", _("There is no such run, or you are not a member of its project."))
     require_role(request.user, run.project, *STAFF)
     return run

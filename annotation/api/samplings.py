@@ -1,5 +1,6 @@
 """Sampling runs: start one from a policy's endpoint, watch it, cancel it, let it go on."""
 
+from django.utils.translation import gettext as _
 from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
 from rest_framework.request import Request
@@ -144,7 +145,9 @@ def _find(request: Request, sampling_id: int) -> SamplingRun:
     run = runs.filter(pk=sampling_id, project__in=visible_projects(request.user)).first()
     if run is None:
         raise Missing(
-            "sampling_not_found", f"There is no sampling {sampling_id}, or you are not a member of its project."
+            "sampling_not_found",
+            _("There is no sampling %(sampling_id)s, or you are not a member of its project.")
+            % {"sampling_id": sampling_id},
         )
     require_role(request.user, run.project, Membership.Role.MANAGER)
     return run

@@ -1,6 +1,7 @@
 """Snapshots: freeze labels, look at what was frozen, download it in a format with its card."""
 
 from django.http import HttpResponse, StreamingHttpResponse
+from django.utils.translation import gettext as _
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework import serializers
@@ -116,7 +117,9 @@ def _find(request: Request, snapshot_id: int) -> Snapshot:
     snapshot = snapshots.filter(pk=snapshot_id).first()
     if snapshot is None:
         raise Missing(
-            "snapshot_not_found", f"There is no snapshot {snapshot_id}, or you are not a member of its project."
+            "snapshot_not_found",
+            _("There is no snapshot %(snapshot_id)s, or you are not a member of its project.")
+            % {"snapshot_id": snapshot_id},
         )
     require_role(request.user, snapshot.project, Membership.Role.MANAGER)
     return snapshot

@@ -11,6 +11,7 @@ from typing import IO, Any
 
 from django.conf import settings
 from django.http import UnreadablePostError
+from django.utils.translation import gettext as _
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework import serializers
@@ -150,7 +151,9 @@ def _pieces(stream: Any) -> Iterator[bytes]:
 def _number(request: Request, header: str) -> int:
     given = request.headers.get(header, "")
     if not given.isdecimal() or len(given) > 18:
-        raise DomainError("invalid", f"{header}: a number of bytes is needed.", {"field": header})
+        raise DomainError(
+            "invalid", _("%(header)s: a number of bytes is needed.") % {"header": header}, {"field": header}
+        )
     return int(given)
 
 
@@ -162,7 +165,7 @@ def _metadata(header: str) -> dict[str, str]:
 
 
 def _checksum(header: str) -> tuple[str, bytes] | None:
-    algorithm, _, digest = header.partition(" ")
+    algorithm, _blank, digest = header.partition(" ")
     return (algorithm, _decoded(digest, "Upload-Checksum")) if header else None
 
 
@@ -170,4 +173,4 @@ def _decoded(value: str, header: str) -> bytes:
     try:
         return base64.b64decode(value, validate=True)
     except binascii.Error:
-        raise DomainError("invalid", f"{header}: not in Base64.", {"field": header}) from None
+        raise DomainError("invalid", _("%(header)s: not in Base64.") % {"header": header}, {"field": header}) from None

@@ -3,6 +3,8 @@
 from collections.abc import Iterator
 from typing import cast, get_args
 
+from django.utils.translation import gettext as _
+
 from annotation.datasets.snapshots import read_snapshot, snapshot_file
 from annotation.errors import DomainError
 from annotation.formats import prm800k, table, trl
@@ -33,9 +35,16 @@ def export_snapshot(snapshot: Snapshot, format: str, *, neutral: str = "positive
     classes. Raises DomainError (`unknown_format`, `unknown_policy`), Missing.
     """
     if format not in FORMATS:
-        raise DomainError("unknown_format", f"There is no export format '{format}'; there are: {', '.join(FORMATS)}.")
+        raise DomainError(
+            "unknown_format",
+            _("There is no export format '%(format)s'; there are: %(known)s.")
+            % {"format": format, "known": ", ".join(FORMATS)},
+        )
     if neutral not in NEUTRAL:
-        raise DomainError("unknown_policy", f"Neutral steps are {', '.join(NEUTRAL)}; not '{neutral}'.")
+        raise DomainError(
+            "unknown_policy",
+            _("Neutral steps are %(known)s; not '%(neutral)s'.") % {"known": ", ".join(NEUTRAL), "neutral": neutral},
+        )
     path = snapshot_file(snapshot)
     if format == "records":
         return iter(path.open("rb"))

@@ -5,6 +5,7 @@ from datetime import UTC, datetime
 from typing import Annotated, Any, Literal
 
 import msgspec
+from django.utils.translation import gettext as _
 
 from annotation.errors import DomainError
 from annotation.formats.provenance import Visibility
@@ -71,10 +72,10 @@ def parse_filters(given: dict[str, Any]) -> SnapshotFilters:
     try:
         return msgspec.convert(given | times, SnapshotFilters)
     except msgspec.ValidationError as error:
-        reason, _, place = str(error).partition(" - at `$.")
+        reason, _at, place = str(error).partition(" - at `$.")
         field = place.rstrip("`")
         said = f"{field}: {reason}" if field else reason
-        raise DomainError("invalid_filters", f"The filters: {said}.", {"field": field}) from None
+        raise DomainError("invalid_filters", _("The filters: %(said)s.") % {"said": said}, {"field": field}) from None
 
 
 def in_words(filters: Mapping[str, Any]) -> list[str]:

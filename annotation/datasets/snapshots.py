@@ -11,6 +11,7 @@ import msgspec
 from django.conf import settings
 from django.contrib.auth.models import User
 from django.db import transaction
+from django.utils.translation import gettext as _
 
 from annotation import audit
 from annotation.datasets.filters import parse_filters
@@ -36,7 +37,7 @@ def create_snapshot(*, by: User | None, project: Project, filters: dict[str, Any
     sha256 = _write(records)
     counts = tally.counts()
     if not counts["solutions"]:
-        raise DomainError("nothing_to_snapshot", "No label in this project matches these filters.")
+        raise DomainError("nothing_to_snapshot", _("No label in this project matches these filters."))
     with transaction.atomic():
         snapshot, created = Snapshot.objects.get_or_create(
             project=project,
@@ -60,7 +61,11 @@ def snapshot_file(snapshot: Snapshot) -> Path:
     """Raises Missing (`snapshot_file_missing`)."""
     path = settings.SNAPSHOT_ROOT / snapshot.path
     if not path.is_file():
-        raise Missing("snapshot_file_missing", f"The file of {snapshot} is gone from {settings.SNAPSHOT_ROOT}.")
+        raise Missing(
+            "snapshot_file_missing",
+            _("The file of %(snapshot)s is gone from %(snapshot_root)s.")
+            % {"snapshot": snapshot, "snapshot_root": settings.SNAPSHOT_ROOT},
+        )
     return path
 
 

@@ -12,6 +12,7 @@ from django.db import InterfaceError, OperationalError, transaction
 from django.db.models import Count, Q, QuerySet
 from django.db.models.functions import Coalesce
 from django.utils import timezone
+from django.utils.translation import gettext as _
 
 from annotation import audit
 from annotation.errors import Conflict
@@ -38,10 +39,10 @@ def start_answer_check(*, by: User | None, project: Project, overwrite: bool = F
         require_role(by, project, Membership.Role.MANAGER)
     Project.objects.select_for_update().get(pk=project.pk)
     if AnswerCheck.objects.filter(project=project, state__in=AnswerCheck.LIVE).exists():
-        raise Conflict("check_running", "The answers of this project are being checked already.")
+        raise Conflict("check_running", _("The answers of this project are being checked already."))
     total = gradable(project).count()
     if not total:
-        raise Conflict("no_references", "No solution here is of a problem with a reference answer.")
+        raise Conflict("no_references", _("No solution here is of a problem with a reference answer."))
     check = AnswerCheck.objects.create(project=project, requested_by=by, overwrite=overwrite, total=total)
     audit.record(by=by, action="answers.check", target=check, project=project, after={"overwrite": overwrite})
     enqueue(TASK, check.pk)
@@ -54,7 +55,7 @@ def cancel_answer_check(*, by: User, check: AnswerCheck) -> AnswerCheck:
     require_role(by, check.project, Membership.Role.MANAGER)
     check = AnswerCheck.objects.select_for_update(of=("self",)).select_related("project").get(pk=check.pk)
     if check.state not in AnswerCheck.LIVE:
-        raise Conflict("check_over", f"This check is {check.state} already.")
+        raise Conflict("check_over", _("This check is %(state)s already.") % {"state": check.state})
     check.cancel_requested = True
     check.save(update_fields=["cancel_requested"])
     audit.record(by=by, action="answers.cancel", target=check, project=check.project)

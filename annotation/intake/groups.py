@@ -9,6 +9,7 @@ from django.contrib.auth.models import User
 from django.db import transaction
 from django.db.models import Count, Q, Sum
 from django.utils import timezone
+from django.utils.translation import gettext as _
 
 from annotation.errors import DomainError
 from annotation.intake.importing import TASK
@@ -43,7 +44,8 @@ def import_uploads(
         if upload.project_id != project.pk or upload.offset < upload.size:
             raise DomainError(
                 "upload_unfinished",
-                f"{upload.filename} has come to byte {upload.offset} of {upload.size}; go on with it.",
+                _("%(filename)s has come to byte %(offset)s of %(size)s; go on with it.")
+                % {"filename": upload.filename, "offset": upload.offset, "size": upload.size},
             )
     jobs = import_places(
         by=by,
@@ -73,7 +75,7 @@ def import_files(
             kept.append((str(keep_file(pieces=pieces, filename=filename)), filename))
         jobs = import_places(by=by, project=project, files=kept, manner=manner, name=f"{len(kept)} files")
     except BaseException:
-        for place, _ in kept:
+        for place, _size in kept:
             Path(place).unlink(missing_ok=True)
         raise
     enqueue(TASK, jobs[0].pk)
@@ -105,7 +107,10 @@ def import_places(
     group = ImportGroup.objects.create(project=project, requested_by=by, name=name[:300])
     jobs = [_job_of(group, place, filename, manner) for place, filename in files]
     if all(job.state == ImportJob.State.FAILED for job in jobs):
-        raise DomainError("no_readable_file", f"None of the {len(jobs)} files can be read. {jobs[0].error}")
+        raise DomainError(
+            "no_readable_file",
+            _("None of the %(n)s files can be read. %(error)s") % {"n": len(jobs), "error": jobs[0].error},
+        )
     return [job for job in jobs if job.state != ImportJob.State.FAILED]
 
 

@@ -11,6 +11,7 @@ from django.db import transaction
 from django.db.models import Exists, OuterRef
 from django.db.models.functions import Coalesce
 from django.utils import timezone
+from django.utils.translation import gettext as _
 
 from annotation import audit
 from annotation.errors import Conflict, DomainError, Missing
@@ -84,7 +85,11 @@ def create_import(
         require_role(by, project, Membership.Role.MANAGER)
     if decomposition not in RULES:
         known = ", ".join(RULES)
-        raise DomainError("unknown_decomposition", f"Texts are split by {known}; not by '{decomposition}'.")
+        raise DomainError(
+            "unknown_decomposition",
+            _("Texts are split by %(known)s; not by '%(decomposition)s'.")
+            % {"known": known, "decomposition": decomposition},
+        )
     place = str(path) if is_address(str(path)) else str(Path(path).resolve())
     found, mapping = _format_of(place, filename, format, options.mapping if options else None)
     options = msgspec.structs.replace(options or ImportOptions(), mapping=mapping)
@@ -115,7 +120,7 @@ def cancel_import(*, by: User, job: ImportJob) -> ImportJob:
     require_role(by, job.project, Membership.Role.MANAGER)
     job = ImportJob.objects.select_for_update(of=("self",)).select_related("project").get(pk=job.pk)
     if job.state not in ImportJob.LIVE:
-        raise Conflict("import_over", f"This import is {job.state} already.")
+        raise Conflict("import_over", _("This import is %(state)s already.") % {"state": job.state})
     job.cancel_requested = True
     job.save(update_fields=["cancel_requested"])
     audit.record(by=by, action="import.cancel", target=job, project=job.project)
@@ -160,7 +165,10 @@ def _format_of(place: str, filename: str, format: str, mapping: Mapping | None) 
     """The format, and for a table the mapping to read it by: the one given, else the one proposed."""
     if format not in READERS and format != "auto":
         known = ", ".join(READERS)
-        raise DomainError("unknown_format", f"There is no format '{format}'; there are: auto, {known}.")
+        raise DomainError(
+            "unknown_format",
+            _("There is no format '%(format)s'; there are: auto, %(known)s.") % {"format": format, "known": known},
+        )
     try:
         if format == "auto":
             with open_content(place) as content:
@@ -170,4 +178,8 @@ def _format_of(place: str, filename: str, format: str, mapping: Mapping | None) 
         with open_content(place) as content:
             return format, checked(mapping, sample(content.stream))
     except OSError as error:
-        raise Missing("file_not_found", f"{filename} cannot be read: {error.strerror or error}.") from None
+        raise Missing(
+            "file_not_found",
+            _("%(filename)s cannot be read: %(strerror)s.")
+            % {"filename": filename, "strerror": error.strerror or error},
+        ) from None

@@ -12,6 +12,7 @@ from typing import BinaryIO, Literal
 from django.contrib.auth.models import User
 from django.db import transaction
 from django.db.models import QuerySet
+from django.utils.translation import gettext as _
 
 from annotation import audit
 from annotation.errors import DomainError
@@ -70,7 +71,7 @@ def apply_results(*, by: User | None, project: Project, content: BinaryIO, kind:
         while chunk := list(islice(tallies, AT_ONCE)):
             _apply(by, project, chunk, applied)
     except Unreadable as error:
-        raise DomainError("unreadable_results", f"The test results: {error.reason}.") from None
+        raise DomainError("unreadable_results", _("The test results: %(reason)s.") % {"reason": error.reason}) from None
     return applied
 
 
@@ -113,7 +114,7 @@ def _named(project: Project, ids: Iterable[str]) -> QuerySet[Solution]:
 @transaction.atomic
 def _apply(by: User | None, project: Project, chunk: list[tuple[int, Tally]], applied: Applied) -> None:
     named: dict[str, list[Solution]] = {}
-    for solution in _named(project, [tally.id for _, tally in chunk]).select_for_update().order_by("pk"):
+    for solution in _named(project, [tally.id for _line, tally in chunk]).select_for_update().order_by("pk"):
         named.setdefault(solution.external_id, []).append(solution)
     before, after = {}, {}
     for line, tally in chunk:

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, BinaryIO, cast
 
 from django.conf import settings
+from django.utils.translation import gettext as _
 
 from annotation.errors import DomainError, Missing
 
@@ -21,12 +22,20 @@ def place_below(root: str, path: str) -> str:
     """The place of `path` (a file, folder or pattern) below a root. Raises Missing, DomainError (`bad_path`)."""
     known = settings.IMPORT_ROOTS
     if root not in known:
-        raise Missing("import_root_not_found", f"There is no place '{root}'; there are: {', '.join(known) or 'none'}.")
+        raise Missing(
+            "import_root_not_found",
+            _("There is no place '%(root)s'; there are: %(known)s.")
+            % {"root": root, "known": ", ".join(known) or "none"},
+        )
     url = known[root]["url"]
     parts = path.strip("/").split("/")
     encoded = url.startswith(("http://", "https://")) and any(sign in path for sign in "%?#\\")
     if ".." in parts or "::" in path or "\0" in path or encoded:
-        raise DomainError("bad_path", f"'{path}' is no path below {root}: leave out '..', '::' and encoded signs.")
+        raise DomainError(
+            "bad_path",
+            _("'%(path)s' is no path below %(root)s: leave out '..', '::' and encoded signs.")
+            % {"path": path, "root": root},
+        )
     return _local(f"{url.rstrip('/')}/{path.strip('/')}")
 
 
@@ -41,14 +50,20 @@ def find_files(place: str, *, below: str = "") -> list[str]:
         found = [path] if fs.isfile(path) else fs.glob(path) if _is_pattern(path) else fs.find(path)
         files = [fs.unstrip_protocol(file) for file in found if not _is_hidden(file, path) and fs.isfile(file)]
     except Exception as error:  # each storage has its own
-        raise DomainError("unreachable", f"{place} cannot be listed: {_told(error)}.") from error
+        raise DomainError(
+            "unreachable", _("%(place)s cannot be listed: %(reason)s.") % {"place": place, "reason": _told(error)}
+        ) from error
     places = sorted(_local(file) for file in files)
     if below:
         places = [file for file in places if _is_below(file, settings.IMPORT_ROOTS[below]["url"])]
     if not places:
-        raise Missing("file_not_found", f"There is no file at {place}.")
+        raise Missing("file_not_found", _("There is no file at %(place)s.") % {"place": place})
     if len(places) > MAX_FILES:
-        raise DomainError("too_many_files", f"{len(places)} files lie at {place}; {MAX_FILES} is the most at once.")
+        raise DomainError(
+            "too_many_files",
+            _("%(n)s files lie at %(place)s; %(max_files)s is the most at once.")
+            % {"n": len(places), "place": place, "max_files": MAX_FILES},
+        )
     return places
 
 

@@ -11,6 +11,7 @@ from typing import BinaryIO, Literal
 
 from django.contrib.auth.models import User
 from django.db import OperationalError, connection, transaction
+from django.utils.translation import gettext as _
 from psycopg.errors import LockNotAvailable
 
 from annotation import audit
@@ -67,10 +68,18 @@ def post_solutions(
     """
     require_role(by, project, Membership.Role.MANAGER)
     if decomposition not in RULES:
-        raise DomainError("unknown_decomposition", f"Texts are split by {', '.join(RULES)}; not by '{decomposition}'.")
+        raise DomainError(
+            "unknown_decomposition",
+            _("Texts are split by %(known)s; not by '%(decomposition)s'.")
+            % {"known": ", ".join(RULES), "decomposition": decomposition},
+        )
     read = list(islice(posted.read(content), MOST_POSTED + 1))
     if len(read) > MOST_POSTED:
-        raise DomainError("too_many", f"A batch has at most {MOST_POSTED:,} solutions; larger ones go to imports.")
+        raise DomainError(
+            "too_many",
+            _("A batch has at most %(most_posted)s solutions; larger ones go to imports.")
+            % {"most_posted": f"{MOST_POSTED:,}"},
+        )
     names = {line: "" if isinstance(item, Rejection) else item.external_id for line, item in read}
     items = {line: prepared(line, item, decomposition) for line, item in read}
     records = [item for item in items.values() if isinstance(item, Record)]

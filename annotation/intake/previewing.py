@@ -5,6 +5,8 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import BinaryIO, cast
 
+from django.utils.translation import gettext as _
+
 from annotation.errors import DomainError
 from annotation.formats.mapping import Mapping
 from annotation.formats.record import Record, Rejection
@@ -55,16 +57,21 @@ def preview_import(
     (`unknown_format`, `unknown_decomposition`, `unreadable_file`) where the import would not start.
     """
     if decomposition not in RULES:
-        raise DomainError("unknown_decomposition", f"There is no rule '{decomposition}' to split a text by.")
+        raise DomainError(
+            "unknown_decomposition",
+            _("There is no rule '%(decomposition)s' to split a text by.") % {"decomposition": decomposition},
+        )
     content = unpacked_head(head, PREVIEW_BYTES)
     if head and not content:
-        raise DomainError("unreadable_file", f"{filename} cannot be read: its packing is broken.")
+        raise DomainError(
+            "unreadable_file", _("%(filename)s cannot be read: its packing is broken.") % {"filename": filename}
+        )
     whole = whole and len(content) < PREVIEW_BYTES
     stream = io.BytesIO(content) if whole or not tail else cast(BinaryIO, EndsOfFile(content, tail, size))
     try:
         found = detect(stream, filename) if format == "auto" else format
         if found not in READERS:
-            raise DomainError("unknown_format", f"There is no format '{format}'.")
+            raise DomainError("unknown_format", _("There is no format '%(format)s'.") % {"format": format})
         begun = None
         if found == TABLE:
             stream.seek(0)
@@ -75,7 +82,11 @@ def preview_import(
         stream.seek(0)
         items = list(islice(reader_of(found, mapping)(stream), LOOKED_AT))
     except OSError as error:
-        raise DomainError("unreadable_file", f"{filename} cannot be read: {error.strerror or error}.") from None
+        raise DomainError(
+            "unreadable_file",
+            _("%(filename)s cannot be read: %(strerror)s.")
+            % {"filename": filename, "strerror": error.strerror or error},
+        ) from None
     if not whole and len(items) < LOOKED_AT and items and isinstance(items[-1][1], Rejection):
         items.pop()  # cut off by us
     texts = [item.solution_text for _, item in items if isinstance(item, Record) and item.solution_text]

@@ -19,6 +19,7 @@ from django.conf import settings
 from django.contrib.auth.models import User
 from django.db import transaction
 from django.utils import timezone
+from django.utils.translation import gettext as _
 
 from annotation import audit
 from annotation.errors import Conflict, DomainError, Missing
@@ -75,7 +76,10 @@ def find_upload(*, by: User, upload: uuid.UUID) -> Upload:
     """The caller's own upload. Raises Missing (`upload_not_found`), also where it was given up or taken in."""
     found = Upload.objects.select_related("project").filter(pk=upload, by=by).first()
     if found is None:
-        raise Missing("upload_not_found", f"There is no upload {upload} of yours; it may have been given up.")
+        raise Missing(
+            "upload_not_found",
+            _("There is no upload %(upload)s of yours; it may have been given up.") % {"upload": upload},
+        )
     require_role(by, found.project, Membership.Role.MANAGER)
     return found
 
@@ -90,13 +94,15 @@ def append_piece(
     (`checksum_mismatch`), DomainError (`unknown_checksum`); nothing is kept then.
     """
     if checksum and checksum[0] not in CHECKSUMS:
-        raise DomainError("unknown_checksum", f"Pieces are checked by {' or '.join(CHECKSUMS)}.")
+        raise DomainError("unknown_checksum", _("Pieces are checked by %(known)s.") % {"known": " or ".join(CHECKSUMS)})
     found = find_upload(by=by, upload=upload)
     with _writing(found) as file:
         found.refresh_from_db()
         if offset != found.offset:
             raise Conflict(
-                "wrong_offset", f"{found.filename} goes on at byte {found.offset}.", {"offset": found.offset}
+                "wrong_offset",
+                _("%(filename)s goes on at byte %(offset)s.") % {"filename": found.filename, "offset": found.offset},
+                {"offset": found.offset},
             )
         file.truncate(offset)
         file.seek(offset)
@@ -104,7 +110,11 @@ def append_piece(
         try:
             for piece in pieces:
                 if file.tell() + len(piece) > found.size:
-                    raise TooLarge("upload_too_long", f"{found.filename} was announced with {found.size} bytes.")
+                    raise TooLarge(
+                        "upload_too_long",
+                        _("%(filename)s was announced with %(size)s bytes.")
+                        % {"filename": found.filename, "size": found.size},
+                    )
                 file.write(piece)
                 if digest:
                     digest.update(piece)
@@ -112,7 +122,7 @@ def append_piece(
             if digest:
                 raise
         if checksum and digest and digest.digest() != checksum[1]:
-            raise Damaged("checksum_mismatch", "The piece was damaged on its way; send it again.")
+            raise Damaged("checksum_mismatch", _("The piece was damaged on its way; send it again."))
         file.flush()
         os.fsync(file.fileno())
         found.offset = file.tell()
@@ -185,10 +195,15 @@ def _writing(upload: Upload) -> Iterator[BinaryIO]:
             try:
                 fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError:
-                raise Busy("upload_busy", f"Another request is sending {upload.filename}; wait for it.") from None
+                raise Busy(
+                    "upload_busy",
+                    _("Another request is sending %(filename)s; wait for it.") % {"filename": upload.filename},
+                ) from None
             yield file
     except FileNotFoundError:
-        raise Missing("upload_not_found", f"What was sent of {upload.filename} is gone; begin again.") from None
+        raise Missing(
+            "upload_not_found", _("What was sent of %(filename)s is gone; begin again.") % {"filename": upload.filename}
+        ) from None
 
 
 @contextmanager
@@ -203,8 +218,16 @@ def _told_when_full(filename: str) -> Iterator[None]:
 
 def _too_large(filename: str) -> TooLarge:
     most = settings.MAX_UPLOAD_BYTES // 2**20
-    return TooLarge("upload_too_large", f"{filename} is larger than {most:,} MB, the most that may be uploaded.")
+    return TooLarge(
+        "upload_too_large",
+        _("%(filename)s is larger than %(most)s MB, the most that may be uploaded.")
+        % {"filename": filename, "most": f"{most:,}"},
+    )
 
 
 def _no_space(filename: str) -> NoSpace:
-    return NoSpace("disk_full", f"There is no room on the server's disk for {filename}. Tell its operator, then go on.")
+    return NoSpace(
+        "disk_full",
+        _("There is no room on the server's disk for %(filename)s. Tell its operator, then go on.")
+        % {"filename": filename},
+    )

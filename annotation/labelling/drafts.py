@@ -5,6 +5,7 @@ from typing import Any
 
 from django.contrib.auth.models import User
 from django.db import transaction
+from django.utils.translation import gettext as _
 
 from annotation.errors import Conflict, DomainError
 from annotation.models import Annotation, Draft, Lease
@@ -23,11 +24,13 @@ def save_draft(*, by: User, lease_id: int, version: int, body: dict[str, Any], b
     since: the stored version and body are in `extra`, so that both are kept).
     """
     _check_size(body)
-    lease, _ = lock_lease(by=by, lease_id=lease_id)
+    lease, _item = lock_lease(by=by, lease_id=lease_id)
     if lease.state == Lease.State.RELEASED or (
         lease.state == Lease.State.SUBMITTED and based_on != _latest_revision(lease)
     ):
-        raise Conflict("lease_ended", f"This solution was {lease.state} before.", {"state": lease.state})
+        raise Conflict(
+            "lease_ended", _("This solution was %(state)s before.") % {"state": lease.state}, {"state": lease.state}
+        )
     draft = Draft.objects.filter(lease=lease).first()
     if draft is None:
         return Draft.objects.create(lease=lease, version=version + 1, body=body)
@@ -36,7 +39,7 @@ def save_draft(*, by: User, lease_id: int, version: int, body: dict[str, Any], b
     if version < draft.version:
         raise Conflict(
             "draft_conflict",
-            "This solution was changed in another tab meanwhile.",
+            _("This solution was changed in another tab meanwhile."),
             {"version": draft.version, "body": draft.body},
         )
     draft.version, draft.body = version + 1, body
@@ -51,4 +54,8 @@ def _latest_revision(lease: Lease) -> int | None:
 
 def _check_size(body: dict[str, Any]) -> None:
     if len(json.dumps(body)) > LARGEST:
-        raise DomainError("invalid_draft", f"A draft is at most {LARGEST:,} characters long.", {"field": "body"})
+        raise DomainError(
+            "invalid_draft",
+            _("A draft is at most %(largest)s characters long.") % {"largest": f"{LARGEST:,}"},
+            {"field": "body"},
+        )

@@ -3,6 +3,7 @@
 from typing import Any
 
 from django.contrib.auth.models import User
+from django.utils.translation import gettext as _
 
 from annotation.errors import Forbidden, Missing
 from annotation.membership.access import membership_of
@@ -16,7 +17,7 @@ def latest_of(*, by: User, project: Project, solution_id: int) -> Annotation:
     """
     membership = membership_of(by, project)
     if membership is None:
-        raise Forbidden("not_annotator", "You are not a member of this project, so you cannot label in it.")
+        raise Forbidden("not_annotator", _("You are not a member of this project, so you cannot label in it."))
     found = (
         Annotation.objects.filter(annotator=membership, solution=solution_id, lease__isnull=False)
         .select_related("lease__solution__problem", "lease__draft", "lease__hint")
@@ -24,7 +25,7 @@ def latest_of(*, by: User, project: Project, solution_id: int) -> Annotation:
         .first()
     )
     if found is None:
-        raise Missing("not_labelled", "You have handed in nothing on this solution.")
+        raise Missing("not_labelled", _("You have handed in nothing on this solution."))
     return found
 
 

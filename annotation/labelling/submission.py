@@ -6,6 +6,7 @@ from typing import NoReturn
 import msgspec
 from django.contrib.auth.models import User
 from django.db import transaction
+from django.utils.translation import gettext as _
 
 from annotation import audit
 from annotation.errors import Conflict, DomainError, Forbidden, Missing
@@ -117,7 +118,7 @@ def lock_labeller(by: User, project: Project) -> tuple[Membership, int | None]:
     """The person's membership, locked until the transaction ends, and the source of their labels if there is one."""
     row = fetch_one(LOCK, {"project": project.pk, "user": by.pk})
     if row is None:
-        raise Forbidden("not_annotator", "You are not a member of this project, so you cannot label in it.")
+        raise Forbidden("not_annotator", _("You are not a member of this project, so you cannot label in it."))
     return instance(Membership, row), row[-1]
 
 
@@ -144,7 +145,7 @@ def same(earlier: Annotation, membership: Membership, submission: Submission) ->
 def used_before() -> Conflict:
     return Conflict(
         "submission_conflict",
-        "This submission_id was used before for something else: make a new one and send again.",
+        _("This submission_id was used before for something else: make a new one and send again."),
         {"field": "submission_id"},
     )
 
@@ -153,11 +154,18 @@ def _check_seen(submission: Submission, latest: Annotation | None) -> None:
     """Refuse what was made without having seen the person's latest revision."""
     revision = latest.revision if latest else 0
     if submission.based_on > revision:
-        raise DomainError("invalid_submission", f"You have no revision {submission.based_on}.", {"field": "based_on"})
+        raise DomainError(
+            "invalid_submission",
+            _("You have no revision %(based_on)s.") % {"based_on": submission.based_on},
+            {"field": "based_on"},
+        )
     if latest is not None and submission.based_on < revision:
         raise Conflict(
             "revision_conflict",
-            "You handed in this solution elsewhere meanwhile, in a tab or on a device: choose which of the two counts.",
+            _(
+                "You handed in this solution elsewhere meanwhile, in a tab or on a device: choose which "
+                "of the two counts."
+            ),
             {"revision": revision, "kept": as_given(latest), "given": msgspec.to_builtins(submission)},
         )
 
@@ -170,7 +178,10 @@ def positions_of(project: Project, solution_id: int) -> list[dict[int, int]]:
             positions.append({})
         positions[position][pk] = alternative
     if not positions and not Solution.objects.filter(project=project, pk=solution_id).exists():
-        raise Missing("solution_not_found", f"There is no solution {solution_id} in {project.name}.")
+        raise Missing(
+            "solution_not_found",
+            _("There is no solution %(solution_id)s in %(name)s.") % {"solution_id": solution_id, "name": project.name},
+        )
     return positions
 
 
@@ -180,17 +191,19 @@ def _lease_of(membership: Membership, submission: Submission) -> tuple[Lease, Qu
     if submission.lease is not None and (held is None or submission.lease != held[0].pk):
         _refuse_lease(submission.lease, membership)
     if held is None:
-        raise Forbidden("not_claimed", "This solution was not given to you: claim one and submit that.")
+        raise Forbidden("not_claimed", _("This solution was not given to you: claim one and submit that."))
     return held
 
 
 def _refuse_lease(lease_id: int, membership: Membership) -> NoReturn:
     lease = Lease.objects.filter(pk=lease_id).first()
     if lease is None:
-        raise Missing("lease_not_found", "There is no such lease.")
+        raise Missing("lease_not_found", _("There is no such lease."))
     if lease.annotator_id != membership.pk:
-        raise Forbidden("lease_of_another", "This solution is in another person's hands.")
-    raise DomainError("invalid_submission", f"Lease {lease.pk} is for another solution.", {"field": "lease"})
+        raise Forbidden("lease_of_another", _("This solution is in another person's hands."))
+    raise DomainError(
+        "invalid_submission", _("Lease %(lease)s is for another solution.") % {"lease": lease.pk}, {"field": "lease"}
+    )
 
 
 def _take_place(lease: Lease, item: QueueItem) -> bool:

@@ -2,6 +2,7 @@
 
 from django.contrib.auth.models import AnonymousUser, User
 from django.db.models import QuerySet
+from django.utils.translation import gettext as _
 
 from annotation.errors import Forbidden, Missing
 from annotation.models import Membership, Project
@@ -34,7 +35,9 @@ def find_project(user: User | AnonymousUser, slug: str, *roles: str) -> Project:
     """
     row = fetch_one(FIND, {"slug": slug, "user": user.pk, "all": user.is_superuser}) if user.is_authenticated else None
     if row is None:
-        raise Missing("project_not_found", f"There is no project '{slug}', or you are not a member of it.")
+        raise Missing(
+            "project_not_found", _("There is no project '%(slug)s', or you are not a member of it.") % {"slug": slug}
+        )
     project = instance(Project, row)
     if roles:
         require_role(user, project, *roles)
@@ -66,12 +69,13 @@ def require_role(user: User | AnonymousUser, project: Project, *roles: str) -> M
     if user.is_superuser:
         return membership or Membership(user=user, project=project, role=Membership.Role.MANAGER)
     if membership is None:
-        raise Forbidden("not_a_member", f"You are not a member of {project.name}.")
+        raise Forbidden("not_a_member", _("You are not a member of %(name)s.") % {"name": project.name})
     if roles and membership.role not in roles:
         needed = " or ".join(roles)
         raise Forbidden(
             "role_needed",
-            f"This needs the role {needed} in {project.name}; you are {membership.role}.",
+            _("This needs the role %(needed)s in %(name)s; you are %(role)s.")
+            % {"needed": needed, "name": project.name, "role": membership.role},
             {"roles": list(roles), "role": membership.role},
         )
     return membership

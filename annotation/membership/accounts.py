@@ -6,6 +6,7 @@ from django.contrib.auth.models import User
 from django.contrib.auth.validators import UnicodeUsernameValidator
 from django.core.exceptions import ValidationError
 from django.db import transaction
+from django.utils.translation import gettext as _
 
 from annotation import audit
 from annotation.errors import DomainError
@@ -44,6 +45,7 @@ def _check_username(username: str) -> None:
     if not username or len(username) > USERNAME_LENGTH:
         raise DomainError(
             "invalid_username",
-            f"A user name is 1 to {USERNAME_LENGTH} letters, digits and @ . + - _ characters.",
+            _("A user name is 1 to %(username_length)s letters, digits and @ . + - _ characters.")
+            % {"username_length": USERNAME_LENGTH},
             {"field": "username"},
         )

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from django.contrib.auth.models import User
 from django.db import transaction
+from django.utils.translation import gettext as _
 
 from annotation import audit
 from annotation.errors import Conflict, DomainError
@@ -24,7 +25,10 @@ def add_member(*, by: User, project: Project, user: User, role: str, simulated: 
     )
     if not created:
         if membership.active:
-            raise Conflict("already_member", f"{user} already is a member, as {membership.role}.")
+            raise Conflict(
+                "already_member",
+                _("%(user)s already is a member, as %(role)s.") % {"user": user, "role": membership.role},
+            )
         membership.role, membership.active = role, True
         membership.save(update_fields=["role", "active"])
     audit.record(by=by, action="member.add", target=membership, project=project, after={"role": role})
@@ -64,9 +68,13 @@ def qualify(*, by: User, membership: Membership, domains: Sequence[str] | None) 
     if domains is not None:
         known = set(domains_of(project))
         if not domains:
-            raise DomainError("no_domain", "Choose at least one domain, or all.", {"field": "domains"})
+            raise DomainError("no_domain", _("Choose at least one domain, or all."), {"field": "domains"})
         if unknown := sorted(set(domains) - known):
-            raise DomainError("unknown_domain", f"No problem here is of “{unknown[0]}”.", {"field": "domains"})
+            raise DomainError(
+                "unknown_domain",
+                _("No problem here is of “%(unknown)s”.") % {"unknown": unknown[0]},
+                {"field": "domains"},
+            )
     membership = _lock(membership)
     before, membership.domains = membership.domains, None if domains is None else sorted(set(domains))
     membership.save(update_fields=["domains"])
@@ -120,7 +128,11 @@ def _lock(membership: Membership) -> Membership:
 def _check_role(role: str) -> None:
     if role not in Membership.Role.values:
         known = ", ".join(Membership.Role.values)
-        raise DomainError("invalid_role", f"'{role}' is no role; there are: {known}.", {"field": "role"})
+        raise DomainError(
+            "invalid_role",
+            _("'%(role)s' is no role; there are: %(known)s.") % {"role": role, "known": known},
+            {"field": "role"},
+        )
 
 
 def _keep_a_manager(leaving: Membership) -> None:
@@ -130,4 +142,4 @@ def _keep_a_manager(leaving: Membership) -> None:
         pk=leaving.pk
     )
     if not managers.exists():
-        raise Conflict("last_manager", "A project needs a manager: make someone else one first.")
+        raise Conflict("last_manager", _("A project needs a manager: make someone else one first."))

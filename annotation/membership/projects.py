@@ -8,6 +8,7 @@ from django.contrib.auth.models import User
 from django.core.exceptions import ValidationError
 from django.core.validators import validate_slug
 from django.db import transaction
+from django.utils.translation import gettext as _
 
 from annotation import audit
 from annotation.errors import Conflict, DomainError, Forbidden
@@ -32,7 +33,7 @@ def create_project(
     (`invalid_slug`, `invalid_name`, `invalid_scheme`, `invalid_policy`, `invalid_examples`).
     """
     if not may_create_projects(by):
-        raise Forbidden("manager_needed", "Managers and staff create projects. Ask one of them for yours.")
+        raise Forbidden("manager_needed", _("Managers and staff create projects. Ask one of them for yours."))
     _check_name(name)
     _check_slug(slug)
     _check_scheme(scheme or {})
@@ -49,7 +50,11 @@ def create_project(
         },
     )
     if not created:
-        raise Conflict("slug_taken", f"There already is a project with the address '{slug}'.", {"field": "slug"})
+        raise Conflict(
+            "slug_taken",
+            _("There already is a project with the address '%(slug)s'.") % {"slug": slug},
+            {"field": "slug"},
+        )
     Membership.objects.create(project=project, user=by, role=Membership.Role.MANAGER)
     audit.record(by=by, action="project.create", target=project, project=project, after=_description(project))
     return project
@@ -73,7 +78,9 @@ def change_project(*, by: User, project: Project, **changes: Any) -> Project:
     }
     for field, value in changes.items():
         if field not in before:
-            raise DomainError("unknown_field", f"A project has no field '{field}' to change.", {"field": field})
+            raise DomainError(
+                "unknown_field", _("A project has no field '%(field)s' to change.") % {"field": field}, {"field": field}
+            )
         if field in checks:
             checks[field](value)
         setattr(project, field, value)
@@ -98,7 +105,8 @@ def delete_project(*, by: User, project: Project) -> NoReturn:
     audit.record(by=by, action="project.delete_refused", target=project, project=project)
     require_role(by, project, Membership.Role.MANAGER)
     raise Conflict(
-        "project_kept", "A project is kept with its labels and the record of who did what. Pause it, and nobody labels."
+        "project_kept",
+        _("A project is kept with its labels and the record of who did what. Pause it, and nobody labels."),
     )
 
 
@@ -115,7 +123,7 @@ def _description(project: Project) -> dict[str, Any]:
 
 def _check_name(name: str) -> None:
     if not name.strip() or len(name) > 200:
-        raise DomainError("invalid_name", "A project needs a name of 1 to 200 characters.", {"field": "name"})
+        raise DomainError("invalid_name", _("A project needs a name of 1 to 200 characters."), {"field": "name"})
 
 
 def _check_slug(slug: str) -> None:
@@ -126,7 +134,7 @@ def _check_slug(slug: str) -> None:
     if not slug or len(slug) > 80:
         raise DomainError(
             "invalid_slug",
-            "The address of a project is 1 to 80 letters, digits, hyphens or underscores.",
+            _("The address of a project is 1 to 80 letters, digits, hyphens or underscores."),
             {"field": "slug"},
         )
 
@@ -135,23 +143,31 @@ def _check_scheme(scheme: dict[str, Any]) -> None:
     try:
         parse_scheme(scheme)
     except msgspec.ValidationError as error:
-        raise DomainError("invalid_scheme", f"The label scheme: {error}", {"field": "scheme"}) from None
+        raise DomainError(
+            "invalid_scheme", _("The label scheme: %(error)s") % {"error": error}, {"field": "scheme"}
+        ) from None
 
 
 def _check_policy(policy: dict[str, Any]) -> None:
     try:
         parse_policy(policy)
     except msgspec.ValidationError as error:
-        raise DomainError("invalid_policy", f"The policy: {error}", {"field": "policy"}) from None
+        raise DomainError(
+            "invalid_policy", _("The policy: %(error)s") % {"error": error}, {"field": "policy"}
+        ) from None
 
 
 def _check_examples(examples: list[dict[str, Any]]) -> None:
     try:
         parse_examples(examples)
     except msgspec.ValidationError as error:
-        raise DomainError("invalid_examples", f"The examples: {error}", {"field": "examples"}) from None
+        raise DomainError(
+            "invalid_examples", _("The examples: %(error)s") % {"error": error}, {"field": "examples"}
+        ) from None
 
 
 def _check_state(state: str) -> None:
     if state not in Project.State.values:
-        raise DomainError("invalid_state", f"A project is active or paused, not '{state}'.", {"field": "state"})
+        raise DomainError(
+            "invalid_state", _("A project is active or paused, not '%(state)s'.") % {"state": state}, {"field": "state"}
+        )

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import msgspec
 from django.contrib.auth.models import User
 from django.db import transaction
+from django.utils.translation import gettext as _
 
 from annotation import audit
 from annotation.errors import Conflict, Forbidden, Missing
@@ -56,7 +57,11 @@ def find_practice(project: Project, solution_id: int) -> GoldAnswer:
         .first()
     )
     if found is None:
-        raise Missing("practice_not_found", f"Solution {solution_id} is not in the practice set of {project.name}.")
+        raise Missing(
+            "practice_not_found",
+            _("Solution %(solution_id)s is not in the practice set of %(name)s.")
+            % {"solution_id": solution_id, "name": project.name},
+        )
     return found
 
 
@@ -69,7 +74,7 @@ def answer_practice(*, by: User, project: Project, submission: Submission) -> Pr
     """
     membership = membership_of(by, project)
     if membership is None:
-        raise Forbidden("not_annotator", "You are not a member of this project, so you cannot practise in it.")
+        raise Forbidden("not_annotator", _("You are not a member of this project, so you cannot practise in it."))
     gold = find_practice(project, submission.solution)
     first_error = check(submission, positions_of(project, submission.solution), project.label_scheme)
     explanation = explain(
@@ -98,7 +103,7 @@ def answer_practice(*, by: User, project: Project, submission: Submission) -> Pr
     if answer.membership_id != membership.pk or answer.payload_hash != submission.payload_hash:
         raise Conflict(
             "submission_conflict",
-            "This submission_id was used before for something else: make a new one and send again.",
+            _("This submission_id was used before for something else: make a new one and send again."),
             {"field": "submission_id"},
         )
     if created:

@@ -9,6 +9,7 @@ from django.contrib.auth.models import User
 from django.db import transaction
 from django.db.models import Case, Exists, IntegerField, Max, OuterRef, Q, QuerySet, Value, When
 from django.db.models.functions import Coalesce
+from django.utils.translation import gettext as _
 
 from annotation import audit
 from annotation.errors import Conflict, DomainError, Missing
@@ -105,16 +106,25 @@ def mark_gold(
     require_role(by, project, *STAFF)
     annotation = Annotation.objects.filter(project=project, pk=annotation_id).select_related("solution").first()
     if annotation is None:
-        raise Missing("annotation_not_found", f"There is no label {annotation_id} in {project.name}.")
+        raise Missing(
+            "annotation_not_found",
+            _("There is no label %(annotation_id)s in %(name)s.")
+            % {"annotation_id": annotation_id, "name": project.name},
+        )
     if not _eligible(project).filter(pk=annotation.pk).exists():
         raise DomainError(
             "not_a_reference",
-            "Gold needs a label that tells the first error: the latest word of a reviewer or manager, an adjudication, "
-            "or one of people that came in a file. Machines' labels are never gold.",
+            _(
+                "Gold needs a label that tells the first error: the latest word of a reviewer or "
+                "manager, an adjudication, or one of people that came in a file. Machines' labels are "
+                "never gold."
+            ),
         )
     wanted = _checked(annotation, accepted)
     if not practice and PracticeAnswer.objects.filter(gold__solution=annotation.solution_id).exists():
-        raise Conflict("practised", "People have practised on this solution and know its answer: it cannot be hidden.")
+        raise Conflict(
+            "practised", _("People have practised on this solution and know its answer: it cannot be hidden.")
+        )
     return _mark(by, project, [annotation], wanted, practice=practice, explanation=explanation.strip())[0]
 
 
@@ -128,7 +138,10 @@ def mark_found(*, by: User, project: Project, found: Collection[Reference], prac
     """
     require_role(by, project, *STAFF)
     if len(found) > MOST_AT_ONCE:
-        raise DomainError("too_many", f"At most {MOST_AT_ONCE:,} solutions become gold at once.")
+        raise DomainError(
+            "too_many",
+            _("At most %(most_at_once)s solutions become gold at once.") % {"most_at_once": f"{MOST_AT_ONCE:,}"},
+        )
     annotations = Annotation.objects.filter(pk__in=[one.annotation for one in found])
     fresh = annotations.exclude(solution__in=active_gold(project).values("solution"))
     return len(_mark(by, project, fresh, [], practice=practice))
@@ -143,7 +156,7 @@ def retire_gold(*, by: User, gold: GoldAnswer, reason: str = "") -> GoldAnswer:
     require_role(by, gold.project, *STAFF)
     gold = GoldAnswer.objects.select_for_update(no_key=True, of=("self",)).select_related("project").get(pk=gold.pk)
     if not gold.active:
-        raise Conflict("already_retired", "This solution is no gold any more.")
+        raise Conflict("already_retired", _("This solution is no gold any more."))
     gold.active = False
     gold.save(update_fields=["active"])
     leave_queue([gold.solution_id])  # as the gold that it was
@@ -212,7 +225,7 @@ def _checked(annotation: Annotation, accepted: Iterable[int]) -> list[int]:
     if wanted and not -1 <= wanted[0] <= wanted[-1] <= last:
         raise DomainError(
             "invalid_accepted",
-            f"Other first errors that count are positions from 0 to {last}, or -1 for none.",
+            _("Other first errors that count are positions from 0 to %(last)s, or -1 for none.") % {"last": last},
             {"field": "accepted"},
         )
     return wanted

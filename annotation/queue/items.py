@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from django.contrib.auth.models import User
 from django.db import transaction
+from django.utils.translation import gettext as _
 
 from annotation import audit
 from annotation.errors import DomainError
@@ -42,7 +43,10 @@ def replace_items(
     splits = dict(solutions.filter(pk__in=[s.solution_id for s in selections]).values_list("pk", "split"))
     if missing := [s.solution_id for s in selections if s.solution_id not in splits]:
         raise DomainError(
-            "unknown_solution", f"Solution {missing[0]} is not one of {generation.project}.", {"solutions": missing}
+            "unknown_solution",
+            _("Solution %(missing)s is not one of %(project)s.")
+            % {"missing": missing[0], "project": generation.project},
+            {"solutions": missing},
         )
     retired = _retire_earlier(generation)
     created = QueueItem.objects.bulk_create(

@@ -6,6 +6,7 @@ from datetime import datetime, timedelta
 from django.contrib.auth.models import User
 from django.db import transaction
 from django.utils import timezone
+from django.utils.translation import gettext as _
 
 from annotation import audit
 from annotation.errors import Conflict, Forbidden, Missing
@@ -63,10 +64,12 @@ def heartbeat(*, by: User, lease_id: int) -> datetime:
     elif lease.state == Lease.State.EXPIRED:
         raise Conflict(
             "lease_expired",
-            "Your time for this solution is over and others have its places. What you submit is still kept.",
+            _("Your time for this solution is over and others have its places. What you submit is still kept."),
         )
     elif lease.state != Lease.State.ACTIVE:
-        raise Conflict("lease_ended", f"This solution was {lease.state} before.", {"state": lease.state})
+        raise Conflict(
+            "lease_ended", _("This solution was %(state)s before.") % {"state": lease.state}, {"state": lease.state}
+        )
     lease.expires_at = now + timedelta(minutes=item.project.policies.queue.lease_minutes)
     lease.save(update_fields=["state", "ended_at", "expires_at"])
     return lease.expires_at
@@ -82,7 +85,7 @@ def release(*, by: User, lease_id: int, reason: str = "") -> None:
     if lease.state == Lease.State.RELEASED:
         return
     if lease.state == Lease.State.SUBMITTED:
-        raise Conflict("lease_ended", "You have submitted this solution already.", {"state": lease.state})
+        raise Conflict("lease_ended", _("You have submitted this solution already."), {"state": lease.state})
     before, lease.reason = lease.state, reason
     end(lease, item, Lease.State.RELEASED)
     audit.record(
@@ -144,15 +147,15 @@ def lock_lease(*, by: User, lease_id: int) -> tuple[Lease, QueueItem]:
     """
     found = Lease.objects.select_related("annotator").filter(pk=lease_id).first()
     if found is None:
-        raise Missing("lease_not_found", "There is no such lease.")
+        raise Missing("lease_not_found", _("There is no such lease."))
     if found.annotator.user_id != by.pk:
-        raise Forbidden("lease_of_another", "This solution is in another person's hands.")
+        raise Forbidden("lease_of_another", _("This solution is in another person's hands."))
     membership = Membership.objects.select_for_update(no_key=True).get(pk=found.annotator_id)
     if not membership.active:
-        raise Forbidden("not_annotator", "You are no longer a member of this project.")
+        raise Forbidden("not_annotator", _("You are no longer a member of this project."))
     held = lock_held(annotator=membership, solution=found.solution_id)
     if held is None:
-        raise Missing("lease_not_found", "There is no such lease.")
+        raise Missing("lease_not_found", _("There is no such lease."))
     return held
 
 

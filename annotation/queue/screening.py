@@ -10,6 +10,7 @@ from datetime import datetime
 from django.contrib.auth.models import User
 from django.db import transaction
 from django.db.models import OuterRef, QuerySet, Subquery
+from django.utils.translation import gettext as _
 
 from annotation import audit
 from annotation.errors import Conflict, DomainError
@@ -98,14 +99,20 @@ def decide(*, by: User, membership: Membership, outcome: str, reason: str = "") 
     require_role(by, membership.project, Membership.Role.MANAGER)
     if outcome not in Outcome.values:
         known = ", ".join(Outcome.values)
-        raise DomainError("invalid_outcome", f"'{outcome}' is no decision; there are: {known}.", {"field": "outcome"})
+        raise DomainError(
+            "invalid_outcome",
+            _("'%(outcome)s' is no decision; there are: %(known)s.") % {"outcome": outcome, "known": known},
+            {"field": "outcome"},
+        )
     membership = (
         Membership.objects.select_for_update(no_key=True, of=("self",)).select_related("project").get(pk=membership.pk)
     )
     if outcome == Outcome.AGAIN and not membership.project.policies.screening.items:
-        raise Conflict("screening_off", "This project screens nobody: say in its settings how many solutions to give.")
+        raise Conflict(
+            "screening_off", _("This project screens nobody: say in its settings how many solutions to give.")
+        )
     if outcome == standing(membership) != Outcome.AGAIN:
-        raise Conflict("already_decided", f"That is how it stands already: {outcome}.")
+        raise Conflict("already_decided", _("That is how it stands already: %(outcome)s.") % {"outcome": outcome})
     return _write(membership, outcome, by=by, reason=reason)
 
 

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from django.conf import settings
+from django.utils.translation import gettext as _
 
 from annotation.errors import Missing
 from annotation.models import TrainingRun
@@ -34,7 +35,11 @@ def find_artefact(run: TrainingRun, area: str, name: str) -> Path:
     """The path of a listed file, and of no other. Raises Missing (`no_such_file`)."""
     folder = _folders(run).get(area)
     if folder is None or name not in {one.name for one in artefacts_of(run) if one.area == area}:
-        raise Missing("no_such_file", f"Run {run.number} has no file “{name}”; it may have been removed by its age.")
+        raise Missing(
+            "no_such_file",
+            _("Run %(n)s has no file “%(name)s”; it may have been removed by its age.")
+            % {"n": run.number, "name": name},
+        )
     return folder / name
 
 

@@ -8,6 +8,7 @@ from django.contrib.auth.models import User
 from django.db import transaction
 from django.db.models import Max
 from django.utils import timezone
+from django.utils.translation import gettext as _
 
 from annotation import audit, jobs
 from annotation.errors import Conflict, DomainError
@@ -107,13 +108,13 @@ def _plan(project: Project, model: ModelVersion | None, seed: int) -> Plan:
 def _check_first(by: User, project: Project) -> None:
     require_role(by, project, Membership.Role.MANAGER)
     if project.generations.exists():
-        raise Conflict("generation_exists", "The first generation is there already.")
+        raise Conflict("generation_exists", _("The first generation is there already."))
 
 
 def _not_empty(plan: Plan) -> Plan:
     if not plan.selections:
         raise DomainError(
-            "nothing_to_label", "No solution here still needs annotations. Import more solutions to label."
+            "nothing_to_label", _("No solution here still needs annotations. Import more solutions to label.")
         )
     return plan
 

@@ -4,6 +4,7 @@ from django.contrib.auth.models import User
 from django.db import IntegrityError, transaction
 from django.db.models import Max, QuerySet
 from django.utils import timezone
+from django.utils.translation import gettext as _
 
 from annotation import audit
 from annotation.errors import Conflict, DomainError
@@ -54,7 +55,7 @@ def prepare_run(
         live = project.training_runs.get(state__in=TrainingRun.LIVE)
         raise Conflict(
             "run_in_progress",
-            f"Run {live.number} is in progress. Wait for it, or cancel it first.",
+            _("Run %(n)s is in progress. Wait for it, or cancel it first.") % {"n": live.number},
             {"run": live.pk},
         ) from None
     pipeline.create_stages(run)
@@ -83,7 +84,7 @@ def cancel_run(*, by: User, run: TrainingRun) -> TrainingRun:
     with transaction.atomic():
         live = TrainingRun.objects.filter(pk=run.pk, state__in=TrainingRun.LIVE)
         if not live.update(cancel_requested=True):
-            raise Conflict("run_is_over", f"Run {run.number} is over already.")
+            raise Conflict("run_is_over", _("Run %(n)s is over already.") % {"n": run.number})
         audit.record(by=by, action="run.cancel", target=run, project=run.project, before={"state": run.state})
     pipeline.cancel_if_idle(run)
     run.refresh_from_db()
@@ -126,13 +127,17 @@ def can_retry(run: TrainingRun) -> bool:
 
 def _check_retry(run: TrainingRun) -> None:
     if run.state in TrainingRun.LIVE:
-        raise Conflict("run_in_progress", f"Run {run.number} is in progress.", {"run": run.pk})
+        raise Conflict("run_in_progress", _("Run %(n)s is in progress.") % {"n": run.number}, {"run": run.pk})
     if run.state == TrainingRun.State.SUCCEEDED:
-        raise Conflict("nothing_to_retry", f"Run {run.number} went through; retrain to begin another.")
+        raise Conflict("nothing_to_retry", _("Run %(n)s went through; retrain to begin another.") % {"n": run.number})
     if run.project.training_runs.filter(number__gt=run.number).exists():
-        raise Conflict("not_latest", f"A later run began after run {run.number}; retrain to begin another.")
+        raise Conflict(
+            "not_latest", _("A later run began after run %(n)s; retrain to begin another.") % {"n": run.number}
+        )
     if run.pruned_at is not None:
-        raise Conflict("files_gone", f"The files of run {run.number} were removed by its age; begin a new run.")
+        raise Conflict(
+            "files_gone", _("The files of run %(n)s were removed by its age; begin a new run.") % {"n": run.number}
+        )
 
 
 def training_labels(project: Project) -> QuerySet[Annotation]:
@@ -153,12 +158,16 @@ def check_labels(project: Project) -> None:
     if labelled < LEAST_SOLUTIONS:
         raise DomainError(
             "too_few_labels",
-            f"{labelled} solutions of the pool are labelled and a round needs {LEAST_SOLUTIONS}. "
-            f"Label {LEAST_SOLUTIONS - labelled} more.",
+            _(
+                "%(labelled)s solutions of the pool are labelled and a round needs %(least_solutions)s. "
+                "Label %(n)s more."
+            )
+            % {"labelled": labelled, "least_solutions": LEAST_SOLUTIONS, "n": LEAST_SOLUTIONS - labelled},
             {"labelled": labelled, "needed": LEAST_SOLUTIONS},
         )
     if not pool.filter(finish_reason=FinishReason.FOUND_ERROR).exists():
         raise DomainError(
             "no_errors_labelled",
-            f"None of the {labelled} labelled solutions has an error marked, so there is nothing to tell apart yet.",
+            _("None of the %(labelled)s labelled solutions has an error marked, so there is nothing to tell apart yet.")
+            % {"labelled": labelled},
         )

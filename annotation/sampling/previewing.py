@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from django.contrib.auth.models import User
+from django.utils.translation import gettext as _
 
 from annotation.errors import DomainError
 from annotation.formats.record import Record, Rejection
@@ -34,7 +35,7 @@ def preview_sampling(*, by: User, project: Project, wish: Wish) -> list[Previewe
     check_wish(wish)
     ids = chosen_problems(project, choice=wish.choice, domain=wish.domain, most=min(SHOWN, wish.most_problems or SHOWN))
     if not ids:
-        raise DomainError("no_problems", "No problem of the project is of this choice.")
+        raise DomainError("no_problems", _("No problem of the project is of this choice."))
     found = Problem.objects.in_bulk(ids)
     problems = [found[pk] for pk in ids]
     policy = AskedPolicy(

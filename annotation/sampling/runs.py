@@ -8,6 +8,7 @@ from django.contrib.auth.models import User
 from django.db import transaction
 from django.db.models.functions import Coalesce
 from django.utils import timezone
+from django.utils.translation import gettext as _
 
 from annotation import audit
 from annotation.errors import Conflict, DomainError
@@ -63,7 +64,7 @@ def create_sampling(*, by: User | None, project: Project, wish: Wish) -> Samplin
     problems = chosen_problems(project, choice=wish.choice, domain=wish.domain, most=wish.most_problems)
     if not problems:
         raise DomainError(
-            "no_problems", "No problem of the project is of this choice. Import problems, or choose more."
+            "no_problems", _("No problem of the project is of this choice. Import problems, or choose more.")
         )
     run = SamplingRun.objects.create(
         project=project,
@@ -124,7 +125,7 @@ def cancel_sampling(*, by: User, run: SamplingRun) -> SamplingRun:
     require_role(by, run.project, Membership.Role.MANAGER)
     run = _locked(run)
     if run.state not in SamplingRun.LIVE:
-        raise Conflict("sampling_over", f"This sampling is {run.state} already.")
+        raise Conflict("sampling_over", _("This sampling is %(state)s already.") % {"state": run.state})
     run.cancel_requested = True
     run.save(update_fields=["cancel_requested"])
     audit.record(by=by, action="sampling.cancel", target=run, project=run.project)
@@ -142,11 +143,11 @@ def resume_sampling(*, by: User, run: SamplingRun) -> SamplingRun:
     require_role(by, run.project, Membership.Role.MANAGER)
     run = _locked(run)
     if run.state in SamplingRun.LIVE:
-        raise Conflict("sampling_live", "This sampling is under way.")
+        raise Conflict("sampling_live", _("This sampling is under way."))
     model_of(run.endpoint)
     left = run.sampled_problems.exclude(state=SampledProblem.State.DONE)
     if not left.exists():
-        raise Conflict("nothing_left", "Every problem of this sampling has its samples.")
+        raise Conflict("nothing_left", _("Every problem of this sampling has its samples."))
     left.filter(state=SampledProblem.State.FAILED).update(state=SampledProblem.State.WAITING, error="")
     run.state, run.cancel_requested, run.error, run.note = State.QUEUED, False, "", ""
     run.finished_at, run.failed_problems, run.token_budget = None, 0, 0

@@ -9,6 +9,7 @@ import redis
 from django.conf import settings
 from django.contrib.auth.models import User
 from django.db import connection
+from django.utils.translation import gettext as _
 
 from annotation.errors import DomainError, Missing
 from annotation.models import ApiToken, ModelVersion, Project
@@ -87,5 +88,9 @@ def version_of(project: Project, number: int) -> int:
     """The id of the version with this number; raises Missing (`model_not_found`)."""
     found = ModelVersion.objects.filter(project=project, number=number).values_list("pk", flat=True).first()
     if found is None:
-        raise Missing("model_not_found", f"There is no model {number} in {project.name}.", {"field": "model"})
+        raise Missing(
+            "model_not_found",
+            _("There is no model %(number)s in %(name)s.") % {"number": number, "name": project.name},
+            {"field": "model"},
+        )
     return found

@@ -12,6 +12,7 @@ from typing import Any
 
 import redis
 from django.conf import settings
+from django.utils.translation import gettext as _
 
 from annotation.errors import DomainError
 from annotation.serving.messages import Answer, Question, decode_answer, decode_question, encode
@@ -99,7 +100,7 @@ def ask(question: Question) -> Answer:
 
 
 def away(error: redis.RedisError) -> NoWorker:
-    return NoWorker("redis_away", f"Redis does not answer ({error}). Try again in a moment.")
+    return NoWorker("redis_away", _("Redis does not answer (%(error)s). Try again in a moment.") % {"error": error})
 
 
 def alive() -> int:
@@ -196,13 +197,14 @@ def _silence(question: Question) -> DomainError:
     seconds = question.deadline - question.asked_at
     return NoAnswer(
         "timed_out",
-        f"No answer within {seconds:g} s. Send fewer or shorter solutions at once, or allow a longer `timeout`.",
+        _("No answer within %(seconds)s s. Send fewer or shorter solutions at once, or allow a longer `timeout`.")
+        % {"seconds": f"{seconds:g}"},
         {"timeout": seconds},
     )
 
 
 def _no_worker() -> NoWorker:
-    return NoWorker("no_worker", "No worker of the score queue answers. Start one, or try again in a moment.")
+    return NoWorker("no_worker", _("No worker of the score queue answers. Start one, or try again in a moment."))
 
 
 def _places(entries: Iterable[tuple[bytes, dict[bytes, bytes] | None]]) -> list[Place]:

@@ -5,6 +5,7 @@ from typing import Any
 import msgspec
 from django.conf import settings
 from django.contrib.auth.models import User
+from django.utils.translation import gettext as _
 
 from annotation import jobs
 from annotation.errors import DomainError
@@ -35,9 +36,9 @@ def ask_for_review(*, by: User, row: ServedScore) -> None:
     """
     require_role(by, row.project, *STAFF)
     if row.text is None:
-        raise DomainError("text_not_kept", "This project's score log keeps hashes only, so the text is not at hand.")
+        raise DomainError("text_not_kept", _("This project's score log keeps hashes only, so the text is not at hand."))
     if row.model_version is None:
-        raise DomainError("model_gone", "The model that gave this score was deleted.")
+        raise DomainError("model_gone", _("The model that gave this score was deleted."))
     if line.server().set(_key(row), msgspec.json.encode(Review()), nx=True, ex=ASKED_SECONDS):
         jobs.enqueue("serving.review", row.pk, queue="score")
 
@@ -57,7 +58,7 @@ def review(row_id: int) -> None:
     try:
         run = getattr(row.model_version, "run", None)
         if run is None:
-            raise DomainError("no_explanation", "This model was not trained here, so its labels are not at hand.")
+            raise DomainError("no_explanation", _("This model was not trained here, so its labels are not at hand."))
         found.reasons = reasons_of(row.model_version, text_of(row), settings.RUN_ROOT / str(run.pk) / "train.jsonl")
         found.failure = "" if found.reasons else "No step of it fits the model's context."
     except DomainError as error:

@@ -7,6 +7,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 
 from django.db import close_old_connections
+from django.utils.translation import gettext as _
 
 from annotation.errors import DomainError, Missing
 from annotation.models import ModelVersion, Project
@@ -76,11 +77,11 @@ class Shelf:
         if question.version is not None:
             named = ModelVersion.objects.select_related("snapshot").filter(pk=question.version).first()
             if named is None:
-                raise Missing("model_not_found", "The model asked for was deleted meanwhile.")
+                raise Missing("model_not_found", _("The model asked for was deleted meanwhile."))
             return named
         champion = self._champion(question.project, question.domain)
         if champion is None:
-            raise NoChampion("no_champion", "No model serves this project yet. Retrain it, or let a model serve.")
+            raise NoChampion("no_champion", _("No model serves this project yet. Retrain it, or let a model serve."))
         return champion
 
     def _champion(self, project: int, domain: str) -> ModelVersion | None:
@@ -145,6 +146,8 @@ def _load(version: ModelVersion, kept_bytes: int) -> Loaded:
         raise ModelUnusable(error.code, error.message, error.extra) from error
     except Exception as error:
         log.exception("Model version %s cannot be loaded", version.pk)
-        raise ModelUnusable("model_unusable", f"Model {version.number} cannot be loaded: {error}") from error
+        raise ModelUnusable(
+            "model_unusable", _("Model %(n)s cannot be loaded: %(error)s") % {"n": version.number, "error": error}
+        ) from error
     finally:
         close_old_connections()

@@ -12,6 +12,7 @@ from django.contrib.auth.models import User
 from django.db import OperationalError, transaction
 from django.db.models import F
 from django.utils import timezone
+from django.utils.translation import gettext as _
 
 from annotation import audit, jobs
 from annotation.errors import Conflict, DomainError
@@ -88,7 +89,9 @@ def rescore_pool(*, by: User, version: ModelVersion) -> int:
     """
     require_role(by, version.project, Membership.Role.MANAGER)
     if version.weights_deleted_at is not None:
-        raise Conflict("weights_deleted", f"The weights of model {version.number} were deleted: it cannot score.")
+        raise Conflict(
+            "weights_deleted", _("The weights of model %(n)s were deleted: it cannot score.") % {"n": version.number}
+        )
     try:
         with transaction.atomic():
             drop_partition(version)
@@ -98,7 +101,7 @@ def rescore_pool(*, by: User, version: ModelVersion) -> int:
                 by=by, action="pool.rescore", target=version, project=version.project, after={"solutions": wanted}
             )
     except OperationalError as error:
-        raise Conflict("pool_busy", "The pool's scores are being read at length. Try again in a minute.") from error
+        raise Conflict("pool_busy", _("The pool's scores are being read at length. Try again in a minute.")) from error
     return wanted
 
 
@@ -111,7 +114,7 @@ def _start_chains(version: ModelVersion, number: int) -> None:
     """Put so many chains in the place of those there are."""
     PoolScoring.objects.filter(model_version=version).update(epoch=F("epoch") + 1)
     epoch = PoolScoring.objects.values_list("epoch", flat=True).get(model_version=version)
-    for _ in range(number):
+    for _shard in range(number):
         jobs.enqueue("rounds.score_shard", version.pk, epoch, queue=QUEUE)
 
 

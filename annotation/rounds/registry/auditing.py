@@ -4,6 +4,7 @@ import shutil
 from typing import Any
 
 import msgspec
+from django.utils.translation import gettext as _
 
 from annotation.datasets.snapshots import read_snapshot
 from annotation.errors import DomainError
@@ -20,7 +21,8 @@ def check(version: ModelVersion) -> None:
     """Raises DomainError (`no_snapshot`) where there is nothing to audit on."""
     if version.snapshot_id is None:
         raise DomainError(
-            "no_snapshot", f"Model {version.number} was not measured here yet, so there is no holdout to audit it on."
+            "no_snapshot",
+            _("Model %(n)s was not measured here yet, so there is no holdout to audit it on.") % {"n": version.number},
         )
 
 
@@ -34,7 +36,7 @@ def perform(job: ModelJob) -> None:
     partial = model / f"{FOLDER}.partial"
     partial.mkdir(parents=True, exist_ok=True)
     if not write_holdout_traces(read_snapshot(version.snapshot), partial / DATA):
-        raise DomainError("no_holdout", "No holdout solution of its snapshot has a known first error.")
+        raise DomainError("no_holdout", _("No holdout solution of its snapshot has a known first error."))
     run_command(job, "audit", "--model", model, "--data", partial / DATA, "--out", partial)
     shutil.rmtree(model / FOLDER, ignore_errors=True)
     partial.rename(model / FOLDER)

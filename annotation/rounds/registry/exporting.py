@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from django.conf import settings
+from django.utils.translation import gettext as _
 
 from annotation.errors import Missing
 from annotation.models import ModelJob, ModelVersion
@@ -43,7 +44,7 @@ def packed_export(version: ModelVersion) -> Iterator[bytes]:
     """The export as a tar file, a piece at a time. Raises Missing (`not_exported`)."""
     folder = export_path(version)
     if not folder.is_dir():
-        raise Missing("not_exported", f"Model {version.number} was not exported yet.")
+        raise Missing("not_exported", _("Model %(n)s was not exported yet.") % {"n": version.number})
     return _packed(sorted(folder.iterdir()), export_name(version))
 
 

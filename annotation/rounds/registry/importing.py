@@ -5,6 +5,7 @@ from pathlib import Path
 from django.conf import settings
 from django.contrib.auth.models import User
 from django.db import transaction
+from django.utils.translation import gettext as _
 
 from annotation import audit
 from annotation.errors import DomainError
@@ -27,7 +28,9 @@ def check(folder: str) -> None:
     """Raises DomainError (`no_such_folder`) unless this is the name of one of them."""
     if folder not in importable_folders():
         raise DomainError(
-            "no_such_folder", f"There is no folder “{folder}” in {_root()}. Put the model's folder there."
+            "no_such_folder",
+            _("There is no folder “%(folder)s” in %(root)s. Put the model's folder there.")
+            % {"folder": folder, "root": _root()},
         )
 
 
@@ -54,7 +57,7 @@ def request_measurement(*, by: User | None, version: ModelVersion) -> TrainingRu
     `not_imported`).
     """
     if version.origin != ModelVersion.Origin.IMPORTED or version.gate:
-        raise DomainError("not_imported", f"Model {version.number} was measured by its own round.")
+        raise DomainError("not_imported", _("Model %(n)s was measured by its own round.") % {"n": version.number})
     run = runs.prepare_run(by=by, project=version.project, trigger=TrainingRun.Trigger.IMPORT)
     TrainingRun.objects.filter(model_version=version).update(model_version=None)  # of an earlier, failed one
     run.model_version = version

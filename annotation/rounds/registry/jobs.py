@@ -10,6 +10,7 @@ from typing import Any
 from django.contrib.auth.models import User
 from django.db import IntegrityError, transaction
 from django.utils import timezone
+from django.utils.translation import gettext as _
 
 from annotation import audit
 from annotation import jobs as tasks
@@ -109,7 +110,8 @@ def _request(
         require_role(by, project, Membership.Role.MANAGER)
     if version is not None and version.weights_deleted_at is not None:
         raise Conflict(
-            "weights_deleted", f"The weights of model {version.number} were deleted by the retention policy."
+            "weights_deleted",
+            _("The weights of model %(n)s were deleted by the retention policy.") % {"n": version.number},
         )
     try:
         with transaction.atomic():
@@ -117,7 +119,7 @@ def _request(
                 project=project, kind=kind, model_version=version, options=options, requested_by=by
             )
     except IntegrityError:
-        raise Conflict("job_in_progress", "This is being done already. Wait for it to end.") from None
+        raise Conflict("job_in_progress", _("This is being done already. Wait for it to end.")) from None
     audit.record(by=by, action=f"model.{kind}", target=version or job, project=project, after=options)
     tasks.enqueue("rounds.model_job", job.pk, queue=QUEUE)
     return job

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from django.contrib.auth.models import User
 from django.db import IntegrityError, transaction
+from django.utils.translation import gettext as _
 
 from annotation import audit, jobs
 from annotation.errors import Conflict, DomainError
@@ -54,7 +55,7 @@ def cancel_simulation(*, by: User, simulation: SimulationRun) -> SimulationRun:
     require_role(by, simulation.project, Membership.Role.MANAGER)
     live = SimulationRun.objects.filter(pk=simulation.pk, state__in=SimulationRun.LIVE)
     if not live.update(cancel_requested=True):
-        raise Conflict("simulation_over", "This simulation is over already.")
+        raise Conflict("simulation_over", _("This simulation is over already."))
     audit.record(by=by, action="simulation.cancel", target=simulation, project=simulation.project)
     # Nobody may be at it yet: whoever takes it up ends it.
     jobs.enqueue(TASK, simulation.pk, queue="gpu")
@@ -84,7 +85,7 @@ def resume_simulation(*, by: User, simulation: SimulationRun) -> SimulationRun:
     except IntegrityError:
         raise _in_progress(simulation.project) from None
     if not changed:
-        raise Conflict("simulation_not_stopped", "Only a simulation that failed or was cancelled can go on.")
+        raise Conflict("simulation_not_stopped", _("Only a simulation that failed or was cancelled can go on."))
     audit.record(
         by=by, action="simulation.resume", target=simulation, project=simulation.project, before={"state": before}
     )

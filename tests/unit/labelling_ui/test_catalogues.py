@@ -27,7 +27,7 @@ def test_messages_come_from_templates_and_from_python(messages: Catalog) -> None
 
 @pytest.mark.parametrize(
     ("string", "flags", "fault"),
-    [("", (), "not translated"), ("%(n)s Zeilen", ("fuzzy",), "in doubt"), ("%(m)s Zeilen", (), "placeholders")],
+    [("", (), "not translated"), ("%(n)s Zeilen", ("fuzzy",), "in doubt"), ("%(m)s Zeilen", (), "placeholder")],
 )
 def test_a_faulty_translation_is_named(string: str, flags: tuple[str, ...], fault: str) -> None:
     catalogue = Catalog(locale="de")
