@@ -7,7 +7,7 @@ from django.db import migrations, models
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("annotation", "0027_error_spans"),
+        ("annotation", "0028_hints"),
         ("auth", "0012_alter_user_first_name_max_length"),
     ]
 
