@@ -1,6 +1,7 @@
 import type { State, Work } from "./model";
 import { BLANK_MARK, BLANK_WORK } from "./model";
 import { rows } from "./derived";
+import { notice, type Seen } from "./hints";
 
 /** Unsubmitted work as it is kept in the browser and on the server. */
 export type DraftBody = {
@@ -9,6 +10,7 @@ export type DraftBody = {
   cursor: number;
   dwell_ms: Record<number, number>;
   total_ms: number;
+  hints_seen: readonly Seen[];
   /** When the person last changed something, ISO 8601. */
   edited_at: string;
 };
@@ -20,6 +22,7 @@ export function toDraft(state: State, editedAt: string): DraftBody {
     cursor: state.cursor,
     dwell_ms: { ...state.dwellMs },
     total_ms: state.totalMs,
+    hints_seen: state.seen,
     edited_at: editedAt,
   };
 }
@@ -35,6 +38,7 @@ export function parseDraft(body: unknown): DraftBody | null {
     cursor: Number(draft.cursor ?? 0),
     dwell_ms: draft.dwell_ms ?? {},
     total_ms: Number(draft.total_ms ?? 0),
+    hints_seen: Array.isArray(draft.hints_seen) ? draft.hints_seen : [],
     edited_at: typeof draft.edited_at === "string" ? draft.edited_at : "",
   };
 }
@@ -47,9 +51,10 @@ function completed(work: Work): Work {
 
 /** Puts a draft into a fresh state. Where the cursor's step is not there any more, the first step has it. */
 export function withDraft(state: State, draft: DraftBody): State {
-  const resumed = { ...state, work: draft.work, dwellMs: draft.dwell_ms, totalMs: draft.total_ms };
+  const { work, dwell_ms: dwellMs, total_ms: totalMs, hints_seen: seen } = draft;
+  const resumed = { ...state, work, dwellMs, totalMs, seen };
   const known = rows(resumed).some((row) => row.step.id === draft.cursor);
-  return { ...resumed, cursor: known ? draft.cursor : state.cursor };
+  return notice({ ...resumed, cursor: known ? draft.cursor : state.cursor });
 }
 
 /** How many steps carry an answer: enough to tell two drafts apart in a sentence. */

@@ -1,4 +1,5 @@
-import type { Scheme, StepPosition } from "../api/types";
+import type { Hint, Scheme, StepPosition } from "../api/types";
+import type { HintAction, Seen } from "./hints";
 import type { Span, SpanAction } from "./spans";
 
 /** What a person can say of a step. Nothing said is null; a step after the first error is never asked about. */
@@ -52,10 +53,14 @@ export interface State {
   readonly typing: string | null;
   readonly dwellMs: Readonly<Record<number, number>>;
   readonly totalMs: number;
+  /** The model's scores, where the person is shown them, and what of them was seen, in that order. */
+  readonly hint: Hint | null;
+  readonly seen: readonly Seen[];
 }
 
 export type Action =
   | SpanAction
+  | HintAction
   | { type: "rate"; step: number; answer: Answer }
   | { type: "first_error"; step: number }
   | { type: "flag"; step: number }

@@ -1,13 +1,14 @@
 import type { Task } from "../api/types";
 import { left, rows, type Row } from "./derived";
+import { notice, scoreOnRequest, see } from "./hints";
 import { BLANK_WORK, markOf, type Action, type Answer, type Mark, type State, type Work } from "./model";
 import { reduceSpans, withoutErrorTypes, type SpanAction } from "./spans";
 
 const UNDO_DEPTH = 500;
 
-export function startState(task: Pick<Task, "solution" | "scheme">): State {
+export function startState(task: Pick<Task, "solution" | "scheme"> & Partial<Pick<Task, "hint">>): State {
   const first = task.solution.steps[0]?.alternatives[0];
-  return {
+  return notice({
     steps: task.solution.steps,
     scheme: task.scheme,
     work: BLANK_WORK,
@@ -17,11 +18,18 @@ export function startState(task: Pick<Task, "solution" | "scheme">): State {
     typing: null,
     dwellMs: {},
     totalMs: 0,
-  };
+    hint: task.hint ?? null,
+    seen: [],
+  });
 }
 
 /** The next state. An action that cannot apply (a step not reached, nothing to undo) gives the same state back. */
 export function reduce(state: State, action: Action): State {
+  const next = apply(state, action);
+  return next === state ? state : notice(next);
+}
+
+function apply(state: State, action: Action): State {
   switch (action.type) {
     case "rate":
       return rate(state, action.step, action.answer);
@@ -39,6 +47,8 @@ export function reduce(state: State, action: Action): State {
     case "span_error_type":
     case "remove_span":
       return changeSpans(state, action);
+    case "hint":
+      return scoreOnRequest(state, action.step) === null ? state : see(state, action.step);
     case "own_step":
       return change(
         state,

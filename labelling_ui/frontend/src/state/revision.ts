@@ -33,6 +33,7 @@ export function asDraft(task: Task, label: OwnLabel): DraftBody {
     cursor: task.solution.steps[0]?.alternatives[0]?.id ?? 0,
     dwell_ms: dwell,
     total_ms: label.total_ms ?? 0,
+    hints_seen: [],
     edited_at: label.submitted_at,
   };
 }

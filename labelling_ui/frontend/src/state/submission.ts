@@ -23,6 +23,7 @@ export function toSubmission(task: Task, state: State, submissionId: string, bas
     comment: state.work.comment.trim(),
     reference_disputed: state.work.referenceDisputed,
     path: toPath(state),
+    ...(state.hint && { hints_seen: state.seen.map((hint) => ({ ...hint })) }),
   };
 }
 

@@ -71,6 +71,12 @@ export const de: Catalogue = {
     mapStep: (n, said) => `Schritt ${n}: ${said}`,
     unrated: "nicht bewertet",
   },
+  hint: {
+    title: "Wertung dieses Schritts durch das Modell",
+    score: (percent) => `Modell: ${percent} %`,
+    help: "Für wie wahrscheinlich richtig das Modell diesen Schritt nach den vorigen hält. Es irrt oft: Urteilen Sie selbst.",
+    ask: "Modell",
+  },
   submit: {
     submit: "Abgeben",
     left: (n) => `Noch ${count(n, "Schritt", "Schritte")} zu bewerten, oder den ersten Fehler markieren`,
@@ -141,6 +147,7 @@ export const de: Catalogue = {
       skip: "Überspringen, mit Grund",
       decide: "Entscheiden, wo zwei Fassungen voneinander abweichen",
       reference: "Referenz zeigen oder verbergen",
+      hint: "Wertung des Schritts durch das Modell zeigen, wo es eine gibt",
       guidelines: "Richtlinien",
       keys: "Diese Liste",
       leave: "Einen Text oder ein Feld verlassen",

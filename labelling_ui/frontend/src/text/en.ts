@@ -75,6 +75,12 @@ export const en = {
     mapStep: (n: number, said: string) => `Step ${n}: ${said}`,
     unrated: "not rated",
   },
+  hint: {
+    title: "The model’s score of this step",
+    score: (percent: number) => `model: ${percent} %`,
+    help: "How likely the model takes this step to be right, after those before it. It is often wrong: judge for yourself.",
+    ask: "Model",
+  },
   submit: {
     submit: "Submit",
     left: (n: number) => `${count(n, "step")} left to rate, or mark the first error`,
@@ -145,6 +151,7 @@ export const en = {
       skip: "Skip, with a reason",
       decide: "Decide, where two versions differ",
       reference: "Show or hide the reference",
+      hint: "Show the model’s score of the step, where there is one",
       guidelines: "Guidelines",
       keys: "This list",
       leave: "Leave a text or a panel",

@@ -5,12 +5,14 @@ import type { View } from "../session/view";
 import { FocusClock } from "../session/focus_clock";
 import { Revealed } from "../reading/StepBody";
 import { readiness } from "../state/derived";
+import { scoreOnRequest } from "../state/hints";
 import type { Action } from "../state/model";
 import { text } from "../text";
 import { ActionBar, whatNext } from "./ActionBar";
 import { Announcer } from "./Announcer";
 import { Banners } from "./Banners";
 import { Header, type Panel } from "./Header";
+import { hintSaid } from "./HintBar";
 import { IdleScreen } from "./IdleScreen";
 import { BlindRun } from "./blind_run";
 import { commandOf, placeOf, type Command } from "./keys";
@@ -76,6 +78,9 @@ export function App({ config, session, view }: { config: Config; session: Sessio
       case "first_error":
       case "flag":
         return hands.act({ type: command.type, step });
+      case "hint":
+        setSaid(hintSaid(scoreOnRequest(state, step)));
+        return hands.act({ type: "hint", step });
       case "undo":
       case "redo":
         return hands.act({ type: command.type });

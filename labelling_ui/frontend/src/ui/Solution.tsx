@@ -1,4 +1,5 @@
 import { ownStepPosition, rows } from "../state/derived";
+import { scoreInSight, scoreOnRequest } from "../state/hints";
 import { markOf, type Action, type State } from "../state/model";
 import { text } from "../text";
 import { StepRow } from "./StepRow";
@@ -26,6 +27,8 @@ export function Solution({ state, commenting, act, onComment }: Props) {
           commenting={commenting === step.id}
           errorTypes={state.scheme.error_types}
           ownStep={main && position === ownAt ? (state.work.ownSteps[position] ?? "") : null}
+          score={main ? scoreInSight(state, position) : null}
+          mayAsk={state.cursor === step.id && scoreOnRequest(state, step.id) !== null}
           act={act}
           onComment={onComment}
         />

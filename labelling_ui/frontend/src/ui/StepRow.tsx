@@ -3,6 +3,7 @@ import type { Step } from "../api/types";
 import { StepBody } from "../reading/StepBody";
 import type { Action, Answer, Mark } from "../state/model";
 import { text } from "../text";
+import { HintBar, hintSaid } from "./HintBar";
 import { placeOf } from "./keys";
 import { Rating } from "./Rating";
 import { Sign } from "./signs";
@@ -21,12 +22,16 @@ export interface RowProps {
   errorTypes: string[];
   /** The person's own step, where it is asked for at this row; else null. */
   ownStep: string | null;
+  /** The model's, where it is in sight; else null. */
+  score: number | null;
+  /** Whether the model's score may be asked for. */
+  mayAsk: boolean;
   act: (action: Action) => void;
   onComment: (step: number | null) => void;
 }
 
 export const StepRow = memo(function StepRow(props: RowProps) {
-  const { step, position, main, reached, mark, current, act } = props;
+  const { step, position, main, reached, mark, current, score, act } = props;
   const label = main ? text.step(position + 1) : text.otherCompletion(position + 1);
   const said = reached ? (mark.answer ? text.answers[mark.answer] : text.solution.unrated) : text.solution.notReached;
   const classes = ["step", step.kind, main ? "" : "other", reached ? "" : "unreached", current ? "current" : ""];
@@ -37,7 +42,7 @@ export const StepRow = memo(function StepRow(props: RowProps) {
       data-answer={reached ? (mark.answer ?? "") : ""}
       tabIndex={current ? 0 : -1}
       aria-current={current ? "step" : undefined}
-      aria-label={`${label}: ${said}`}
+      aria-label={[`${label}: ${said}`, hintSaid(score)].filter(Boolean).join(". ")}
       onClick={(event) => current || placeOf(event.target) !== "page" || act({ type: "go", step: step.id })}
     >
       <span class="number" aria-hidden="true">
@@ -46,6 +51,7 @@ export const StepRow = memo(function StepRow(props: RowProps) {
       <span class="said">{reached && <Said answer={mark.answer} />}</span>
       <div class="body">
         <StepBody step={step} />
+        {score !== null && <HintBar score={score} />}
         {reached && (
           <>
             <StepNotes {...props} label={label} />

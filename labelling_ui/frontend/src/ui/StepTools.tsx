@@ -2,7 +2,7 @@ import { text } from "../text";
 import type { RowProps } from "./StepRow";
 
 /** What can be done with the current step besides rating it. */
-export function StepTools({ step, main, mark, commenting, act, onComment }: RowProps) {
+export function StepTools({ step, main, mark, commenting, mayAsk, act, onComment }: RowProps) {
   return (
     <div class="tools">
       {main && (
@@ -20,6 +20,11 @@ export function StepTools({ step, main, mark, commenting, act, onComment }: RowP
       <ToolButton keys="f" pressed={mark.flagged} onClick={() => act({ type: "flag", step: step.id })}>
         {mark.flagged ? text.solution.flagged : text.solution.flag}
       </ToolButton>
+      {mayAsk && (
+        <ToolButton keys="h" title={text.hint.help} onClick={() => act({ type: "hint", step: step.id })}>
+          {text.hint.ask}
+        </ToolButton>
+      )}
     </div>
   );
 }

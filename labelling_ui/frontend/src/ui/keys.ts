@@ -6,7 +6,7 @@ export type Command =
   | { type: "move"; by: number }
   | { type: "prompt"; prompt: "skip" }
   | { type: "panel"; panel: "guidelines" | "keys" }
-  | { type: "first_error" | "flag" | "comment" | "error_type" | "reference" | "undo" | "redo" | "submit" | "leave" | "decide" | "search" };
+  | { type: "hint" | "first_error" | "flag" | "comment" | "error_type" | "reference" | "undo" | "redo" | "submit" | "leave" | "decide" | "search" };
 
 export interface Press {
   key: string;
@@ -50,6 +50,7 @@ export const SHORTCUTS: readonly Shortcut[] = [
   { keys: ["s"], command: { type: "prompt", prompt: "skip" }, group: "work", about: "skip" },
   { keys: ["v"], command: { type: "decide" }, group: "work", about: "decide" },
   { keys: ["r"], command: { type: "reference" }, group: "page", about: "reference" },
+  { keys: ["h"], command: { type: "hint" }, group: "page", about: "hint" },
   { keys: ["g"], command: { type: "panel", panel: "guidelines" }, group: "page", about: "guidelines" },
   { keys: ["?"], command: { type: "panel", panel: "keys" }, group: "page", about: "keys" },
   { keys: ["Escape"], command: { type: "leave" }, group: "page", about: "leave" },

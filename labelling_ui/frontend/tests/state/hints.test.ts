@@ -1,0 +1,117 @@
+import { describe, expect, it } from "vitest";
+import type { Hint } from "../../src/api/types";
+import { parseDraft, toDraft, withDraft } from "../../src/state/draft";
+import { scoreInSight, scoreOnRequest } from "../../src/state/hints";
+import type { Action, State } from "../../src/state/model";
+import { reduce, startState } from "../../src/state/reducer";
+import { toSubmission } from "../../src/state/submission";
+import { sampleTask } from "../sample";
+
+const SCORES = [0.9, 0.2, null, 0.7];
+
+function task(reveal: Hint["reveal"], scores: Hint["scores"] = SCORES) {
+  return sampleTask({ alternatives: [1, 2, 1, 1], hint: { reveal, scores }, scheme: { stop_at_first_error: false } });
+}
+
+function start(reveal: Hint["reveal"]): State {
+  return startState(task(reveal));
+}
+
+function after(state: State, ...actions: Action[]): State {
+  return actions.reduce(reduce, state);
+}
+
+function inSight(state: State): (number | null)[] {
+  return state.steps.map(({ position }) => scoreInSight(state, position));
+}
+
+describe("a score that comes when its step is reached", () => {
+  it("is there at once for the first step, and for none after it", () => {
+    expect(inSight(start("reached"))).toEqual([0.9, null, null, null]);
+  });
+
+  it("follows the person, and stays where they have been", () => {
+    const moved = after(start("reached"), { type: "move", by: 1 }, { type: "move", by: -1 });
+    expect(inSight(moved)).toEqual([0.9, 0.2, null, null]);
+  });
+
+  it("skips what the person jumps over", () => {
+    expect(inSight(after(start("reached"), { type: "go", step: 30 }))).toEqual([0.9, null, null, 0.7]);
+  });
+
+  it("is not there for a step that the first error puts out of reach", () => {
+    const stopping = startState({ ...task("reached"), scheme: { ...task("reached").scheme, stop_at_first_error: true } });
+    const ended = after(stopping, { type: "rate", step: 0, answer: "bad" }, { type: "go", step: 10 });
+    expect(scoreInSight(ended, 1)).toBeNull();
+  });
+});
+
+describe("a score that comes after the own rating", () => {
+  it("waits for it, also where the first error accepts what came before", () => {
+    const one = after(start("rated"), { type: "rate", step: 0, answer: "good" });
+    expect(inSight(one)).toEqual([0.9, null, null, null]);
+    const all = after(start("rated"), { type: "first_error", step: 30 });
+    expect(inSight(all)).toEqual([0.9, 0.2, null, 0.7]);
+    expect(all.seen.map((one) => one.before)).toEqual([1, 1, -1]);
+  });
+
+  it("stays when the rating is taken back: it was seen", () => {
+    const undone = after(start("rated"), { type: "rate", step: 0, answer: "neutral" }, { type: "undo" });
+    expect(inSight(undone)).toEqual([0.9, null, null, null]);
+    expect(undone.seen).toEqual([{ position: 0, before: 0 }]);
+  });
+});
+
+describe("a score on request", () => {
+  it("comes when it is asked for, once, with the own rating by then", () => {
+    const rated = after(start("on_request"), { type: "rate", step: 0, answer: "bad" });
+    expect(inSight(rated)).toEqual([null, null, null, null]);
+    expect(scoreOnRequest(rated, 0)).toBe(0.9);
+    const asked = after(rated, { type: "hint", step: 0 });
+    expect(inSight(asked)).toEqual([0.9, null, null, null]);
+    expect(asked.seen).toEqual([{ position: 0, before: -1 }]);
+    expect(scoreOnRequest(asked, 0)).toBeNull();
+    expect(reduce(asked, { type: "hint", step: 0 })).toBe(asked);
+  });
+
+  it("is nothing to ask for where the model says nothing, or at another completion", () => {
+    expect(scoreOnRequest(start("on_request"), 20)).toBeNull();
+    const open = after(start("on_request"), { type: "rate", step: 10, answer: "bad" });
+    expect(scoreOnRequest(open, 11)).toBeNull();
+    expect(reduce(open, { type: "hint", step: 11 })).toBe(open);
+  });
+
+  it("cannot be had by asking where hints come by themselves", () => {
+    const state = start("rated");
+    expect(reduce(state, { type: "hint", step: 0 })).toBe(state);
+  });
+});
+
+describe("what was seen", () => {
+  const finish: Action[] = [0, 10, 20, 30].map((step) => ({ type: "rate", step, answer: "good" }));
+
+  it("is handed in, in the order in which it was seen", () => {
+    const work = task("reached");
+    const done = after(startState(work), { type: "go", step: 30 }, ...finish);
+    expect(toSubmission(work, done, "id")?.hints_seen).toEqual([
+      { position: 0, before: null },
+      { position: 3, before: null },
+      { position: 1, before: null },
+    ]);
+  });
+
+  it("is not spoken of where there is no hint, so that the submission says what it always said", () => {
+    const work = sampleTask({ alternatives: [1, 2, 1, 1] });
+    const done = after(startState(work), ...finish);
+    expect(toSubmission(work, done, "id")).not.toHaveProperty("hints_seen");
+  });
+
+  it("comes back with a draft, and is nothing in one of an older page", () => {
+    const work = task("rated");
+    const left = after(startState(work), { type: "rate", step: 0, answer: "good" });
+    const stored = JSON.parse(JSON.stringify(toDraft(left, "2026-01-01T00:00:00Z")));
+    expect(withDraft(startState(work), parseDraft(stored)!).seen).toEqual(left.seen);
+    delete stored.hints_seen;
+    expect(withDraft(startState(sampleTask()), parseDraft(stored)!).seen).toEqual([]);
+  });
+});
