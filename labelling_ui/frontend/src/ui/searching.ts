@@ -30,10 +30,12 @@ export function useSearch(state: State | null, open: boolean, act: (action: Acti
     return () => markHits([], null);
   }, [hits, here, state?.cursor]);
 
+  // Steps on the way get their height only when they come near: where the first look was off, the second is not.
   useLayoutEffect(() => {
     if (!here) return;
-    const range = rangeShowing(here);
-    range?.startContainer.parentElement?.scrollIntoView({ block: "center" });
+    bringIntoView(here);
+    const again = requestAnimationFrame(() => bringIntoView(here));
+    return () => cancelAnimationFrame(again);
   }, [here]);
 
   const take = (index: number, among: readonly Hit[]) => {
@@ -52,4 +54,9 @@ export function useSearch(state: State | null, open: boolean, act: (action: Acti
     },
     go: (by) => take((at + by + hits.length) % Math.max(1, hits.length), hits),
   };
+}
+
+function bringIntoView(hit: Hit): void {
+  const place = rangeShowing(hit)?.getBoundingClientRect();
+  if (place) window.scrollBy(0, place.top - innerHeight / 2);
 }
