@@ -47,7 +47,7 @@ export function Code({ lines, language = "", caption = null, unfoldTo = 0, wrap 
     return DIFFS.includes(language) ? unifiedDiff(visible) : visible;
   }, [lines, start, fold, language]);
   return (
-    <figure class="code" dir="ltr">
+    <figure class="code" dir="ltr" data-open={open || undefined}>
       {caption && (
         <figcaption>
           <Drawn {...caption} />

@@ -28,7 +28,7 @@ export const RichText = memo(function RichText({ text, unfoldTo = 0 }: { text: s
   }, [unfoldTo, end]);
   const blocks = useMemo(() => parse(fold ? text.slice(0, end) : text), [text, fold]);
   return (
-    <div class="rich" dir="auto">
+    <div class="rich" dir="auto" data-open={open || undefined}>
       {blocks.map((block, index) => (
         <BlockView key={index} block={block} unfoldTo={unfoldTo} />
       ))}

@@ -1,20 +1,35 @@
 import { createContext } from "preact";
-import { useContext } from "preact/hooks";
+import { useContext, useRef } from "preact/hooks";
 import type { Step } from "../api/types";
+import { Drawn } from "./Drawn";
 import { KindTag } from "./KindTag";
+import { useNear, useTellDrawn } from "./near";
 import { StepText } from "./StepText";
 
 /** What of the solution has to be seen, even where it would be folded: a step's text up to an offset. */
 export const Revealed = createContext<{ step: number; to: number } | null>(null);
 
-/** What a step is and says. Whoever has to find its text again looks for `data-text-of` (places.ts). */
-export function StepBody({ step }: { step: Step }) {
+const FAR_CHARS = 1_000;
+
+/**
+ * What a step is and says; far from the screen its text stands in for it as it was written. `wanted` draws it in any
+ * case. Whoever has to find its text on the page looks for `data-text-of` (places.ts).
+ */
+export function StepBody({ step, wanted }: { step: Step; wanted: boolean }) {
   const revealed = useContext(Revealed);
+  const element = useRef<HTMLDivElement>(null);
+  const unfoldTo = revealed?.step === step.id ? revealed.to : undefined;
+  const drawn = useNear(element) || wanted || unfoldTo !== undefined;
+  useTellDrawn(drawn);
   return (
     <>
       <KindTag kind={step.kind} />
-      <div class="text" data-text-of={step.id}>
-        <StepText text={step.text} kind={step.kind} unfoldTo={revealed?.step === step.id ? revealed.to : undefined} />
+      <div ref={element} class="text" data-text-of={step.id}>
+        {drawn ? (
+          <StepText text={step.text} kind={step.kind} unfoldTo={unfoldTo} />
+        ) : (
+          <Drawn class="far" text={step.text.slice(0, FAR_CHARS)} from={0} />
+        )}
       </div>
     </>
   );

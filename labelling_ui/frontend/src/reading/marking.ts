@@ -1,4 +1,4 @@
-import { rangeOf } from "./places";
+import { rangeOf, rangesOf } from "./places";
 import type { Hit } from "./search";
 import { textElement } from "./StepBody";
 
@@ -10,9 +10,18 @@ export function markHits(hits: readonly Hit[], current: Hit | null): void {
 }
 
 function mark(name: string, hits: readonly Hit[]): void {
-  const ranges = hits.flatMap((hit) => rangeShowing(hit) ?? []);
+  const ranges = [...byStep(hits)].flatMap(([step, places]) => {
+    const element = textElement(step);
+    return element ? rangesOf(element, places) : [];
+  });
   if (ranges.length === 0) CSS.highlights.delete(name);
   else CSS.highlights.set(name, new Highlight(...ranges));
+}
+
+function byStep(hits: readonly Hit[]): Map<number, Hit[]> {
+  const steps = new Map<number, Hit[]>();
+  for (const hit of hits) steps.set(hit.step, [...(steps.get(hit.step) ?? []), hit]);
+  return steps;
 }
 
 /** The range of the page that shows a hit; null where it is folded away. */

@@ -17,20 +17,25 @@ export function offsetsOf(root: Element, range: Range): Place | null {
   return { from: Math.min(...touched.map((one) => one.from)), to: Math.max(...touched.map((one) => one.to)) };
 }
 
-/** The range of the page that shows the source from `from` to `to`; null where that is folded away. */
-export function rangeOf(root: Element, { from, to }: Place): Range | null {
-  const shown = leavesOf(root).filter((leaf) => {
-    const place = placeOf(leaf);
-    return place.from < to && place.to > from;
+/** The ranges of the page that show places of the source; none for what is folded away. */
+export function rangesOf(root: Element, places: readonly Place[]): Range[] {
+  const leaves = leavesOf(root).map((leaf) => ({ leaf, ...placeOf(leaf) }));
+  return places.flatMap(({ from, to }) => {
+    const shown = leaves.filter((leaf) => leaf.from < to && leaf.to > from);
+    const [first, last] = [shown[0]?.leaf, shown.at(-1)?.leaf];
+    if (!first || !last) return [];
+    const range = document.createRange();
+    if (isWhole(first)) range.setStartBefore(first);
+    else range.setStart(...pointIn(first, drawnOffset(measureOf(first), from)));
+    if (isWhole(last)) range.setEndAfter(last);
+    else range.setEnd(...pointIn(last, drawnOffset(measureOf(last), to)));
+    return [range];
   });
-  const [first, last] = [shown[0], shown.at(-1)];
-  if (!first || !last) return null;
-  const range = document.createRange();
-  if (isWhole(first)) range.setStartBefore(first);
-  else range.setStart(...pointIn(first, drawnOffset(measureOf(first), from)));
-  if (isWhole(last)) range.setEndAfter(last);
-  else range.setEnd(...pointIn(last, drawnOffset(measureOf(last), to)));
-  return range;
+}
+
+/** The range of the page that shows one place; null where it is folded away. */
+export function rangeOf(root: Element, place: Place): Range | null {
+  return rangesOf(root, [place])[0] ?? null;
 }
 
 function leavesOf(root: Element): HTMLElement[] {

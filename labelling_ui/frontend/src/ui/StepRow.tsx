@@ -50,7 +50,7 @@ export const StepRow = memo(function StepRow(props: RowProps) {
       </span>
       <span class="said">{reached && <Said answer={mark.answer} />}</span>
       <div class="body">
-        <StepBody step={step} />
+        <StepBody step={step} wanted={current} />
         {score !== null && <HintBar score={score} />}
         {reached && (
           <>

@@ -1,5 +1,6 @@
 import { useEffect, useLayoutEffect, useMemo, useState } from "preact/hooks";
 import { markHits, rangeShowing } from "../reading/marking";
+import { onDrawn } from "../reading/near";
 import { find, firstFrom, type Hit } from "../reading/search";
 import { rows } from "../state/derived";
 import type { Action, State } from "../state/model";
@@ -20,15 +21,19 @@ export function useSearch(state: State | null, open: boolean, act: (action: Acti
   const steps = state?.steps;
   const shown = state && open ? rows(state).map(({ step }) => step) : [];
   const shape = shown.map((step) => step.id).join();
-  const hits = useMemo(() => (open ? find(shown, sought) : []), [open, shape, sought]);
+  const hits = useMemo(() => find(shown, sought), [shape, sought]);
   const here = hits[at] ?? null;
 
   useEffect(() => setSought(""), [steps]);
 
   useLayoutEffect(() => {
     markHits(hits, here);
-    return () => markHits([], null);
-  }, [hits, here, state?.cursor]);
+    const stop = onDrawn(() => markHits(hits, here));
+    return () => {
+      stop();
+      markHits([], null);
+    };
+  }, [hits, here]);
 
   // Steps on the way get their height only when they come near: where the first look was off, the second is not.
   useLayoutEffect(() => {
@@ -38,21 +43,19 @@ export function useSearch(state: State | null, open: boolean, act: (action: Acti
     return () => cancelAnimationFrame(again);
   }, [here]);
 
-  const take = (index: number, among: readonly Hit[]) => {
+  const take = (index: number) => {
     setAt(index);
-    const hit = among[index];
+    const hit = hits[index];
     if (hit) act({ type: "go", step: hit.step });
   };
+  useLayoutEffect(() => take(firstFrom(hits, shown.map((step) => step.id), state?.cursor ?? 0)), [hits]);
+
   return {
     sought,
     hits,
     at,
-    seek: (next) => {
-      setSought(next);
-      const found = find(shown, next);
-      take(firstFrom(found, shown.map((step) => step.id), state?.cursor ?? 0), found);
-    },
-    go: (by) => take((at + by + hits.length) % Math.max(1, hits.length), hits),
+    seek: setSought,
+    go: (by) => take((at + by + hits.length) % Math.max(1, hits.length)),
   };
 }
 
