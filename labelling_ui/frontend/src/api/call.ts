@@ -69,8 +69,8 @@ export async function callAPI<T>(
   );
 }
 
-function parse(text: string): unknown {
-  if (!text) return null;
+function parse(answer: string): unknown {
+  if (!answer) return null;
   try {
     return JSON.parse(answer);
   } catch {
