@@ -66,6 +66,11 @@ export function fromGiven(given: Given | undefined): Spans {
   }));
 }
 
+/** The index in a string behind all that is marked in it, 0 for nothing. */
+export function furthest(spans: Spans, text: string): number {
+  return spans.length === 0 ? 0 : indexOfCodePoint(text, Math.max(...spans.map((span) => span.end)));
+}
+
 /** The marked text itself: offsets count code points, JavaScript's strings count their halves. */
 export function quoted(text: string, { start, end }: Pick<Span, "start" | "end">): string {
   return Array.from(text).slice(start, end).join("");

@@ -16,6 +16,7 @@ import { hintSaid } from "./HintBar";
 import { IdleScreen } from "./IdleScreen";
 import { BlindRun } from "./blind_run";
 import { commandOf, placeOf, type Command } from "./keys";
+import { useMarking } from "./marking";
 import { MiniMap } from "./MiniMap";
 import { Problem } from "./Problem";
 import { SearchBar } from "./SearchBar";
@@ -52,6 +53,7 @@ export function App({ config, session, view }: { config: Config; session: Sessio
   }, [session, clock]);
 
   const search = useSearch(state, searching, hands.act);
+  const marking = useMarking({ state, act: hands.act, say: setSaid, focusNext });
 
   const submit = () => {
     hands.spend();
@@ -86,6 +88,11 @@ export function App({ config, session, view }: { config: Config; session: Sessio
         return hands.act({ type: command.type });
       case "comment":
         return hands.comment(step);
+      case "mark":
+        return marking.mark();
+      case "select_word":
+        focusNext.current = null;
+        return marking.select(command.by, command.extend);
       case "error_type":
         focusNext.current = null;
         return document.querySelector<HTMLElement>(".step.current .error-types button")?.focus();
@@ -106,6 +113,7 @@ export function App({ config, session, view }: { config: Config; session: Sessio
   };
 
   const leave = () => {
+    marking.leave();
     setCommenting(null);
     setSkipping(false);
     setSearching(false);
@@ -187,7 +195,7 @@ export function App({ config, session, view }: { config: Config; session: Sessio
             <section class="solution" aria-label={text.solution.title} data-next={view.nextInHand ? "in-hand" : "awaited"}>
               {searching && <SearchBar search={search} onClose={leave} />}
               <Revealed.Provider value={search.hits[search.at] ?? null}>
-                <Solution key={lease} state={state} commenting={commenting} act={hands.act} onComment={hands.comment} />
+                <Solution key={lease} state={state} commenting={commenting} act={hands.act} onComment={hands.comment} onMark={marking.mark} />
               </Revealed.Provider>
               <ActionBar
                 state={state}

@@ -2,7 +2,7 @@ import { text } from "../text";
 import { SHORTCUTS, type Group, type Shortcut } from "./keys";
 
 const GROUPS: Group[] = ["rating", "moving", "notes", "work", "page"];
-const CAPS: Record<string, string> = { ArrowDown: "↓", ArrowUp: "↑", Escape: "Esc" };
+const CAPS: Record<string, string> = { ArrowDown: "↓", ArrowUp: "↑", ArrowLeft: "←", ArrowRight: "→", Escape: "Esc" };
 
 /** The keys of the workbench, as the key table has them. */
 export function Shortcuts() {

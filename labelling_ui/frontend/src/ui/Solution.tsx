@@ -9,9 +9,10 @@ interface Props {
   commenting: number | null;
   act: (action: Action) => void;
   onComment: (step: number | null) => void;
+  onMark: () => void;
 }
 
-export function Solution({ state, commenting, act, onComment }: Props) {
+export function Solution({ state, commenting, act, onComment, onMark }: Props) {
   const ownAt = ownStepPosition(state);
   return (
     <ol class="steps" aria-label={text.solution.title}>
@@ -31,6 +32,7 @@ export function Solution({ state, commenting, act, onComment }: Props) {
           mayAsk={state.cursor === step.id && scoreOnRequest(state, step.id) !== null}
           act={act}
           onComment={onComment}
+          onMark={onMark}
         />
       ))}
     </ol>

@@ -1,5 +1,6 @@
 import { RichText } from "../reading/RichText";
 import { text } from "../text";
+import { SpanList } from "./SpanList";
 import type { RowProps } from "./StepRow";
 
 type Props = RowProps & { label: string };
@@ -18,6 +19,7 @@ export function StepNotes(props: Props) {
           onChoose={(value) => act({ type: "error_type", step: step.id, value })}
         />
       )}
+      <SpanList {...props} />
       {commenting ? <CommentBox {...props} /> : mark.comment && <p class="comment">{mark.comment}</p>}
       <OwnStep {...props} />
     </>

@@ -2,6 +2,7 @@ import { memo } from "preact/compat";
 import type { Step } from "../api/types";
 import { StepBody } from "../reading/StepBody";
 import type { Action, Answer, Mark } from "../state/model";
+import { furthest } from "../state/spans";
 import { text } from "../text";
 import { HintBar, hintSaid } from "./HintBar";
 import { placeOf } from "./keys";
@@ -28,6 +29,7 @@ export interface RowProps {
   mayAsk: boolean;
   act: (action: Action) => void;
   onComment: (step: number | null) => void;
+  onMark: () => void;
 }
 
 export const StepRow = memo(function StepRow(props: RowProps) {
@@ -50,7 +52,7 @@ export const StepRow = memo(function StepRow(props: RowProps) {
       </span>
       <span class="said">{reached && <Said answer={mark.answer} />}</span>
       <div class="body">
-        <StepBody step={step} wanted={current} />
+        <StepBody step={step} wanted={current} seenTo={furthest(mark.spans, step.text)} />
         {score !== null && <HintBar score={score} />}
         {reached && (
           <>

@@ -2,7 +2,7 @@ import { text } from "../text";
 import type { RowProps } from "./StepRow";
 
 /** What can be done with the current step besides rating it. */
-export function StepTools({ step, main, mark, commenting, mayAsk, act, onComment }: RowProps) {
+export function StepTools({ step, main, mark, commenting, mayAsk, act, onComment, onMark }: RowProps) {
   return (
     <div class="tools">
       {main && (
@@ -16,6 +16,9 @@ export function StepTools({ step, main, mark, commenting, mayAsk, act, onComment
       )}
       <ToolButton keys="c" pressed={commenting} onClick={() => onComment(commenting ? null : step.id)}>
         {text.solution.comment}
+      </ToolButton>
+      <ToolButton keys="a" title={text.spans.markHelp} onClick={onMark}>
+        {text.spans.mark}
       </ToolButton>
       <ToolButton keys="f" pressed={mark.flagged} onClick={() => act({ type: "flag", step: step.id })}>
         {mark.flagged ? text.solution.flagged : text.solution.flag}

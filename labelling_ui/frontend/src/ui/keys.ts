@@ -6,7 +6,8 @@ export type Command =
   | { type: "move"; by: number }
   | { type: "prompt"; prompt: "skip" }
   | { type: "panel"; panel: "guidelines" | "keys" }
-  | { type: "hint" | "first_error" | "flag" | "comment" | "error_type" | "reference" | "undo" | "redo" | "submit" | "leave" | "decide" | "search" };
+  | { type: "hint" | "first_error" | "flag" | "comment" | "error_type" | "reference" | "undo" | "redo" | "submit" | "leave" | "decide" | "search" | "mark" }
+  | { type: "select_word"; by: number; extend: boolean };
 
 export interface Press {
   key: string;
@@ -43,6 +44,11 @@ export const SHORTCUTS: readonly Shortcut[] = [
   { keys: ["k", "ArrowUp"], command: { type: "move", by: -1 }, group: "moving", about: "previous" },
   { keys: ["/"], command: { type: "search" }, group: "moving", about: "search" },
   { keys: ["c"], command: { type: "comment" }, group: "notes", about: "comment" },
+  { keys: ["a"], command: { type: "mark" }, group: "notes", about: "mark" },
+  { keys: ["ArrowLeft"], command: { type: "select_word", by: -1, extend: false }, group: "notes", about: "word_before" },
+  { keys: ["ArrowRight"], command: { type: "select_word", by: 1, extend: false }, group: "notes", about: "word_after" },
+  { keys: ["ArrowLeft"], held: "Shift", command: { type: "select_word", by: -1, extend: true }, group: "notes", about: "word_less" },
+  { keys: ["ArrowRight"], held: "Shift", command: { type: "select_word", by: 1, extend: true }, group: "notes", about: "word_more" },
   { keys: ["f"], command: { type: "flag" }, group: "notes", about: "flag" },
   { keys: ["z"], command: { type: "undo" }, group: "work", about: "undo" },
   { keys: ["z"], held: "Shift", command: { type: "redo" }, group: "work", about: "redo" },
