@@ -1,12 +1,13 @@
 """The system's Chromium against Django's live server, with people signed in.
 
 `page_for(user)` opens a page signed in as `user`, each in a browser context of its own; `page` and
-`sign_in(page, user)` do the same in two steps. Addresses are relative to the live server: `page.goto("/")`.
+`sign_in(page, user)` do the same in two steps; with `open_for(user)` an error of a script fails the test. Addresses
+are relative to the live server: `page.goto("/")`.
 """
 
 import fcntl
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from typing import Any
 
@@ -16,7 +17,7 @@ from django.contrib.auth.models import AbstractBaseUser
 from django.db import connections
 from django.test import Client
 from django_vite.core.asset_loader import DjangoViteAssetLoader
-from playwright.sync_api import Page, expect
+from playwright.sync_api import BrowserContext, Page, Request, expect
 
 from launch import frontend
 from launch.chromium import find_chromium
@@ -101,3 +102,32 @@ def page_for(
         return page
 
     return page_for
+
+
+@pytest.fixture
+def open_for(page_for: Callable[..., Page]) -> Iterator[Callable[..., Page]]:
+    """`page_for`, where a script error fails the test and no request outlives it into the next test's database."""
+    errors: list[str] = []
+    contexts: list[BrowserContext] = []
+    under_way: set[Request] = set()
+
+    def open_for(user: AbstractBaseUser, **context: Any) -> Page:
+        page = page_for(user, **context)
+        page.context.on("request", lambda request: "/api/" in request.url and under_way.add(request))
+        page.context.on("requestfinished", lambda request: under_way.discard(request))
+        page.context.on("requestfailed", lambda request: under_way.discard(request))
+        page.context.on("page", lambda opened: opened.on("close", lambda _: under_way.clear()))
+        page.on("close", lambda _: under_way.clear())  # a closed page tells no more of its requests
+        page.context.on("weberror", lambda error: errors.append(str(error.error)))
+        contexts.append(page.context)
+        return page
+
+    yield open_for
+    for context in contexts:
+        quiet = 0
+        while context.pages and quiet < 5:  # one answer may lead to the next request
+            context.pages[0].wait_for_timeout(20)
+            quiet = 0 if under_way else quiet + 1
+        context.set_offline(True)  # a page that is closed saves its draft once more
+        context.close()
+    assert errors == []
