@@ -36,6 +36,32 @@ class SpanSerializer(serializers.Serializer):
     comment = NoteField()
 
 
+class DimensionsSerializer(serializers.Serializer):
+    """What the project asks of a step beside its rating; what is left out is not said."""
+
+    clauses = serializers.ListField(
+        child=serializers.CharField(max_length=100),
+        required=False,
+        max_length=100,
+        help_text="Clauses of the project's policy that the step breaks.",
+    )
+    consistent = serializers.BooleanField(
+        required=False, allow_null=True, help_text="Whether it agrees with an earlier step; false: it contradicts one."
+    )
+    consistent_with = serializers.IntegerField(
+        required=False, allow_null=True, min_value=0, max_value=2**31 - 1, help_text="Where that earlier step stands."
+    )
+    redundant = serializers.BooleanField(required=False)
+    recovers = serializers.BooleanField(required=False, help_text="It makes an earlier error good.")
+    critique = NoteField(help_text="What is wrong with the step.")
+    critique_ratings = serializers.ListField(
+        child=serializers.ChoiceField([1, 0, -1]),
+        required=False,
+        max_length=100,
+        help_text="One for each of the critiques that came with the step, in their order.",
+    )
+
+
 class RatingSerializer(serializers.Serializer):
     step = IdField()
     state = serializers.ChoiceField(StepRating.State.choices)
@@ -44,6 +70,7 @@ class RatingSerializer(serializers.Serializer):
     error_type = NoteField(max_length=100)
     comment = NoteField()
     spans = serializers.ListField(child=SpanSerializer(), required=False, max_length=200)
+    dimensions = DimensionsSerializer(required=False)
 
 
 class PathPositionSerializer(serializers.Serializer):
@@ -82,6 +109,12 @@ class SubmissionSerializer(serializers.Serializer):
     total_ms = MillisecondsField(required=False, allow_null=True)
     comment = NoteField()
     reference_disputed = serializers.BooleanField(required=False)
+    progress = serializers.IntegerField(
+        required=False,
+        min_value=0,
+        max_value=4,
+        help_text="How far the solution had got at its first error: 0 nowhere, 4 all but the end.",
+    )
     path = serializers.ListField(child=PathPositionSerializer(), max_length=20_000)
     hints_seen = serializers.ListField(
         child=SeenHintSerializer(), required=False, max_length=20_000, help_text="In the order in which they were seen."
@@ -103,6 +136,7 @@ class OwnLabelSerializer(serializers.Serializer):
     total_ms = MillisecondsField(allow_null=True)
     comment = serializers.CharField()
     reference_disputed = serializers.BooleanField()
+    progress = serializers.IntegerField(required=False, min_value=0, max_value=4)
     path = serializers.ListField(child=PathPositionSerializer())
 
 

@@ -13,11 +13,17 @@ from rest_framework.views import APIView
 
 from annotation.api.authentication import caller
 from annotation.api.fields import IdField
+from annotation.api.label_schemes import SchemeSerializer
 from annotation.membership.access import find_project
 from annotation.models import Hint, Lease, Project, Solution, StepKind
 from annotation.queue.claiming import claim_next
 from annotation.statements import fetch_all
 
+CRITIQUES = """
+SELECT critique.step_id, critique.text FROM annotation_critique critique
+JOIN annotation_step step ON step.id = critique.step_id
+WHERE step.solution_id = %(solution)s ORDER BY critique.step_id, critique.ordinal
+"""
 STEPS = """
 SELECT position, alternative, id, text, kind FROM annotation_step
 WHERE solution_id = %(solution)s ORDER BY position, alternative
@@ -40,6 +46,9 @@ class StepSerializer(serializers.Serializer):
     alternative = serializers.IntegerField(min_value=0)
     text = serializers.CharField()
     kind = serializers.ChoiceField(StepKind.choices)
+    critiques = serializers.ListField(
+        child=serializers.CharField(), help_text="What is said to be wrong with it, to be rated where the project asks."
+    )
 
 
 class PositionSerializer(serializers.Serializer):
@@ -59,15 +68,6 @@ class TaskProblemSerializer(serializers.Serializer):
     domain = serializers.CharField()
     reference_answer = serializers.CharField(allow_null=True, help_text="Null where the project hides it.")
     reference_solution = serializers.CharField(allow_null=True, help_text="Null where the project hides it.")
-
-
-class SchemeSerializer(serializers.Serializer):
-    stop_at_first_error = serializers.BooleanField()
-    rate_alternatives = serializers.BooleanField()
-    ask_own_step = serializers.BooleanField()
-    choose_path = serializers.BooleanField()
-    error_types = serializers.ListField(child=serializers.CharField())
-    reference = serializers.ChoiceField(["shown", "on_request", "hidden"])
 
 
 class StoredDraftSerializer(serializers.Serializer):
@@ -160,11 +160,12 @@ def work_of(solution: Solution, project: Project) -> dict[str, Any]:
     problem, scheme = solution.problem, project.label_scheme
     hidden = scheme.reference == "hidden"
     steps = fetch_all(STEPS, {"solution": solution.pk})
+    critiques = _critiques(solution.pk) if scheme.critique == "given" else {}
     return {
         "solution": {
             "id": solution.pk,
             "steps": [
-                {"position": position, "alternatives": [_alternative(*step) for step in here]}
+                {"position": position, "alternatives": [_alternative(critiques, *step) for step in here]}
                 for position, here in groupby(steps, key=itemgetter(0))
             ],
             "generator": None,
@@ -180,5 +181,13 @@ def work_of(solution: Solution, project: Project) -> dict[str, Any]:
     }
 
 
-def _alternative(_position: int, alternative: int, step: int, text: str, kind: str) -> dict[str, Any]:
-    return {"id": step, "alternative": alternative, "text": text, "kind": kind}
+def _critiques(solution: int) -> dict[int, list[str]]:
+    """The given critiques by the id of their step."""
+    found = fetch_all(CRITIQUES, {"solution": solution})
+    return {step: [text for _, text in rows] for step, rows in groupby(found, key=itemgetter(0))}
+
+
+def _alternative(
+    critiques: dict[int, list[str]], _position: int, alternative: int, step: int, text: str, kind: str
+) -> dict[str, Any]:
+    return {"id": step, "alternative": alternative, "text": text, "kind": kind, "critiques": critiques.get(step, [])}

@@ -9,13 +9,12 @@ from django.db import transaction
 
 from annotation import audit
 from annotation.errors import Conflict, DomainError
-from annotation.labelling.checking import check
+from annotation.labelling.allowing import allow
 from annotation.labelling.keeping import keep
 from annotation.labelling.payload import Submission
 from annotation.labelling.revisions import as_given
 from annotation.labelling.sending_back import answer
-from annotation.labelling.spans import check_spans
-from annotation.labelling.submission import Submitted, kept_before, lock_labeller, positions_of, same, used_before
+from annotation.labelling.submission import Submitted, kept_before, lock_labeller, same, used_before
 from annotation.membership.access import STAFF, require_role
 from annotation.models import HIDDEN_LANES, Annotation, Project, Solution
 from annotation.quality.judging import MACHINES
@@ -64,11 +63,7 @@ def _decide(
     earlier, latest = kept_before(membership, submission)
     if earlier is not None:
         return Submitted(same(earlier, membership, submission), created=False)
-    if accepted:
-        first_error = accepted.first_error
-    else:
-        first_error = check(submission, positions_of(project, submission.solution), project.label_scheme)
-        check_spans(submission, project.label_scheme)
+    first_error = accepted.first_error if accepted else allow(submission, project)
     before = _decided_so_far(submission.solution, seen)
     annotation = keep(
         submission,

@@ -1,25 +1,34 @@
 """Whether a submission is what the project's label scheme allows on this solution. Pure."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from annotation.errors import DomainError
 from annotation.formats.path import first_error
 from annotation.formats.record import PathPosition, Rating
+from annotation.labelling.asking import Fault, faults_at_error, faults_of_dimensions
 from annotation.labelling.payload import GivenPosition, GivenRating, Submission
 from annotation.models import LabelScheme
 
 GAVE_UP = {"give_up", "bad_problem"}
+NO_CRITIQUES: Mapping[int, int] = {}
 
 
-def check(submission: Submission, positions: Sequence[Mapping[int, int]], scheme: LabelScheme) -> int | None:
+def check(
+    submission: Submission,
+    positions: Sequence[Mapping[int, int]],
+    scheme: LabelScheme,
+    critiques: Mapping[int, int] = NO_CRITIQUES,
+) -> int | None:
     """The first error of a submission that holds: a position, -1 for none, None where it is not known.
 
-    `positions[p]` maps the id of each completion at position `p` to its alternative. Raises DomainError
-    (`invalid_submission`) whose `extra.field` names the place, such as `path[2].ratings[0].step`.
+    `positions[p]` maps the id of each completion at position `p` to its alternative; `critiques` counts those that came
+    with a completion, by its id. Raises DomainError (`invalid_submission`) whose `extra.field` names the place, such as
+    `path[2].ratings[0].step`.
     """
     _check_places(submission.path, positions)
     for index, place in enumerate(submission.path):
         _check_choice(f"path[{index}]", place, positions[place.position], scheme)
+    _refuse_any(faults_of_dimensions(submission.path, scheme, critiques))
     ends = _ends_at_error(submission.path, scheme) if scheme.stop_at_first_error else None
     if ends is not None:
         _check_nothing_after(submission.path, ends)
@@ -27,6 +36,7 @@ def check(submission: Submission, positions: Sequence[Mapping[int, int]], scheme
             _refuse("finish_reason", f"The step at position {ends} is rated -1: the finish reason is 'found_error'.")
     error = first_error(submission.finish_reason, as_record_path(submission.path, positions))
     _check_finish(submission, positions, scheme, error)
+    _refuse_any(faults_at_error(submission, error, scheme))
     return error
 
 
@@ -86,12 +96,16 @@ def _check_choice(field: str, place: GivenPosition, here: Mapping[int, int], sch
 def _check_rating(field: str, given: GivenRating, scheme: LabelScheme) -> None:
     if given.state == "rated" and given.rating not in {-1, 0, 1}:
         _refuse(f"{field}.rating", "A rated step has the rating 1, 0 or -1.")
+    if given.rating == 0 and not scheme.offer_neutral:
+        _refuse(f"{field}.rating", "This project has no neutral rating: a step is good or bad.")
+    if given.state == "unsure" and not scheme.offer_unsure:
+        _refuse(f"{field}.state", "This project asks for a rating of every step: none is left unsure.")
     if given.state != "rated" and given.rating is not None:
         _refuse(f"{field}.rating", f"A step that is {given.state.replace('_', ' ')} has no rating.")
     if given.error_type and given.rating != -1:
         _refuse(f"{field}.error_type", "Only a step rated -1 has an error type.")
-    if given.error_type and given.error_type not in scheme.error_types:
-        known = ", ".join(scheme.error_types) or "none"
+    if given.error_type and given.error_type not in scheme.error_names:
+        known = ", ".join(scheme.error_names) or "none"
         _refuse(f"{field}.error_type", f"'{given.error_type}' is not an error type of this project ({known}).")
 
 
@@ -144,6 +158,11 @@ def _last_asked(path: Sequence[GivenPosition], positions: Sequence[Mapping[int, 
     if not scheme.choose_path:
         return len(positions) - 1
     return max((place.position for place in path if _reached(place)), default=0)
+
+
+def _refuse_any(faults: Iterable[Fault]) -> None:
+    for field, message in faults:
+        _refuse(field, message)
 
 
 def _refuse(field: str, message: str) -> None:

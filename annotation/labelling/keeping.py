@@ -12,11 +12,12 @@ KEEP = f"""
 WITH kept AS (
     INSERT INTO annotation_annotation (
         project_id, solution_id, source_id, annotator_id, item_id, lease_id, lane, submission_id, payload_hash,
-        revision, counted, adjudicates, finish_reason, reason, first_error, total_ms, comment, native, submitted_at)
+        revision, counted, adjudicates, finish_reason, reason, first_error, progress, total_ms, comment, native,
+        submitted_at)
     VALUES (
         %(project)s, %(solution)s, %(source)s, %(annotator)s, %(item)s, %(lease)s, %(lane)s, %(submission)s::uuid,
         %(payload_hash)s, %(revision)s, %(counted)s, %(adjudicates)s, %(finish_reason)s, %(reason)s, %(first_error)s,
-        %(total_ms)s, %(comment)s, '{{}}', %(now)s)
+        %(progress)s, %(total_ms)s, %(comment)s, '{{}}', %(now)s)
     ON CONFLICT (submission_id) DO NOTHING
     RETURNING *
 ), place AS MATERIALIZED (
@@ -29,11 +30,13 @@ WITH kept AS (
     INSERT INTO annotation_steprating (
         annotation_id, step_id, ordinal, state, rating, flagged, error_type, comment, dimensions, spans)
     SELECT kept.id, given.step, given.ordinal - 1, given.state, given.rating, given.flagged, given.error_type,
-        given.comment, '{{}}', coalesce(given.spans, '[]')
+        given.comment, coalesce(given.dimensions, '{{}}'), coalesce(given.spans, '[]')
     FROM kept, place, ROWS FROM (
-        json_to_recordset(place.ratings)
-            AS (step bigint, state text, rating int, flagged boolean, error_type text, comment text, spans jsonb)
-    ) WITH ORDINALITY AS given(step, state, rating, flagged, error_type, comment, spans, ordinal)
+        json_to_recordset(place.ratings) AS (
+            step bigint, state text, rating int, flagged boolean, error_type text, comment text, dimensions jsonb,
+            spans jsonb)
+    ) WITH ORDINALITY AS given(
+        step, state, rating, flagged, error_type, comment, dimensions, spans, ordinal)
 )
 SELECT {columns(Annotation)} FROM kept AS annotation_annotation
 """
@@ -74,6 +77,7 @@ def keep(
             "finish_reason": submission.finish_reason,
             "reason": submission.reason,
             "first_error": first_error,
+            "progress": None if submission.progress is msgspec.UNSET else submission.progress,
             "total_ms": submission.total_ms,
             "comment": submission.comment,
             "path": msgspec.json.encode(submission.path).decode(),

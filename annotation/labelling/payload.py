@@ -1,10 +1,15 @@
-"""What a person hands in for one solution, as it crosses the boundary."""
+"""What a person hands in for one solution, as it crosses the boundary.
+
+Fields that came later are UNSET where they are not said: an older page's submission keeps its hash, so that its retry
+is known again.
+"""
 
 import hashlib
 from typing import Literal
 from uuid import UUID
 
 import msgspec
+from msgspec import UNSET, UnsetType
 
 RatingState = Literal["rated", "unsure", "not_reached"]
 FinishReason = Literal["solution", "found_error", "give_up", "bad_problem"]
@@ -19,6 +24,23 @@ class GivenSpan(msgspec.Struct, frozen=True):
     comment: str = ""
 
 
+class Dimensions(msgspec.Struct, frozen=True, omit_defaults=True):
+    """What a project asks of a step beside its rating; stored as it is, without what was not said.
+
+    `clauses` are names of the policy's. `consistent_with` is the earlier position that the step agrees with, or, where
+    `consistent` is False, contradicts. `critique` says what is wrong with the step; `critique_ratings` are 1, 0 or -1
+    for each of the given critiques.
+    """
+
+    clauses: list[str] = []
+    consistent: bool | None = None
+    consistent_with: int | None = None
+    redundant: bool = False
+    recovers: bool = False
+    critique: str = ""
+    critique_ratings: list[Literal[1, 0, -1]] = []
+
+
 class GivenRating(msgspec.Struct, frozen=True):
     """A word on the completion `step` (its id).
 
@@ -31,7 +53,8 @@ class GivenRating(msgspec.Struct, frozen=True):
     flagged: bool = False
     error_type: str = ""
     comment: str = ""
-    spans: list[GivenSpan] | msgspec.UnsetType = msgspec.UNSET
+    spans: list[GivenSpan] | UnsetType = UNSET
+    dimensions: Dimensions | UnsetType = UNSET
 
 
 class GivenPosition(msgspec.Struct, frozen=True):
@@ -55,6 +78,7 @@ class Submission(msgspec.Struct, frozen=True):
     """`submission_id` is made once by the client, so that a retry is never a second submission.
 
     `based_on` is the revision of the person's own label that this one was made upon, 0 where they had seen none.
+    `progress`, from 0 to 4, is how far the solution had got at its first error.
     What is UNSET stays out of the hash: a submission that knows nothing of it keeps the hash it had.
     """
 
@@ -68,7 +92,8 @@ class Submission(msgspec.Struct, frozen=True):
     total_ms: int | None = None
     comment: str = ""
     reference_disputed: bool = False
-    hints_seen: list[SeenHint] | msgspec.UnsetType = msgspec.UNSET
+    progress: int | UnsetType = UNSET
+    hints_seen: list[SeenHint] | UnsetType = UNSET
 
     @property
     def payload_hash(self) -> str:

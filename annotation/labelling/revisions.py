@@ -42,6 +42,7 @@ def as_given(annotation: Annotation) -> dict[str, Any]:
                 "error_type": rating.error_type,
                 "comment": rating.comment,
                 **({"spans": rating.spans} if rating.spans else {}),
+                **({"dimensions": rating.dimensions} if rating.dimensions else {}),
             }
         )
     return {
@@ -53,6 +54,7 @@ def as_given(annotation: Annotation) -> dict[str, Any]:
         "total_ms": annotation.total_ms,
         "comment": annotation.comment,
         "reference_disputed": _disputed(annotation),
+        **({} if annotation.progress is None else {"progress": annotation.progress}),
         "path": [
             {
                 "position": place.position,

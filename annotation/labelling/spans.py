@@ -41,8 +41,8 @@ def _check(field: str, given: GivenRating, span: GivenSpan, length: int, scheme:
         _refuse(f"{field}.end", f"The text of step {given.step} ends after {length} characters.")
     if span.error_type and given.rating != -1:
         _refuse(f"{field}.error_type", "Only in a step rated -1 something has an error type.")
-    if span.error_type and span.error_type not in scheme.error_types:
-        known = ", ".join(scheme.error_types) or "none"
+    if span.error_type and span.error_type not in scheme.error_names:
+        known = ", ".join(scheme.error_names) or "none"
         _refuse(f"{field}.error_type", f"'{span.error_type}' is not an error type of this project ({known}).")
 
 

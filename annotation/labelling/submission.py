@@ -10,15 +10,14 @@ from django.utils.translation import gettext as _
 
 from annotation import audit
 from annotation.errors import Conflict, DomainError, Forbidden, Missing
-from annotation.labelling.checking import check
+from annotation.labelling.allowing import allow
 from annotation.labelling.disputes import follow_revision
-from annotation.labelling.hints import check_seen, keep_seen
+from annotation.labelling.hints import keep_seen
 from annotation.labelling.keeping import keep
 from annotation.labelling.payload import Submission
 from annotation.labelling.revisions import as_given
 from annotation.labelling.sending_back import answer
-from annotation.labelling.spans import check_spans
-from annotation.models import Annotation, Draft, Lease, Membership, Project, QueueItem, Solution
+from annotation.models import Annotation, Draft, Lease, Membership, Project, QueueItem
 from annotation.queue.leases import end, lock_held
 from annotation.statements import columns, fetch_all, fetch_one, instance
 
@@ -36,13 +35,6 @@ FOR NO KEY UPDATE OF annotation_membership
 KEPT = f"""
 SELECT {columns(Annotation)} FROM annotation_annotation
 WHERE submission_id = %(submission)s::uuid OR (annotator_id = %(annotator)s AND solution_id = %(solution)s)
-"""
-
-STEPS = """
-SELECT step.id, step.position, step.alternative
-FROM annotation_step step JOIN annotation_solution solution ON solution.id = step.solution_id
-WHERE solution.id = %(solution)s AND solution.project_id = %(project)s
-ORDER BY step.position, step.alternative
 """
 
 
@@ -71,11 +63,7 @@ def submit_annotation(*, by: User, project: Project, submission: Submission) -> 
     earlier, latest = kept_before(membership, submission)
     if earlier is not None:
         return Submitted(same(earlier, membership, submission), created=False)
-    positions = positions_of(project, submission.solution)
-    scheme = project.label_scheme
-    first_error = check(submission, positions, scheme)
-    check_spans(submission, scheme)
-    check_seen(submission.hints_seen or [], len(positions))
+    first_error = allow(submission, project)
     lease, item = _lease_of(membership, submission)
     _check_seen(submission, latest)
     counted = _take_place(lease, item)
@@ -168,21 +156,6 @@ def _check_seen(submission: Submission, latest: Annotation | None) -> None:
             ),
             {"revision": revision, "kept": as_given(latest), "given": msgspec.to_builtins(submission)},
         )
-
-
-def positions_of(project: Project, solution_id: int) -> list[dict[int, int]]:
-    """For each position the alternative of each completion, by its id."""
-    positions: list[dict[int, int]] = []
-    for pk, position, alternative in fetch_all(STEPS, {"solution": solution_id, "project": project.pk}):
-        while len(positions) <= position:  # a position that came without any completion stays empty
-            positions.append({})
-        positions[position][pk] = alternative
-    if not positions and not Solution.objects.filter(project=project, pk=solution_id).exists():
-        raise Missing(
-            "solution_not_found",
-            _("There is no solution %(solution_id)s in %(name)s.") % {"solution_id": solution_id, "name": project.name},
-        )
-    return positions
 
 
 def _lease_of(membership: Membership, submission: Submission) -> tuple[Lease, QueueItem]:

@@ -16,7 +16,7 @@ from annotation.models.label_batch import LabelBatch
 from annotation.models.label_source import LabelSource
 from annotation.models.model_job import ModelJob
 from annotation.models.model_version import DomainChampion, ModelVersion
-from annotation.models.policy import LabelScheme, LaneMix, ProjectPolicy, parse_policy, parse_scheme
+from annotation.models.policy import LaneMix, ProjectPolicy, parse_policy
 from annotation.models.pool_score import PoolScore, PoolScoring, PoolShard
 from annotation.models.practice import PracticeAnswer
 from annotation.models.preference import Preference
@@ -27,12 +27,13 @@ from annotation.models.queue_policy import LabelsWanted, QueuePolicy
 from annotation.models.round_clock import RoundClock
 from annotation.models.rounds_policy import RoundsPolicy, Window
 from annotation.models.sampling_run import SampledProblem, SamplingRun
+from annotation.models.scheme import LabelScheme, parse_scheme
 from annotation.models.sent_back import SentBack
 from annotation.models.served_score import ServedScore
 from annotation.models.shadow_comparison import ShadowComparison
 from annotation.models.simulation_run import SimulationRun
 from annotation.models.snapshot import Snapshot
-from annotation.models.solution import Solution, Step, StepKind
+from annotation.models.solution import Critique, Solution, Step, StepKind
 from annotation.models.training_run import RunPoint, RunStage, TrainingRun
 from annotation.models.upload import Upload
 
@@ -43,6 +44,7 @@ __all__ = [
     "AnswerCheck",
     "ApiToken",
     "AuditEntry",
+    "Critique",
     "Dispute",
     "DomainChampion",
     "Draft",

@@ -1,6 +1,5 @@
 from django.db import models
 from django.db.models import Q
-from django.utils.translation import gettext_lazy as _
 
 from annotation.models.label_source import LabelSource
 from annotation.models.project import Membership, Project
@@ -9,10 +8,10 @@ from annotation.models.solution import Solution, Step
 
 
 class FinishReason(models.TextChoices):
-    SOLUTION = "solution", _("Solution")
-    FOUND_ERROR = "found_error", _("Found Error")
-    GIVE_UP = "give_up", _("Give Up")
-    BAD_PROBLEM = "bad_problem", _("Bad Problem")
+    SOLUTION = "solution"
+    FOUND_ERROR = "found_error"
+    GIVE_UP = "give_up"
+    BAD_PROBLEM = "bad_problem"
 
 
 class Annotation(models.Model):
@@ -21,7 +20,8 @@ class Annotation(models.Model):
     `annotator` is null for labels that came with a file; `source` then names who gave them.
     `counted` tells whether it filled a place of its queue item; a late submission is kept as an
     extra one. `native` keeps what only the source format can express, for a faithful export.
-    `first_error` is a position, -1 for none, null where it is not known.
+    `first_error` is a position, -1 for none, null where it is not known. `progress` tells how far the solution had got
+    when it went wrong, from 0 (nowhere) to 4 (all but the end), null where nobody was asked.
     """
 
     project = models.ForeignKey(Project, on_delete=models.PROTECT, related_name="annotations", db_index=False)
@@ -41,6 +41,7 @@ class Annotation(models.Model):
     finish_reason = models.CharField(max_length=12, choices=FinishReason)
     reason = models.TextField(blank=True)
     first_error = models.IntegerField(null=True, blank=True)
+    progress = models.PositiveSmallIntegerField(null=True, blank=True)
     total_ms = models.PositiveBigIntegerField(null=True, blank=True)
     comment = models.TextField(blank=True)
     native = models.JSONField(default=dict, blank=True)
@@ -63,6 +64,9 @@ class Annotation(models.Model):
             models.CheckConstraint(
                 condition=Q(first_error__isnull=True) | Q(first_error__gte=-1),
                 name="annotation_first_error_is_position",
+            ),
+            models.CheckConstraint(
+                condition=Q(progress__isnull=True) | Q(progress__lte=4), name="annotation_progress_of_four"
             ),
         ]
         indexes = [
@@ -108,15 +112,16 @@ class StepRating(models.Model):
     """A person's word on one completion: rated +1, 0 or -1; unsure; or not reached.
 
     `ordinal` is the order in which the completions of the position stood before the person.
-    `flagged` is null where the source format says nothing. `dimensions` has room for what a project
-    rates beside correctness. `spans` are stretches of the step's text that the person marked, in the order in which
-    they did: `start` and `end` in code points, `error_type` and `comment`, "" for none.
+    `flagged` is null where the source format says nothing. `dimensions` holds what a project asks beside
+    correctness (see annotation.labelling.payload.Dimensions), or what another tool's file has beside it. `spans` are
+    stretches of the step's text that the person marked, in the order in which they did: `start` and `end` in code
+    points, `error_type` and `comment`, "" for none.
     """
 
     class State(models.TextChoices):
-        RATED = "rated", _("Rated")
-        UNSURE = "unsure", _("Unsure")
-        NOT_REACHED = "not_reached", _("Not Reached")
+        RATED = "rated"
+        UNSURE = "unsure"
+        NOT_REACHED = "not_reached"
 
     annotation = models.ForeignKey(Annotation, on_delete=models.PROTECT, related_name="ratings", db_index=False)
     step = models.ForeignKey(Step, on_delete=models.PROTECT, related_name="ratings")
@@ -151,10 +156,10 @@ class Dispute(models.Model):
     """
 
     class State(models.TextChoices):
-        OPEN = "open", _("Open")
-        UPHELD = "upheld", _("Upheld")
-        DISMISSED = "dismissed", _("Dismissed")
-        WITHDRAWN = "withdrawn", _("Withdrawn")
+        OPEN = "open"
+        UPHELD = "upheld"
+        DISMISSED = "dismissed"
+        WITHDRAWN = "withdrawn"
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="disputes")
     annotation = models.OneToOneField(Annotation, on_delete=models.PROTECT, related_name="dispute")

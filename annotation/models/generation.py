@@ -1,6 +1,5 @@
 from django.db import models
 from django.db.models import Q
-from django.utils.translation import gettext_lazy as _
 
 from annotation.models.project import Project
 
@@ -13,8 +12,8 @@ class Generation(models.Model):
     """
 
     class State(models.TextChoices):
-        OPEN = "open", _("Open")
-        RETIRED = "retired", _("Retired")
+        OPEN = "open"
+        RETIRED = "retired"
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="generations")
     number = models.PositiveIntegerField()

@@ -1,6 +1,5 @@
 from django.db import models
 from django.db.models import Q
-from django.utils.translation import gettext_lazy as _
 
 from annotation.models.project import Project
 
@@ -13,12 +12,12 @@ class LabelSource(models.Model):
     """
 
     class Kind(models.TextChoices):
-        HUMAN = "human", _("Human")
-        SIMULATED = "simulated", _("Simulated")
-        CONSENSUS = "consensus", _("Consensus")
-        MODEL_JUDGE = "model_judge", _("Model Judge")
-        MONTE_CARLO = "monte_carlo", _("Monte Carlo")
-        HEURISTIC = "heuristic", _("Heuristic")
+        HUMAN = "human"
+        SIMULATED = "simulated"
+        CONSENSUS = "consensus"
+        MODEL_JUDGE = "model_judge"
+        MONTE_CARLO = "monte_carlo"
+        HEURISTIC = "heuristic"
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="label_sources")
     kind = models.CharField(max_length=12, choices=Kind)

@@ -1,7 +1,6 @@
 from django.contrib.auth.models import User
 from django.db import models
 from django.db.models import Q
-from django.utils.translation import gettext_lazy as _
 
 from annotation.models.model_version import ModelVersion
 from annotation.models.project import Project
@@ -15,15 +14,15 @@ class ModelJob(models.Model):
     """
 
     class Kind(models.TextChoices):
-        AUDIT = "audit", _("Audit")
-        EXPORT = "export", _("Export")
-        IMPORT = "import", _("Import")
+        AUDIT = "audit"
+        EXPORT = "export"
+        IMPORT = "import"
 
     class State(models.TextChoices):
-        QUEUED = "queued", _("Queued")
-        RUNNING = "running", _("Running")
-        DONE = "done", _("Done")
-        FAILED = "failed", _("Failed")
+        QUEUED = "queued"
+        RUNNING = "running"
+        DONE = "done"
+        FAILED = "failed"
 
     LIVE = (State.QUEUED, State.RUNNING)
 

@@ -1,4 +1,4 @@
-"""What a project decides: its label scheme and its policies, validated when read and when written."""
+"""What a project decides: its policies, validated when read and when written."""
 
 from typing import Annotated, Any, Literal
 
@@ -30,22 +30,6 @@ ColdStart = Literal["random", "surprisal"]
 Share = Annotated[float, msgspec.Meta(ge=0, le=1)]
 Count = Annotated[int, msgspec.Meta(ge=0)]
 Positive = Annotated[int, msgspec.Meta(ge=1)]
-
-
-class LabelScheme(msgspec.Struct, forbid_unknown_fields=True):
-    """How annotators rate. The default is PRM800K phase 2: stop at the first error.
-
-    `choose_path` is PRM800K phase 1: at each position one of the candidates, or a step of the person's own
-    (`ask_own_step`), is the way on, and only then the next position's candidates are shown. `rate_alternatives` then
-    asks for a rating of every candidate that was shown, without it the one that is taken is enough.
-    """
-
-    stop_at_first_error: bool = True
-    rate_alternatives: bool = True
-    ask_own_step: bool = False
-    choose_path: bool = False
-    error_types: list[str] = []
-    reference: Literal["shown", "on_request", "hidden"] = "shown"
 
 
 class LaneMix(msgspec.Struct, forbid_unknown_fields=True):
@@ -133,11 +117,6 @@ class ProjectPolicy(msgspec.Struct, forbid_unknown_fields=True):
     shadow_models: bool = True
     training: dict[str, Any] = {}
     serving: ServingPolicy = msgspec.field(default_factory=ServingPolicy)
-
-
-def parse_scheme(value: dict) -> LabelScheme:
-    """Raises msgspec.ValidationError naming the field."""
-    return msgspec.convert(value, LabelScheme)
 
 
 def parse_policy(value: dict) -> ProjectPolicy:

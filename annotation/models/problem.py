@@ -1,6 +1,5 @@
 from django.db import models
 from django.db.models import Q
-from django.utils.translation import gettext_lazy as _
 
 from annotation.models.project import Project
 
@@ -8,9 +7,9 @@ from annotation.models.project import Project
 class Split(models.TextChoices):
     """Where a problem's labels may go; set once by the hash of its source group."""
 
-    POOL = "pool", _("Pool")
-    CALIBRATION = "calibration", _("Calibration")
-    HOLDOUT = "holdout", _("Holdout")
+    POOL = "pool"
+    CALIBRATION = "calibration"
+    HOLDOUT = "holdout"
 
 
 class Problem(models.Model):

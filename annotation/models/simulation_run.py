@@ -1,7 +1,6 @@
 from django.contrib.auth.models import User
 from django.db import models
 from django.db.models import Q
-from django.utils.translation import gettext_lazy as _
 
 from annotation.models.project import Project
 from annotation.models.snapshot import Snapshot
@@ -15,11 +14,11 @@ class SimulationRun(models.Model):
     """
 
     class State(models.TextChoices):
-        QUEUED = "queued", _("Queued")
-        RUNNING = "running", _("Running")
-        SUCCEEDED = "succeeded", _("Succeeded")
-        FAILED = "failed", _("Failed")
-        CANCELLED = "cancelled", _("Cancelled")
+        QUEUED = "queued"
+        RUNNING = "running"
+        SUCCEEDED = "succeeded"
+        FAILED = "failed"
+        CANCELLED = "cancelled"
 
     LIVE = (State.QUEUED, State.RUNNING)
 

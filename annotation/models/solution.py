@@ -1,7 +1,6 @@
 import msgspec
 from django.db import models
 from django.db.models import Q
-from django.utils.translation import gettext_lazy as _
 
 from annotation.formats.provenance import Provenance
 from annotation.models.problem import Problem, Split
@@ -17,9 +16,9 @@ class Solution(models.Model):
     """
 
     class OutcomeSource(models.TextChoices):
-        GIVEN = "given", _("given with the solution")
-        GRADER = "grader", _("answer compared with the reference")
-        TESTS = "tests", _("tests that were run")
+        GIVEN = "given", "given with the solution"
+        GRADER = "grader", "answer compared with the reference"
+        TESTS = "tests", "tests that were run"
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="solutions", db_index=False)
     problem = models.ForeignKey(
@@ -61,12 +60,12 @@ class Solution(models.Model):
 
 
 class StepKind(models.TextChoices):
-    REASONING = "reasoning", _("Reasoning")
-    PLAN = "plan", _("Plan")
-    TOOL_CALL = "tool_call", _("Tool Call")
-    OBSERVATION = "observation", _("Observation")
-    EDIT = "edit", _("Edit")
-    ANSWER = "answer", _("Answer")
+    REASONING = "reasoning"
+    PLAN = "plan"
+    TOOL_CALL = "tool_call"
+    OBSERVATION = "observation"
+    EDIT = "edit"
+    ANSWER = "answer"
 
 
 class Step(models.Model):
@@ -87,3 +86,21 @@ class Step(models.Model):
 
     def __str__(self) -> str:
         return f"step {self.position}.{self.alternative} of {self.solution_id}"
+
+
+class Critique(models.Model):
+    """An explanation of what is wrong with a step that came with it, for annotators to rate.
+
+    `ordinal` counts a step's critiques from 0, in the order in which everybody sees them.
+    """
+
+    step = models.ForeignKey(Step, on_delete=models.CASCADE, related_name="critiques", db_index=False)
+    ordinal = models.PositiveIntegerField()
+    text = models.TextField()
+
+    class Meta:
+        ordering = ["ordinal"]
+        constraints = [models.UniqueConstraint(fields=["step", "ordinal"], name="critique_place_once")]
+
+    def __str__(self) -> str:
+        return f"critique {self.ordinal} of step {self.step_id}"

@@ -9,9 +9,8 @@ from django.utils.translation import gettext as _
 
 from annotation import audit
 from annotation.errors import Conflict, Forbidden, Missing
-from annotation.labelling.checking import check
+from annotation.labelling.allowing import allow
 from annotation.labelling.payload import Submission
-from annotation.labelling.submission import positions_of
 from annotation.membership.access import membership_of
 from annotation.models import GoldAnswer, Membership, PracticeAnswer, Project
 from annotation.practice.explaining import Explanation, explain, word_of
@@ -76,7 +75,7 @@ def answer_practice(*, by: User, project: Project, submission: Submission) -> Pr
     if membership is None:
         raise Forbidden("not_annotator", _("You are not a member of this project, so you cannot practise in it."))
     gold = find_practice(project, submission.solution)
-    first_error = check(submission, positions_of(project, submission.solution), project.label_scheme)
+    first_error = allow(submission, project)
     explanation = explain(
         gold,
         said=first_error,

@@ -249,7 +249,7 @@ def initial_of(project: Project) -> dict[str, Any]:
     """The form's fields as the project has them now, defaults filled in."""
     scheme, policy = project.label_scheme, project.policies
     values = {name: getattr(scheme, name) for name in SettingsForm.scheme}
-    values["error_types"] = "\n".join(scheme.error_types)
+    values["error_types"] = "\n".join(term.name for term in scheme.error_types)
     values |= {lane: getattr(policy.mix, lane) for lane in MIX}
     values |= {name: getattr(policy.quality, name) for name in SettingsForm.watch}
     values |= {name: getattr(policy.caps, name) or "" for name in CAPS}

@@ -1,27 +1,45 @@
-import type { Scheme, StepPosition, Task } from "../src/api/types";
+import type { Scheme, StepPosition, Task, Term } from "../src/api/types";
+
+const LOOK = { name: "", help: "", colour: null };
 
 export const SCHEME: Scheme = {
   stop_at_first_error: true,
   rate_alternatives: true,
   ask_own_step: false,
   choose_path: false,
+  ask_progress: false,
+  critique: "none",
+  offer_neutral: true,
+  offer_unsure: true,
+  answers: { good: LOOK, neutral: LOOK, bad: LOOK, unsure: LOOK },
+  keys: {},
   error_types: [],
+  policy_clauses: [],
+  consistency: false,
+  redundancy: false,
+  recovery: false,
   reference: "shown",
 };
 
+export function terms(...names: string[]): Term[] {
+  return names.map((name) => ({ name, help: "", group: "" }));
+}
+
 /**
  * A task for tests. `alternatives` lists how many completions stand at each position; the step id is
- * 10 * position + alternative.
+ * 10 * position + alternative. `critiques` came with each of them.
  */
 export function sampleTask({
   lease = 1,
   alternatives = [1, 1, 1],
+  critiques = 0,
   scheme = {},
   hint = null,
   draft = null,
 }: {
   lease?: number;
   alternatives?: number[];
+  critiques?: number;
   scheme?: Partial<Scheme>;
   hint?: Task["hint"];
   draft?: Task["draft"];
@@ -33,6 +51,7 @@ export function sampleTask({
       alternative,
       text: `step ${position}.${alternative}`,
       kind: "reasoning" as const,
+      critiques: Array.from({ length: critiques }, (_, number) => `critique ${number}`),
     })),
   }));
   return {

@@ -205,7 +205,7 @@ def test_settings_name_the_field_that_is_wrong(manager: Client, project: Project
     assert saved.status_code == 302
     project.refresh_from_db()
     assert project.policies.mix.control == 0.3
-    assert project.label_scheme.error_types == ["slip", "jump"]
+    assert [term.name for term in project.label_scheme.error_types] == ["slip", "jump"]
     assert project.policies.shadow_models
 
 

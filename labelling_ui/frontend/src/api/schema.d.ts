@@ -1392,6 +1392,12 @@ export interface components {
             /** Format: date-time */
             readonly finished_at: string | null;
         };
+        AnswerLooks: {
+            good: components["schemas"]["Look"];
+            neutral: components["schemas"]["Look"];
+            bad: components["schemas"]["Look"];
+            unsure: components["schemas"]["Look"];
+        };
         /**
          * @description * `accepted` - accepted
          *     * `duplicate` - duplicate
@@ -1510,6 +1516,18 @@ export interface components {
              */
             retry_at: string | null;
         };
+        /**
+         * @description * `blue` - blue
+         *     * `teal` - teal
+         *     * `green` - green
+         *     * `yellow` - yellow
+         *     * `orange` - orange
+         *     * `red` - red
+         *     * `purple` - purple
+         *     * `grey` - grey
+         * @enum {string}
+         */
+        ColourEnum: "blue" | "teal" | "green" | "yellow" | "orange" | "red" | "purple" | "grey";
         Comparison: {
             generation: number;
             readonly run: number;
@@ -1565,6 +1583,20 @@ export interface components {
             threshold: number;
             sentence: string;
         };
+        /**
+         * @description * `none` - none
+         *     * `written` - written
+         *     * `given` - given
+         * @enum {string}
+         */
+        CritiqueEnum: "none" | "written" | "given";
+        /**
+         * @description * `1` - 1
+         *     * `0` - 0
+         *     * `-1` - -1
+         * @enum {integer}
+         */
+        CritiqueRatingsEnum: 1 | 0 | -1;
         DecisionRequest: {
             /** @description Whether the reference is wrong. */
             upheld: boolean;
@@ -1618,6 +1650,38 @@ export interface components {
             lineage: components["schemas"]["Lineage"];
             /** @description Those that it serves in the champion's place. */
             readonly domains: string[];
+        };
+        /** @description What the project asks of a step beside its rating; what is left out is not said. */
+        Dimensions: {
+            /** @description Clauses of the project's policy that the step breaks. */
+            clauses?: string[];
+            /** @description Whether it agrees with an earlier step; false: it contradicts one. */
+            consistent?: boolean | null;
+            /** @description Where that earlier step stands. */
+            consistent_with?: number | null;
+            redundant?: boolean;
+            /** @description It makes an earlier error good. */
+            recovers?: boolean;
+            /** @description What is wrong with the step. */
+            critique?: string;
+            /** @description One for each of the critiques that came with the step, in their order. */
+            critique_ratings?: components["schemas"]["CritiqueRatingsEnum"][];
+        };
+        /** @description What the project asks of a step beside its rating; what is left out is not said. */
+        DimensionsRequest: {
+            /** @description Clauses of the project's policy that the step breaks. */
+            clauses?: string[];
+            /** @description Whether it agrees with an earlier step; false: it contradicts one. */
+            consistent?: boolean | null;
+            /** @description Where that earlier step stands. */
+            consistent_with?: number | null;
+            redundant?: boolean;
+            /** @description It makes an earlier error good. */
+            recovers?: boolean;
+            /** @description What is wrong with the step. */
+            critique?: string;
+            /** @description One for each of the critiques that came with the step, in their order. */
+            critique_ratings?: components["schemas"]["CritiqueRatingsEnum"][];
         };
         Dispute: {
             readonly id: number;
@@ -2026,6 +2090,12 @@ export interface components {
             /** @description Number of the champion at that time. */
             measured_against?: number | null;
         };
+        Look: {
+            /** @description Empty: the workbench's own word. */
+            name: string;
+            help: string;
+            colour: (components["schemas"]["ColourEnum"] | components["schemas"]["NullEnum"]) | null;
+        };
         MarkRequest: {
             /**
              * Format: int64
@@ -2146,6 +2216,7 @@ export interface components {
             total_ms: number | null;
             comment: string;
             reference_disputed: boolean;
+            progress?: number;
             path: components["schemas"]["PathPosition"][];
         };
         OwnWork: {
@@ -2685,6 +2756,7 @@ export interface components {
             error_type?: string;
             comment?: string;
             spans?: components["schemas"]["Span"][];
+            dimensions?: components["schemas"]["Dimensions"];
         };
         RatingRequest: {
             /** Format: int64 */
@@ -2695,6 +2767,7 @@ export interface components {
             error_type?: string;
             comment?: string;
             spans?: components["schemas"]["SpanRequest"][];
+            dimensions?: components["schemas"]["DimensionsRequest"];
         };
         /**
          * @description * `rated` - Rated
@@ -2879,7 +2952,20 @@ export interface components {
             rate_alternatives: boolean;
             ask_own_step: boolean;
             choose_path: boolean;
-            error_types: string[];
+            ask_progress: boolean;
+            critique: components["schemas"]["CritiqueEnum"];
+            offer_neutral: boolean;
+            offer_unsure: boolean;
+            answers: components["schemas"]["AnswerLooks"];
+            /** @description Keys that differ from the workbench's own. */
+            keys: {
+                [key: string]: string;
+            };
+            error_types: components["schemas"]["Term"][];
+            policy_clauses: components["schemas"]["Term"][];
+            consistency: boolean;
+            redundancy: boolean;
+            recovery: boolean;
             reference: components["schemas"]["ReferenceEnum"];
         };
         /** @description One solution at the top, or many in `solutions`. */
@@ -3133,6 +3219,8 @@ export interface components {
             alternative: number;
             text: string;
             kind: components["schemas"]["StepKind"];
+            /** @description What is said to be wrong with it, to be rated where the project asks. */
+            critiques: string[];
         };
         /**
          * @description * `reasoning` - Reasoning
@@ -3190,6 +3278,8 @@ export interface components {
             total_ms?: number | null;
             comment?: string;
             reference_disputed?: boolean;
+            /** @description How far the solution had got at its first error: 0 nowhere, 4 all but the end. */
+            progress?: number;
             path: components["schemas"]["PathPositionRequest"][];
             /** @description In the order in which they were seen. */
             hints_seen?: components["schemas"]["SeenHintRequest"][];
@@ -3226,6 +3316,11 @@ export interface components {
             steps: components["schemas"]["Position"][];
             /** @description Not told to annotators: always null. */
             generator: string | null;
+        };
+        Term: {
+            name: string;
+            help: string;
+            group: string;
         };
         /** @description A solution: `problem` with `steps`, `problem` with an undivided `text`, or `messages`. */
         TextRequest: {

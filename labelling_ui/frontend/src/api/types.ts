@@ -10,6 +10,8 @@ export type Step = Schemas["Step"];
 export type StepPosition = Schemas["Position"];
 export type Scheme = Schemas["Scheme"];
 export type Hint = Schemas["Hint"];
+export type Term = Schemas["Term"];
+export type Dimensions = Schemas["DimensionsRequest"];
 export type Task = Schemas["Task"];
 export type StoredDraft = Schemas["StoredDraft"];
 export type SavedDraft = Schemas["SavedDraft"];
@@ -22,13 +24,14 @@ export type OwnWork = Schemas["OwnWork"];
 export type Progress = Schemas["Progress"];
 export type ErrorBody = Schemas["Error"];
 
-// Here every field is said, also those that the API would fill in.
+// Here every field is said, also those that the API would fill in; but for what only some projects ask, which is left
+// out where nothing is said.
 type Said<Shape, Narrower> = Omit<Required<Shape>, keyof Narrower> & Narrower;
 
-export type StepJudgement = Said<Schemas["RatingRequest"], { rating: Rating | null }>;
+export type StepJudgement = Said<Schemas["RatingRequest"], { rating: Rating | null; dimensions?: Dimensions }>;
 export type PathEntry = Said<Schemas["PathPositionRequest"], { ratings: StepJudgement[]; dwell_ms: number }>;
 export type Submission = Said<
   Schemas["SubmissionRequest"],
   // Where no hint was shown the submission says nothing of hints.
-  { path: PathEntry[]; total_ms: number; hints_seen?: Schemas["SeenHintRequest"][] }
+  { path: PathEntry[]; total_ms: number; progress?: number; hints_seen?: Schemas["SeenHintRequest"][] }
 >;

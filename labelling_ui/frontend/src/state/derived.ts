@@ -1,4 +1,5 @@
 import type { FinishReason, Step, StepPosition } from "../api/types";
+import { missingOfCritique } from "./dimensions";
 import { markOf, type State } from "./model";
 
 type Basis = Pick<State, "steps" | "scheme" | "work">;
@@ -56,9 +57,23 @@ export function ownStepPosition(basis: Basis): number | null {
   return basis.steps[error]?.position ?? null;
 }
 
+/** What the project asks about the first error, in the order in which it is asked. */
+export type Asked = "progress" | "critique";
+
+/** What is still to be said about the first error, and the step that it is about; null where nothing is. */
+export function askedAtError(basis: Basis): { what: Asked; step: number } | null {
+  const at = basis.steps[firstErrorIndex(basis)];
+  if (!at) return null;
+  const step = mainOf(at);
+  if (basis.scheme.ask_progress && basis.work.progress === null) return { what: "progress", step: step.id };
+  const { beside } = markOf(basis.work, step.id);
+  return missingOfCritique(step, beside, basis.scheme.critique) ? { what: "critique", step: step.id } : null;
+}
+
 export type Readiness =
   | { ready: true; finish: FinishReason; firstError: number | null }
   | { ready: false; why: "left"; count: number; next: number }
+  | { ready: false; why: "asked"; what: Asked; next: number }
   | { ready: false; why: "reason" };
 
 /** Whether the work can be submitted, as what, and if not, what is missing. Positions count from 0. */
@@ -72,5 +87,7 @@ export function readiness(basis: Basis): Readiness {
   const missing = left(basis);
   const next = missing[0];
   if (next) return { ready: false, why: "left", count: missing.length, next: next.step.id };
+  const asked = askedAtError(basis);
+  if (asked) return { ready: false, why: "asked", what: asked.what, next: asked.step };
   return { ready: true, finish: error < 0 ? "solution" : "found_error", firstError };
 }

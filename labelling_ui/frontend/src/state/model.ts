@@ -1,4 +1,5 @@
 import type { Hint, Scheme, StepPosition } from "../api/types";
+import { NOTHING_BESIDE, type Beside, type BesideAction } from "./dimensions";
 import type { HintAction, Seen } from "./hints";
 import type { Span, SpanAction } from "./spans";
 
@@ -12,9 +13,17 @@ export interface Mark {
   readonly comment: string;
   /** What was marked in the text, in the order in which it was. */
   readonly spans: readonly Span[];
+  readonly beside: Beside;
 }
 
-export const BLANK_MARK: Mark = { answer: null, flagged: false, errorType: "", comment: "", spans: [] };
+export const BLANK_MARK: Mark = {
+  answer: null,
+  flagged: false,
+  errorType: "",
+  comment: "",
+  spans: [],
+  beside: NOTHING_BESIDE,
+};
 
 /** The person ends the work without rating to the end. */
 export interface Stop {
@@ -22,16 +31,27 @@ export interface Stop {
   readonly reason: string;
 }
 
-/** All that undo and redo go over. Marks are keyed by step id, own steps by position. */
+/**
+ * All that undo and redo go over. Marks are keyed by step id, own steps by position. `progress`, 0 to 4, is how far the
+ * solution had got at its first error.
+ */
 export interface Work {
   readonly marks: Readonly<Record<number, Mark>>;
   readonly ownSteps: Readonly<Record<number, string>>;
   readonly comment: string;
   readonly referenceDisputed: boolean;
   readonly stop: Stop | null;
+  readonly progress: number | null;
 }
 
-export const BLANK_WORK: Work = { marks: {}, ownSteps: {}, comment: "", referenceDisputed: false, stop: null };
+export const BLANK_WORK: Work = {
+  marks: {},
+  ownSteps: {},
+  comment: "",
+  referenceDisputed: false,
+  stop: null,
+  progress: null,
+};
 
 /** Work with the step it was done at, so that undo goes back to the place too. */
 export interface Moment {
@@ -66,6 +86,8 @@ export type Action =
   | { type: "flag"; step: number }
   | { type: "error_type"; step: number; value: string }
   | { type: "step_comment"; step: number; value: string }
+  | BesideAction
+  | { type: "progress"; value: number }
   | { type: "own_step"; position: number; value: string }
   | { type: "comment"; value: string }
   | { type: "dispute_reference" }

@@ -1,5 +1,6 @@
 import type { Task } from "../api/types";
-import { left, rows, type Row } from "./derived";
+import { firstErrorIndex, left, rows, type Row } from "./derived";
+import { besideAfter, withoutCritique, type BesideAction } from "./dimensions";
 import { notice, scoreOnRequest, see } from "./hints";
 import { BLANK_WORK, markOf, type Action, type Answer, type Mark, type State, type Work } from "./model";
 import { reduceSpans, withoutErrorTypes, type SpanAction } from "./spans";
@@ -49,6 +50,15 @@ function apply(state: State, action: Action): State {
       return changeSpans(state, action);
     case "hint":
       return scoreOnRequest(state, action.step) === null ? state : see(state, action.step);
+    case "clause":
+    case "consistency":
+    case "redundant":
+    case "recovers":
+    case "critique":
+    case "critique_rating":
+      return changeBeside(state, action);
+    case "progress":
+      return firstErrorIndex(state) < 0 ? state : change(state, { ...state.work, progress: action.value });
     case "own_step":
       return change(
         state,
@@ -109,10 +119,23 @@ function changeSpans(state: State, action: SpanAction): State {
   return changeMark(state, action.step, (mark) => ({ ...mark, spans: after }), typing);
 }
 
-/** Error types belong to a bad step: they go with the rating. */
+function changeBeside(state: State, action: BesideAction): State {
+  const critical = action.type === "critique" || action.type === "critique_rating";
+  if (critical && markOf(state.work, action.step).answer !== "bad") return state;
+  const typing = action.type === "critique" ? `critique ${action.step}` : null;
+  return changeMark(state, action.step, (mark) => ({ ...mark, beside: besideAfter(mark.beside, action) }), typing);
+}
+
+/** Error types and a critique belong to a bad step: they go with the rating. */
 function answered(mark: Mark, answer: Answer): Mark {
   if (answer === "bad") return { ...mark, answer };
-  return { ...mark, answer, errorType: "", spans: withoutErrorTypes(mark.spans) };
+  return {
+    ...mark,
+    answer,
+    errorType: "",
+    spans: withoutErrorTypes(mark.spans),
+    beside: withoutCritique(mark.beside),
+  };
 }
 
 function rate(state: State, step: number, answer: Answer): State {

@@ -1,5 +1,6 @@
 import type { OwnLabel, Task } from "../api/types";
 import type { DraftBody } from "./draft";
+import { fromDimensions } from "./dimensions";
 import { BLANK_WORK, type Answer, type Mark, type Work } from "./model";
 import { fromGiven } from "./spans";
 
@@ -17,7 +18,7 @@ export function toWork(label: OwnLabel): Work {
   }
   const { finish_reason: finish, reason, comment, reference_disputed: referenceDisputed } = label;
   const stop = finish === "give_up" || finish === "bad_problem" ? { kind: finish, reason } : null;
-  return { ...BLANK_WORK, marks, ownSteps, comment, referenceDisputed, stop };
+  return { ...BLANK_WORK, marks, ownSteps, comment, referenceDisputed, stop, progress: label.progress ?? null };
 }
 
 /** The same as a draft. Time is known by position, and stands with the first completion there. */
@@ -44,6 +45,7 @@ function toMark(said: Said): Mark {
     errorType: said.error_type ?? "",
     comment: said.comment ?? "",
     spans: fromGiven(said.spans),
+    beside: fromDimensions(said.dimensions),
   };
   if (said.state === "unsure") return { ...notes, answer: "unsure" };
   return { ...notes, answer: said.state === "rated" && said.rating != null ? (ANSWERS[said.rating] ?? null) : null };

@@ -1,5 +1,6 @@
-import type { PathEntry, Rating, StepJudgement, Submission, Task } from "../api/types";
+import type { FinishReason, PathEntry, Rating, StepJudgement, Submission, Task } from "../api/types";
 import { firstErrorIndex, ownStepPosition, readiness, rows } from "./derived";
+import { toDimensions } from "./dimensions";
 import { markOf, type Answer, type Mark, type State } from "./model";
 import { toGiven } from "./spans";
 
@@ -22,9 +23,15 @@ export function toSubmission(task: Task, state: State, submissionId: string, bas
     total_ms: Math.round(state.totalMs),
     comment: state.work.comment.trim(),
     reference_disputed: state.work.referenceDisputed,
+    ...progressOf(state, ready.finish),
     path: toPath(state),
     ...(state.hint && { hints_seen: state.seen.map((hint) => ({ ...hint })) }),
   };
+}
+
+function progressOf({ scheme, work }: State, finish: FinishReason): Pick<Submission, "progress"> {
+  const asked = scheme.ask_progress && finish === "found_error" && work.progress !== null;
+  return asked ? { progress: work.progress } : {};
 }
 
 function toPath(state: State): PathEntry[] {
@@ -43,7 +50,11 @@ function toPath(state: State): PathEntry[] {
       chosen: main && said !== null && !endsHere ? main.step.id : null,
       own_text: ownText || null,
       dwell_ms: Math.round(entry.alternatives.reduce((sum, step) => sum + (state.dwellMs[step.id] ?? 0), 0)),
-      ratings: shown.map((row) => toJudgement(row.step.id, row.reached ? markOf(state.work, row.step.id) : null)),
+      ratings: shown.map(({ step, reached }) => {
+        const mark = reached ? markOf(state.work, step.id) : null;
+        const beside = mark?.answer && toDimensions(mark.beside, state.scheme, { behindError: error >= 0 && index > error });
+        return { ...toJudgement(step.id, mark), ...(beside && { dimensions: beside }) };
+      }),
     };
   });
 }

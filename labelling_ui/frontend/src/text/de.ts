@@ -92,6 +92,7 @@ export const de: Catalogue = {
     left: (n) => `Noch ${count(n, "Schritt", "Schritte")} zu bewerten, oder den ersten Fehler markieren`,
     leftAll: (n) => `Noch ${count(n, "Schritt", "Schritte")} zu bewerten`,
     leftOther: (n) => `Noch ${count(n, "andere Fassung", "andere Fassungen")} zu bewerten`,
+    asked: { progress: "Sagen Sie noch, wie weit die Lösung kam", critique: "Sagen Sie noch, was an dem Schritt falsch ist" },
     goThere: "Dorthin",
     noError: "Alle Schritte bewertet, kein Fehler",
     foundError: (n) => `Erster Fehler in Schritt ${n}`,

@@ -1,4 +1,5 @@
 import type { FinishReason, StepKind } from "../api/types";
+import type { Asked } from "../state/derived";
 import type { Answer, Stop } from "../state/model";
 
 /** Every word the workbench says, in English. Its shape is what every other language has to fill. */
@@ -96,6 +97,7 @@ export const en = {
     left: (n: number) => `${count(n, "step")} left to rate, or mark the first error`,
     leftAll: (n: number) => `${count(n, "step")} left to rate`,
     leftOther: (n: number) => `${count(n, "other completion")} left to rate`,
+    asked: { progress: "Say how far the solution had got", critique: "Say what is wrong with the step" } satisfies Record<Asked, string>,
     goThere: "Go there",
     noError: "Every step is rated, no error",
     foundError: (n: number) => `First error at step ${n}`,

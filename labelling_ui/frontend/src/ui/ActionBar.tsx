@@ -40,7 +40,7 @@ export function ActionBar({ state, skipping, act, onSubmit, onSkip, onStay }: Pr
           <UndoButtons state={state} act={act} />
           <p id="readiness">
             {whatNext(state)}{" "}
-            {!ready.ready && ready.why === "left" && ready.next !== state.cursor && (
+            {!ready.ready && ready.why !== "reason" && ready.next !== state.cursor && (
               <button type="button" class="link" onClick={() => act({ type: "go", step: ready.next })}>
                 {text.submit.goThere}
               </button>
@@ -80,6 +80,7 @@ export function whatNext(state: State): string {
   const ready = readiness(state);
   if (!ready.ready) {
     if (ready.why === "reason") return text.submit.needsReason;
+    if (ready.why === "asked") return text.submit.asked[ready.what];
     if (left(state).every((row) => !row.main)) return text.submit.leftOther(ready.count);
     return state.scheme.stop_at_first_error ? text.submit.left(ready.count) : text.submit.leftAll(ready.count);
   }

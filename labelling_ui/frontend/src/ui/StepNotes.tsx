@@ -1,3 +1,4 @@
+import type { Term } from "../api/types";
 import { RichText } from "../reading/RichText";
 import { text } from "../text";
 import { SpanList } from "./SpanList";
@@ -60,12 +61,12 @@ function OwnStep({ position, ownStep, act }: Props) {
 }
 
 /** One of the project's types of error. `t` goes to the first; digits and arrows choose. */
-function ErrorTypes({ types, value, onChoose }: { types: string[]; value: string; onChoose: (value: string) => void }) {
+function ErrorTypes({ types, value, onChoose }: { types: Term[]; value: string; onChoose: (value: string) => void }) {
   const onKeyDown = (event: KeyboardEvent & { currentTarget: HTMLElement }) => {
     const buttons = [...event.currentTarget.querySelectorAll("button")];
     const at = buttons.indexOf(document.activeElement as HTMLButtonElement);
     const step = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 }[event.key];
-    const digit = types[Number(event.key) - 1];
+    const digit = types[Number(event.key) - 1]?.name;
     if (step) buttons[(at + step + buttons.length) % buttons.length]?.focus();
     else if (digit !== undefined) choose(digit, event.currentTarget);
     else return;
@@ -81,15 +82,16 @@ function ErrorTypes({ types, value, onChoose }: { types: string[]; value: string
       <span>
         {text.solution.errorType} <kbd aria-hidden="true">t</kbd>
       </span>
-      {types.map((type, index) => (
+      {types.map(({ name, help }, index) => (
         <button
-          key={type}
+          key={name}
           type="button"
           class="chip"
-          aria-pressed={type === value}
-          onClick={(event) => choose(type, event.currentTarget)}
+          title={help || undefined}
+          aria-pressed={name === value}
+          onClick={(event) => choose(name, event.currentTarget)}
         >
-          <kbd aria-hidden="true">{index + 1}</kbd> {type}
+          <kbd aria-hidden="true">{index + 1}</kbd> {name}
         </button>
       ))}
     </div>

@@ -1,5 +1,5 @@
 import { memo } from "preact/compat";
-import type { Step } from "../api/types";
+import type { Step, Term } from "../api/types";
 import { StepBody } from "../reading/StepBody";
 import type { Action, Answer, Mark } from "../state/model";
 import { furthest } from "../state/spans";
@@ -20,7 +20,7 @@ export interface RowProps {
   current: boolean;
   /** The comment box of this step is open. */
   commenting: boolean;
-  errorTypes: string[];
+  errorTypes: Term[];
   /** The person's own step, where it is asked for at this row; else null. */
   ownStep: string | null;
   /** The model's, where it is in sight; else null. */

@@ -1,24 +1,32 @@
 import { describe, expect, it } from "vitest";
 import type { Submission } from "../../src/api/types";
-import { left, readiness, rows } from "../../src/state/derived";
+import { askedAtError, left, readiness, rows } from "../../src/state/derived";
 import { parseDraft, toDraft, withDraft } from "../../src/state/draft";
 import type { Action, Answer, State } from "../../src/state/model";
 import { reduce, startState } from "../../src/state/reducer";
 import { toSubmission } from "../../src/state/submission";
-import { sampleTask, seeded } from "../sample";
+import { sampleTask, seeded, terms } from "../sample";
 
 const ANSWERS: Answer[] = ["good", "neutral", "bad", "unsure"];
 const CASES = 300;
 
 function randomTask(random: () => number) {
   const below = (n: number) => Math.floor(random() * n);
+  const stops = random() < 0.6;
   return sampleTask({
+    critiques: below(3),
     alternatives: Array.from({ length: 1 + below(6) }, () => 1 + below(3)),
     scheme: {
-      stop_at_first_error: random() < 0.6,
+      stop_at_first_error: stops,
       rate_alternatives: random() < 0.6,
       ask_own_step: random() < 0.5,
-      error_types: ["slip", "wrong operation"],
+      error_types: terms("slip", "wrong operation"),
+      policy_clauses: terms("1.1", "1.2"),
+      ask_progress: random() < 0.5,
+      critique: (["none", "written", "given"] as const)[below(3)],
+      consistency: random() < 0.5,
+      redundancy: random() < 0.5,
+      recovery: !stops && random() < 0.7,
     },
   });
 }
@@ -27,6 +35,7 @@ function randomAction(state: State, random: () => number): Action {
   const below = (n: number) => Math.floor(random() * n);
   const position = state.steps[below(state.steps.length)]!;
   const step = position.alternatives[below(position.alternatives.length)]!.id;
+  if (random() < 0.25) return besideAction(step, below);
   const roll = random();
   if (roll < 0.4) return { type: "rate", step, answer: ANSWERS[below(4)]! };
   if (roll < 0.45) return { type: "first_error", step };
@@ -35,13 +44,26 @@ function randomAction(state: State, random: () => number): Action {
   if (roll < 0.6) return { type: "error_type", step, value: "slip" };
   if (roll < 0.65) return { type: "own_step", position: position.position, value: random() < 0.5 ? "mine" : " " };
   if (roll < 0.67) return { type: "stop", kind: random() < 0.5 ? "give_up" : "bad_problem", reason: "because" };
-  if (roll < 0.72) return { type: "continue" };
+  if (roll < 0.71) return { type: "continue" };
   if (roll < 0.76) return { type: "comment", value: "whole" };
   if (roll < 0.78) return { type: "dispute_reference" };
   if (roll < 0.84) return { type: "move", by: below(5) - 2 };
   if (roll < 0.88) return { type: "spend", ms: below(900) };
   if (roll < 0.95) return { type: "undo" };
   return { type: "redo" };
+}
+
+function besideAction(step: number, below: (n: number) => number): Action {
+  const all: Action[] = [
+    { type: "clause", step, name: below(2) ? "1.1" : "1.2" },
+    { type: "consistency", step, consistent: [true, false, null][below(3)]!, with: [null, 0][below(2)]! },
+    { type: "redundant", step },
+    { type: "recovers", step },
+    { type: "critique", step, value: ["", " ", "the sum is wrong"][below(3)]! },
+    { type: "critique_rating", step, number: below(2), rating: ([1, 0, -1] as const)[below(3)]! },
+    { type: "progress", value: below(5) },
+  ];
+  return all[below(all.length)]!;
 }
 
 /** Runs random hands over random tasks and hands every state on the way to `check`. */
@@ -74,6 +96,12 @@ function problemsOf(submission: Submission, state: State): string[] {
       say(known.includes(judgement.step), "a rating of a step from elsewhere");
       say((judgement.state === "rated") === (judgement.rating !== null), "rating and state disagree");
       say(judgement.error_type === "" || judgement.rating === -1, "an error type on a step that is not bad");
+      const beside = judgement.dimensions ?? {};
+      say(judgement.state !== "not_reached" || !judgement.dimensions, "something said of a step that is not reached");
+      say(!(beside.critique || beside.critique_ratings) || judgement.rating === -1, "a critique of a step not bad");
+      say(!beside.recovers || (bad >= 0 && index > bad), "a recovery without an error");
+      say(beside.consistent !== false || beside.consistent_with != null, "a contradiction of nothing");
+      say(state.scheme.redundancy || !beside.redundant, "said what is not asked");
     }
     if (stops && bad >= 0 && index > bad) {
       say(entry.ratings.every((r) => r.state === "not_reached") && entry.chosen === null, "reached after the error");
@@ -86,6 +114,7 @@ function problemsOf(submission: Submission, state: State): string[] {
       break;
     case "found_error":
       say(bad >= 0, "found_error without an error");
+      say(state.scheme.ask_progress === (submission.progress !== undefined), "how far it got");
       say(main.slice(0, bad).every((judgement) => judgement.state !== "not_reached"), "a gap before the error");
       break;
     default:
@@ -121,7 +150,7 @@ describe("whatever the person does", () => {
       const submission = toSubmission(task, state, "id");
       expect(submission !== null, `seed ${seed}`).toBe(readiness(state).ready);
       if (submission) expect(problemsOf(submission, state), `seed ${seed}`).toEqual([]);
-      if (!state.work.stop) expect(submission === null, `seed ${seed}`).toBe(left(state).length > 0);
+      if (!state.work.stop) expect(submission === null, `seed ${seed}`).toBe(left(state).length > 0 || askedAtError(state) !== null);
     });
   });
 

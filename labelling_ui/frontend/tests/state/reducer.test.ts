@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { left, readiness, rows } from "../../src/state/derived";
 import { markOf, type Action, type State } from "../../src/state/model";
 import { reduce, startState } from "../../src/state/reducer";
-import { sampleTask } from "../sample";
+import { sampleTask, terms } from "../sample";
 
 function play(state: State, ...actions: Action[]): State {
   return actions.reduce(reduce, state);
@@ -33,7 +33,7 @@ describe("rating", () => {
 
   it("drops the error type when the step is no longer bad", () => {
     const state = play(
-      start({ scheme: { error_types: ["slip"] } }),
+      start({ scheme: { error_types: terms("slip") } }),
       { type: "rate", step: 0, answer: "bad" },
       { type: "error_type", step: 0, value: "slip" },
       { type: "rate", step: 0, answer: "good" },

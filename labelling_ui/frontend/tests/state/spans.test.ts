@@ -5,9 +5,9 @@ import { reduce, startState } from "../../src/state/reducer";
 import { toWork } from "../../src/state/revision";
 import { codePointsTo, indexOfCodePoint, quoted } from "../../src/state/spans";
 import { toSubmission } from "../../src/state/submission";
-import { sampleTask } from "../sample";
+import { sampleTask, terms } from "../sample";
 
-const task = sampleTask({ alternatives: [1], scheme: { error_types: ["slip"] } });
+const task = sampleTask({ alternatives: [1], scheme: { error_types: terms("slip") } });
 const after = (...actions: Action[]): State => actions.reduce(reduce, startState(task));
 const spansOf = (state: State) => markOf(state.work, 0).spans;
 const BAD: Action = { type: "rate", step: 0, answer: "bad" };

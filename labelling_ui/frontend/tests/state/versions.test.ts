@@ -6,9 +6,9 @@ import { reduce, startState } from "../../src/state/reducer";
 import { asDraft } from "../../src/state/revision";
 import { toSubmission } from "../../src/state/submission";
 import { differences } from "../../src/state/versions";
-import { sampleTask } from "../sample";
+import { sampleTask, terms } from "../sample";
 
-const TASK = sampleTask({ alternatives: [1, 2, 1], scheme: { error_types: ["slip"], ask_own_step: true } });
+const TASK = sampleTask({ alternatives: [1, 2, 1], scheme: { error_types: terms("slip"), ask_own_step: true } });
 
 function label(...actions: Action[]): OwnLabel {
   const submission = toSubmission(TASK, actions.reduce(reduce, startState(TASK)), "id")!;

@@ -10,10 +10,11 @@ from annotation.errors import DomainError
 from annotation.labelling.checking import check
 from annotation.labelling.payload import GivenPosition, GivenRating, Submission
 from annotation.models import LabelScheme
+from annotation.models.scheme import Term
 
 # Three positions; at the second stand two completions. Ids are 10, 20, 21, 30.
 POSITIONS = [{10: 0}, {20: 0, 21: 1}, {30: 0}]
-PHASE_2 = LabelScheme(error_types=["slip"], ask_own_step=True)
+PHASE_2 = LabelScheme(error_types=[Term("slip")], ask_own_step=True)
 EVERY_STEP = LabelScheme(stop_at_first_error=False)
 PHASE_1 = LabelScheme(choose_path=True, ask_own_step=True)
 PHASE_1_TO_THE_END = LabelScheme(choose_path=True, stop_at_first_error=False)

@@ -20,7 +20,7 @@ def test_whoever_creates_a_project_manages_it():
     person = UserFactory(is_staff=True)
     project = create_project(by=person, name="Algebra", slug="algebra", scheme={"error_types": ["slip"]})
     assert require_role(person, project, "manager").role == "manager"
-    assert project.label_scheme.error_types == ["slip"]
+    assert [term.name for term in project.label_scheme.error_types] == ["slip"]
     assert AuditEntry.objects.get(action="project.create").after["name"] == "Algebra"
 
 

@@ -1,0 +1,142 @@
+"""A project's label scheme: what annotators are asked of a solution, and how the answers look and are keyed."""
+
+from collections import Counter
+from typing import Annotated, Any, Literal
+
+import msgspec
+
+Colour = Literal["blue", "teal", "green", "yellow", "orange", "red", "purple", "grey"]
+Progress = Annotated[int, msgspec.Meta(ge=0, le=4)]
+Key = Annotated[str, msgspec.Meta(min_length=1, max_length=1)]
+
+# What the workbench does at a key. `DEFAULT_KEYS` of the front end's ui/keys.ts is this table.
+DEFAULT_KEYS = {
+    "good": "1",
+    "neutral": "2",
+    "bad": "3",
+    "unsure": "4",
+    "next": "j",
+    "previous": "k",
+    "first_error": "e",
+    "flag": "f",
+    "comment": "c",
+    "error_type": "t",
+    "clause": "p",
+    "consistency": "x",
+    "redundant": "d",
+    "recovers": "b",
+    "critique": "w",
+    "progress": "m",
+    "own_step": "o",
+    "reference": "r",
+    "guidelines": "g",
+    "undo": "z",
+    "skip": "s",
+    "decide": "v",
+    "keys": "?",
+}
+
+
+class Look(msgspec.Struct, forbid_unknown_fields=True):
+    """How one answer appears. An empty name or help is the workbench's own word, in the reader's language.
+
+    Every answer has a sign of its own shape, so that no colour is ever the only thing that tells two apart.
+    """
+
+    name: Annotated[str, msgspec.Meta(max_length=40)] = ""
+    help: Annotated[str, msgspec.Meta(max_length=300)] = ""
+    colour: Colour | None = None
+
+
+class Answers(msgspec.Struct, forbid_unknown_fields=True):
+    """The four answers: their meaning is the same in every project, and so are the labels that are stored."""
+
+    good: Look = msgspec.field(default_factory=Look)
+    neutral: Look = msgspec.field(default_factory=Look)
+    bad: Look = msgspec.field(default_factory=Look)
+    unsure: Look = msgspec.field(default_factory=Look)
+
+
+class Term(msgspec.Struct, forbid_unknown_fields=True):
+    """One of a list to choose from: a type of error, a clause of a policy. Those of one `group` stand together."""
+
+    name: Annotated[str, msgspec.Meta(min_length=1, max_length=100)]
+    help: Annotated[str, msgspec.Meta(max_length=2000)] = ""
+    group: Annotated[str, msgspec.Meta(max_length=100)] = ""
+
+
+class LabelScheme(msgspec.Struct, forbid_unknown_fields=True):
+    """How annotators rate. The default is PRM800K phase 2: stop at the first error.
+
+    `offer_neutral` and `offer_unsure`: good and bad are always there. After the first error, as asked: how far the
+    solution had got (`ask_progress`), a critique of the wrong step ("written" by the annotator; or "given" ones rated,
+    and one written where none is good), the alternatives at its position, a step of the annotator's own. Of any step,
+    as asked: which `policy_clauses` it breaks, whether it is consistent with an earlier one, whether it is redundant,
+    and, where work goes on behind an error, whether it recovers from one. `keys` renames keys of DEFAULT_KEYS.
+
+    `choose_path` is PRM800K phase 1: at each position one of the candidates, or a step of the person's own
+    (`ask_own_step`), is the way on, and only then the next position's candidates are shown. `rate_alternatives` then
+    asks for a rating of every candidate that was shown, without it the one that is taken is enough.
+    """
+
+    stop_at_first_error: bool = True
+    rate_alternatives: bool = True
+    ask_own_step: bool = False
+    choose_path: bool = False
+    ask_progress: bool = False
+    critique: Literal["none", "written", "given"] = "none"
+    offer_neutral: bool = True
+    offer_unsure: bool = True
+    answers: Answers = msgspec.field(default_factory=Answers)
+    keys: dict[str, Key] = {}
+    error_types: list[Term] = []
+    policy_clauses: list[Term] = []
+    consistency: bool = False
+    redundancy: bool = False
+    recovery: bool = False
+    reference: Literal["shown", "on_request", "hidden"] = "shown"
+
+    @property
+    def error_names(self) -> list[str]:
+        return [term.name for term in self.error_types]
+
+    @property
+    def clause_names(self) -> list[str]:
+        return [term.name for term in self.policy_clauses]
+
+    def __post_init__(self) -> None:
+        _check_keys(self.keys)
+        _check_names("error_types", self.error_types)
+        _check_names("policy_clauses", self.policy_clauses)
+        if self.recovery and self.stop_at_first_error:
+            raise ValueError("recovery is asked of steps behind an error: do not stop at the first one")
+
+
+def parse_scheme(value: dict[str, Any]) -> LabelScheme:
+    """A bare name in a list of terms stands for a term without more. Raises msgspec.ValidationError."""
+    lists = ("error_types", "policy_clauses")
+    named = {name: [_term(one) for one in value[name]] for name in lists if isinstance(value.get(name), list)}
+    return msgspec.convert(value | named, LabelScheme)
+
+
+def _term(given: Any) -> Any:
+    return {"name": given} if isinstance(given, str) else given
+
+
+def _check_keys(keys: dict[str, str]) -> None:
+    if unknown := next((name for name in keys if name not in DEFAULT_KEYS), None):
+        raise ValueError(f"keys: nothing is called '{unknown}'; what has a key is {', '.join(DEFAULT_KEYS)}")
+    if unfit := next((key for key in keys.values() if key != key.lower() or not key.isprintable() or key == " "), None):
+        raise ValueError(f"keys: {unfit!r} cannot be one: a small letter, a digit or another sign can")
+    taken = Counter((DEFAULT_KEYS | keys).values())
+    if twice := next((key for key, count in taken.items() if count > 1), None):
+        names = [name for name, key in (DEFAULT_KEYS | keys).items() if key == twice]
+        raise ValueError(f"keys: '{twice}' stands for {' and for '.join(names)}: give one of them another key")
+
+
+def _check_names(field: str, terms: list[Term]) -> None:
+    counts = Counter(term.name.strip() for term in terms)
+    if "" in counts:
+        raise ValueError(f"{field}: every entry needs a name")
+    if twice := next((name for name, count in counts.items() if count > 1), None):
+        raise ValueError(f"{field}: '{twice}' stands there twice")
