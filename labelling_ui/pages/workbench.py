@@ -16,6 +16,7 @@ from labelling_ui.pages.access import ANYONE, project_page
 def workbench(request: HttpRequest, member: Membership, solution_id: int | None = None) -> HttpResponse:
     """With the queue's next solution, or with one's own label on `solution_id`, to change it."""
     project = member.project
+    queue = project.policies.queue
     # The shape is `Config` of frontend/src/config.ts. Guidelines go as text: the island typesets them.
     config = {
         "project": {"slug": project.slug, "name": project.name},
@@ -23,7 +24,8 @@ def workbench(request: HttpRequest, member: Membership, solution_id: int | None 
         "apiRoot": "/api/v1",
         "guidelines": project.guidelines,
         "user": {"name": request.user.get_username()},
-        "heartbeatSeconds": project.policies.queue.heartbeat_seconds,
+        "heartbeatSeconds": queue.heartbeat_seconds,
+        "prefetchDepth": queue.prefetch_depth,
         "revise": solution_id,
         "labelUrl": reverse("workbench", args=[project.slug]),
         "labelsUrl": reverse("labels", args=[project.slug]),

@@ -8,7 +8,9 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, expect
 
+from tests.browser.kept import kept_in_browser
 from tests.outage_world import World, outage_world
+from tests.waiting import until
 
 
 @pytest.fixture(scope="module")
@@ -48,7 +50,7 @@ def test_work_done_while_the_database_is_away_is_saved_once_when_it_is_back(
     expect(page.get_by_text("not saved yet")).to_be_visible()
     expect(page.get_by_text(re.compile("1 finished solution kept here"))).to_be_visible()
     page.keyboard.press("1")
-    assert page.evaluate("Object.keys(localStorage).length") == 2, "the submission and the draft are written down"
+    until(lambda: len(kept_in_browser(page)) == 2)  # the submission and the draft are written down
     page.close()
     world.restart()
 

@@ -10,12 +10,15 @@ from django.contrib.auth.models import User
 from playwright.sync_api import Locator, Page, Route, expect
 
 from annotation.models import Annotation, Draft, Lease, Membership, Project, StepRating
+from tests.browser.kept import kept_in_browser
 from tests.factories import GenerationFactory, MembershipFactory, ProblemFactory, QueueItemFactory, SolutionFactory
-from tests.waiting import PATIENCE
+from tests.waiting import PATIENCE, until
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
 SCHEME: dict[str, Any] = {"error_types": ["slip", "wrong operation"], "ask_own_step": True}
+
+LOCAL_STORAGE_FULL = "Storage.prototype.setItem = () => { throw new DOMException('full', 'QuotaExceededError') }"
 
 
 @pytest.fixture
@@ -383,7 +386,8 @@ def test_a_browser_that_stores_nothing_says_so_and_still_delivers(
     open_for: Callable[..., Page], project: Project, annotator: User
 ) -> None:
     page = open_for(annotator)
-    page.add_init_script("Storage.prototype.setItem = () => { throw new DOMException('full', 'QuotaExceededError') }")
+    page.add_init_script(LOCAL_STORAGE_FULL)
+    page.add_init_script("IDBObjectStore.prototype.put = () => { throw new DOMException('full', 'QuotaExceededError') }")
     open_workbench(page, project)
     expect(next_in_hand(page)).to_be_visible()
     page.context.set_offline(True)
@@ -393,3 +397,27 @@ def test_a_browser_that_stores_nothing_says_so_and_still_delivers(
     page.context.set_offline(False)
     expect(page.get_by_text("1 today")).to_be_visible()
     assert Annotation.objects.count() == 1
+
+
+@pytest.mark.parametrize("fault", [LOCAL_STORAGE_FULL, "Object.defineProperty(window, 'indexedDB', { value: null })"])
+def test_where_one_of_the_browsers_stores_fails_the_other_keeps_the_work(
+    open_for: Callable[..., Page], project: Project, annotator: User, fault: str
+) -> None:
+    page = open_for(annotator)
+    page.add_init_script(fault)
+    open_workbench(page, project)
+    expect(next_in_hand(page)).to_be_visible()
+    page.context.set_offline(True)
+    page.keyboard.press("e")
+    page.keyboard.press("Enter")
+    page.keyboard.press("2")
+    until(lambda: len(kept_in_browser(page)) == 2)
+    expect(page.get_by_text("1 finished solution kept here")).to_be_visible()
+    expect(page.get_by_text("This browser cannot store your work")).to_have_count(0)
+    page.close()
+    page.context.set_offline(False)
+    again = page.context.new_page()
+    open_workbench(again, project, problem=2)
+    expect(step(again, 1)).to_have_attribute("data-answer", "neutral")
+    expect(again.get_by_text("1 today")).to_be_visible()
+    assert Annotation.objects.get().revision == 1

@@ -6,6 +6,8 @@ export interface Config {
   /** Text in the same light markup as steps; never HTML. */
   guidelines: string;
   user: { name: string };
+  /** How many solutions are fetched beside the one on the screen. */
+  prefetchDepth: number;
   /** How often the page says that the solutions in hand are still wanted. */
   heartbeatSeconds: number;
   homeUrl: string;

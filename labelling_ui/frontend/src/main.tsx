@@ -2,10 +2,10 @@ import { render } from "preact";
 import { createApi } from "./api/endpoints";
 import type { Task } from "./api/types";
 import { currentCsrfToken, readConfig } from "./config";
-import { browserStorage } from "./outbox/storage";
 import { prepare } from "./reading/formulas";
 import { Session } from "./session/session";
 import type { View } from "./session/view";
+import { browserStorage, readingOf } from "./storage/browser";
 import "./styles/workbench.css";
 import { speak } from "./text";
 import { App } from "./ui/App";
@@ -14,12 +14,15 @@ const config = readConfig();
 const root = document.getElementById("workbench");
 if (!root) throw new Error("The page lacks #workbench.");
 
+await speak();
+const storage = browserStorage(() => session.look());
 let view: View;
 const session = new Session({
   api: createApi({ apiRoot: config.apiRoot, csrfToken: () => currentCsrfToken(config) }, config.project.slug),
-  storage: browserStorage(),
+  storage,
   scope: `${config.user.name}:${config.project.slug}`,
   revise: config.revise,
+  prefetchDepth: config.prefetchDepth,
   onView: (next) => {
     view = next;
     render(<App config={config} session={session} view={view} />, root);
@@ -32,12 +35,12 @@ function textsOf({ problem, solution }: Task): string[] {
   return [problem.text, ...steps];
 }
 
-void speak().then(() => session.start());
-window.addEventListener("storage", () => session.look());
+await readingOf(storage, () => session.wake());
+session.start();
 window.addEventListener("online", () => session.wake());
 document.addEventListener("visibilitychange", () =>
   document.visibilityState === "visible" ? session.wake() : session.save(),
 );
 window.addEventListener("beforeunload", (event) => {
-  if (view.waiting > 0 && !view.durable) event.preventDefault();
+  if (!view.durable && (view.waiting > 0 || view.saved !== "saved")) event.preventDefault();
 });

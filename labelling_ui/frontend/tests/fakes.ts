@@ -1,19 +1,18 @@
 import type { Api } from "../src/api/endpoints";
 import { ApiError, NetworkError } from "../src/api/call";
 import type { Claim, OwnLabel, StoredDraft, Submission, Task } from "../src/api/types";
-import type { Storage } from "../src/outbox/storage";
+import type { Storage } from "../src/storage/storage";
 
+/** A storage that cannot fail, shared by all pages that are given it. */
 export function memoryStorage(): Storage & { map: Map<string, string> } {
   const map = new Map<string, string>();
   return {
     map,
     get: (key) => map.get(key) ?? null,
-    set: (key, value) => {
-      map.set(key, value);
-      return true;
-    },
+    set: (key, value) => void map.set(key, value),
     remove: (key) => void map.delete(key),
     keys: (prefix) => [...map.keys()].filter((key) => key.startsWith(prefix)).sort(),
+    survives: () => true,
   };
 }
 

@@ -1,7 +1,7 @@
 import { ApiError } from "../api/call";
 import type { OwnLabel, Submission, SubmissionReceipt } from "../api/types";
 import { Backoff } from "./backoff";
-import { readJson, type Storage } from "./storage";
+import { readJson, type Storage } from "../storage/storage";
 
 export interface OutboxEntry {
   submission: Submission;
@@ -36,8 +36,6 @@ export function newerVersion({ refused }: OutboxEntry): { revision: number; kept
  */
 export class Outbox {
   delivery: Delivery = "idle";
-  /** False when the browser could not write the last entry down: closing the tab would lose it. */
-  durable = true;
   /** What the server says of its state, where it answered that it cannot take anything now. */
   trouble = "";
   private readonly backoff = new Backoff(FIRST_WAIT_MS);
@@ -48,7 +46,7 @@ export class Outbox {
 
   put(submission: Submission): void {
     const last = this.entries().at(-1)?.queued_at ?? 0;
-    this.durable = this.write({ submission, queued_at: Math.max(Date.now(), last + 1) });
+    this.write({ submission, queued_at: Math.max(Date.now(), last + 1) });
     this.options.onChange();
   }
 
@@ -72,7 +70,7 @@ export class Outbox {
     const newer = entry && newerVersion(entry);
     if (!entry || !newer) return;
     if (choice === "theirs") return this.dismiss(submissionId);
-    this.durable = this.write({
+    this.write({
       submission: { ...entry.submission, based_on: newer.revision },
       queued_at: entry.queued_at,
     });
@@ -128,8 +126,8 @@ export class Outbox {
       .sort((a, b) => a.queued_at - b.queued_at);
   }
 
-  private write(entry: OutboxEntry): boolean {
-    return this.options.storage.set(this.options.prefix + entry.submission.submission_id, JSON.stringify(entry));
+  private write(entry: OutboxEntry): void {
+    this.options.storage.set(this.options.prefix + entry.submission.submission_id, JSON.stringify(entry));
   }
 }
 

@@ -2,7 +2,7 @@ import type { Api } from "../api/endpoints";
 import { ApiError } from "../api/call";
 import type { StoredDraft, Task } from "../api/types";
 import { Backoff } from "../outbox/backoff";
-import type { Storage } from "../outbox/storage";
+import type { Storage } from "../storage/storage";
 import { parseDraft, type DraftBody } from "../state/draft";
 import { LocalDrafts, type FoundDraft } from "./local_drafts";
 

@@ -1,4 +1,4 @@
-import { readJson, type Storage } from "../outbox/storage";
+import { readJson, type Storage } from "../storage/storage";
 import { parseDraft, type DraftBody } from "../state/draft";
 
 export interface LocalDraft {

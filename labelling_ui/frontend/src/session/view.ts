@@ -18,7 +18,7 @@ export interface View {
   nextInHand: boolean;
   idle: Idle;
   saved: Saving;
-  /** False when the browser cannot keep finished work across a closed tab. */
+  /** False when the browser cannot keep all that is not sent yet across a closed tab. */
   durable: boolean;
   waiting: number;
   /** What the server says of its state, where it cannot take anything now; else empty. */

@@ -25,7 +25,7 @@ export function Banners({ view, session, config }: { view: View; session: Sessio
           {text.banner.unreachable(view.waiting)} {view.trouble} <Button onClick={() => session.wake()}>{text.banner.retry}</Button>
         </Banner>
       )}
-      {!view.durable && view.waiting > 0 && <Banner>{text.banner.notDurable}</Banner>}
+      {!view.durable && (view.waiting > 0 || !["saved", "saving"].includes(view.saved)) && <Banner>{text.banner.notDurable}</Banner>}
       {view.leaseEnded && <Banner>{view.leaseEnded}</Banner>}
       {view.notice && <Banner>{view.notice}</Banner>}
       {view.conflict && <Choice conflict={view.conflict} onChoose={(choice) => session.settle(choice)} />}

@@ -104,12 +104,6 @@ describe("the outbox", () => {
     expect(box.waiting()).toHaveLength(1);
   });
 
-  it("says when the browser could not write an entry down", () => {
-    const storage = { ...memoryStorage(), set: () => false };
-    const { box } = outbox(async () => RECEIPT, storage as ReturnType<typeof memoryStorage>);
-    box.put(submission("a"));
-    expect(box.durable).toBe(false);
-  });
 });
 
 it("makes version-4 UUIDs", () => {

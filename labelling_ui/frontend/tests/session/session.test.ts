@@ -5,17 +5,18 @@ import { markOf } from "../../src/state/model";
 import type { DraftBody } from "../../src/state/draft";
 import { Session } from "../../src/session/session";
 import type { View } from "../../src/session/view";
-import { FakeServer, memoryStorage } from "../fakes";
+import { FakeBrowser } from "../browser";
+import { FakeServer } from "../fakes";
 import { sampleTask } from "../sample";
 
 function tasks(count: number) {
   return Array.from({ length: count }, (_, index) => sampleTask({ lease: index + 1, alternatives: [1, 1] }));
 }
 
-function page(server: FakeServer, storage = memoryStorage(), revise: number | null = null) {
+/** A page of a browser on its way to the first solution; `close` is a closed tab, whose calls never arrive. */
+async function page(server: FakeServer, browser = new FakeBrowser(), revise: number | null = null) {
   const seen: { view: View | null } = { view: null };
   let open = true;
-  /** Calls of a closed tab never arrive. */
   const whileOpen = <T extends object>(target: T): T =>
     new Proxy(target, {
       get(_, name) {
@@ -24,21 +25,25 @@ function page(server: FakeServer, storage = memoryStorage(), revise: number | nu
         return (...given: unknown[]) => (open ? value.apply(target, given) : new Promise(() => {}));
       },
     });
-  const session = new Session({
+  const { storage, close } = browser.unreadPage(() => session.look());
+  const session: Session = new Session({
     api: whileOpen(server),
-    storage: whileOpen(storage),
+    storage,
     scope: "me:pilot",
     revise,
+    prefetchDepth: 1,
     onView: (view) => {
       seen.view = view;
     },
     onPrefetched: () => {},
   });
+  await storage.flush();
   return {
     session,
-    storage,
+    browser,
     close: () => {
       open = false;
+      close();
     },
     get view(): View {
       if (!seen.view) throw new Error("nothing shown yet");
@@ -58,7 +63,7 @@ afterEach(() => void vi.useRealTimers());
 describe("flow", () => {
   it("has the next in hand before it is needed", async () => {
     const server = new FakeServer(tasks(3));
-    const here = page(server);
+    const here = await page(server);
     here.session.start();
     await settled();
     expect(here.view.task?.lease.id).toBe(1);
@@ -76,7 +81,7 @@ describe("flow", () => {
   });
 
   it("does not submit unfinished work", async () => {
-    const here = page(new FakeServer(tasks(1)));
+    const here = await page(new FakeServer(tasks(1)));
     here.session.start();
     await settled();
     expect(here.session.submit()).toBe(false);
@@ -85,7 +90,7 @@ describe("flow", () => {
 
   it("tells why nothing is left, and finds what comes later", async () => {
     const queue = tasks(0);
-    const here = page(new FakeServer(queue));
+    const here = await page(new FakeServer(queue));
     here.session.start();
     await settled();
     expect(here.view.idle).toMatchObject({ kind: "done", message: "All done." });
@@ -96,7 +101,7 @@ describe("flow", () => {
 
   it("goes on without network, and sends each piece of work once it is back", async () => {
     const server = new FakeServer(tasks(3));
-    const here = page(server);
+    const here = await page(server);
     here.session.start();
     await settled();
     server.online = false;
@@ -118,7 +123,7 @@ describe("flow", () => {
 
   it("never shows again what is on its way to the server", async () => {
     const server = new FakeServer(tasks(1), 0);
-    const here = page(server);
+    const here = await page(server);
     here.session.start();
     await settled();
     vi.spyOn(server, "submit").mockImplementation(() => new Promise(() => {}));
@@ -131,7 +136,7 @@ describe("flow", () => {
 
   it("skips with a reason, and keeps the work when the server does not answer", async () => {
     const server = new FakeServer(tasks(2));
-    const here = page(server);
+    const here = await page(server);
     here.session.start();
     await settled();
     server.online = false;
@@ -146,7 +151,7 @@ describe("flow", () => {
 
   it("says so when the lease ended, and still takes the submission", async () => {
     const server = new FakeServer(tasks(1));
-    const here = page(server);
+    const here = await page(server);
     here.session.start();
     await settled();
     server.endedLeases.add(1);
@@ -160,7 +165,7 @@ describe("flow", () => {
 
   it("asks to sign in again without losing a thing", async () => {
     const server = new FakeServer(tasks(2));
-    const here = page(server);
+    const here = await page(server);
     here.session.start();
     await settled();
     server.signedIn = false;
@@ -178,11 +183,11 @@ describe("flow", () => {
 describe("drafts", () => {
   it("survive a closed tab before the server had them", async () => {
     const server = new FakeServer(tasks(1));
-    const first = page(server);
+    const first = await page(server);
     first.session.start();
     await settled();
     first.session.dispatch({ type: "rate", step: 0, answer: "neutral" });
-    const second = page(server, first.storage);
+    const second = await page(server, first.browser);
     second.session.start();
     await settled();
     expect(markOf(second.view.state!.work, 0).answer).toBe("neutral");
@@ -191,12 +196,12 @@ describe("drafts", () => {
 
   it("come from the server on another computer", async () => {
     const server = new FakeServer(tasks(1));
-    const first = page(server);
+    const first = await page(server);
     first.session.start();
     await settled();
     first.session.dispatch({ type: "rate", step: 0, answer: "unsure" });
     await vi.advanceTimersByTimeAsync(2_000);
-    const second = page(server);
+    const second = await page(server);
     second.session.start();
     await settled();
     expect(markOf(second.view.state!.work, 0).answer).toBe("unsure");
@@ -204,7 +209,7 @@ describe("drafts", () => {
 
   it.each(["mine", "theirs"] as const)("that differ are both kept until the person takes %s", async (choice) => {
     const server = new FakeServer(tasks(1));
-    const [a, b] = [page(server), page(server)];
+    const [a, b] = [await page(server), await page(server)];
     a.session.start();
     b.session.start();
     await settled();
@@ -225,8 +230,8 @@ describe("drafts", () => {
     /** Both tabs wrote, the second a minute later, and the server heard of neither. */
     async function twoTabs() {
       const server = new FakeServer(tasks(1));
-      const storage = memoryStorage();
-      const [a, b] = [page(server, storage), page(server, storage)];
+      const browser = new FakeBrowser();
+      const [a, b] = [await page(server, browser), await page(server, browser)];
       a.session.start();
       b.session.start();
       await settled();
@@ -237,11 +242,11 @@ describe("drafts", () => {
       a.close();
       b.close();
       server.online = true;
-      return { server, storage };
+      return { server, browser };
     }
 
-    async function reopen({ server, storage }: Awaited<ReturnType<typeof twoTabs>>) {
-      const here = page(server, storage);
+    async function reopen({ server, browser }: Awaited<ReturnType<typeof twoTabs>>) {
+      const here = await page(server, browser);
       here.session.start();
       await settled();
       return here;
@@ -275,8 +280,8 @@ describe("drafts", () => {
 
     it("are no question where they say the same", async () => {
       const server = new FakeServer(tasks(1));
-      const storage = memoryStorage();
-      const tabs = [page(server, storage), page(server, storage)];
+      const browser = new FakeBrowser();
+      const tabs = [await page(server, browser), await page(server, browser)];
       for (const { session } of tabs) session.start();
       await settled();
       for (const { session, close } of tabs) {
@@ -284,18 +289,18 @@ describe("drafts", () => {
         close();
         vi.setSystemTime(Date.now() + 1_000);
       }
-      const here = await reopen({ server, storage });
+      const here = await reopen({ server, browser });
       expect(here.view.conflict).toBeNull();
-      expect(storage.map.size).toBe(1);
+      expect(browser.size).toBe(1);
     });
 
     it("are asked for one after the other where there are three and the server's", async () => {
       const server = new FakeServer(tasks(1));
-      const storage = memoryStorage();
-      const tabs = [page(server, storage), page(server, storage), page(server, storage)];
+      const browser = new FakeBrowser();
+      const tabs = [await page(server, browser), await page(server, browser), await page(server, browser)];
       for (const { session } of tabs) session.start();
       await settled();
-      const elsewhere = page(server);
+      const elsewhere = await page(server);
       elsewhere.session.start();
       await settled();
       elsewhere.session.dispatch({ type: "comment", value: "elsewhere" });
@@ -305,7 +310,7 @@ describe("drafts", () => {
         close();
         vi.setSystemTime(Date.now() + 1_000);
       }
-      const here = await reopen({ server, storage });
+      const here = await reopen({ server, browser });
       const offered = [];
       while (here.view.conflict) {
         offered.push(here.view.conflict.theirs.work.comment);
@@ -319,7 +324,7 @@ describe("drafts", () => {
 
   it("are not in conflict with themselves when the answer of the server was lost", async () => {
     const server = new FakeServer(tasks(1));
-    const here = page(server);
+    const here = await page(server);
     here.session.start();
     await settled();
     const save = server.saveDraft.bind(server);
@@ -331,7 +336,7 @@ describe("drafts", () => {
     await vi.advanceTimersByTimeAsync(2_000);
     expect(here.view.saved).toBe("unreachable");
     here.session.dispatch({ type: "rate", step: 10, answer: "good" });
-    const reopened = page(server, here.storage);
+    const reopened = await page(server, here.browser);
     await vi.advanceTimersByTimeAsync(10_000);
     expect(here.view.conflict).toBeNull();
     expect(here.view.saved).toBe("saved");
@@ -342,16 +347,14 @@ describe("drafts", () => {
 
   it("saved by a tab in its last moment are not in conflict with the browser's copy", async () => {
     const server = new FakeServer(tasks(1));
-    const first = page(server);
+    const first = await page(server);
     first.session.start();
     await settled();
     first.session.dispatch({ type: "rate", step: 0, answer: "good" });
-    const copy = new Map(first.storage.map);
+    const copy = first.browser.copy();
     first.session.wake();
     await settled();
-    const storage = memoryStorage();
-    for (const [key, value] of copy) storage.map.set(key, value);
-    const second = page(server, storage);
+    const second = await page(server, copy);
     second.session.start();
     await settled();
     expect(second.view.conflict).toBeNull();
@@ -360,20 +363,20 @@ describe("drafts", () => {
 
   it("are gone once the work is handed in", async () => {
     const server = new FakeServer(tasks(1));
-    const here = page(server);
+    const here = await page(server);
     here.session.start();
     await settled();
     here.session.dispatch({ type: "first_error", step: 0 });
     here.session.submit();
     await settled();
-    expect(here.storage.map.size).toBe(0);
+    expect(here.browser.size).toBe(0);
     await vi.advanceTimersByTimeAsync(10_000);
     expect(server.calls.filter((call) => call === "saveDraft")).toEqual([]);
   });
 
   it("do not trouble the network when only time went by", async () => {
     const server = new FakeServer(tasks(1));
-    const here = page(server);
+    const here = await page(server);
     here.session.start();
     await settled();
     here.session.dispatch({ type: "rate", step: 0, answer: "good" });
@@ -381,7 +384,7 @@ describe("drafts", () => {
     here.session.dispatch({ type: "spend", ms: 5_000 });
     await vi.advanceTimersByTimeAsync(10_000);
     expect(server.drafts.get(1)?.version).toBe(1);
-    const later = page(server, here.storage);
+    const later = await page(server, here.browser);
     later.session.start();
     await settled();
     expect(later.view.state!.totalMs).toBe(5_000);
@@ -392,7 +395,7 @@ describe("two versions of one label", () => {
   /** Both pages hold the solution; the first hands it in, then the second does, not knowing of it. */
   async function disagreeing() {
     const server = new FakeServer(tasks(1));
-    const [a, b] = [page(server), page(server)];
+    const [a, b] = [await page(server), await page(server)];
     a.session.start();
     b.session.start();
     await settled();
@@ -411,7 +414,7 @@ describe("two versions of one label", () => {
     const [entry] = b.view.refused;
     expect(newerVersion(entry!)?.kept.finish_reason).toBe("found_error");
     expect(entry!.submission.finish_reason).toBe("solution");
-    const reopened = page(server, b.storage);
+    const reopened = await page(server, b.browser);
     reopened.session.start();
     expect(reopened.view.refused).toHaveLength(1);
   });
@@ -430,7 +433,7 @@ describe("two versions of one label", () => {
 describe("revising", () => {
   async function labelled() {
     const server = new FakeServer(tasks(2));
-    const first = page(server);
+    const first = await page(server);
     first.session.start();
     await settled();
     first.session.dispatch({ type: "first_error", step: 10 });
@@ -442,7 +445,7 @@ describe("revising", () => {
 
   it("opens one's own label as it was, and hands it in upon itself", async () => {
     const server = await labelled();
-    const here = page(server, memoryStorage(), 101);
+    const here = await page(server, new FakeBrowser(), 101);
     here.session.start();
     await settled();
     const { work } = here.view.state!;
@@ -459,24 +462,24 @@ describe("revising", () => {
 
   it("goes on with its draft after a crash, and asks where the label is another by then", async () => {
     const server = await labelled();
-    const storage = memoryStorage();
-    const first = page(server, storage, 101);
+    const browser = new FakeBrowser();
+    const first = await page(server, browser, 101);
     first.session.start();
     await settled();
     first.session.dispatch({ type: "rate", step: 10, answer: "unsure" });
-    const again = page(server, storage, 101);
+    const again = await page(server, browser, 101);
     again.session.start();
     await settled();
     expect(markOf(again.view.state!.work, 10).answer).toBe("unsure");
     expect(again.view.conflict).toBeNull();
 
-    const elsewhere = page(server, memoryStorage(), 101);
+    const elsewhere = await page(server, new FakeBrowser(), 101);
     elsewhere.session.start();
     await settled();
     elsewhere.session.dispatch({ type: "rate", step: 10, answer: "good" });
     elsewhere.session.submit();
     await settled();
-    const late = page(server, storage, 101);
+    const late = await page(server, browser, 101);
     late.session.start();
     await settled();
     expect(late.view.conflict).not.toBeNull();
