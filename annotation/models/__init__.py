@@ -16,6 +16,7 @@ from annotation.models.label_batch import LabelBatch
 from annotation.models.label_source import LabelSource
 from annotation.models.model_job import ModelJob
 from annotation.models.model_version import DomainChampion, ModelVersion
+from annotation.models.pace_policy import PacePolicy
 from annotation.models.policy import LaneMix, ProjectPolicy, parse_policy
 from annotation.models.pool_score import PoolScore, PoolScoring, PoolShard
 from annotation.models.practice import PracticeAnswer
@@ -72,6 +73,7 @@ __all__ = [
     "ModelJob",
     "ModelVersion",
     "OutcomeDisagreement",
+    "PacePolicy",
     "PathStep",
     "PoolScore",
     "PoolScoring",

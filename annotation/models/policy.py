@@ -10,6 +10,7 @@ from annotation.models.agreement_rule import AgreementRule
 from annotation.models.feedback_policy import FeedbackPolicy
 from annotation.models.gold_policy import GoldPolicy, ScreeningPolicy
 from annotation.models.hints_policy import HintsPolicy
+from annotation.models.pace_policy import PacePolicy
 from annotation.models.queue_policy import QueuePolicy
 from annotation.models.rounds_policy import RoundsPolicy
 
@@ -94,6 +95,7 @@ class ProjectPolicy(msgspec.Struct, forbid_unknown_fields=True):
     """
 
     queue: QueuePolicy = msgspec.field(default_factory=QueuePolicy)
+    pace: PacePolicy = msgspec.field(default_factory=PacePolicy)
     generation_budget: Positive = 200
     mix: LaneMix = msgspec.field(default_factory=LaneMix)
     acquisition: Acquisition = "balanced_errors"

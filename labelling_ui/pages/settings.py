@@ -19,6 +19,7 @@ from labelling_ui import words
 from labelling_ui.pages.access import MANAGER, attempt, project_page, signed_in
 from labelling_ui.pages.agreement_fields import FIELDS, AgreementFields, agreement_initial
 from labelling_ui.pages.gold_form import GoldFields, gold_initial
+from labelling_ui.pages.pace_form import PaceFields, pace_initial
 from labelling_ui.pages.queue_form import WANTED, QueueFields, queue_initial
 from labelling_ui.pages.rounds_form import RoundsFields, rounds_initial
 
@@ -26,7 +27,7 @@ CAPS = ("problem", "domain")
 MIX = ("control", "holdout", "calibration", "overlap")
 
 
-class SettingsForm(QueueFields, RoundsFields, GoldFields, AgreementFields):
+class SettingsForm(QueueFields, PaceFields, RoundsFields, GoldFields, AgreementFields):
     """The project as one form; the domain's own check of scheme and policy has the last word."""
 
     name = forms.CharField(max_length=200, label=gettext_lazy("Name"))
@@ -197,6 +198,7 @@ class SettingsForm(QueueFields, RoundsFields, GoldFields, AgreementFields):
             (_("How people rate"), self.scheme),
             (_("What the queue holds"), (*self.queue, *WANTED)),
             (_("How work is handed out"), self.handing_out),
+            (_("How steadily people work"), self.pace),
             (_("What a round does"), self.rounds),
             (_("Which solutions teach, by their sources"), FIELDS),
             (_("How labels are weighed and watched"), self.watch),
@@ -223,6 +225,7 @@ class SettingsForm(QueueFields, RoundsFields, GoldFields, AgreementFields):
         policy["caps"] = {name: data[name] for name in CAPS}
         policy["quality"] = {name: data[name] for name in self.watch}
         policy["queue"] = self.queue_policy()
+        policy["pace"] = {name: data[name] for name in self.pace}
         policy["rounds"] = self.rounds_policy()
         policy |= self.gold_policies()
         policy["training_agreement"] = self.agreement()
@@ -255,7 +258,7 @@ def initial_of(project: Project) -> dict[str, Any]:
     values |= {name: getattr(policy.caps, name) or "" for name in CAPS}
     names = (*SettingsForm.queue, *SettingsForm.rounds, *SettingsForm.further)
     values |= {name: getattr(policy, name) for name in names if name not in (*MIX, *CAPS)}
-    values |= queue_initial(policy.queue) | rounds_initial(policy.rounds)
+    values |= queue_initial(policy.queue) | pace_initial(policy.pace) | rounds_initial(policy.rounds)
     values |= gold_initial(policy)
     values |= agreement_initial(policy.training_agreement)
     return values | {"name": project.name, "guidelines": project.guidelines}

@@ -16,7 +16,7 @@ from labelling_ui.pages.access import ANYONE, project_page
 def workbench(request: HttpRequest, member: Membership, solution_id: int | None = None) -> HttpResponse:
     """With the queue's next solution, or with one's own label on `solution_id`, to change it."""
     project = member.project
-    queue = project.policies.queue
+    queue, pace = project.policies.queue, project.policies.pace
     # The shape is `Config` of frontend/src/config.ts. Guidelines go as text: the island typesets them.
     config = {
         "project": {"slug": project.slug, "name": project.name},
@@ -25,6 +25,12 @@ def workbench(request: HttpRequest, member: Membership, solution_id: int | None 
         "guidelines": project.guidelines,
         "user": {"name": request.user.get_username()},
         "heartbeatSeconds": queue.heartbeat_seconds,
+        "leaseMinutes": queue.lease_minutes,
+        "pace": {
+            "idleSeconds": pace.idle_seconds,
+            "breakAfterMinutes": pace.break_after_minutes,
+            "goal": pace.session_goal,
+        },
         "prefetchDepth": queue.prefetch_depth,
         "revise": solution_id,
         "labelUrl": reverse("workbench", args=[project.slug]),

@@ -387,7 +387,9 @@ def test_a_browser_that_stores_nothing_says_so_and_still_delivers(
 ) -> None:
     page = open_for(annotator)
     page.add_init_script(LOCAL_STORAGE_FULL)
-    page.add_init_script("IDBObjectStore.prototype.put = () => { throw new DOMException('full', 'QuotaExceededError') }")
+    page.add_init_script(
+        "IDBObjectStore.prototype.put = () => { throw new DOMException('full', 'QuotaExceededError') }"
+    )
     open_workbench(page, project)
     expect(next_in_hand(page)).to_be_visible()
     page.context.set_offline(True)

@@ -6,6 +6,9 @@ export interface Config {
   /** Text in the same light markup as steps; never HTML. */
   guidelines: string;
   user: { name: string };
+  /** How long a solution stays the person's after such a sign. */
+  leaseMinutes: number;
+  pace: { idleSeconds: number; breakAfterMinutes: number; goal: number };
   /** How many solutions are fetched beside the one on the screen. */
   prefetchDepth: number;
   /** How often the page says that the solutions in hand are still wanted. */

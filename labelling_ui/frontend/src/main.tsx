@@ -23,6 +23,8 @@ const session = new Session({
   scope: `${config.user.name}:${config.project.slug}`,
   revise: config.revise,
   prefetchDepth: config.prefetchDepth,
+  leaseMinutes: config.leaseMinutes,
+  pace: config.pace,
   onView: (next) => {
     view = next;
     render(<App config={config} session={session} view={view} />, root);

@@ -48,9 +48,14 @@ export class FakeBrowser {
     return copy;
   }
 
-  /** How many texts it keeps. */
-  get size(): number {
-    return new Set([...this.journal.keys(), ...this.database.keys()]).size;
+  /** The keys of all that it keeps. */
+  get keys(): string[] {
+    return [...new Set([...this.journal.keys(), ...this.database.keys()])];
+  }
+
+  /** How many drafts and pieces of finished work it keeps. */
+  get work(): number {
+    return this.keys.filter((key) => !key.startsWith("stepmark:sitting:")).length;
   }
 
   private journalOf(open: () => boolean): Journal {

@@ -1,4 +1,3 @@
-import { ApiError } from "../api/call";
 import type { Api } from "../api/endpoints";
 import type { Progress, Task } from "../api/types";
 import { randomId, Outbox } from "../outbox/outbox";
@@ -7,8 +6,10 @@ import type { Action } from "../state/model";
 import { toSubmission } from "../state/submission";
 import type { Saving } from "./draft_keeper";
 import { Hand } from "./hand";
+import { Leases } from "./leases";
 import { OwnLabelSource } from "./own_label_source";
 import { QueueSource } from "./queue_source";
+import { Sitting } from "./sitting";
 import { messageOf, type Source } from "./source";
 import type { View } from "./view";
 
@@ -21,6 +22,10 @@ export interface SessionOptions {
   revise: number | null;
   /** How many solutions are fetched beside the one on the screen. */
   prefetchDepth: number;
+  /** How long a solution stays the person's after a sign of life. */
+  leaseMinutes: number;
+  /** After how much work a break is proposed, 0 for never; and how many solutions a sitting begins with as its goal. */
+  pace: { breakAfterMinutes: number; goal: number };
   onView: (view: View) => void;
   /** Called with a task as soon as it is in hand, so that it can be typeset before it is shown. */
   onPrefetched: (task: Task) => void;
@@ -33,12 +38,21 @@ export class Session {
   private leaseEnded: string | null = null;
   private notice = "";
   private readonly outbox: Outbox;
+  private readonly leases: Leases;
+  private readonly sitting: Sitting;
   private readonly queue: QueueSource | null;
   private readonly source: Source;
   private readonly page = randomId();
 
   constructor(private readonly options: SessionOptions) {
-    const { api, storage, scope, revise } = options;
+    const { api, storage, scope, revise, pace } = options;
+    this.leases = new Leases(api, 60_000 * options.leaseMinutes);
+    this.sitting = new Sitting({
+      storage,
+      key: `stepmark:sitting:${scope}`,
+      breakAfterMs: 60_000 * pace.breakAfterMinutes,
+      goal: pace.goal,
+    });
     this.outbox = new Outbox({
       storage,
       prefix: `stepmark:outbox:${scope}:`,
@@ -75,7 +89,9 @@ export class Session {
 
   /** Applies actions as one: the page is shown once, after the last. */
   dispatch(...actions: Action[]): void {
-    const changed = this.hand?.act(actions) ?? "nothing";
+    if (!this.hand) return;
+    const changed = this.hand.act(actions);
+    this.sitting.spend(actions.reduce((ms, action) => ms + (action.type === "spend" ? action.ms : 0), 0));
     if (changed === "work") this.notice = "";
     if (changed !== "nothing") this.show();
   }
@@ -87,6 +103,7 @@ export class Session {
     if (!hand || !submission) return false;
     this.outbox.put(submission);
     hand.keeper.discard();
+    if (this.queue) this.sitting.finished();
     this.takeNext();
     void this.outbox.flush();
     if (!this.hand) void this.source.refill();
@@ -127,25 +144,45 @@ export class Session {
     this.show();
   }
 
+  /** So many solutions are the goal of this sitting; 0 for none. */
+  aim(goal: number): void {
+    this.sitting.aim(goal);
+    this.show();
+  }
+
+  /** What was proposed is known, and the work goes on. */
+  putOff(): void {
+    this.sitting.putOff();
+    this.show();
+  }
+
+  /** A break: the solution stays in hand, as long as its lease. */
+  rest(): void {
+    this.sitting.rest();
+    this.save();
+    this.show();
+  }
+
+  /** On a break. */
+  get resting(): boolean {
+    return this.sitting.resting;
+  }
+
+  goOn(): void {
+    this.sitting.goOn();
+    void this.heartbeat();
+    this.show();
+  }
+
   /** Tells the server that the solutions in hand are still wanted. */
   async heartbeat(): Promise<void> {
     const { hand, queue } = this;
     if (!queue) return;
-    const ended = hand && (await this.beat(hand.task.lease.id));
+    const ended = hand && (await this.leases.renew(hand.task.lease.id));
     if (this.hand === hand) this.leaseEnded = ended;
-    for (const lease of queue.leases) if ((await this.beat(lease)) !== null) queue.drop(lease);
+    for (const lease of queue.leases) if ((await this.leases.renew(lease)) !== null) queue.drop(lease);
     void queue.refill();
     this.show();
-  }
-
-  /** Null while the lease holds or nothing is known, else what the server says of its end. */
-  private async beat(lease: number): Promise<string | null> {
-    try {
-      await this.options.api.heartbeat(lease);
-    } catch (error) {
-      if (error instanceof ApiError && !error.temporary && !error.signedOut) return error.message;
-    }
-    return null;
   }
 
   private fromQueue(hearing: Pick<SessionOptions, "api"> & { onTask: (task: Task) => void; onChange: () => void }) {
@@ -162,6 +199,7 @@ export class Session {
   }
 
   private arrived(task: Task): void {
+    if (this.queue) this.leases.begin(task.lease.id);
     if (!this.hand) this.takeNext();
     else this.show();
     this.options.onPrefetched(task);
@@ -169,6 +207,7 @@ export class Session {
 
   private takeNext(): void {
     this.hand?.keeper.stop();
+    if (this.hand) this.leases.forget(this.hand.task.lease.id);
     const { storage, api, scope } = this.options;
     const next = this.source.take();
     const onChange = () => this.show();
@@ -203,6 +242,8 @@ export class Session {
       conflict: hand?.keeper.conflict ?? null,
       progress: this.progress,
       leaseEnded: this.leaseEnded,
+      heldUntil: hand && this.leases.endOf(hand.task.lease.id),
+      sitting: this.sitting.view(),
       notice: this.notice,
     });
   }

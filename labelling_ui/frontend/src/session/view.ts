@@ -2,6 +2,7 @@ import type { ClaimReason, Progress, Task } from "../api/types";
 import type { OutboxEntry } from "../outbox/outbox";
 import type { State } from "../state/model";
 import type { Conflict, Saving } from "./draft_keeper";
+import type { SittingView } from "./sitting";
 
 /** Why there is no solution on the screen. */
 export interface Idle {
@@ -30,5 +31,8 @@ export interface View {
   progress: Progress | null;
   /** Why the server no longer holds this solution for the person; a submission is kept all the same. */
   leaseEnded: string | null;
+  /** Until when it is the person's if no sign of life comes, milliseconds since 1970; null where there is no end. */
+  heldUntil: number | null;
+  sitting: SittingView;
   notice: string;
 }

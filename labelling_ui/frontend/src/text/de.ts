@@ -125,6 +125,7 @@ export const de: Catalogue = {
     back: "Bleiben",
   },
   panel: {
+    sitting: "Diese Sitzung",
     guidelines: "Richtlinien",
     keys: "Tasten",
     close: "Schließen",
@@ -168,6 +169,7 @@ export const de: Catalogue = {
       keys: "Diese Liste",
       leave: "Einen Text oder ein Feld verlassen",
       leave_text: "Einen Text verlassen",
+      break: "Pause machen und weitermachen",
     },
   },
   banner: {
@@ -190,6 +192,26 @@ export const de: Catalogue = {
     theirs: "Die andere nehmen",
     newer: "neuer",
     draft: (when, answered) => `${when}, ${count(answered, "Bewertung", "Bewertungen")}`,
+  },
+  sitting: {
+    ofGoal: (done, goal) => `${number.format(done)} von ${number.format(goal)}`,
+    done: (n) => `${count(n, "Lösung", "Lösungen")} abgegeben`,
+    worked: (minutes) => `${count(minutes, "Minute", "Minuten")} Arbeit`,
+    goal: "Ziel, in Lösungen",
+    noGoal: "0 für keines",
+    takeBreak: "Pause machen",
+    held: (time) => `Diese Lösung gehört Ihnen bis ${time}, und länger, solange Sie arbeiten.`,
+    goalReached: (n, minutes) =>
+      `Ihr Ziel ist erreicht: ${count(n, "Lösung", "Lösungen")} in ${count(minutes, "Minute", "Minuten")} Arbeit.`,
+    breakDue: "Sie haben lange ohne Pause gearbeitet.",
+    notNow: "Jetzt nicht",
+    resting: (time) => `Pause seit ${time}`,
+    restingHelp: "Ihre Arbeit bleibt erhalten, und die Zeit zählt nicht.",
+    stillYours: (time) => `Die Lösung gehört Ihnen bis ${time}.`,
+    goOn: "Weiter",
+    runsOut: (minutes) => `Diese Lösung gehört Ihnen noch weniger als ${count(minutes, "Minute", "Minuten")}.`,
+    ranOut: "Diese Lösung kann inzwischen jemand anders bekommen. Was Sie abgeben, bleibt trotzdem erhalten.",
+    keepIt: "Behalten",
   },
   versions: {
     title: (solution) =>

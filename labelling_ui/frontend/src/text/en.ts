@@ -132,6 +132,7 @@ export const en = {
   panel: {
     guidelines: "Guidelines",
     keys: "Keys",
+    sitting: "This sitting",
     close: "Close",
     noGuidelines:
       "This project has no guidelines of its own. Good: correct, checkable in half a minute, moves on. Neutral: not wrong, but no help. Bad: wrong, or cannot be followed.",
@@ -173,6 +174,7 @@ export const en = {
       keys: "This list",
       leave: "Leave a text or a panel",
       leave_text: "Leave a text",
+      break: "Take a break, and go on",
     },
   },
   banner: {
@@ -192,6 +194,25 @@ export const en = {
     theirs: "Take the other",
     newer: "newer",
     draft: (when: string, answered: number) => `${when}, ${count(answered, "rating")}`,
+  },
+  sitting: {
+    ofGoal: (done: number, goal: number) => `${number.format(done)} of ${number.format(goal)}`,
+    done: (n: number) => `${count(n, "solution")} handed in`,
+    worked: (minutes: number) => `${count(minutes, "minute")} of work`,
+    goal: "Goal, in solutions",
+    noGoal: "0 for none",
+    takeBreak: "Take a break",
+    held: (time: string) => `This solution is yours until ${time}, and longer while you work.`,
+    goalReached: (n: number, minutes: number) => `Your goal is reached: ${count(n, "solution")} in ${count(minutes, "minute")} of work.`,
+    breakDue: "You have worked for long without a break.",
+    notNow: "Not now",
+    resting: (time: string) => `On a break since ${time}`,
+    restingHelp: "Your work is kept, and time does not count.",
+    stillYours: (time: string) => `The solution stays yours until ${time}.`,
+    goOn: "Go on",
+    runsOut: (minutes: number) => `This solution stays yours for less than ${count(minutes, "minute")} more.`,
+    ranOut: "Somebody else may get this solution by now. What you hand in is kept all the same.",
+    keepIt: "Keep it",
   },
   versions: {
     title: (solution: number) =>

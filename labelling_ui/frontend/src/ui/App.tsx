@@ -2,7 +2,6 @@ import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/ho
 import type { Config } from "../config";
 import type { Session } from "../session/session";
 import type { View } from "../session/view";
-import { FocusClock } from "../session/focus_clock";
 import { Revealed } from "../reading/StepBody";
 import { readiness } from "../state/derived";
 import { scoreOnRequest } from "../state/hints";
@@ -15,6 +14,7 @@ import { Header, type Panel } from "./Header";
 import { hintSaid } from "./HintBar";
 import { IdleScreen } from "./IdleScreen";
 import { BlindRun } from "./blind_run";
+import { useFocusClock } from "./focus";
 import { commandOf, placeOf, type Command } from "./keys";
 import { useMarking } from "./marking";
 import { MiniMap } from "./MiniMap";
@@ -22,13 +22,14 @@ import { Problem } from "./Problem";
 import { SearchBar } from "./SearchBar";
 import { useSearch } from "./searching";
 import { SidePanel } from "./SidePanel";
+import { BreakScreen, SittingPanel } from "./Sitting";
 import { Solution } from "./Solution";
 
 const SPEND_EVERY_MS = 5_000;
 const WIDE = "(min-width: 1100px)";
 
 export function App({ config, session, view }: { config: Config; session: Session; view: View }) {
-  const clock = useFocusClock();
+  const clock = useFocusClock(session, config.pace.idleSeconds);
   const [panel, setPanel] = useState<Panel | null>(() => (matchMedia(WIDE).matches ? "guidelines" : null));
   const [skipping, setSkipping] = useState(false);
   const [searching, setSearching] = useState(false);
@@ -66,10 +67,14 @@ export function App({ config, session, view }: { config: Config; session: Sessio
     }
   };
 
+  const resting = view.sitting.restingSince !== null;
+  const shown = state !== null && !resting;
+
   const run = (command: Command): void => {
     if (command.type === "panel") return setPanel(panel === command.panel ? null : command.panel);
+    if (command.type === "break") return resting ? goOn() : shown ? rest() : undefined;
     if (command.type === "decide") return document.querySelector<HTMLElement>(".banners .decide")?.focus();
-    if (!state) return;
+    if (!state || resting) return;
     focusNext.current = "current";
     const step = state.cursor;
     switch (command.type) {
@@ -112,6 +117,17 @@ export function App({ config, session, view }: { config: Config; session: Sessio
     }
   };
 
+  const rest = () => {
+    hands.spend();
+    session.rest();
+    clock.sync();
+  };
+  const goOn = () => {
+    focusNext.current = "current";
+    session.goOn();
+    clock.moved();
+  };
+
   const leave = () => {
     marking.leave();
     setCommenting(null);
@@ -122,7 +138,6 @@ export function App({ config, session, view }: { config: Config; session: Sessio
     focusCurrent();
   };
 
-  const shown = state !== null;
   const shownSince = useRef<number | null>(null);
   useLayoutEffect(() => {
     shownSince.current = shown ? performance.now() : null;
@@ -139,7 +154,7 @@ export function App({ config, session, view }: { config: Config; session: Sessio
       const command = commandOf(event, placeOf(event.target));
       if (!command) return;
       event.preventDefault();
-      if (blind && command.type !== "panel" && command.type !== "decide") return;
+      if (blind && !["panel", "decide", "break"].includes(command.type)) return;
       runNow.current(command);
       // A key that changed nothing draws nothing: its wish must not take the keyboard from a later drawing.
       queueMicrotask(() => (focusNext.current = null));
@@ -150,11 +165,13 @@ export function App({ config, session, view }: { config: Config; session: Sessio
 
   useEffect(() => {
     const timers = [setInterval(hands.spend, SPEND_EVERY_MS), setInterval(beat, 1000 * config.heartbeatSeconds)];
+    // A page that is only open is no sign of life: the solution comes free for others some time after the hand rests.
     function beat() {
-      if (document.visibilityState === "visible") void session.heartbeat();
+      const atWork = clock.rested() < 1000 * Math.max(config.heartbeatSeconds, config.pace.idleSeconds);
+      if (document.visibilityState === "visible" && atWork) void session.heartbeat();
     }
     return () => timers.forEach(clearInterval);
-  }, [session, hands, config]);
+  }, [session, hands, config, clock]);
 
   // A new solution begins at its top, or where it was left, with the hands on its current step. Before the next
   // key: an effect that ran later would close what that key has opened.
@@ -179,9 +196,11 @@ export function App({ config, session, view }: { config: Config; session: Sessio
   return (
     <>
       <Header config={config} view={view} panel={panel} onPanel={(name) => setPanel(panel === name ? null : name)} />
-      <Banners view={view} session={session} config={config} />
+      <Banners view={view} session={session} config={config} onBreak={rest} />
       <div class={panel ? "layout with-panel" : "layout"}>
-        {task && state ? (
+        {resting ? (
+          <BreakScreen view={view} onGoOn={goOn} />
+        ) : task && state ? (
           <>
             <Problem
               key={lease}
@@ -214,8 +233,15 @@ export function App({ config, session, view }: { config: Config; session: Sessio
           <IdleScreen idle={view.idle} config={config} onRetry={() => session.wake()} />
         )}
         <aside class="side">
-          {state && <MiniMap state={state} hits={search.hits} act={hands.act} />}
-          {panel && <SidePanel panel={panel} guidelines={config.guidelines} onClose={() => setPanel(null)} />}
+          {state && !resting && <MiniMap state={state} hits={search.hits} act={hands.act} />}
+          {panel && (
+            <SidePanel
+              panel={panel}
+              guidelines={config.guidelines}
+              onClose={() => setPanel(null)}
+              sitting={<SittingPanel view={view} session={session} onBreak={rest} />}
+            />
+          )}
         </aside>
       </div>
       <Announcer state={state} said={said} />
@@ -228,18 +254,4 @@ function focusCurrent(): void {
   const row = document.querySelector<HTMLElement>(".step.current");
   row?.focus({ preventScroll: true });
   row?.scrollIntoView({ block: "nearest" });
-}
-
-function useFocusClock(): FocusClock {
-  const clock = useMemo(() => {
-    const focused = () => document.visibilityState === "visible" && document.hasFocus();
-    return new FocusClock(() => performance.now(), focused);
-  }, []);
-  useEffect(() => {
-    const sync = () => clock.sync();
-    const events = ["focus", "blur", "visibilitychange"];
-    for (const event of events) window.addEventListener(event, sync, true);
-    return () => events.forEach((event) => window.removeEventListener(event, sync, true));
-  }, [clock]);
-  return clock;
 }

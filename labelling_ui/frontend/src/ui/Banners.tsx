@@ -4,12 +4,21 @@ import { newerVersion, type OutboxEntry } from "../outbox/outbox";
 import type { Session } from "../session/session";
 import type { View } from "../session/view";
 import type { Conflict } from "../session/draft_keeper";
+import { LeaseNote } from "./LeaseNote";
+import { Proposal } from "./Sitting";
 import { answeredCount, type DraftBody } from "../state/draft";
 import { regional, text } from "../text";
 import { Versions } from "./Versions";
 
+interface Props {
+  view: View;
+  session: Session;
+  config: Config;
+  onBreak: () => void;
+}
+
 /** What the person has to know or decide about keeping their work; nothing when all is well. */
-export function Banners({ view, session, config }: { view: View; session: Session; config: Config }) {
+export function Banners({ view, session, config, onBreak }: Props) {
   return (
     <div class="banners" role="status">
       {view.saved === "signed_out" && (view.task || view.revising) && (
@@ -27,6 +36,10 @@ export function Banners({ view, session, config }: { view: View; session: Sessio
       )}
       {!view.durable && (view.waiting > 0 || !["saved", "saving"].includes(view.saved)) && <Banner>{text.banner.notDurable}</Banner>}
       {view.leaseEnded && <Banner>{view.leaseEnded}</Banner>}
+      {view.heldUntil !== null && view.sitting.restingSince === null && (
+        <LeaseNote heldUntil={view.heldUntil} leaseMinutes={config.leaseMinutes} onKeep={() => void session.heartbeat()} />
+      )}
+      <Proposal view={view} session={session} onBreak={onBreak} />
       {view.notice && <Banner>{view.notice}</Banner>}
       {view.conflict && <Choice conflict={view.conflict} onChoose={(choice) => session.settle(choice)} />}
       {view.refused.map((entry) => {

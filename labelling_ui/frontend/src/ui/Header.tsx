@@ -2,7 +2,7 @@ import type { Config } from "../config";
 import type { View } from "../session/view";
 import { text } from "../text";
 
-export type Panel = "guidelines" | "keys";
+export type Panel = "guidelines" | "keys" | "sitting";
 
 interface Props {
   config: Config;
@@ -12,7 +12,7 @@ interface Props {
 }
 
 export function Header({ config, view, panel, onPanel }: Props) {
-  const { progress } = view;
+  const { progress, sitting } = view;
   return (
     <header class="top">
       <a class="brand" href="/">
@@ -26,7 +26,13 @@ export function Header({ config, view, panel, onPanel }: Props) {
         › {text.header.labelling}
       </span>
       <p class="numbers">
-        {progress && <span class="today">{text.header.today(progress.today)}</span>}
+        {(progress || sitting.goal > 0) && (
+          <span class="today">
+            <button type="button" class="link" aria-expanded={panel === "sitting"} onClick={() => onPanel("sitting")}>
+              {sitting.goal > 0 ? text.sitting.ofGoal(sitting.done, sitting.goal) : text.header.today(progress!.today)}
+            </button>
+          </span>
+        )}
         {progress?.median_seconds != null && <span class="each">{text.header.each(progress.median_seconds)}</span>}
         <span class={`saved ${view.saved}`} data-saved={view.saved}>
           {text.header[view.saved]}

@@ -1,3 +1,4 @@
+import type { ComponentChildren } from "preact";
 import { RichText } from "../reading/RichText";
 import { unwrap } from "../reading/unwrap";
 import { text } from "../text";
@@ -6,8 +7,16 @@ import { ANSWERS } from "./Rating";
 import { Shortcuts } from "./Shortcuts";
 import { Sign } from "./signs";
 
+interface Props {
+  panel: Panel;
+  guidelines: string;
+  onClose: () => void;
+  /** What the panel of that name holds. */
+  sitting: ComponentChildren;
+}
+
 /** Beside the work where there is room, a sheet over it where there is not. */
-export function SidePanel({ panel, guidelines, onClose }: { panel: Panel; guidelines: string; onClose: () => void }) {
+export function SidePanel({ panel, guidelines, onClose, sitting }: Props) {
   return (
     <section class="panel" id="panel" aria-label={text.panel[panel]}>
       <div class="panel-head">
@@ -16,7 +25,9 @@ export function SidePanel({ panel, guidelines, onClose }: { panel: Panel; guidel
           ✕
         </button>
       </div>
-      {panel === "guidelines" ? <Guidelines guidelines={guidelines} /> : <Shortcuts />}
+      {panel === "guidelines" && <Guidelines guidelines={guidelines} />}
+      {panel === "keys" && <Shortcuts />}
+      {panel === "sitting" && sitting}
     </section>
   );
 }

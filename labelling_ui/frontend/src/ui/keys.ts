@@ -6,7 +6,7 @@ export type Command =
   | { type: "move"; by: number }
   | { type: "prompt"; prompt: "skip" }
   | { type: "panel"; panel: "guidelines" | "keys" }
-  | { type: "hint" | "first_error" | "flag" | "comment" | "error_type" | "reference" | "undo" | "redo" | "submit" | "leave" | "decide" | "search" | "mark" }
+  | { type: "hint" | "first_error" | "flag" | "comment" | "error_type" | "reference" | "undo" | "redo" | "submit" | "leave" | "decide" | "search" | "mark" | "break" }
   | { type: "select_word"; by: number; extend: boolean };
 
 export interface Press {
@@ -55,6 +55,7 @@ export const SHORTCUTS: readonly Shortcut[] = [
   { keys: ["Enter"], command: { type: "submit" }, group: "work", about: "submit" },
   { keys: ["s"], command: { type: "prompt", prompt: "skip" }, group: "work", about: "skip" },
   { keys: ["v"], command: { type: "decide" }, group: "work", about: "decide" },
+  { keys: ["b"], command: { type: "break" }, group: "page", about: "break" },
   { keys: ["r"], command: { type: "reference" }, group: "page", about: "reference" },
   { keys: ["h"], command: { type: "hint" }, group: "page", about: "hint" },
   { keys: ["g"], command: { type: "panel", panel: "guidelines" }, group: "page", about: "guidelines" },

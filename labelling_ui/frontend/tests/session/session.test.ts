@@ -14,7 +14,7 @@ function tasks(count: number) {
 }
 
 /** A page of a browser on its way to the first solution; `close` is a closed tab, whose calls never arrive. */
-async function page(server: FakeServer, browser = new FakeBrowser(), revise: number | null = null) {
+async function page(server: FakeServer, browser = new FakeBrowser(), revise: number | null = null, depth = 1) {
   const seen: { view: View | null } = { view: null };
   let open = true;
   const whileOpen = <T extends object>(target: T): T =>
@@ -31,7 +31,9 @@ async function page(server: FakeServer, browser = new FakeBrowser(), revise: num
     storage,
     scope: "me:pilot",
     revise,
-    prefetchDepth: 1,
+    prefetchDepth: depth,
+    leaseMinutes: 30,
+    pace: { breakAfterMinutes: 50, goal: 0 },
     onView: (view) => {
       seen.view = view;
     },
@@ -291,7 +293,7 @@ describe("drafts", () => {
       }
       const here = await reopen({ server, browser });
       expect(here.view.conflict).toBeNull();
-      expect(browser.size).toBe(1);
+      expect(browser.work).toBe(1);
     });
 
     it("are asked for one after the other where there are three and the server's", async () => {
@@ -369,7 +371,7 @@ describe("drafts", () => {
     here.session.dispatch({ type: "first_error", step: 0 });
     here.session.submit();
     await settled();
-    expect(here.browser.size).toBe(0);
+    expect(here.browser.work).toBe(0);
     await vi.advanceTimersByTimeAsync(10_000);
     expect(server.calls.filter((call) => call === "saveDraft")).toEqual([]);
   });
