@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, expect
 
-from tests.browser.kept import kept_in_browser
+from tests.browser.workbench import kept_in_browser
 from tests.outage_world import World, outage_world
 from tests.waiting import until
 

@@ -2,23 +2,29 @@
 
 import re
 from collections.abc import Callable
-from contextlib import AbstractContextManager
 from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
-from playwright.sync_api import Locator, Page, Route, expect
+from playwright.sync_api import Page, Route, expect
 
 from annotation.models import Annotation, Draft, Lease, Membership, Project, StepRating
-from tests.browser.kept import kept_in_browser
+from tests.browser.workbench import (
+    LOCAL_STORAGE_FULL,
+    draft_sent,
+    kept_in_browser,
+    next_in_hand,
+    open_workbench,
+    problem_of,
+    saved,
+    step,
+)
 from tests.factories import GenerationFactory, MembershipFactory, ProblemFactory, QueueItemFactory, SolutionFactory
-from tests.waiting import PATIENCE, until
+from tests.waiting import until
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
 SCHEME: dict[str, Any] = {"error_types": ["slip", "wrong operation"], "ask_own_step": True}
-
-LOCAL_STORAGE_FULL = "Storage.prototype.setItem = () => { throw new DOMException('full', 'QuotaExceededError') }"
 
 
 @pytest.fixture
@@ -48,33 +54,6 @@ def workbench(open_for: Callable[..., Page], project: Project, annotator: User) 
     page = open_for(annotator)
     open_workbench(page, project)
     return page
-
-
-def open_workbench(page: Page, project: Project, *, problem: int = 1) -> None:
-    page.goto(f"/p/{project.slug}/label/")
-    expect(problem_of(page)).to_contain_text(f"Problem {problem}:")
-
-
-def problem_of(page: Page) -> Locator:
-    return page.get_by_role("region", name="Problem")
-
-
-def step(page: Page, number: int) -> Locator:
-    return page.locator(f"li.step:nth-child({number})")
-
-
-def saved(page: Page) -> Locator:
-    return page.locator("[data-saved=saved]")
-
-
-def next_in_hand(page: Page) -> Locator:
-    """Visible once the solution after this one has arrived: Enter then shows it before the next key."""
-    return page.locator("[data-next=in-hand]")
-
-
-def draft_sent(page: Page) -> AbstractContextManager[Any]:
-    """Ends once the server has the draft of what was done within."""
-    return page.expect_response(lambda answer: answer.url.endswith("/draft/") and answer.ok, timeout=PATIENCE * 1000)
 
 
 def ratings(annotation: Annotation) -> list[tuple[str, int | None]]:

@@ -1,0 +1,151 @@
+"""The flow of work in the workbench: without network, signed out, at rest, on a break, with time running out.
+
+Where time has to pass, the page's own clock is set forward.
+"""
+
+from collections.abc import Callable
+
+import pytest
+from django.contrib.auth.models import User
+from playwright.sync_api import Page, expect
+
+from annotation.models import Annotation, Lease, Membership, Project
+from tests.browser.workbench import (
+    kept_in_browser,
+    next_in_hand,
+    open_workbench,
+    problem_of,
+    saved,
+    step,
+)
+from tests.factories import GenerationFactory, MembershipFactory, ProblemFactory, QueueItemFactory, SolutionFactory
+from tests.waiting import until
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+DEPTH = 3
+MINUTE_MS = 60_000
+
+
+@pytest.fixture
+def project() -> Project:
+    """Five solutions of three steps each, in the order 1 to 5, of which three are fetched ahead."""
+    policy = {"queue": {"prefetch_depth": DEPTH, "lease_minutes": 30}, "pace": {"idle_seconds": 120}}
+    generation = GenerationFactory(project__policy=policy)
+    for number in range(1, 6):
+        problem = ProblemFactory(project=generation.project, text=f"Problem {number}: what is ${number}+2$?")
+        solution = SolutionFactory(project=generation.project, problem=problem, steps=["One.", "Two.", "Three."])
+        QueueItemFactory(generation=generation, solution=solution, rank=number)
+    return generation.project
+
+
+@pytest.fixture
+def annotator(project: Project) -> User:
+    return MembershipFactory(project=project, role=Membership.Role.ANNOTATOR).user
+
+
+@pytest.fixture
+def workbench(open_for: Callable[..., Page], project: Project, annotator: User) -> Page:
+    """The workbench with the first problem open, on a clock that the test may set forward."""
+    page = open_for(annotator)
+    page.clock.install()
+    open_workbench(page, project)
+    return page
+
+
+def label(page: Page, problem: int) -> None:
+    expect(problem_of(page)).to_contain_text(f"Problem {problem}:")
+    page.keyboard.press("e")
+    page.keyboard.press("Enter")
+
+
+def test_a_minute_without_network_stops_nobody_and_loses_nothing(workbench: Page) -> None:
+    until(lambda: Lease.objects.count() == 1 + DEPTH)
+    expect(next_in_hand(workbench)).to_be_visible()
+    workbench.context.set_offline(True)
+    for problem in (1, 2, 3):
+        label(workbench, problem)
+    workbench.clock.fast_forward(MINUTE_MS)
+    expect(workbench.get_by_text("3 finished solutions kept here")).to_be_visible()
+    until(lambda: len(kept_in_browser(workbench)) == 3)
+    workbench.keyboard.press("2")
+    workbench.context.set_offline(False)
+    expect(workbench.get_by_text("3 today")).to_be_visible()
+    expect(saved(workbench)).to_be_visible()
+    expect(problem_of(workbench)).to_contain_text("Problem 4:")
+    expect(step(workbench, 1)).to_have_attribute("data-answer", "neutral")
+    assert list(Annotation.objects.values_list("revision", flat=True)) == [1, 1, 1]
+
+
+def test_whoever_is_signed_out_signs_in_beside_the_work_and_all_of_it_is_sent(workbench: Page, annotator: User) -> None:
+    annotator.set_password("one-two-buckle")
+    annotator.save()
+    expect(next_in_hand(workbench)).to_be_visible()
+    workbench.context.clear_cookies()
+    label(workbench, 1)
+    workbench.keyboard.press("2")
+    expect(workbench.get_by_text("not saved yet")).to_be_visible()
+    with workbench.context.expect_page() as opened:
+        workbench.get_by_role("link", name="Sign in").click()
+    beside = opened.value
+    beside.locator("input[name=login]").fill(annotator.username)
+    beside.locator("input[name=password]").fill("one-two-buckle")
+    beside.locator("input[name=password]").press("Enter")
+    beside.wait_for_url("**/label/")
+    beside.close()
+    workbench.clock.fast_forward(MINUTE_MS)  # the next attempt, where coming back to the page was not one
+    expect(workbench.get_by_text("1 today")).to_be_visible()
+    expect(saved(workbench)).to_be_visible()
+    expect(workbench.get_by_role("link", name="Sign in")).to_have_count(0)
+    expect(step(workbench, 1)).to_have_attribute("data-answer", "neutral")
+    assert Annotation.objects.get().revision == 1
+
+
+def test_time_counts_until_the_hand_has_rested_for_too_long(workbench: Page) -> None:
+    workbench.keyboard.press("1")
+    workbench.clock.fast_forward(30 * MINUTE_MS)
+    workbench.keyboard.press("2")
+    workbench.keyboard.press("1")
+    workbench.keyboard.press("Enter")
+    expect(workbench.get_by_text("1 today")).to_be_visible()
+    annotation = Annotation.objects.get()
+    assert annotation.total_ms is not None
+    assert 2 * MINUTE_MS <= annotation.total_ms < 20 * MINUTE_MS
+    rested = annotation.path.get(position=1).dwell_ms
+    assert rested is not None and rested >= 2 * MINUTE_MS, "the time is the step's that the person was at"
+
+
+def test_a_sitting_has_a_goal_and_breaks_in_which_no_time_counts(workbench: Page) -> None:
+    workbench.get_by_role("button", name="0 today").click()
+    goal = workbench.get_by_label("Goal, in solutions")
+    goal.fill("1")
+    goal.press("Tab")
+    expect(workbench.get_by_role("button", name="0 of 1")).to_be_visible()
+    workbench.get_by_role("button", name="Take a break").click()
+    expect(workbench.get_by_role("heading", name="On a break since")).to_be_visible()
+    expect(step(workbench, 1)).to_have_count(0)
+    for _ in range(20):
+        workbench.clock.fast_forward(MINUTE_MS)
+        workbench.keyboard.press("1")  # rates nothing that cannot be seen
+    workbench.keyboard.press("b")
+    expect(step(workbench, 1)).to_be_focused()
+    expect(step(workbench, 1)).to_have_attribute("data-answer", "")
+    workbench.clock.fast_forward(1_000)  # hands that rest a moment are sighted again
+    label(workbench, 1)
+    expect(workbench.get_by_text("Your goal is reached: 1 solution")).to_be_visible()
+    workbench.get_by_role("button", name="Go on", exact=True).click()
+    expect(workbench.get_by_text("Your goal is reached")).to_have_count(0)
+    expect(workbench.get_by_role("button", name="1 of 1")).to_be_visible()
+    until(Annotation.objects.exists)
+    total = Annotation.objects.get().total_ms
+    assert total is not None and total < 10 * MINUTE_MS
+
+
+def test_time_that_runs_out_is_told_and_can_be_had_again(workbench: Page) -> None:
+    expires = Lease.objects.order_by("pk").first().expires_at
+    workbench.clock.fast_forward(28 * MINUTE_MS)
+    expect(workbench.get_by_text("This solution stays yours for less than 2 minutes more")).to_be_visible()
+    with workbench.expect_response(lambda answer: answer.url.endswith("/heartbeat/")):
+        workbench.get_by_role("button", name="Keep it").click()
+    expect(workbench.get_by_text("This solution stays yours for")).to_have_count(0)
+    until(lambda: Lease.objects.order_by("pk").first().expires_at > expires)
