@@ -1,6 +1,9 @@
 """Who is calling: a browser by its session, a program by `Authorization: Token <secret>`, or `Bearer` as others say."""
 
+from urllib.parse import unquote
+
 from django.contrib.auth.models import User
+from django.utils.translation import gettext as _
 from drf_spectacular.extensions import OpenApiAuthenticationExtension
 from rest_framework.authentication import BaseAuthentication, SessionAuthentication, get_authorization_header
 from rest_framework.exceptions import AuthenticationFailed, NotAuthenticated, PermissionDenied
@@ -42,7 +45,20 @@ class TokenAuthentication(BaseAuthentication):
 
 
 class BrowserAuthentication(SessionAuthentication):
-    """A signed-in browser; a failed CSRF check says so by its own code."""
+    """A signed-in browser; a failed CSRF check says so by its own code.
+
+    A page that stays open says in `X-Stepmark-Person` whose it is: where another person has signed in meanwhile in the
+    same browser, it is told (401, `another_person`), and nothing that one person typed becomes the other's.
+    """
+
+    def authenticate(self, request: Request) -> tuple[User, None] | None:
+        found: tuple[User, None] | None = super().authenticate(request)
+        person = request.headers.get("X-Stepmark-Person")
+        if found is not None and person is not None and unquote(person) != found[0].get_username():
+            message = _("This page is %(page)s’s, and %(now)s is signed in now: sign in as %(page)s again.")
+            names = {"page": unquote(person), "now": found[0].get_username()}
+            raise AuthenticationFailed(message % names, code="another_person")
+        return found
 
     def enforce_csrf(self, request: Request) -> None:
         try:

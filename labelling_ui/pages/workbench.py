@@ -36,7 +36,13 @@ def workbench(request: HttpRequest, member: Membership, solution_id: int | None 
         "labelUrl": reverse("workbench", args=[project.slug]),
         "labelsUrl": reverse("labels", args=[project.slug]),
         "homeUrl": reverse("project", args=[project.slug]),
-        "loginUrl": f"{reverse('account_login')}?{urlencode({'next': request.path})}",
+        "loginUrl": _sign_in_again(request.path),
         "markUrl": static("labelling_ui/img/mark.svg"),
     }
     return render(request, "labelling_ui/workbench.html", {"project": project, "config": config})
+
+
+def _sign_in_again(then: str) -> str:
+    """By way of signing out, which somebody else may have to who has signed in meanwhile."""
+    login = f"{reverse('account_login')}?{urlencode({'next': then})}"
+    return f"{reverse('account_logout')}?{urlencode({'next': login})}"

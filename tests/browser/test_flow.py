@@ -112,7 +112,8 @@ def test_time_counts_until_the_hand_has_rested_for_too_long(workbench: Page) -> 
     assert annotation.total_ms is not None
     assert 2 * MINUTE_MS <= annotation.total_ms < 20 * MINUTE_MS
     rested = annotation.path.get(position=1).dwell_ms
-    assert rested is not None and rested >= 2 * MINUTE_MS, "the time is the step's that the person was at"
+    assert rested is not None
+    assert rested >= 2 * MINUTE_MS, "the time is the step's that the person was at"
 
 
 def test_a_sitting_has_a_goal_and_breaks_in_which_no_time_counts(workbench: Page) -> None:
@@ -138,7 +139,8 @@ def test_a_sitting_has_a_goal_and_breaks_in_which_no_time_counts(workbench: Page
     expect(workbench.get_by_role("button", name="1 of 1")).to_be_visible()
     until(Annotation.objects.exists)
     total = Annotation.objects.get().total_ms
-    assert total is not None and total < 10 * MINUTE_MS
+    assert total is not None
+    assert total < 10 * MINUTE_MS
 
 
 def test_time_that_runs_out_is_told_and_can_be_had_again(workbench: Page) -> None:
@@ -149,3 +151,19 @@ def test_time_that_runs_out_is_told_and_can_be_had_again(workbench: Page) -> Non
         workbench.get_by_role("button", name="Keep it").click()
     expect(workbench.get_by_text("This solution stays yours for")).to_have_count(0)
     until(lambda: Lease.objects.order_by("pk").first().expires_at > expires)
+
+
+def test_what_one_person_typed_is_never_sent_as_another_who_signs_in_meanwhile(
+    workbench: Page, project: Project, sign_in: Callable[[Page, User], None], annotator: User
+) -> None:
+    expect(next_in_hand(workbench)).to_be_visible()
+    other = MembershipFactory(project=project, role=Membership.Role.ANNOTATOR).user
+    sign_in(workbench, other)
+    label(workbench, 1)
+    expect(workbench.get_by_text(f"You are not signed in as {annotator.username} any more")).to_be_visible()
+    until(lambda: len(kept_in_browser(workbench)) == 1)
+    assert not Annotation.objects.exists()
+    sign_in(workbench, annotator)
+    workbench.clock.fast_forward(MINUTE_MS)
+    expect(workbench.get_by_text("1 today")).to_be_visible()
+    assert Annotation.objects.get().annotator.user == annotator

@@ -15,10 +15,11 @@ const root = document.getElementById("workbench");
 if (!root) throw new Error("The page lacks #workbench.");
 
 await speak();
+const caller = { apiRoot: config.apiRoot, csrfToken: () => currentCsrfToken(config), person: config.user.name };
 const storage = browserStorage(() => session.look());
 let view: View;
 const session = new Session({
-  api: createApi({ apiRoot: config.apiRoot, csrfToken: () => currentCsrfToken(config) }, config.project.slug),
+  api: createApi(caller, config.project.slug),
   storage,
   scope: `${config.user.name}:${config.project.slug}`,
   revise: config.revise,

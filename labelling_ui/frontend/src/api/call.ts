@@ -12,7 +12,7 @@ export class ApiError extends Error {
     super(message);
   }
 
-  /** The person has to sign in again; nothing is wrong with the request itself. */
+  /** The person has to sign in again, or somebody else has signed in meanwhile; nothing is wrong with the request itself. */
   get signedOut(): boolean {
     const codes = ["not_authenticated", "authentication_failed", "csrf_failed"];
     return this.status === 401 || (this.status === 403 && codes.includes(this.code));
@@ -30,6 +30,8 @@ export class NetworkError extends Error {}
 export interface Caller {
   apiRoot: string;
   csrfToken: () => string;
+  /** Whose page it is: what they typed is never sent as another's. */
+  person: string;
 }
 
 const TIMEOUT_MS = 20_000;
@@ -39,12 +41,17 @@ const TIMEOUT_MS = 20_000;
  * Throws ApiError for an answer that is not 2xx, NetworkError where there is none.
  */
 export async function callAPI<T>(
-  { apiRoot, csrfToken }: Caller,
+  { apiRoot, csrfToken, person }: Caller,
   method: "GET" | "POST" | "PUT",
   path: string,
   body?: unknown,
 ): Promise<T> {
-  const headers: Record<string, string> = { Accept: "application/json", "Accept-Language": text.locale, "X-CSRFToken": csrfToken() };
+  const headers: Record<string, string> = {
+    Accept: "application/json",
+    "Accept-Language": text.locale,
+    "X-CSRFToken": csrfToken(),
+    "X-Stepmark-Person": encodeURIComponent(person),
+  };
   const init: RequestInit = { method, headers, credentials: "same-origin" };
   if (body !== undefined) {
     headers["Content-Type"] = "application/json";

@@ -173,8 +173,8 @@ export const de: Catalogue = {
     },
   },
   banner: {
-    signedOut:
-      "Sie sind abgemeldet. Ihre Arbeit bleibt in diesem Browser und wird gesendet, sobald Sie sich wieder anmelden.",
+    signedOut: (name) =>
+      `Sie sind nicht mehr als ${name} angemeldet. Ihre Arbeit bleibt in diesem Browser und wird gesendet, sobald Sie es wieder sind.`,
     signIn: "Anmelden",
     unreachable: (waiting) =>
       waiting > 0
@@ -242,7 +242,7 @@ export const de: Catalogue = {
     loading: ["Ihre nächste Lösung wird geholt …", ""],
     sending: ["Ihre letzte Lösung wird gesendet …", "Gleich danach kommt die nächste."],
     unreachable: ["Der Server ist nicht erreichbar", "Nichts geht verloren. Diese Seite versucht es von selbst wieder."],
-    signed_out: ["Sie sind abgemeldet", "Nichts geht verloren. Melden Sie sich an, um weiterzumachen."],
+    signed_out: ["Sie sind nicht mehr angemeldet", "Nichts geht verloren. Melden Sie sich an, um weiterzumachen."],
     refused: ["Der Server hat abgelehnt", ""],
     done: ["Nichts mehr zu bewerten", "Sie haben alles gesehen, was hier auf Sie wartet."],
     all_leased: [

@@ -178,7 +178,8 @@ export const en = {
     },
   },
   banner: {
-    signedOut: "You are signed out. Your work is kept in this browser and will be sent once you sign in again.",
+    signedOut: (name: string) =>
+      `You are not signed in as ${name} any more. Your work is kept in this browser and will be sent once you are.`,
     signIn: "Sign in",
     unreachable: (waiting: number) =>
       waiting > 0
@@ -243,7 +244,7 @@ export const en = {
     loading: ["Getting your next solution…", ""],
     sending: ["Sending your last solution…", "The next one comes right after."],
     unreachable: ["The server cannot be reached", "Nothing is lost. This page tries again by itself."],
-    signed_out: ["You are signed out", "Nothing is lost. Sign in to go on."],
+    signed_out: ["You are not signed in any more", "Nothing is lost. Sign in to go on."],
     refused: ["The server said no", ""],
     done: ["Nothing left to label", "You have seen all that is waiting for you here."],
     all_leased: ["All are taken for now", "Others are working on what is left. If one comes back, it appears here."],

@@ -23,7 +23,7 @@ export function Banners({ view, session, config, onBreak }: Props) {
     <div class="banners" role="status">
       {view.saved === "signed_out" && (view.task || view.revising) && (
         <Banner>
-          {text.banner.signedOut}{" "}
+          {text.banner.signedOut(config.user.name)}{" "}
           <a href={config.loginUrl} target="_blank" rel="noopener">
             {text.banner.signIn}
           </a>
