@@ -1,4 +1,5 @@
 import type { FinishReason, Step, StepPosition } from "../api/types";
+import { candidateRows, ownStepPositions, pathErrorIndex, placesOf, undecided } from "./choosing";
 import { missingOfCritique } from "./dimensions";
 import { markOf, type State } from "./model";
 
@@ -12,6 +13,8 @@ export interface Row {
   readonly main: boolean;
   /** False after the first error: shown grey, not rated. */
   readonly reached: boolean;
+  /** Where the path is chosen: which of the position's candidates this is, and whether it is taken. */
+  readonly candidate?: { readonly number: number; readonly of: number; readonly taken: boolean };
 }
 
 function mainOf(entry: StepPosition): Step {
@@ -21,8 +24,9 @@ function mainOf(entry: StepPosition): Step {
 }
 
 /** Index into `steps` of the first step of the solution rated bad, or -1. */
-export function firstErrorIndex({ steps, work }: Basis): number {
-  return steps.findIndex((entry) => markOf(work, mainOf(entry).id).answer === "bad");
+export function firstErrorIndex(basis: Basis): number {
+  if (basis.scheme.choose_path) return pathErrorIndex(basis);
+  return basis.steps.findIndex((entry) => markOf(basis.work, mainOf(entry).id).answer === "bad");
 }
 
 /** Index of the last position that is asked about. */
@@ -33,6 +37,7 @@ function lastReached(basis: Basis): number {
 
 /** The lines to show, in reading order. Other completions stand open below a step rated bad. */
 export function rows(basis: Basis): Row[] {
+  if (basis.scheme.choose_path) return candidateRows(basis);
   const last = lastReached(basis);
   return basis.steps.flatMap((entry, index) => {
     const reached = index <= last;
@@ -46,15 +51,20 @@ export function rows(basis: Basis): Row[] {
 
 /** Steps still to be answered before the work is complete, in reading order. */
 export function left(basis: Basis): Row[] {
+  if (basis.scheme.choose_path) {
+    const asked = new Set(placesOf(basis).flatMap((place) => place.asked));
+    return rows(basis).filter((row) => asked.has(row.step));
+  }
   return rows(basis).filter((row) => row.reached && markOf(basis.work, row.step.id).answer === null);
 }
 
-/** Where an own step is asked for: the position of the error that ends the path, or null. */
-export function ownStepPosition(basis: Basis): number | null {
+/** Where an own step is asked for: the position of the error that ends the path, or wherever the path may go by one. */
+export function ownStepsAt(basis: Basis): number[] {
+  if (basis.scheme.choose_path) return ownStepPositions(basis);
   const error = firstErrorIndex(basis);
   const { ask_own_step: asked, stop_at_first_error: stops } = basis.scheme;
-  if (!asked || !stops || error < 0) return null;
-  return basis.steps[error]?.position ?? null;
+  const at = basis.steps[error];
+  return asked && stops && at ? [at.position] : [];
 }
 
 /** What the project asks about the first error, in the order in which it is asked. */
@@ -63,8 +73,8 @@ export type Asked = "progress" | "critique";
 /** What is still to be said about the first error, and the step that it is about; null where nothing is. */
 export function askedAtError(basis: Basis): { what: Asked; step: number } | null {
   const at = basis.steps[firstErrorIndex(basis)];
-  if (!at) return null;
-  const step = mainOf(at);
+  const step = at && rows(basis).find((row) => row.position === at.position && row.main)?.step;
+  if (!step) return null;
   if (basis.scheme.ask_progress && basis.work.progress === null) return { what: "progress", step: step.id };
   const { beside } = markOf(basis.work, step.id);
   return missingOfCritique(step, beside, basis.scheme.critique) ? { what: "critique", step: step.id } : null;
@@ -74,6 +84,7 @@ export type Readiness =
   | { ready: true; finish: FinishReason; firstError: number | null }
   | { ready: false; why: "left"; count: number; next: number }
   | { ready: false; why: "asked"; what: Asked; next: number }
+  | { ready: false; why: "choose"; next: number }
   | { ready: false; why: "reason" };
 
 /** Whether the work can be submitted, as what, and if not, what is missing. Positions count from 0. */
@@ -87,6 +98,8 @@ export function readiness(basis: Basis): Readiness {
   const missing = left(basis);
   const next = missing[0];
   if (next) return { ready: false, why: "left", count: missing.length, next: next.step.id };
+  const choice = basis.scheme.choose_path ? undecided(basis) : null;
+  if (choice !== null) return { ready: false, why: "choose", next: choice };
   const asked = askedAtError(basis);
   if (asked) return { ready: false, why: "asked", what: asked.what, next: asked.step };
   return { ready: true, finish: error < 0 ? "solution" : "found_error", firstError };

@@ -1,6 +1,7 @@
 import type { Hint, Scheme, StepPosition } from "../api/types";
 import { NOTHING_BESIDE, type Beside, type BesideAction } from "./dimensions";
 import type { HintAction, Seen } from "./hints";
+import type { ChoosingAction } from "./choosing";
 import type { Span, SpanAction } from "./spans";
 
 /** What a person can say of a step. Nothing said is null; a step after the first error is never asked about. */
@@ -32,12 +33,15 @@ export interface Stop {
 }
 
 /**
- * All that undo and redo go over. Marks are keyed by step id, own steps by position. `progress`, 0 to 4, is how far the
- * solution had got at its first error.
+ * All that undo and redo go over. Marks are keyed by step id, own steps by position. Where the path is chosen: `chosen`
+ * has the candidate that was taken at a position, `endsAt` the position behind which nothing is needed. `progress`,
+ * 0 to 4, is how far the solution had got at its first error.
  */
 export interface Work {
   readonly marks: Readonly<Record<number, Mark>>;
   readonly ownSteps: Readonly<Record<number, string>>;
+  readonly chosen: Readonly<Record<number, number>>;
+  readonly endsAt: number | null;
   readonly comment: string;
   readonly referenceDisputed: boolean;
   readonly stop: Stop | null;
@@ -47,6 +51,8 @@ export interface Work {
 export const BLANK_WORK: Work = {
   marks: {},
   ownSteps: {},
+  chosen: {},
+  endsAt: null,
   comment: "",
   referenceDisputed: false,
   stop: null,
@@ -81,6 +87,7 @@ export interface State {
 export type Action =
   | SpanAction
   | HintAction
+  | ChoosingAction
   | { type: "rate"; step: number; answer: Answer }
   | { type: "first_error"; step: number }
   | { type: "flag"; step: number }

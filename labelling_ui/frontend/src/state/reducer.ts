@@ -1,4 +1,5 @@
 import type { Task } from "../api/types";
+import { choose, complete, isPassed, placesOf, writeOwn } from "./choosing";
 import { firstErrorIndex, left, rows, type Row } from "./derived";
 import { besideAfter, withoutCritique, type BesideAction } from "./dimensions";
 import { notice, scoreOnRequest, see } from "./hints";
@@ -60,11 +61,15 @@ function apply(state: State, action: Action): State {
     case "progress":
       return firstErrorIndex(state) < 0 ? state : change(state, { ...state.work, progress: action.value });
     case "own_step":
-      return change(
-        state,
-        { ...state.work, ownSteps: { ...state.work.ownSteps, [action.position]: action.value } },
-        { typing: `own ${action.position}` },
-      );
+      return writeOwnStep(state, action.position, action.value);
+    case "write_own":
+      return state.work.ownSteps[action.position] === undefined ? writeOwnStep(state, action.position, "") : state;
+    case "choose":
+      return take(state, action.step);
+    case "complete":
+      return endHere(state);
+    case "onward":
+      return onward(state);
     case "comment":
       return change(state, { ...state.work, comment: action.value }, { typing: "comment" });
     case "dispute_reference":
@@ -144,6 +149,37 @@ function rate(state: State, step: number, answer: Answer): State {
   return change(state, work, { cursor: nextUnrated({ ...state, work }, step) });
 }
 
+function writeOwnStep(state: State, position: number, value: string): State {
+  const typing = `own ${position}`;
+  if (!state.scheme.choose_path) {
+    return change(state, { ...state.work, ownSteps: { ...state.work.ownSteps, [position]: value } }, { typing });
+  }
+  // What was come to by it goes with it: the cursor stays where the words are.
+  const here = rows(state).find((row) => row.position === position && row.main);
+  if (!here) return state;
+  return change(state, writeOwn(state.work, position, value), { cursor: here.step.id, typing });
+}
+
+function take(state: State, step: number): State {
+  const row = rowOf(state, step);
+  const work = row?.candidate && choose(state, step, row.position);
+  return work ? change(state, work, { cursor: nextUnrated({ ...state, work }, step) }) : state;
+}
+
+function endHere(state: State): State {
+  const work = state.scheme.choose_path && complete(state);
+  if (!work) return state;
+  const ended = { ...state, work };
+  const last = rows(ended).filter((row) => row.main).at(-1);
+  return change(state, work, { cursor: nextUnrated(ended, last?.step.id ?? state.cursor) });
+}
+
+/** Goes on from a position that nothing is left to be said of. */
+function onward(state: State): State {
+  const here = placesOf(state).find(({ entry }) => entry.alternatives.some((step) => step.id === state.cursor));
+  return here && isPassed(here) ? go(state, nextUnrated(state, state.cursor)) : state;
+}
+
 /** The next step without an answer, after `step` and then from the top; `step` itself when all are answered. */
 function nextUnrated(state: State, step: number): number {
   const missing = left(state).map((row) => row.step.id);
@@ -155,6 +191,7 @@ function nextUnrated(state: State, step: number): number {
 
 /** Marks a step bad and accepts what came before: unanswered and bad steps become good. */
 function firstErrorHere(state: State, step: number): State {
+  if (state.scheme.choose_path) return rate(state, step, "bad");
   const row = rowOf(state, step);
   if (!row?.reached || !row.main) return state;
   let work = withMark(state.work, step, answered(markOf(state.work, step), "bad"));

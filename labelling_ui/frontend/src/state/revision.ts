@@ -10,15 +10,20 @@ type Said = NonNullable<OwnLabel["path"][number]["ratings"]>[number];
 
 /** A label that was handed in, as work to go on with: what `toSubmission` would make this label of. */
 export function toWork(label: OwnLabel): Work {
+  const chosen: Record<number, number> = {};
   const marks: Record<number, Mark> = {};
   const ownSteps: Record<number, string> = {};
   for (const place of label.path) {
     for (const said of place.ratings ?? []) marks[said.step] = toMark(said);
+    if (place.chosen != null) chosen[place.position] = place.chosen;
     if (place.own_text != null) ownSteps[place.position] = place.own_text;
   }
   const { finish_reason: finish, reason, comment, reference_disputed: referenceDisputed } = label;
   const stop = finish === "give_up" || finish === "bad_problem" ? { kind: finish, reason } : null;
-  return { ...BLANK_WORK, marks, ownSteps, comment, referenceDisputed, stop, progress: label.progress ?? null };
+  const last = label.path.at(-1);
+  const endsAt = !stop && last && (last.chosen != null || last.own_text != null) ? last.position : null;
+  const { progress = null } = label;
+  return { ...BLANK_WORK, marks, ownSteps, chosen, endsAt, comment, referenceDisputed, stop, progress };
 }
 
 /** The same as a draft. Time is known by position, and stands with the first completion there. */

@@ -1,5 +1,6 @@
-import type { FinishReason, PathEntry, Rating, StepJudgement, Submission, Task } from "../api/types";
-import { firstErrorIndex, ownStepPosition, readiness, rows } from "./derived";
+import type { FinishReason, PathEntry, Rating, StepJudgement, StepPosition, Submission, Task } from "../api/types";
+import { placesOf } from "./choosing";
+import { firstErrorIndex, ownStepsAt, readiness, rows } from "./derived";
 import { toDimensions } from "./dimensions";
 import { markOf, type Answer, type Mark, type State } from "./model";
 import { toGiven } from "./spans";
@@ -35,9 +36,10 @@ function progressOf({ scheme, work }: State, finish: FinishReason): Pick<Submiss
 }
 
 function toPath(state: State): PathEntry[] {
+  if (state.scheme.choose_path) return toChosenPath(state);
   const visible = rows(state);
   const error = firstErrorIndex(state);
-  const ownAt = ownStepPosition(state);
+  const [ownAt] = ownStepsAt(state);
   return state.steps.map((entry, index) => {
     const shown = visible.filter((row) => row.position === entry.position);
     const main = shown.find((row) => row.main);
@@ -49,14 +51,35 @@ function toPath(state: State): PathEntry[] {
       // The path goes on through this step unless it ends at the error, or was never judged.
       chosen: main && said !== null && !endsHere ? main.step.id : null,
       own_text: ownText || null,
-      dwell_ms: Math.round(entry.alternatives.reduce((sum, step) => sum + (state.dwellMs[step.id] ?? 0), 0)),
-      ratings: shown.map(({ step, reached }) => {
-        const mark = reached ? markOf(state.work, step.id) : null;
-        const beside = mark?.answer && toDimensions(mark.beside, state.scheme, { behindError: error >= 0 && index > error });
-        return { ...toJudgement(step.id, mark), ...(beside && { dimensions: beside }) };
-      }),
+      dwell_ms: dwellAt(state, entry),
+      ratings: shown.map(({ step, reached }) => toWord(state, step.id, { reached, behindError: error >= 0 && index > error })),
     };
   });
+}
+
+/** The positions that were come to. Candidates that nothing was said of were not looked at, so they are left out. */
+function toChosenPath(state: State): PathEntry[] {
+  const error = firstErrorIndex(state);
+  return placesOf(state).map(({ entry, way }, index) => ({
+    position: entry.position,
+    chosen: way && "step" in way ? way.step : null,
+    own_text: way && "own" in way ? way.own : null,
+    dwell_ms: dwellAt(state, entry),
+    ratings: entry.alternatives
+      .filter((step) => state.work.marks[step.id])
+      .map((step) => toWord(state, step.id, { reached: true, behindError: error >= 0 && index > error })),
+  }));
+}
+
+/** A judgement with what the project asks beside it. */
+function toWord(state: State, step: number, place: { reached: boolean; behindError: boolean }): StepJudgement {
+  const mark = place.reached ? markOf(state.work, step) : null;
+  const beside = mark?.answer && toDimensions(mark.beside, state.scheme, place);
+  return { ...toJudgement(step, mark), ...(beside && { dimensions: beside }) };
+}
+
+function dwellAt({ dwellMs }: State, { alternatives }: StepPosition): number {
+  return Math.round(alternatives.reduce((sum, step) => sum + (dwellMs[step.id] ?? 0), 0));
 }
 
 function toJudgement(step: number, mark: Mark | null): StepJudgement {

@@ -1,6 +1,7 @@
 import { left, readiness, rows } from "../state/derived";
 import { markOf, type Action, type State } from "../state/model";
 import { text } from "../text";
+import { PathEnd, whatNextOnPath } from "./PathEnd";
 import { SkipPrompt, StopPrompt } from "./prompts";
 import { Rating } from "./Rating";
 
@@ -46,6 +47,7 @@ export function ActionBar({ state, skipping, act, onSubmit, onSkip, onStay }: Pr
               </button>
             )}
           </p>
+          <PathEnd state={state} act={act} />
           <button
             type="button"
             class="primary"
@@ -78,9 +80,11 @@ function UndoButtons({ state, act }: Pick<Props, "state" | "act">) {
 /** One line that says how far the work is. */
 export function whatNext(state: State): string {
   const ready = readiness(state);
+  if (state.scheme.choose_path && !state.work.stop) return whatNextOnPath(state);
   if (!ready.ready) {
     if (ready.why === "reason") return text.submit.needsReason;
     if (ready.why === "asked") return text.submit.asked[ready.what];
+    if (ready.why === "choose") return whatNextOnPath(state);
     if (left(state).every((row) => !row.main)) return text.submit.leftOther(ready.count);
     return state.scheme.stop_at_first_error ? text.submit.left(ready.count) : text.submit.leftAll(ready.count);
   }

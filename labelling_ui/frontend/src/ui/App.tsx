@@ -3,9 +3,9 @@ import type { Config } from "../config";
 import type { Session } from "../session/session";
 import type { View } from "../session/view";
 import { Revealed } from "../reading/StepBody";
-import { readiness } from "../state/derived";
+import { readiness, rows } from "../state/derived";
 import { scoreOnRequest } from "../state/hints";
-import type { Action } from "../state/model";
+import type { Action, State } from "../state/model";
 import { text } from "../text";
 import { ActionBar, whatNext } from "./ActionBar";
 import { Announcer } from "./Announcer";
@@ -61,7 +61,7 @@ export function App({ config, session, view }: { config: Config; session: Sessio
     if (session.submit()) return;
     if (state) setSaid(`${text.submit.notYet} ${whatNext(state)}`);
     const ready = state && readiness(state);
-    if (ready && !ready.ready && ready.why === "left") {
+    if (ready && !ready.ready && ready.why !== "reason") {
       focusNext.current = "current";
       hands.act({ type: "go", step: ready.next });
     }
@@ -84,13 +84,17 @@ export function App({ config, session, view }: { config: Config; session: Sessio
         return hands.act({ type: "move", by: command.by });
       case "first_error":
       case "flag":
+      case "choose":
         return hands.act({ type: command.type, step });
       case "hint":
         setSaid(hintSaid(scoreOnRequest(state, step)));
         return hands.act({ type: "hint", step });
       case "undo":
       case "redo":
+      case "complete":
         return hands.act({ type: command.type });
+      case "own_step":
+        return writeOwn(state);
       case "comment":
         return hands.comment(step);
       case "mark":
@@ -126,6 +130,12 @@ export function App({ config, session, view }: { config: Config; session: Sessio
     focusNext.current = "current";
     session.goOn();
     clock.moved();
+  };
+  const writeOwn = (state: State) => {
+    const position = rows(state).find((row) => row.step.id === state.cursor)?.position ?? 0;
+    focusNext.current = `#own-${position}`;
+    if (state.scheme.choose_path) hands.act({ type: "write_own", position });
+    document.querySelector<HTMLElement>(`#own-${position}`)?.focus();
   };
 
   const leave = () => {

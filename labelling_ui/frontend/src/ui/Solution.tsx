@@ -1,4 +1,4 @@
-import { ownStepPosition, rows } from "../state/derived";
+import { ownStepsAt, rows, type Row } from "../state/derived";
 import { scoreInSight, scoreOnRequest } from "../state/hints";
 import { markOf, type Action, type State } from "../state/model";
 import { text } from "../text";
@@ -13,23 +13,30 @@ interface Props {
 }
 
 export function Solution({ state, commenting, act, onComment, onMark }: Props) {
-  const ownAt = ownStepPosition(state);
+  const shown = rows(state);
+  const ownAt = ownStepsAt(state);
+  // A step of the person's own stands below what was given at its position.
+  const holdsOwnStep = ({ position, candidate, main }: Row) =>
+    ownAt.includes(position) && (candidate ? candidate.number === candidate.of : main);
   return (
     <ol class="steps" aria-label={text.solution.title}>
-      {rows(state).map(({ step, position, main, reached }) => (
+      {shown.map((row) => (
         <StepRow
-          key={step.id}
-          step={step}
-          position={position}
-          main={main}
-          reached={reached}
-          mark={markOf(state.work, step.id)}
-          current={state.cursor === step.id}
-          commenting={commenting === step.id}
+          key={row.step.id}
+          step={row.step}
+          position={row.position}
+          main={row.main}
+          reached={row.reached}
+          way={row.candidate?.number ?? null}
+          ways={row.candidate?.of ?? 1}
+          taken={row.candidate?.taken ?? false}
+          mark={markOf(state.work, row.step.id)}
+          current={state.cursor === row.step.id}
+          commenting={commenting === row.step.id}
           errorTypes={state.scheme.error_types}
-          ownStep={main && position === ownAt ? (state.work.ownSteps[position] ?? "") : null}
-          score={main ? scoreInSight(state, position) : null}
-          mayAsk={state.cursor === step.id && scoreOnRequest(state, step.id) !== null}
+          ownStep={holdsOwnStep(row) ? (state.work.ownSteps[row.position] ?? "") : null}
+          score={row.main && !row.candidate ? scoreInSight(state, row.position) : null}
+          mayAsk={!row.candidate && state.cursor === row.step.id && scoreOnRequest(state, row.step.id) !== null}
           act={act}
           onComment={onComment}
           onMark={onMark}

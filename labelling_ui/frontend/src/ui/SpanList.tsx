@@ -36,7 +36,7 @@ function SpanFields({ step, mark, errorTypes, act, span, index }: Props & { span
         >
           <option value="">{text.spans.noType}</option>
           {errorTypes.map((type) => (
-            <option key={type}>{type}</option>
+            <option key={type.name}>{type.name}</option>
           ))}
         </select>
       )}

@@ -1,6 +1,6 @@
 import type { Term } from "../api/types";
-import { RichText } from "../reading/RichText";
 import { text } from "../text";
+import { OwnStep } from "./OwnStep";
 import { SpanList } from "./SpanList";
 import type { RowProps } from "./StepRow";
 
@@ -39,23 +39,6 @@ function CommentBox({ step, mark, label, act }: Props) {
         value={mark.comment}
         onInput={(event) => act({ type: "step_comment", step: step.id, value: event.currentTarget.value })}
       />
-    </label>
-  );
-}
-
-function OwnStep({ position, ownStep, act }: Props) {
-  if (ownStep === null) return null;
-  return (
-    <label class="field">
-      <span>{text.solution.ownStep}</span>
-      <textarea
-        id={`own-${position}`}
-        rows={2}
-        placeholder={text.solution.ownStepPlaceholder}
-        value={ownStep}
-        onInput={(event) => act({ type: "own_step", position, value: event.currentTarget.value })}
-      />
-      {/[$\\`]/.test(ownStep) && <RichText text={ownStep} />}
     </label>
   );
 }

@@ -16,6 +16,11 @@ export interface RowProps {
   position: number;
   main: boolean;
   reached: boolean;
+  /** Where the path is chosen: which of so many candidates of the position this is, from 1; else null. */
+  way: number | null;
+  ways: number;
+  /** The path goes on by this candidate. */
+  taken: boolean;
   mark: Mark;
   current: boolean;
   /** The comment box of this step is open. */
@@ -33,10 +38,11 @@ export interface RowProps {
 }
 
 export const StepRow = memo(function StepRow(props: RowProps) {
-  const { step, position, main, reached, mark, current, score, act } = props;
-  const label = main ? text.step(position + 1) : text.otherCompletion(position + 1);
+  const { step, position, main, reached, way, ways, taken, mark, current, score, act } = props;
+  const label = labelOf(props);
   const said = reached ? (mark.answer ? text.answers[mark.answer] : text.solution.unrated) : text.solution.notReached;
-  const classes = ["step", step.kind, main ? "" : "other", reached ? "" : "unreached", current ? "current" : ""];
+  const standing = [main ? "" : "other", reached ? "" : "unreached", way && ways > 1 ? "candidate" : "", taken ? "taken" : ""];
+  const classes = ["step", step.kind, ...standing, current ? "current" : ""];
   return (
     <li
       id={`step-${step.id}`}
@@ -48,7 +54,7 @@ export const StepRow = memo(function StepRow(props: RowProps) {
       onClick={(event) => current || placeOf(event.target) !== "page" || act({ type: "go", step: step.id })}
     >
       <span class="number" aria-hidden="true">
-        {main ? position + 1 : "↳"}
+        {main ? position + 1 : way ? "○" : "↳"}
       </span>
       <span class="said">{reached && <Said answer={mark.answer} />}</span>
       <div class="body">
@@ -71,6 +77,12 @@ export const StepRow = memo(function StepRow(props: RowProps) {
     </li>
   );
 });
+
+function labelOf({ position, main, way, ways, taken }: RowProps): string {
+  if (way === null || ways === 1) return main ? text.step(position + 1) : text.otherCompletion(position + 1);
+  const label = text.choosing.candidate(position + 1, way, ways);
+  return taken ? text.choosing.taken(label) : label;
+}
 
 function Said({ answer }: { answer: Answer | null }) {
   return answer ? <Sign answer={answer} /> : <span class="dot" aria-hidden="true" />;

@@ -2,10 +2,15 @@ import { text } from "../text";
 import type { RowProps } from "./StepRow";
 
 /** What can be done with the current step besides rating it. */
-export function StepTools({ step, main, mark, commenting, mayAsk, act, onComment, onMark }: RowProps) {
+export function StepTools({ step, main, way, taken, mark, commenting, mayAsk, act, onComment, onMark }: RowProps) {
   return (
     <div class="tools">
-      {main && (
+      {way !== null && (
+        <ToolButton keys="x" pressed={taken} title={text.choosing.takeHelp} onClick={() => act({ type: "choose", step: step.id })}>
+          {text.choosing.take}
+        </ToolButton>
+      )}
+      {way === null && main && (
         <ToolButton
           keys="e"
           title={text.solution.firstErrorHelp}

@@ -6,7 +6,7 @@ export type Command =
   | { type: "move"; by: number }
   | { type: "prompt"; prompt: "skip" }
   | { type: "panel"; panel: "guidelines" | "keys" }
-  | { type: "hint" | "first_error" | "flag" | "comment" | "error_type" | "reference" | "undo" | "redo" | "submit" | "leave" | "decide" | "search" | "mark" | "break" }
+  | { type: "hint" | "first_error" | "flag" | "comment" | "error_type" | "reference" | "undo" | "redo" | "submit" | "leave" | "decide" | "search" | "mark" | "break" | "choose" | "complete" | "own_step" }
   | { type: "select_word"; by: number; extend: boolean };
 
 export interface Press {
@@ -39,6 +39,9 @@ export const SHORTCUTS: readonly Shortcut[] = [
   { keys: ["3"], command: { type: "rate", answer: "bad" }, group: "rating", about: "bad" },
   { keys: ["4"], command: { type: "rate", answer: "unsure" }, group: "rating", about: "unsure" },
   { keys: ["e"], command: { type: "first_error" }, group: "rating", about: "first_error" },
+  { keys: ["x"], command: { type: "choose" }, group: "rating", about: "choose" },
+  { keys: ["o"], command: { type: "own_step" }, group: "rating", about: "own_step" },
+  { keys: ["n"], command: { type: "complete" }, group: "rating", about: "complete" },
   { keys: ["t"], command: { type: "error_type" }, group: "rating", about: "error_type" },
   { keys: ["j", "ArrowDown"], command: { type: "move", by: 1 }, group: "moving", about: "next" },
   { keys: ["k", "ArrowUp"], command: { type: "move", by: -1 }, group: "moving", about: "previous" },

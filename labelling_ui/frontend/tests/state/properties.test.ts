@@ -20,6 +20,7 @@ function randomTask(random: () => number) {
       stop_at_first_error: stops,
       rate_alternatives: random() < 0.6,
       ask_own_step: random() < 0.5,
+      choose_path: random() < 0.3,
       error_types: terms("slip", "wrong operation"),
       policy_clauses: terms("1.1", "1.2"),
       ask_progress: random() < 0.5,
@@ -42,9 +43,13 @@ function randomAction(state: State, random: () => number): Action {
   if (roll < 0.5) return { type: "flag", step };
   if (roll < 0.55) return { type: "step_comment", step, value: `note ${below(9)}` };
   if (roll < 0.6) return { type: "error_type", step, value: "slip" };
-  if (roll < 0.65) return { type: "own_step", position: position.position, value: random() < 0.5 ? "mine" : " " };
-  if (roll < 0.67) return { type: "stop", kind: random() < 0.5 ? "give_up" : "bad_problem", reason: "because" };
-  if (roll < 0.71) return { type: "continue" };
+  if (roll < 0.62) return { type: "choose", step };
+  if (roll < 0.63) return { type: "complete" };
+  if (roll < 0.64) return { type: "mark_span", step, start: 0, end: 1 + below(3) };
+  if (roll < 0.65) return { type: "onward" };
+  if (roll < 0.7) return { type: "own_step", position: position.position, value: random() < 0.5 ? "mine" : " " };
+  if (roll < 0.71) return { type: "stop", kind: random() < 0.5 ? "give_up" : "bad_problem", reason: "because" };
+  if (roll < 0.74) return { type: "continue" };
   if (roll < 0.76) return { type: "comment", value: "whole" };
   if (roll < 0.78) return { type: "dispute_reference" };
   if (roll < 0.84) return { type: "move", by: below(5) - 2 };
@@ -79,7 +84,31 @@ function everyState(check: (state: State, task: ReturnType<typeof sampleTask>, s
   }
 }
 
+/** What the server would refuse of a path that was chosen. */
+function problemsOfPath({ path, finish_reason: finish, reason }: Submission, state: State): string[] {
+  const wrong: string[] = [];
+  const say = (holds: boolean, what: string) => holds || wrong.push(what);
+  const { stop_at_first_error: stops } = state.scheme;
+  for (const [index, { position, chosen, own_text: own, ratings }] of path.entries()) {
+    const said = new Map(ratings.map((judgement) => [judgement.step, judgement]));
+    const taken = chosen === null ? null : said.get(chosen);
+    say(position === index, "positions out of order");
+    say(chosen === null || own === null, "both chosen and own");
+    say(chosen === null || (taken != null && taken.state !== "not_reached"), "chosen, and nothing said of it");
+    say(!(stops && taken?.rating === -1), "a bad step is gone on from");
+    const last = index === path.length - 1;
+    const gaveUp = finish === "give_up" || finish === "bad_problem";
+    const endsBad = finish === "found_error" && stops && last && ratings.every((one) => one.rating === -1);
+    say(chosen !== null || own !== null || (last && gaveUp) || endsBad, "a gap in the path");
+  }
+  const bad = path.some(({ chosen, ratings }) => ratings.some((one) => one.rating === -1 && (one.step === chosen || stops)));
+  say(finish !== "found_error" || bad, "found_error without an error");
+  say(finish === "solution" || finish === "found_error" || reason !== "", "a stop without a reason");
+  return wrong;
+}
+
 function problemsOf(submission: Submission, state: State): string[] {
+  if (state.scheme.choose_path) return problemsOfPath(submission, state);
   const wrong: string[] = [];
   const say = (holds: boolean, what: string) => holds || wrong.push(what);
   const { stop_at_first_error: stops } = state.scheme;
@@ -150,7 +179,9 @@ describe("whatever the person does", () => {
       const submission = toSubmission(task, state, "id");
       expect(submission !== null, `seed ${seed}`).toBe(readiness(state).ready);
       if (submission) expect(problemsOf(submission, state), `seed ${seed}`).toEqual([]);
-      if (!state.work.stop) expect(submission === null, `seed ${seed}`).toBe(left(state).length > 0 || askedAtError(state) !== null);
+      if (!state.work.stop && !state.scheme.choose_path) {
+        expect(submission === null, `seed ${seed}`).toBe(left(state).length > 0 || askedAtError(state) !== null);
+      }
     });
   });
 

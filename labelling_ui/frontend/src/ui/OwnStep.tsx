@@ -1,0 +1,26 @@
+import { RichText } from "../reading/RichText";
+import { text } from "../text";
+import type { RowProps } from "./StepRow";
+
+/** A step in the person's own words: what the wrong one should have said, or a way on of their own. */
+export function OwnStep({ position, way, ownStep, act }: Pick<RowProps, "position" | "way" | "ownStep" | "act">) {
+  if (ownStep === null) return null;
+  const onKeyDown = (event: KeyboardEvent) => {
+    const leaves = event.key === "Escape" || (event.key === "Enter" && (event.ctrlKey || event.metaKey));
+    if (leaves && way !== null) act({ type: "onward" });
+  };
+  return (
+    <label class="field own">
+      <span>{way === null ? text.solution.ownStep : text.choosing.ownStep}</span>
+      <textarea
+        id={`own-${position}`}
+        rows={2}
+        placeholder={text.solution.ownStepPlaceholder}
+        value={ownStep}
+        onInput={(event) => act({ type: "own_step", position, value: event.currentTarget.value })}
+        onKeyDown={onKeyDown}
+      />
+      {/[$\\`]/.test(ownStep) && <RichText text={ownStep} />}
+    </label>
+  );
+}
