@@ -1,7 +1,10 @@
+import { createContext } from "preact";
+import { useContext } from "preact/hooks";
 import type { StepKind } from "../api/types";
 import { text } from "../text";
 
-const PATHS: Record<Exclude<StepKind, "reasoning">, string> = {
+const PATHS: Record<StepKind, string> = {
+  reasoning: "M2.5 3h11v8H7.5L4.5 13.5V11h-2Z",
   plan: "M3 4h1.5M3 8h1.5M3 12h1.5M7 4h6M7 8h6M7 12h6",
   tool_call: "M3 4l4 4-4 4M8.5 12H13",
   observation: "M1.8 8S4 3.8 8 3.8 14.2 8 14.2 8 12 12.2 8 12.2 1.8 8 1.8 8ZM8 10a2 2 0 1 0 0-4 2 2 0 0 0 0 4Z",
@@ -9,15 +12,25 @@ const PATHS: Record<Exclude<StepKind, "reasoning">, string> = {
   answer: "M3.5 14V2.5h8L9.8 5.6l1.7 3.2h-8",
 };
 
-/** What a step of an agent is, by sign and word; reasoning goes without. */
+const AGENTS: readonly StepKind[] = ["plan", "tool_call", "observation", "edit"];
+
+/** Whether a solution is an agent's run: then what it says is a message among other things that it does. */
+export const InRun = createContext(false);
+
+export function isRun(kinds: Iterable<StepKind>): boolean {
+  return [...kinds].some((kind) => AGENTS.includes(kind));
+}
+
+/** What a step is, by sign and word; the reasoning of a solution that is nothing else goes without. */
 export function KindTag({ kind }: { kind: StepKind }) {
-  if (kind === "reasoning") return null;
+  const inRun = useContext(InRun);
+  if (kind === "reasoning" && !inRun) return null;
   return (
     <span class="kind">
       <svg viewBox="0 0 16 16" width="13" height="13" aria-hidden="true">
         <path d={PATHS[kind]} />
       </svg>
-      {text.kinds[kind]}
+      {kind === "reasoning" ? text.reading.message : text.kinds[kind]}
     </span>
   );
 }

@@ -1,13 +1,35 @@
-import { createContext } from "preact";
-import { useContext, useRef } from "preact/hooks";
-import type { Step } from "../api/types";
+import { createContext, type ComponentChildren } from "preact";
+import { useContext, useMemo, useRef } from "preact/hooks";
+import type { Step, StepPosition } from "../api/types";
 import { Drawn } from "./Drawn";
-import { KindTag } from "./KindTag";
+import { InRun, isRun, KindTag } from "./KindTag";
 import { useNear, useTellDrawn } from "./near";
 import { StepText } from "./StepText";
 
-/** What of the solution has to be seen, even where it would be folded: a step's text up to an offset. */
-export const Revealed = createContext<{ step: number; to: number } | null>(null);
+/** A step's text up to an offset. */
+interface Stretch {
+  step: number;
+  to: number;
+}
+
+const Revealed = createContext<Stretch | null>(null);
+
+interface ReadingProps {
+  steps: readonly StepPosition[];
+  /** What has to be seen, even where it would be folded. */
+  revealed: Stretch | null;
+  children: ComponentChildren;
+}
+
+/** What the steps within are read as: those of this solution. */
+export function Reading({ steps, revealed, children }: ReadingProps) {
+  const run = useMemo(() => isRun(steps.flatMap((entry) => entry.alternatives.map((step) => step.kind))), [steps]);
+  return (
+    <InRun.Provider value={run}>
+      <Revealed.Provider value={revealed}>{children}</Revealed.Provider>
+    </InRun.Provider>
+  );
+}
 
 const FAR_CHARS = 1_000;
 

@@ -21,13 +21,15 @@ function watch(element: Element, told: Watch): () => void {
   return () => observer?.unobserve(element);
 }
 
-/** Whether an element is on the screen or not far from it. What somebody has unfolded stays near. */
+/** Whether the step that an element belongs to is on the screen or not far from it. What somebody has unfolded stays near. */
 export function useNear(element: RefObject<HTMLElement | null>): boolean {
   const [near, setNear] = useState(false);
   useLayoutEffect(() => {
-    const { top, bottom } = element.current!.getBoundingClientRect();
+    // Not the element itself: the browser skips what is in a step off the screen, and asking for it would lay it out.
+    const step = element.current!.closest(".step") ?? element.current!;
+    const { top, bottom } = step.getBoundingClientRect();
     setNear(bottom > -AHEAD_PX && top < innerHeight + AHEAD_PX);
-    return watch(element.current!, (now) => setNear(now || element.current?.querySelector("[data-open]") != null));
+    return watch(step, (now) => setNear(now || step.querySelector("[data-open]") !== null));
   }, []);
   return near;
 }

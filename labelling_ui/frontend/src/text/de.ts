@@ -294,6 +294,7 @@ export const de: Catalogue = {
     showRest: (chars) => `Die übrigen ${count(chars, "Zeichen", "Zeichen")} zeigen`,
     showLines: (lines) => `Alle ${count(lines, "Zeile", "Zeilen")} zeigen`,
     showAll: (chars) => `Alle ${count(chars, "Zeichen", "Zeichen")} zeigen`,
+    message: "Mitteilung",
     image: "Bild",
     imageElsewhere: "Bild, nicht geladen:",
     call: (tool: string) => `Aufruf von ${tool}`,

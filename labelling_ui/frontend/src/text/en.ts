@@ -293,6 +293,7 @@ export const en = {
     showRest: (chars: number) => `Show the other ${count(chars, "character")}`,
     showLines: (lines: number) => `Show all ${count(lines, "line")}`,
     showAll: (chars: number) => `Show all ${count(chars, "character")}`,
+    message: "Message",
     image: "Image",
     imageElsewhere: "Image, not loaded:",
     call: (tool: string) => `Call of ${tool}`,

@@ -2,7 +2,7 @@ import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/ho
 import type { Config } from "../config";
 import type { Session } from "../session/session";
 import type { View } from "../session/view";
-import { Revealed } from "../reading/StepBody";
+import { Reading } from "../reading/StepBody";
 import { readiness, rows } from "../state/derived";
 import { scoreOnRequest } from "../state/hints";
 import type { Action, State } from "../state/model";
@@ -223,9 +223,9 @@ export function App({ config, session, view }: { config: Config; session: Sessio
             />
             <section class="solution" aria-label={text.solution.title} data-next={view.nextInHand ? "in-hand" : "awaited"}>
               {searching && <SearchBar search={search} onClose={leave} />}
-              <Revealed.Provider value={search.hits[search.at] ?? null}>
+              <Reading steps={state.steps} revealed={search.hits[search.at] ?? null}>
                 <Solution key={lease} state={state} commenting={commenting} act={hands.act} onComment={hands.comment} onMark={marking.mark} />
-              </Revealed.Provider>
+              </Reading>
               <ActionBar
                 state={state}
                 skipping={skipping}

@@ -1,0 +1,118 @@
+"""Texts of files as the workbench draws them: agent runs, hostile texts, long solutions, search."""
+
+from collections.abc import Callable
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from annotation.models import Step, StepKind
+from tests.factories import MembershipFactory, QueueItemFactory
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+PIXEL = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
+
+
+@pytest.fixture
+def read(page_for: Callable[..., Page]) -> Callable[[list[tuple[str, str]]], Page]:
+    """The workbench with a solution of these steps, each a kind and a text."""
+
+    def read(steps: list[tuple[str, str]]) -> Page:
+        item = QueueItemFactory(solution__steps=[text for _, text in steps])
+        for position, (kind, _) in enumerate(steps):
+            Step.objects.filter(solution=item.solution, position=position).update(kind=kind)
+        page = page_for(MembershipFactory(project=item.project).user)
+        page.goto(f"/p/{item.project.slug}/label/")
+        expect(page.locator(".step")).to_have_count(len(steps))
+        page.wait_for_load_state("networkidle")  # no request outlives the test into the next one's database
+        return page
+
+    return read
+
+
+def test_an_agent_run_shows_plan_message_call_observation_and_edit_as_different_things(
+    read: Callable[[list[tuple[str, str]]], Page],
+) -> None:
+    page = read(
+        [
+            (StepKind.PLAN, "- read the file\n- fix it"),
+            (StepKind.REASONING, "Let me see."),
+            (StepKind.TOOL_CALL, 'I look.\nBash({"command": "cat a.py\\nls", "timeout": 5})'),
+            (StepKind.OBSERVATION, "\n".join(f"line {n} of the file" for n in range(1, 101))),
+            (StepKind.EDIT, 'Edit({"file_path": "a.py", "old_string": "x = 1\\ny = 2", "new_string": "x = 1\\ny = 3"})'),
+            (StepKind.ANSWER, "Done: $y = 3$."),
+        ]
+    )
+    kinds = page.locator(".step .kind")
+    expect(kinds).to_have_text(["Plan", "Message", "Tool call", "Observation", "Edit", "Answer"])
+    call = page.get_by_role("region", name="Call of Bash")
+    expect(call.locator("dt")).to_have_text(["command", "timeout"])
+    expect(call.locator(".line")).to_have_text(["cat a.py", "ls"])
+    observation = page.locator(".step.observation")
+    expect(observation).not_to_contain_text("line 100 of the file")
+    edit = page.locator(".step.edit")
+    expect(edit.locator(".line.removed")).to_have_text("-y = 2")
+    expect(edit.locator(".line.added")).to_have_text("+y = 3")
+    observation.get_by_role("button", name="Show all 100 lines").click()
+    expect(observation).to_contain_text("line 100 of the file")
+
+
+def test_search_goes_to_what_is_folded_away_and_marks_it(read: Callable[[list[tuple[str, str]]], Page]) -> None:
+    page = read(
+        [
+            (StepKind.REASONING, "We look for the **needle** in it."),
+            (StepKind.OBSERVATION, "\n".join(["hay"] * 90 + ["a needle here"])),
+        ]
+    )
+    page.keyboard.press("/")
+    page.keyboard.type("NEEDLE")
+    bar = page.get_by_role("search")
+    expect(bar).to_contain_text("1 of 2")
+    expect(page.locator(".step").nth(0)).to_have_class("step reasoning current")
+    page.keyboard.press("Enter")
+    expect(bar).to_contain_text("2 of 2")
+    expect(page.locator(".step.observation.current")).to_contain_text("a needle here")
+    expect(page.locator(".map .found")).to_have_count(2)
+    marked = page.evaluate("[...CSS.highlights.get('found-here')].map(String)")
+    assert marked == ["needle"]
+    page.keyboard.press("Escape")
+    expect(bar).to_have_count(0)
+    expect(page.locator(".step.observation.current")).to_be_focused()
+    assert page.evaluate("CSS.highlights.has('found-here')") is False
+
+
+def test_nothing_that_a_text_names_is_loaded_run_or_followed(read: Callable[[list[tuple[str, str]]], Page]) -> None:
+    asked: list[str] = []
+    hostile = [
+        "![a](https://example.org/a.png) ![b](//example.org/b.png) [c](javascript:alert(1)) <https://example.org/d>",
+        f"![mine](data:image/png;base64,{PIXEL}) ![no](data:image/svg+xml;base64,PHN2Zz4=)",
+        "<script>document.title='x'</script><style>body{display:none}</style><iframe src=https://example.org></iframe>",
+        "$\\includegraphics{https://example.org/e.png}$ $\\href{https://example.org}{x}$ $\\htmlStyle{color:red}{x}$",
+        "```python\nprint('</code><img src=https://example.org/f.png onerror=alert(1)>')\n```",
+    ]
+    page = read([(StepKind.REASONING, text) for text in hostile])
+    page.on("request", lambda request: asked.append(request.url))
+    page.on("dialog", lambda dialog: asked.append(dialog.message))
+    page.reload()
+    expect(page.locator(".step")).to_have_count(len(hostile))
+    expect(page.locator(".step .hljs-built_in")).to_have_text("print")
+    page.wait_for_load_state("networkidle")
+    texts = page.locator(".step .text")
+    expect(texts.locator("a, script, style, iframe")).to_have_count(0)
+    expect(texts.locator("img")).to_have_attribute("alt", "mine")
+    expect(texts.nth(0)).to_contain_text("https://example.org/a.png")
+    expect(texts.nth(2)).to_contain_text("<iframe src=https://example.org></iframe>")
+    assert [address for address in asked if "example.org" in address or "alert" in address] == []
+
+
+def test_only_steps_near_the_screen_are_typeset_and_the_others_as_one_comes_to_them(
+    read: Callable[[list[tuple[str, str]]], Page],
+) -> None:
+    page = read([(StepKind.REASONING, f"Step number {n}: $x_{{{n}}} = {n}$.") for n in range(300)])
+    expect(page.locator(".step").first.locator(".katex")).to_be_visible()
+    assert 0 < page.locator(".step .katex").count() < 150
+    last = page.locator(".step").last
+    expect(last).to_contain_text("Step number 299: $x_{299} = 299$.")
+    last.scroll_into_view_if_needed()
+    expect(last.locator(".katex")).to_be_visible()
+    expect(page.locator(".step").first.locator(".katex")).to_have_count(0)
