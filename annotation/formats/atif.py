@@ -9,6 +9,7 @@ from typing import Any, BinaryIO, Literal
 
 import msgspec
 
+from annotation.formats.parts import Content, text_of
 from annotation.formats.reading import Numbered, Unreadable, read_documents
 from annotation.formats.record import Completion, Record
 from annotation.formats.tool_calls import call_text, step_text
@@ -17,13 +18,6 @@ from annotation.formats.tool_calls import call_text, step_text
 class _Call(msgspec.Struct):
     function_name: str
     arguments: Any = None
-
-
-class _Part(msgspec.Struct):
-    text: str = ""
-
-
-Content = str | list[_Part] | None
 
 
 class _Result(msgspec.Struct):
@@ -74,7 +68,7 @@ def _record(value: Any) -> Record:
     if start is None:
         raise Unreadable("steps", "no user asks for anything")
     return Record(
-        problem=_text(run.steps[start].message),
+        problem=text_of(run.steps[start].message),
         positions=[[completion] for step in run.steps[start + 1 :] for completion in _completions(step)],
         external_id=run.session_id,
         generator=" ".join(part for part in (run.agent.name, run.agent.model_name) if part),
@@ -83,7 +77,7 @@ def _record(value: Any) -> Record:
 
 
 def _completions(step: _Step) -> Iterator[Completion]:
-    said = _text(step.message)
+    said = text_of(step.message)
     if step.source != "agent":
         if said:
             yield Completion(said, kind="observation")
@@ -94,9 +88,5 @@ def _completions(step: _Step) -> Iterator[Completion]:
         calls = [call_text(call.function_name, call.arguments) for call in step.tool_calls]
         yield Completion("\n".join(calls), kind="tool_call")
     for result in step.observation.results if step.observation else []:
-        if seen := _text(result.content):
+        if seen := text_of(result.content):
             yield Completion(seen, kind="observation")
-
-
-def _text(content: Content) -> str:
-    return "".join(part.text for part in content) if isinstance(content, list) else content or ""

@@ -12,6 +12,7 @@ from typing import Any, BinaryIO, Literal
 import msgspec
 
 from annotation.formats.given import index_in, rated_label, step_ratings
+from annotation.formats.parts import Content, text_of
 from annotation.formats.reading import Numbered, Unreadable, read_records
 from annotation.formats.record import Completion, Record, RecordAnnotation, StepKind, as_given
 from annotation.formats.tool_calls import call_text, step_text
@@ -28,13 +29,9 @@ class _Call(msgspec.Struct):
     function: _Function
 
 
-class _Part(msgspec.Struct):
-    text: str = ""
-
-
 class _Message(msgspec.Struct):
     role: Literal["system", "developer", "user", "assistant", "tool", "function"]
-    content: str | list[_Part] | None = None
+    content: Content = None
     tool_calls: list[_Call] | None = None
     name: str | None = None
 
@@ -68,7 +65,7 @@ def record_of(value: Any) -> Record:
     labels = _labels(line, start)
     kinds = [_kind(message, number == len(steps)) for number, message in enumerate(steps, start=1)]
     return Record(
-        problem=_text(line.messages[start]),
+        problem=text_of(line.messages[start].content),
         positions=[[Completion(_step(message), kind=kind)] for message, kind in zip(steps, kinds, strict=True)],
         final_answer_correct={1: True, -1: False}.get(line.final_label or 0),
         extra={key: value[key] for key in value if key != "step_labels"},
@@ -93,14 +90,9 @@ def _labels(line: _Line, start: int) -> list[int | None] | None:
     return ratings
 
 
-def _text(message: _Message) -> str:
-    content = message.content
-    return "".join(part.text for part in content) if isinstance(content, list) else content or ""
-
-
 def _step(message: _Message) -> str:
     calls = [call_text(call.function.name, call.function.arguments) for call in message.tool_calls or []]
-    return step_text(_text(message), calls) or "(empty message)"
+    return step_text(text_of(message.content), calls) or "(empty message)"
 
 
 def _kind(message: _Message, last: bool) -> StepKind:

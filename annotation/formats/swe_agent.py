@@ -11,6 +11,7 @@ from typing import Any, BinaryIO
 
 import msgspec
 
+from annotation.formats.parts import Content, text_of
 from annotation.formats.provenance import Provenance
 from annotation.formats.reading import Numbered, Unreadable, read_documents
 from annotation.formats.record import Completion, Record, StepKind
@@ -19,20 +20,16 @@ from annotation.formats.tool_calls import step_text
 _EDITING = re.compile(r"^\s*(?:edit|str_replace_editor\s+(?:create|str_replace|insert)|create|insert)\b")
 
 
-class _Part(msgspec.Struct):
-    text: str = ""
-
-
 class _Turn(msgspec.Struct):
     action: str | None = None
-    observation: str | list[_Part] | None = None
+    observation: Content = None
     thought: str | None = None
     response: str | None = None
 
 
 class _Message(msgspec.Struct):
     role: str
-    content: str | list[_Part] | None = None
+    content: Content = None
     is_demo: bool = False
 
 
@@ -94,7 +91,7 @@ def _steps(run: _Run) -> Iterator[Completion]:
         if action:
             kind: StepKind = "edit" if _EDITING.match(action) else "tool_call"
             yield Completion(action, kind=kind)
-        if seen := _text(turn.observation).strip():
+        if seen := text_of(turn.observation).strip():
             yield Completion(seen, kind="observation")
     if isinstance(run.info.submission, str) and run.info.submission.strip():
         yield Completion(run.info.submission, kind="answer")
@@ -105,7 +102,7 @@ def _problem(run: _Run, settings: dict[str, Any]) -> str:
     told = run.problem_statement or _inner(settings, "problem_statement", "text")
     if isinstance(told, str) and told.strip():
         return told
-    asked = (_text(one.content) for one in run.history if one.role == "user" and not one.is_demo)
+    asked = (text_of(one.content) for one in run.history if one.role == "user" and not one.is_demo)
     return next((text for text in asked if text.strip()), "")
 
 
@@ -125,7 +122,3 @@ def _inner(settings: dict[str, Any], *keys: str) -> Any:
     for key in keys:
         value = value.get(key) if isinstance(value, dict) else None
     return value
-
-
-def _text(content: str | list[_Part] | None) -> str:
-    return "".join(part.text for part in content) if isinstance(content, list) else content or ""

@@ -39,7 +39,10 @@ def test_an_agent_run_shows_plan_message_call_observation_and_edit_as_different_
             (StepKind.REASONING, "Let me see."),
             (StepKind.TOOL_CALL, 'I look.\nBash({"command": "cat a.py\\nls", "timeout": 5})'),
             (StepKind.OBSERVATION, "\n".join(f"line {n} of the file" for n in range(1, 101))),
-            (StepKind.EDIT, 'Edit({"file_path": "a.py", "old_string": "x = 1\\ny = 2", "new_string": "x = 1\\ny = 3"})'),
+            (
+                StepKind.EDIT,
+                'Edit({"file_path": "a.py", "old_string": "x = 1\\ny = 2", "new_string": "x = 1\\ny = 3"})',
+            ),
             (StepKind.ANSWER, "Done: $y = 3$."),
         ]
     )

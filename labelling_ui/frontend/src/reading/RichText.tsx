@@ -5,16 +5,16 @@ import { text as words } from "../text";
 import { parse, type Block } from "./blocks";
 import { Code } from "./Code";
 import { Drawn } from "./Drawn";
+import { foldAt } from "./folding";
 import { formula, katexLoaded } from "./formulas";
+import { isImage } from "./images";
 import type { Inline } from "./inlines";
 import { useArrival } from "./loading";
 import type { Formula } from "./maths";
 import { Unfold } from "./Unfold";
 
-const FOLD_CHARS = 6_000;
 // A browser may break a line between a formula and the full stop after it, unless these are joined.
 const JOINER = "\u2060";
-const IMAGE_DATA = /^data:image\/(?:png|jpeg|gif|webp|avif);base64,[A-Za-z0-9+/]+=*$/;
 const LONGEST_ADDRESS = 60;
 
 /** A text from a file, typeset. Nothing in it is taken as HTML; formulas come from KaTeX, which escapes them. */
@@ -36,16 +36,6 @@ export const RichText = memo(function RichText({ text, unfoldTo = 0 }: { text: s
     </div>
   );
 });
-
-/** Where a long text is folded: behind a paragraph or a line where one ends not far before the limit. */
-export function foldAt(text: string): number {
-  if (text.length <= FOLD_CHARS * 1.25) return text.length;
-  for (const edge of ["\n\n", "\n", " "]) {
-    const found = text.lastIndexOf(edge, FOLD_CHARS);
-    if (found > FOLD_CHARS / 2) return found;
-  }
-  return FOLD_CHARS;
-}
 
 function BlockView({ block, unfoldTo }: { block: Block; unfoldTo: number }) {
   switch (block.type) {
@@ -158,7 +148,7 @@ function AddressView({ text, from }: { text: string; from: number }) {
 /** An image that came with the file as data is shown; one from elsewhere is told of. */
 function ImageView({ alt, address }: Extract<Inline, { type: "image" }>) {
   const place = { "data-from": alt.from, "data-to": address.from + address.text.length };
-  if (IMAGE_DATA.test(address.text)) {
+  if (isImage(address.text)) {
     return <img class="picture" src={address.text} alt={alt.text || words.reading.image} {...place} />;
   }
   return (

@@ -3,6 +3,7 @@ import { useMemo } from "preact/hooks";
 import type { StepKind } from "../api/types";
 import { isUnified } from "./changes";
 import { Code } from "./Code";
+import { imagesIn } from "./images";
 import { jsonLines } from "./json";
 import { linesIn } from "./lines";
 import { RichText } from "./RichText";
@@ -24,6 +25,7 @@ export const StepText = memo(function StepText({ text, kind, unfoldTo }: Props) 
       if (isUnified(text)) return <Output text={text} language="diff" unfoldTo={unfoldTo} />;
       return <ToolCalls text={text} language="" unfoldTo={unfoldTo} />;
     case "observation":
+      if (imagesIn(text).length > 0) return <RichText text={text} unfoldTo={unfoldTo} />;
       return <Output text={text} language={isUnified(text) ? "diff" : ""} unfoldTo={unfoldTo} />;
     default:
       return <RichText text={text} unfoldTo={unfoldTo} />;

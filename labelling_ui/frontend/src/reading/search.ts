@@ -1,3 +1,4 @@
+import { imagesIn } from "./images";
 import type { Place } from "./places";
 
 /** A place in the text of a step where what was looked for stands. */
@@ -14,7 +15,9 @@ export function find(steps: readonly { id: number; text: string }[], sought: str
   const pattern = new RegExp(words.map((word) => word.replace(/[\\^$.*+?()[\]{}|/]/g, "\\$&")).join("\\s+"), "giu");
   const hits: Hit[] = [];
   for (const { id, text } of steps) {
+    const images = imagesIn(text);
     for (const match of text.matchAll(pattern)) {
+      if (images.some(({ from, to }) => from < match.index && match.index < to)) continue;
       hits.push({ step: id, from: match.index, to: match.index + match[0].length });
       if (hits.length >= MOST_HITS) return hits;
     }
