@@ -17,6 +17,7 @@ const ENVIRONMENT =
   /\\begin\{((?:equation|align|alignat|aligned|alignedat|gather|gathered|multline|eqnarray|split|array|tabular|(?:[bpvBV]|small)?matrix|[dr]?cases)\*?)\}/y;
 const DEEPEST_ENVIRONMENT = 20;
 const LONGEST_IN_LINE = 2_000;
+const LONGEST_GROUP = 600;
 
 /** Commands that models write without any delimiter, with how many braced arguments they take. */
 const BARE: Record<string, number> = {
@@ -101,7 +102,7 @@ function bareAt(source: Source, at: number): Formula | null {
 function groupEnd(text: string, at: number, open: string, close: string): number | null {
   if (text[at] !== open) return null;
   let depth = 0;
-  for (let i = at; i < text.length && i < at + LONGEST_IN_LINE; i += 1) {
+  for (let i = at; i < text.length && i < at + LONGEST_GROUP; i += 1) {
     if (text[i] === "\\") i += 1;
     else if (text[i] === open) depth += 1;
     else if (text[i] === close && --depth === 0) return i + 1;
