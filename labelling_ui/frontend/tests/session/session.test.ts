@@ -82,6 +82,69 @@ describe("flow", () => {
     expect(here.view.task?.lease.id).toBe(3);
   });
 
+  it("fetches as many ahead as the project says, and none more", async () => {
+    const server = new FakeServer(tasks(9), 3);
+    const here = await page(server, new FakeBrowser(), null, 3);
+    here.session.start();
+    await settled();
+    expect(server.calls.filter((call) => call === "claim")).toHaveLength(4);
+    server.online = false;
+    for (const lease of [1, 2, 3, 4]) {
+      expect(here.view.task?.lease.id).toBe(lease);
+      here.session.dispatch({ type: "first_error", step: 0 });
+      here.session.submit();
+    }
+    expect(here.view.task).toBeNull();
+    await settled();
+    server.online = true;
+    here.session.wake();
+    await settled();
+    expect(server.accepted.size).toBe(4);
+    expect(here.view.task?.lease.id).toBe(5);
+  });
+
+  it("lets go of a solution fetched ahead that is another's by now, and fetches one for it", async () => {
+    const server = new FakeServer(tasks(4), 2);
+    const here = await page(server, new FakeBrowser(), null, 2);
+    here.session.start();
+    await settled();
+    server.endedLeases.add(2);
+    await server.release(2, "");
+    await here.session.heartbeat();
+    await settled();
+    for (const lease of [1, 3, 4]) {
+      expect(here.view.task?.lease.id).toBe(lease);
+      here.session.dispatch({ type: "first_error", step: 0 });
+      here.session.submit();
+    }
+  });
+
+  it("keeps a solution for its time from the last sign of life", async () => {
+    const here = await page(new FakeServer(tasks(1)));
+    here.session.start();
+    await settled();
+    const began = Date.now();
+    expect(here.view.heldUntil).toBe(began + 30 * 60_000);
+    await vi.advanceTimersByTimeAsync(60_000);
+    await here.session.heartbeat();
+    expect(here.view.heldUntil).toBe(began + 31 * 60_000);
+  });
+
+  it("counts a sitting's work, time and breaks", async () => {
+    const here = await page(new FakeServer(tasks(2)));
+    here.session.start();
+    await settled();
+    here.session.dispatch({ type: "spend", ms: 40_000 }, { type: "first_error", step: 0 });
+    here.session.aim(1);
+    here.session.submit();
+    expect(here.view.sitting).toMatchObject({ done: 1, goal: 1, workedMs: 40_000, proposal: "goal" });
+    here.session.rest();
+    expect(here.session.resting).toBe(true);
+    expect(here.view.sitting.restingSince).toBe(Date.now());
+    here.session.goOn();
+    expect(here.view.sitting).toMatchObject({ proposal: null, restingSince: null });
+  });
+
   it("does not submit unfinished work", async () => {
     const here = await page(new FakeServer(tasks(1)));
     here.session.start();

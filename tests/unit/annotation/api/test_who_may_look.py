@@ -1,5 +1,7 @@
 """Who may read what over the API: as on the pages."""
 
+from urllib.parse import quote
+
 import pytest
 from rest_framework.test import APIClient
 
@@ -91,3 +93,14 @@ def test_nobody_deletes_a_project_and_who_tries_is_on_record(project):
     assert Project.objects.filter(pk=project.pk).exists()
     tried = AuditEntry.objects.filter(project=project, action="project.delete_refused").order_by("pk")
     assert [entry.by for entry in tried] == people
+
+
+@pytest.mark.parametrize(
+    ("page_of", "status", "code"), [("zoë", 200, None), ("ann", 401, "another_person"), (None, 200, None)]
+)
+def test_a_page_of_one_person_gets_nothing_for_another(page_of, status, code):
+    person = MembershipFactory(user=UserFactory(username="zoë"))
+    client = APIClient(headers={} if page_of is None else {"X-Stepmark-Person": quote(page_of)})
+    client.force_login(person.user)
+    answer = client.get(f"/api/v1/projects/{person.project.slug}/my-progress/")
+    assert (answer.status_code, answer.json().get("code")) == (status, code)
