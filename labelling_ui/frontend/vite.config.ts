@@ -14,5 +14,5 @@ export default defineConfig({
     target: "es2022",
     rollupOptions: { input: ["src/main.tsx", "src/reading/page.tsx"] },
   },
-  test: { include: ["tests/**/*.test.ts"], environment: "node" },
+  test: { include: ["tests/**/*.test.ts"], environment: "node", testTimeout: 60_000 },
 });

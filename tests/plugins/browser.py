@@ -36,7 +36,7 @@ QUIET = [
     "--no-pings",
 ]
 
-WAIT_MS = 60_000  # playwright's own five seconds may pass before a machine with other work has drawn a page
+WAIT_MS = 60_000  # playwright's own five and thirty seconds may pass before a machine with other work has drawn a page
 expect.set_options(timeout=WAIT_MS)
 
 
@@ -98,6 +98,7 @@ def page_for(
 
     def page_for(user: AbstractBaseUser, **context: Any) -> Page:
         page: Page = new_context(**context).new_page()
+        page.context.set_default_timeout(WAIT_MS)
         sign_in(page, user)
         return page
 

@@ -37,6 +37,7 @@ export class KeptStorage implements Storage {
   private readonly gone = new Set<string>();
   private failing = false;
   private writing = false;
+  private timer: ReturnType<typeof setTimeout> | undefined;
   private readonly backoff = new Backoff(RETRY_AFTER_MS);
 
   constructor(private readonly parts: Parts) {
@@ -80,6 +81,7 @@ export class KeptStorage implements Storage {
   async flush(): Promise<void> {
     if (this.writing) return;
     this.writing = true;
+    clearTimeout(this.timer);
     const failedBefore = this.failing;
     try {
       this.known ??= await this.load();
@@ -88,7 +90,7 @@ export class KeptStorage implements Storage {
       this.failing = false;
     } catch {
       this.failing = true;
-      setTimeout(() => void this.flush(), this.backoff.next());
+      this.timer = setTimeout(() => void this.flush(), this.backoff.next());
     }
     this.writing = false;
     if (this.failing || failedBefore) this.parts.onChange();
