@@ -29,11 +29,12 @@ ON CONFLICT (lease_id) DO NOTHING
 def draw(membership: Membership, taken: Taken, *, now: datetime) -> None:
     """Decide at random, for this person and this solution, between a hint and the blind arm.
 
-    Nothing is drawn, and nothing shown, where the project's policy asks for no hint here or the solution has no stored
-    score of the champion. The caller holds the membership's lock.
+    Nothing is drawn, and nothing shown, where the project's policy asks for no hint here, the solution has no stored
+    score of the champion, or people choose the way themselves: scores are of the steps along the solution as it came.
+    The caller holds the membership's lock.
     """
-    policy = membership.project.policies.hints
-    if not policy.share or membership.role not in policy.roles:
+    policy, scheme = membership.project.policies.hints, membership.project.label_scheme
+    if not policy.share or membership.role not in policy.roles or scheme.choose_path:
         return
     fetch_all(
         DRAW,

@@ -16,6 +16,8 @@ from labelling_ui.pages.gold import may_be_gold
 from labelling_ui.pages.listing import Column, Filters, Listing, respond
 from labelling_ui.pages.people import PersonField
 
+HINTED = [("shown", _("shown")), ("blind", _("not shown, as it was drawn"))]
+
 
 class OwnLabelFilters(Filters):
     finish_reason = forms.MultipleChoiceField(
@@ -39,6 +41,7 @@ class LabelFilters(OwnLabelFilters):
     source = forms.ChoiceField(choices=[words.ALL, *words.SOURCES], required=False, label=_("Source"))
     lane = forms.ChoiceField(choices=[words.ALL, *words.LANES], required=False, label=_("Lane"))
     generation = forms.IntegerField(required=False, min_value=0, label=_("Generation"))
+    hint = forms.ChoiceField(choices=[words.ALL, *HINTED], required=False, label=_("Model’s scores"))
     solution = forms.IntegerField(required=False, min_value=1, widget=forms.HiddenInput)
     batch = forms.ModelChoiceField(LabelBatch.objects.none(), required=False, widget=forms.HiddenInput)
 
@@ -49,7 +52,7 @@ class LabelFilters(OwnLabelFilters):
         "solution": "solution",
         "generation": "item__generation__number",
     }
-    field_order = ("annotator", "source", "lane", "generation", "since", "until", "finish_reason")
+    field_order = ("annotator", "source", "lane", "generation", "hint", "since", "until", "finish_reason")
 
     def __init__(self, *args: Any, project: Project, **named: Any) -> None:
         super().__init__(*args, **named)
@@ -63,6 +66,8 @@ class LabelFilters(OwnLabelFilters):
         chosen = self.chosen()
         if batch := chosen.pop("batch", None):
             rows = rows.filter(pk__in=labels_of_batch(batch).values("pk"))
+        if hint := chosen.pop("hint", None):
+            rows = rows.filter(lease__hint__shown=hint == "shown")
         return rows.filter(**{self.lookups[name]: value for name, value in chosen.items()})
 
 

@@ -19,6 +19,7 @@ from labelling_ui import words
 from labelling_ui.pages.access import MANAGER, attempt, project_page, signed_in
 from labelling_ui.pages.agreement_fields import FIELDS, AgreementFields, agreement_initial
 from labelling_ui.pages.gold_form import GoldFields, gold_initial
+from labelling_ui.pages.hints_form import HINTS, HintsFields, hints_initial
 from labelling_ui.pages.pace_form import PaceFields, pace_initial
 from labelling_ui.pages.queue_form import WANTED, QueueFields, queue_initial
 from labelling_ui.pages.rounds_form import RoundsFields, rounds_initial
@@ -27,7 +28,7 @@ CAPS = ("problem", "domain")
 MIX = ("control", "holdout", "calibration", "overlap")
 
 
-class SettingsForm(QueueFields, PaceFields, RoundsFields, GoldFields, AgreementFields):
+class SettingsForm(QueueFields, PaceFields, RoundsFields, GoldFields, HintsFields, AgreementFields):
     """The project as one form; the domain's own check of scheme and policy has the last word."""
 
     name = forms.CharField(max_length=200, label=gettext_lazy("Name"))
@@ -203,6 +204,7 @@ class SettingsForm(QueueFields, PaceFields, RoundsFields, GoldFields, AgreementF
             (_("Which solutions teach, by their sources"), FIELDS),
             (_("How labels are weighed and watched"), self.watch),
             (_("Gold and screening"), self.hidden),
+            (_("The model’s hints"), (*HINTS,)),
             (_("When rounds begin by themselves"), self.when),
         ]
         return [
@@ -228,6 +230,7 @@ class SettingsForm(QueueFields, PaceFields, RoundsFields, GoldFields, AgreementF
         policy["pace"] = {name: data[name] for name in self.pace}
         policy["rounds"] = self.rounds_policy()
         policy |= self.gold_policies()
+        policy["hints"] = self.hints_policy()
         policy["training_agreement"] = self.agreement()
         return {
             "name": data["name"],
@@ -244,6 +247,8 @@ class SettingsForm(QueueFields, PaceFields, RoundsFields, GoldFields, AgreementF
         named = re.split(r"[.\[`]", place) if place else [error.extra.get("field", "")]
         if "wanted" in named:
             named = [f"wanted_{name}" for name in named]
+        if "hints" in named:
+            named = [f"hints_{name}" for name in named]
         field = next((name for name in reversed(named) if name in self.fields), None)
         self.add_error(field, message)
 
@@ -259,7 +264,7 @@ def initial_of(project: Project) -> dict[str, Any]:
     names = (*SettingsForm.queue, *SettingsForm.rounds, *SettingsForm.further)
     values |= {name: getattr(policy, name) for name in names if name not in (*MIX, *CAPS)}
     values |= queue_initial(policy.queue) | pace_initial(policy.pace) | rounds_initial(policy.rounds)
-    values |= gold_initial(policy)
+    values |= gold_initial(policy) | hints_initial(policy.hints)
     values |= agreement_initial(policy.training_agreement)
     return values | {"name": project.name, "guidelines": project.guidelines}
 

@@ -17,6 +17,7 @@ PAGES = {
     "quality/": (403, 200, 200),
     "gold/": (403, 200, 200),
     "quality/sources/": (403, 200, 200),
+    "quality/hints/": (403, 200, 200),
     "generations/": (403, 200, 200),
     "runs/": (403, 200, 200),
     "models/": (403, 200, 200),

@@ -580,6 +580,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/projects/{slug}/hints/": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** @description The two arms of each way in which hints were drawn, the latest first; for reviewers and managers. */
+        get: operations["compare_hints"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/projects/{slug}/import-groups/": {
         parameters: {
             query?: never;
@@ -1451,6 +1468,18 @@ export interface components {
             /** @description The first thousand that were refused. */
             shown: components["schemas"]["Refused"][];
         };
+        Arm: {
+            labels: number;
+            /** @description Labels with the model's first error, or none where it finds none. */
+            agrees: components["schemas"]["Share"];
+            /** @description Labels that find an error. */
+            finds: components["schemas"]["Share"];
+            /** @description Labels that are right, where the first error is known. */
+            right: components["schemas"]["Share"];
+            /** @description Labels that say what the model says, where that is known to be wrong. */
+            misled: components["schemas"]["Share"];
+            pace: components["schemas"]["Pace"];
+        };
         /** @description What a session begins with; every score in it is of the model that is chosen now. */
         BeginSessionRequest: {
             /** @description The project whose model scores. */
@@ -1842,6 +1871,23 @@ export interface components {
                 [key: string]: unknown;
             };
         };
+        /** @description The hinted arm against the blind one, with its 95 % interval. */
+        Gap: {
+            /** Format: double */
+            value: number;
+            /** Format: double */
+            low: number;
+            /** Format: double */
+            high: number;
+        };
+        /** @description Differences of shares; of `pace` the ratio. */
+        Gaps: {
+            agrees: components["schemas"]["Gap"] | null;
+            finds: components["schemas"]["Gap"] | null;
+            right: components["schemas"]["Gap"] | null;
+            misled: components["schemas"]["Gap"] | null;
+            pace: components["schemas"]["Gap"] | null;
+        };
         Generation: {
             readonly id: number;
             number: number;
@@ -1963,6 +2009,26 @@ export interface components {
             reveal: components["schemas"]["RevealEnum"];
             /** @description For each position, how likely the model takes the step to be right; null where it has no score. */
             scores: (number | null)[];
+        };
+        /** @description Labels with a hint and without one, of people's first submissions, where hints were drawn in one way. */
+        HintComparison: {
+            /**
+             * Format: double
+             * @description Of solutions with a hint, as it was drawn.
+             */
+            share: number;
+            reveal: components["schemas"]["RevealEnum"];
+            /** Format: date-time */
+            since: string;
+            /** Format: date-time */
+            until: string;
+            hinted: components["schemas"]["Arm"];
+            blind: components["schemas"]["Arm"];
+            gaps: components["schemas"]["Gaps"];
+            /** @description Hinted labels in which a score was seen at all. */
+            opened: components["schemas"]["Share"];
+            /** @description Own ratings, there before the score was seen, that were changed after it. */
+            changed: components["schemas"]["Share"];
         };
         HoldingRequest: {
             /** @description Leases that the page has in hand already. */
@@ -2222,6 +2288,16 @@ export interface components {
         OwnWork: {
             task: components["schemas"]["Task"];
             submitted: components["schemas"]["OwnLabel"];
+        };
+        /** @description Seconds a step: the geometric mean over labels, with its 95 % interval. */
+        Pace: {
+            count: number;
+            /** Format: double */
+            seconds: number | null;
+            /** Format: double */
+            low: number | null;
+            /** Format: double */
+            high: number | null;
         };
         PaginatedAnswerCheckList: {
             /** @example 123 */
@@ -4797,6 +4873,35 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["GoldAccuracy"][];
+                };
+            };
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    compare_hints: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                slug: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HintComparison"][];
                 };
             };
             "4XX": {

@@ -151,6 +151,14 @@ def test_who_the_policy_does_not_name_sees_none(generation, champion):
     assert not Hint.objects.exists()
 
 
+def test_none_where_people_choose_the_way_that_the_scores_are_not_of(generation, champion, annotator):
+    generation.project.scheme = {"choose_path": True}
+    generation.project.save()
+    score(champion, [items(generation, 1)[0].solution])
+    assert claim(annotator) is not None
+    assert not Hint.objects.exists()
+
+
 @pytest.mark.parametrize("missing", ["score", "champion", "any_step"])
 def test_without_a_stored_score_there_is_no_hint_and_no_arm(generation, champion, annotator, missing):
     solution = items(generation, 1)[0].solution
