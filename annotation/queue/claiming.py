@@ -108,13 +108,14 @@ def _attempt(take: Take, *, by: User, project: Project, holding: list[int]) -> _
         taken = first.taken
     if taken is None:
         return None
-    hints.draw(membership, taken, now=now)
+    hint = hints.draw(membership, taken, now=now)
     audit.record(
         by=by,
         action="lease.claim",
         target=Lease(pk=taken.lease),
         project=project,
-        after={"item": taken.item, "solution": taken.solution, "expires_at": until.isoformat()},
+        after={"item": taken.item, "solution": taken.solution, "expires_at": until.isoformat()}
+        | ({} if hint is None else {"hint": hint}),
     )
     return _Found(taken.lease)
 

@@ -6,7 +6,7 @@ from django.utils.crypto import salted_hmac
 
 from annotation.models import Membership
 from annotation.queue.taking import Taken
-from annotation.statements import fetch_all
+from annotation.statements import fetch_one
 
 # Both arms have a row, and only where a hint was possible. A draw stands however often the lease is renewed, and is not
 # made for work that was begun before there were hints.
@@ -23,20 +23,21 @@ JOIN annotation_poolscore score ON score.model_version_id = version.id AND score
 WHERE item.id = %(item)s AND item.lane = ANY(%(lanes)s::text[]) AND score.score IS NOT NULL
     AND NOT EXISTS (SELECT FROM annotation_draft WHERE lease_id = %(lease)s)
 ON CONFLICT (lease_id) DO NOTHING
+RETURNING shown
 """
 
 
-def draw(membership: Membership, taken: Taken, *, now: datetime) -> None:
-    """Decide at random, for this person and this solution, between a hint and the blind arm.
+def draw(membership: Membership, taken: Taken, *, now: datetime) -> bool | None:
+    """Decide at random, for this person and this solution, between a hint (True) and the blind arm (False).
 
-    Nothing is drawn, and nothing shown, where the project's policy asks for no hint here, the solution has no stored
-    score of the champion, or people choose the way themselves: scores are of the steps along the solution as it came.
-    The caller holds the membership's lock.
+    None where a draw stands from before, or none is made, and nothing shown: the project's policy asks for no hint
+    here, the solution has no stored score of the champion, or people choose the way themselves, since scores are of the
+    steps along the solution as it came. The caller holds the membership's lock.
     """
     policy, scheme = membership.project.policies.hints, membership.project.label_scheme
     if not policy.share or membership.role not in policy.roles or scheme.choose_path:
-        return
-    fetch_all(
+        return None
+    row = fetch_one(
         DRAW,
         {
             "lease": taken.lease,
@@ -48,6 +49,7 @@ def draw(membership: Membership, taken: Taken, *, now: datetime) -> None:
             "now": now,
         },
     )
+    return None if row is None else bool(row[0])
 
 
 def lot(membership: Membership, solution: int) -> float:

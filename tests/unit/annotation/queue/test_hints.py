@@ -12,7 +12,7 @@ from annotation.errors import DomainError
 from annotation.labelling.drafts import save_draft
 from annotation.labelling.payload import GivenPosition, GivenRating, SeenHint, Submission
 from annotation.labelling.submission import submit_annotation
-from annotation.models import Hint, Lease, Membership, PoolScore, Project, parse_policy
+from annotation.models import AuditEntry, Hint, Lease, Membership, PoolScore, Project, parse_policy
 from annotation.queue.claiming import claim_next
 from annotation.queue.hints import lot
 from annotation.queue.leases import expire_leases
@@ -92,6 +92,8 @@ def test_draws_both_arms_by_each_persons_own_lot_and_keeps_the_scores_in_both(ge
         assert lease.hint.scores == [0.9, 0.3, 0.8]
         assert (lease.hint.verdict, lease.hint.model_version) == (1, champion)
     assert {lease.hint.shown for lease in leases} == {True, False}
+    told = AuditEntry.objects.filter(action="lease.claim").values_list("target_id", "after__hint")
+    assert {int(lease): shown for lease, shown in told} == {lease.pk: lease.hint.shown for lease in leases}
     arms = [[lot(who, lease.solution_id) < 0.5 for lease in leases] for who in (annotator, other)]
     assert arms[0] != arms[1], "each person has a lot of their own on each solution"
 
