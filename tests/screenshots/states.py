@@ -83,7 +83,7 @@ def _pages(project: str, prefix: str, *paths: str) -> list[State]:
 PROJECT = (
     "", "labels/", "solutions/", "queue/", "disputes/", "quality/", "quality/sources/", "quality/hints/", "gold/",
     "generations/", "runs/", "models/", "serving/", "serving/log/", "answers/", "import/", "sample/", "export/",
-    "members/", "learning/", "simulations/", "settings/",
+    "members/", "learning/", "simulations/", "settings/", "review/", "my-work/",
 )  # fmt: skip
 STATES = [
     State("account-sign-in", "/accounts/login/", None),
@@ -103,13 +103,18 @@ STATES = [
     State("project-solution", "/p/algebra/solutions/{solution}/"),
     State("project-settings-refused", "/p/algebra/settings/", act=wrong_share),
     State("annotator-overview", "/p/algebra/", "annotator"),
+    State("annotator-my-work", "/p/algebra/my-work/", "annotator"),
+    State("annotator-practice", "/p/algebra/practice/", "annotator"),
     State("annotator-labels", "/p/algebra/labels/", "annotator"),
+    State("reviewer-review", "/p/algebra/review/", "reviewer"),
+    State("reviewer-case", "/p/algebra/review/{solution}/", "reviewer"),
     State("reviewer-disputes", "/p/algebra/disputes/", "reviewer"),
     State("work-begun", LABEL, "annotator", keys("1", "2")),
     State("work-first-error", LABEL, "annotator", keys("1", "3")),
     State("work-finished", LABEL, "annotator", keys("1", "1", "1", "1", "1")),
     State("work-not-ready", LABEL, "annotator", keys("1", "Enter")),
     State("work-comment", LABEL, "annotator", typed("The sign is wrong.", "1", "c")),
+    State("work-mark-text", LABEL, "annotator", keys("a")),
     State("work-search", LABEL, "annotator", typed("answer", "/")),
     State("work-keys", LABEL, "annotator", keys("?")),
     State("work-guidelines", LABEL, "annotator", keys("g")),
