@@ -12,9 +12,10 @@ from annotation.api.claims import TaskSerializer, task_of
 from annotation.api.fields import IdField, MillisecondsField
 from annotation.labelling.payload import Submission
 from annotation.labelling.revisions import as_given, latest_of
+from annotation.labelling.sending_back import sent_back_to
 from annotation.labelling.submission import submit_annotation
-from annotation.membership.access import find_project
-from annotation.models import FinishReason, StepRating
+from annotation.membership.access import find_project, membership_of
+from annotation.models import FinishReason, SentBack, StepRating
 from annotation.quality.statistics import my_progress
 
 LONGEST_TEXT = 20_000
@@ -143,6 +144,7 @@ class OwnLabelSerializer(serializers.Serializer):
 class OwnWorkSerializer(serializers.Serializer):
     task = TaskSerializer()
     submitted = OwnLabelSerializer()
+    sent_back = serializers.CharField(allow_null=True, help_text="Why a reviewer sent it back; null where none did.")
 
 
 class ReceiptSerializer(serializers.Serializer):
@@ -158,6 +160,7 @@ class ProgressSerializer(serializers.Serializer):
     today = serializers.IntegerField(min_value=0)
     total = serializers.IntegerField(min_value=0)
     median_seconds = serializers.FloatField(allow_null=True)
+    sent_back = serializers.IntegerField(min_value=0, help_text="Labels that a reviewer sent back to the caller.")
 
 
 class Annotations(APIView):
@@ -190,7 +193,14 @@ class OwnWork(APIView):
         project = find_project(request.user, slug)
         latest = latest_of(by=caller(request), project=project, solution_id=solution_id)
         assert latest.lease is not None  # it came through the queue
-        return Response({"task": task_of(latest.lease, project), "submitted": as_given(latest)})
+        sent = latest.sent_back.filter(state=SentBack.State.OPEN).first()
+        return Response(
+            {
+                "task": task_of(latest.lease, project),
+                "submitted": as_given(latest),
+                "sent_back": sent and sent.reason,
+            }
+        )
 
 
 class MyProgress(APIView):
@@ -199,4 +209,7 @@ class MyProgress(APIView):
     @extend_schema(operation_id="my_progress", responses=ProgressSerializer)
     def get(self, request: Request, slug: str) -> Response:
         """How many solutions the caller labelled, today and in all, and how long one takes."""
-        return Response(my_progress(by=caller(request), project=find_project(request.user, slug)))
+        project = find_project(request.user, slug)
+        member = membership_of(request.user, project)
+        waiting = sent_back_to(member).count() if member else 0
+        return Response(my_progress(by=caller(request), project=project) | {"sent_back": waiting})

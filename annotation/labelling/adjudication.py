@@ -6,6 +6,7 @@ from uuid import UUID
 import msgspec
 from django.contrib.auth.models import User
 from django.db import transaction
+from django.utils.translation import gettext as _
 
 from annotation import audit
 from annotation.errors import Conflict, DomainError
@@ -42,7 +43,7 @@ def accept(*, by: User, annotation: Annotation, submission_id: UUID, seen: int, 
     Raises what `adjudicate` does, and DomainError (`not_acceptable`: a machine's label, or an answer to gold).
     """
     if annotation.source.kind in MACHINES or annotation.lane in HIDDEN_LANES:
-        raise DomainError("not_acceptable", "Only a label of people, given as ordinary work, can decide.")
+        raise DomainError("not_acceptable", _("Only a label of people, given as ordinary work, can decide."))
     given = as_given(annotation) | {"submission_id": submission_id, "comment": comment, "total_ms": None}
     given["reference_disputed"] = False
     for place in given["path"]:
@@ -105,7 +106,7 @@ def _decided_so_far(solution: int, seen: int) -> dict[str, Any]:
     if newest > seen:
         raise Conflict(
             "labels_changed",
-            "Somebody has labelled or decided on this solution meanwhile: look at it again.",
+            _("Somebody has labelled or decided on this solution meanwhile: look at it again."),
             {"newest": newest},
         )
     decided = labels.filter(adjudicates=True).first()

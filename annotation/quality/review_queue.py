@@ -1,6 +1,6 @@
 """What waits for a reviewer: disagreements first, then disputed references, then steps in doubt."""
 
-from django.db.models import Count, Exists, OuterRef, Q, QuerySet
+from django.db.models import Case, Count, Exists, OuterRef, Q, QuerySet, When
 
 from annotation.models import HIDDEN_LANES, IN_DOUBT, Annotation, Dispute, Project, SentBack, Solution, StepRating
 from annotation.quality.agreement import disagreements
@@ -11,7 +11,7 @@ REASONS = ("disagreement", "dispute", "doubt")
 
 
 def to_review(project: Project, reason: str = "") -> QuerySet[Solution]:
-    """Solutions that wait for a reviewer, in order, each with `differs`, `disputed` and `doubted`.
+    """Solutions that wait for a reviewer, in order of `urgency`, each with `differs`, `disputed` and `doubted`.
 
     One of REASONS narrows them to those that wait for it, perhaps among others. What was sent back waits for its
     annotator first, unless its reference is disputed too.
@@ -22,10 +22,10 @@ def to_review(project: Project, reason: str = "") -> QuerySet[Solution]:
         differs=Q(pk__in=disagreements(project).values("pk")) & ~waiting,
         disputed=Exists(open_disputes),
         doubted=Q(pk__in=_in_doubt(project).values("solution")) & ~is_adjudicated() & ~is_gold() & ~waiting,
-    )
+    ).annotate(urgency=Case(When(differs=True, then=0), When(disputed=True, then=1), default=2))
     wanted = {"disagreement": Q(differs=True), "dispute": Q(disputed=True), "doubt": Q(doubted=True)}
     anything = Q(differs=True) | Q(disputed=True) | Q(doubted=True)
-    return rows.filter(wanted.get(reason, anything)).order_by("-differs", "-disputed", "pk")
+    return rows.filter(wanted.get(reason, anything)).order_by("urgency", "-pk")
 
 
 def next_to_review(project: Project, *, after: int, reason: str = "") -> int | None:

@@ -12,7 +12,7 @@ export default defineConfig({
     manifest: "manifest.json",
     assetsInlineLimit: 0,
     target: "es2022",
-    rollupOptions: { input: ["src/main.tsx", "src/reading/page.tsx"] },
+    rollupOptions: { input: ["src/main.tsx", "src/reading/page.tsx", "src/review/page.ts"] },
   },
   test: { include: ["tests/**/*.test.ts"], environment: "node", testTimeout: 60_000 },
 });

@@ -43,7 +43,7 @@ def disputes(request: HttpRequest, member: Membership) -> HttpResponseBase:
     rows = rows.annotate(on_problem=Subquery(same.order_by().values("project").annotate(n=Count("pk")).values("n")))
     listing = Listing(request, rows, COLUMNS, sort="-opened", filters=DisputeFilters(request.GET))
     name = f"{member.project.slug}-disputes"
-    return respond(request, "labelling_ui/disputes.html", listing, name, {"member": member})
+    return respond(request, "labelling_ui/disputes.html", listing, name, {"member": member, "tab": "review"})
 
 
 @require_POST
@@ -61,4 +61,6 @@ def decide(request: HttpRequest, member: Membership, dispute_id: int) -> HttpRes
         resolution=request.POST.get("resolution", ""),
         reference=request.POST.get("reference", ""),
     )
+    if request.POST.get("from") == "review":
+        return redirect("review-case", member.project.slug, dispute.annotation.solution_id)
     return redirect("disputes", member.project.slug)

@@ -9,8 +9,8 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from annotation.models import Dispute, ImportJob, LabelBatch, Membership, TrainingRun
-from annotation.quality.agreement import disagreements
 from annotation.quality.gold_answers import to_review
+from annotation.quality.review_queue import review_counts
 from annotation.quality.statistics import latest_annotations
 from annotation.queue.screening import kept_out
 from annotation.rounds.limits import below_floor
@@ -35,17 +35,28 @@ def concerns(member: Membership) -> list[Concern]:
     def to(name: str, query: str = "") -> str:
         return reverse(name, args=[project.slug]) + query
 
+    waiting = review_counts(project)
     imports = ImportJob.objects.filter(project=project, created_at__gte=recent)
     found = [
         Concern(
             _("disputed references"),
             project.disputes.filter(state=Dispute.State.OPEN).count(),
-            to("disputes"),
+            to("review", "?reason=dispute"),
         ),
         Concern(
             _("solutions whose first error people disagree on"),
-            disagreements(project).count(),
-            to("solutions", "?disagreement=on"),
+            waiting["disagreement"],
+            to("review", "?reason=disagreement"),
+        ),
+        Concern(
+            _("solutions with a step that somebody flagged or was unsure of"),
+            waiting["doubt"],
+            to("review", "?reason=doubt"),
+        ),
+        Concern(
+            _("labels that were sent back and wait for their annotators"),
+            waiting["sent_back"],
+            to("review"),
         ),
         Concern(
             _("suspected batches of labels"),

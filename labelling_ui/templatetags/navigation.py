@@ -18,7 +18,7 @@ TABS = [
     ("labels", _("Labels"), ANYONE),
     ("solutions", _("Solutions"), STAFF),
     ("queue", _("Queue"), STAFF),
-    ("disputes", _("Disputes"), STAFF),
+    ("review", _("Review"), STAFF),
     ("quality", _("Quality"), STAFF),
     ("gold", _("Gold"), STAFF),
     ("generations", _("Generations"), STAFF),

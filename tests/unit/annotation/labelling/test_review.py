@@ -208,9 +208,9 @@ class TestQueue:
 
         waiting = [solution.pk for solution in to_review(project)]
 
-        assert waiting == [split, disputed, flagged, unsure]
+        assert waiting == [split, disputed, unsure, flagged], "the newest first of those alike"
         assert settled not in waiting
         assert review_counts(project) == {"all": 4, "disagreement": 1, "dispute": 1, "doubt": 2, "sent_back": 0}
         assert [next_to_review(project, after=one) for one in waiting] == [*waiting[1:], split]
         assert next_to_review(project, after=split, reason="disagreement") is None
-        assert next_to_review(project, after=settled, reason="doubt") == flagged
+        assert next_to_review(project, after=settled, reason="doubt") == unsure

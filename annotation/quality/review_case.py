@@ -1,0 +1,87 @@
+"""What people said of one solution, side by side, for whoever decides on it."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from django.db.models import Prefetch
+
+from annotation.models import HIDDEN_LANES, Annotation, SentBack, Solution, Step, StepRating
+from annotation.quality.judging import MACHINES
+
+Word = tuple[str, int | None]  # the state of a rating, and the rating
+
+
+@dataclass(frozen=True)
+class CaseRow:
+    """One completion with what each label says of it, None where it says nothing.
+
+    `differs` where two who read it do not say the same; `agreed` is what all who read it say. `on_path` marks the
+    completion that most of them went on with, at each position.
+    """
+
+    step: Step
+    words: list[StepRating | None]
+    differs: bool
+    agreed: Word | None
+    on_path: bool
+
+
+@dataclass(frozen=True)
+class Case:
+    """A solution before a reviewer: people's latest labels, oldest first, adjudications last.
+
+    `newest` is the highest id of any label of it; `first_difference` the index of the first row that differs.
+    """
+
+    solution: Solution
+    labels: list[Annotation]
+    rows: list[CaseRow]
+    newest: int
+    decided: Annotation | None
+
+    @property
+    def first_difference(self) -> int | None:
+        return next((n for n, row in enumerate(self.rows) if row.differs), None)
+
+    @property
+    def path(self) -> list[Step]:
+        return [row.step for row in self.rows if row.on_path]
+
+
+def case_of(solution: Solution) -> Case:
+    """The case of a solution. Answers to gold and machines' labels are no part of it."""
+    requests = Prefetch("sent_back", SentBack.objects.filter(state=SentBack.State.OPEN), "open_requests")
+    everyones = solution.annotations.select_related("annotator__user", "source")
+    given = list(everyones.prefetch_related("ratings", "path", requests).order_by("pk"))
+    last = {(label.source_id, label.annotator_id): label for label in given}
+    shown = [label for label in last.values() if label.source.kind not in MACHINES and label.lane not in HIDDEN_LANES]
+    labels = sorted(shown, key=lambda label: (label.adjudicates, label.pk))
+    decided = next((label for label in reversed(labels) if label.adjudicates), None)
+    return Case(
+        solution=solution,
+        labels=labels,
+        rows=_rows(list(solution.steps.all()), labels),
+        newest=max((label.pk for label in given), default=0),
+        decided=decided,
+    )
+
+
+def _rows(steps: Sequence[Step], labels: Sequence[Annotation]) -> list[CaseRow]:
+    said = {(label.pk, rating.step_id): rating for label in labels for rating in label.ratings.all()}
+    path = _path(steps, labels)
+    rows = []
+    for step in steps:
+        words = [said.get((label.pk, step.pk)) for label in labels]
+        read = {(word.state, word.rating) for word in words if word and word.state != StepRating.State.NOT_REACHED}
+        rows.append(CaseRow(step, words, len(read) > 1, read.pop() if len(read) == 1 else None, step.pk in path))
+    return rows
+
+
+def _path(steps: Sequence[Step], labels: Sequence[Annotation]) -> set[int]:
+    """At each position the completion that most chose, else the one that was sampled."""
+    chosen = [place.chosen_id for label in labels for place in label.path.all()]
+    best: dict[int, tuple[int, int, int]] = {}
+    for step in steps:
+        rank = (chosen.count(step.pk), -step.alternative, step.pk)
+        best[step.position] = max(best.get(step.position, rank), rank)
+    return {pk for _, _, pk in best.values()}

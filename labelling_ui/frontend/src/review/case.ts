@@ -1,0 +1,132 @@
+import type { Action, Word } from "./keys";
+import { following, isWhole, type Verdict, withFirstError } from "./verdict";
+
+/** The table of a case: where the reviewer is in it, and their ratings, which are its radio buttons. */
+export class Case {
+  private readonly rows: HTMLTableRowElement[];
+  private readonly rated: HTMLTableRowElement[];
+  private readonly stops: boolean;
+  private current: HTMLTableRowElement | undefined;
+
+  constructor(private readonly table: HTMLTableElement) {
+    this.rows = [...table.tBodies[0]!.rows];
+    this.rated = this.rows.filter((row) => row.querySelector("input[type=radio]"));
+    this.stops = table.dataset.stops === "yes";
+  }
+
+  /** Begins at the first difference, with what everybody agrees on before it folded away. */
+  start(): void {
+    if (this.rows.some((row) => row.classList.contains("before"))) this.table.classList.add("folded");
+    this.table.addEventListener("focusin", ({ target }) => {
+      const row = target instanceof Element ? target.closest("tr") : null;
+      if (row && this.rows.includes(row)) this.mark(row);
+    });
+    this.table.addEventListener("change", () => this.show());
+    const first = this.rows.find((row) => row.classList.contains("differs")) ?? this.rows[0];
+    if (first) this.mark(first);
+    this.show();
+  }
+
+  /** Does what a key asks for; false where there is nothing to do. */
+  perform(action: Action): boolean {
+    switch (action.kind) {
+      case "press":
+        return this.press(action.key);
+      case "move":
+        return this.go(this.shown(), action.by);
+      case "nextDifference":
+        return this.go(this.rows.filter((row) => row.classList.contains("differs")), 1);
+      case "fold":
+        return this.fold();
+      case "rate":
+        return this.rate(action.word);
+      case "firstError":
+        return this.markError();
+    }
+  }
+
+  private verdict(): Verdict {
+    return this.rated.map((row) => {
+      const checked = row.querySelector<HTMLInputElement>("input[type=radio]:checked");
+      return (checked?.value as Word | undefined) ?? null;
+    });
+  }
+
+  private rate(word: Word): boolean {
+    const place = this.place();
+    if (place === null) return false;
+    choose(this.rated[place]!, word);
+    this.show();
+    this.focus(this.rated[following(this.verdict(), place, this.stops)]!);
+    return true;
+  }
+
+  private markError(): boolean {
+    const place = this.place();
+    if (place === null) return false;
+    withFirstError(this.verdict(), place).forEach((word, n) => word && choose(this.rated[n]!, word));
+    this.show();
+    return true;
+  }
+
+  /** Greys what the first error leaves out, and holds the decision back until every step has its rating. */
+  private show(): void {
+    const verdict = this.verdict();
+    const error = this.stops ? verdict.indexOf("-1") : -1;
+    const last = error < 0 ? undefined : this.rated[error];
+    const beyond = last ? this.rows.indexOf(last) : this.rows.length;
+    this.rows.forEach((row, n) => row.classList.toggle("beyond", n > beyond));
+    const button = document.querySelector<HTMLButtonElement>("button[data-key=Enter]");
+    if (button) button.disabled = !isWhole(verdict, this.stops);
+  }
+
+  private place(): number | null {
+    const place = this.current ? this.rated.indexOf(this.current) : -1;
+    return place < 0 ? null : place;
+  }
+
+  private shown(): HTMLTableRowElement[] {
+    const folded = this.table.classList.contains("folded");
+    return this.rows.filter((row) => !(folded && row.classList.contains("before")));
+  }
+
+  private go(rows: HTMLTableRowElement[], by: 1 | -1): boolean {
+    const at = this.current ? this.rows.indexOf(this.current) : -1;
+    const ahead = rows.filter((row) => (this.rows.indexOf(row) - at) * by > 0);
+    const next = by === 1 ? ahead[0] : ahead.at(-1);
+    if (next) this.focus(next);
+    return next !== undefined;
+  }
+
+  private fold(): boolean {
+    this.table.classList.toggle("folded");
+    return true;
+  }
+
+  private press(key: string): boolean {
+    const target = document.querySelector<HTMLElement>(`[data-key="${key}"]`);
+    if (!target || (target instanceof HTMLButtonElement && target.disabled)) return false;
+    target.click();
+    const opened = target.closest("details");
+    if (opened?.open) opened.querySelector("input:not([type=hidden])")?.scrollIntoView({ block: "nearest" });
+    if (opened?.open) opened.querySelector<HTMLInputElement>("input:not([type=hidden])")?.focus();
+    return true;
+  }
+
+  private focus(row: HTMLTableRowElement): void {
+    row.focus({ preventScroll: true });
+    row.scrollIntoView({ block: "nearest" });
+    this.mark(row);
+  }
+
+  private mark(row: HTMLTableRowElement): void {
+    this.current?.removeAttribute("aria-current");
+    row.setAttribute("aria-current", "step");
+    this.current = row;
+  }
+}
+
+function choose(row: HTMLTableRowElement, word: Word): void {
+  const radio = row.querySelector<HTMLInputElement>(`input[type=radio][value="${word}"]`);
+  if (radio) radio.checked = true;
+}
