@@ -26,6 +26,8 @@ from annotation.queue.items import leave_queue
 def adjudicate(*, by: User, project: Project, submission: Submission, seen: int) -> Submitted:
     """Keep a reviewer's own label as the one that decides, and offer the solution to nobody else.
 
+    Ratings do: a critique, and how far the solution got, are asked of annotators.
+
     `seen` is the highest id among the labels of the solution that they looked at, 0 for none: where one has come
     since, they are to look again. The same submission again gives what it made; another one of the same person is
     their next revision, and of several people the last one decides. `based_on` and `lease` do not matter.
@@ -64,7 +66,7 @@ def _decide(
     earlier, latest = kept_before(membership, submission)
     if earlier is not None:
         return Submitted(same(earlier, membership, submission), created=False)
-    first_error = accepted.first_error if accepted else allow(submission, project)
+    first_error = accepted.first_error if accepted else allow(submission, project, ratings_do=True)
     before = _decided_so_far(submission.solution, seen)
     annotation = keep(
         submission,

@@ -1,6 +1,8 @@
 """Whether a submission may stand on its solution, as that is stored and as the project asks of it."""
 
+import msgspec
 from django.utils.translation import gettext as _
+from msgspec import UNSET
 
 from annotation.errors import Missing
 from annotation.labelling.checking import check
@@ -23,17 +25,29 @@ JOIN annotation_step step ON step.id = critique.step_id WHERE step.solution_id =
 """
 
 
-def allow(submission: Submission, project: Project) -> int | None:
+def allow(submission: Submission, project: Project, *, ratings_do: bool = False) -> int | None:
     """The first error of a submission that may: a position, -1 for none, None where it is not known.
 
-    Raises Missing (`solution_not_found`), DomainError (`invalid_submission`, with the place in `extra.field`).
+    With `ratings_do` it need not say what the project asks beside the ratings. Raises Missing (`solution_not_found`),
+    DomainError (`invalid_submission`, with the place in `extra.field`).
     """
-    scheme = project.label_scheme
+    scheme = _as_far_as_told(submission, project.label_scheme) if ratings_do else project.label_scheme
     positions = _positions(project, submission.solution)
     first_error = check(submission, positions, scheme, _critiques(submission.solution, scheme))
     check_spans(submission, scheme)
     check_seen(submission.hints_seen or [], len(positions))
     return first_error
+
+
+def _as_far_as_told(submission: Submission, scheme: LabelScheme) -> LabelScheme:
+    """The scheme without its questions about a found error that the submission leaves open."""
+    said = [rating.dimensions for place in submission.path for rating in place.ratings if rating.dimensions]
+    criticised = any(one.critique or one.critique_ratings for one in said)
+    return msgspec.structs.replace(
+        scheme,
+        ask_progress=scheme.ask_progress and submission.progress is not UNSET,
+        critique=scheme.critique if criticised else "none",
+    )
 
 
 def _positions(project: Project, solution_id: int) -> list[dict[int, int]]:

@@ -80,7 +80,7 @@ def case(request: HttpRequest, member: Membership, solution_id: int) -> HttpResp
         "submission_id": uuid.uuid4(),
         "reason": reason,
         "next": next_to_review(member.project, after=solution_id, reason=reason),
-        "stops": member.project.label_scheme.stop_at_first_error,
+        "scheme": member.project.label_scheme,
     }
     return render(request, "labelling_ui/review_case.html", context)
 

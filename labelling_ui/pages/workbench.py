@@ -8,6 +8,7 @@ from django.shortcuts import render
 from django.templatetags.static import static
 from django.urls import reverse
 
+from annotation.labelling.sending_back import sent_back_to
 from annotation.models import Membership
 from labelling_ui.pages.access import ANYONE, project_page
 
@@ -33,6 +34,7 @@ def workbench(request: HttpRequest, member: Membership, solution_id: int | None 
         },
         "prefetchDepth": queue.prefetch_depth,
         "revise": solution_id,
+        "sentBack": _why_sent_back(member, solution_id),
         "labelUrl": reverse("workbench", args=[project.slug]),
         "labelsUrl": reverse("labels", args=[project.slug]),
         "homeUrl": reverse("project", args=[project.slug]),
@@ -40,6 +42,14 @@ def workbench(request: HttpRequest, member: Membership, solution_id: int | None 
         "markUrl": static("labelling_ui/img/mark.svg"),
     }
     return render(request, "labelling_ui/workbench.html", {"project": project, "config": config})
+
+
+def _why_sent_back(member: Membership, solution_id: int | None) -> str | None:
+    """What a reviewer wants to have looked at again in the label that is opened."""
+    if solution_id is None or member.pk is None:
+        return None
+    waiting = sent_back_to(member).filter(annotation__solution=solution_id)
+    return waiting.values_list("reason", flat=True).first()
 
 
 def _sign_in_again(then: str) -> str:

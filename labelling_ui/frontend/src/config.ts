@@ -16,6 +16,8 @@ export interface Config {
   homeUrl: string;
   /** The solution whose label is opened to be changed; null where the queue is worked through. */
   revise: number | null;
+  /** Why a reviewer sent that label back; null where none did. */
+  sentBack: string | null;
   labelUrl: string;
   labelsUrl: string;
   loginUrl: string;

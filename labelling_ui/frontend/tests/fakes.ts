@@ -113,7 +113,7 @@ export class FakeServer implements Api {
 
   async progress() {
     this.answer("progress");
-    return { today: this.accepted.size, total: this.accepted.size, median_seconds: null };
+    return { today: this.accepted.size, total: this.accepted.size, median_seconds: null, sent_back: 0 };
   }
 }
 

@@ -28,6 +28,7 @@ export const de: Catalogue = {
   header: {
     brand: "Stepmark",
     labelling: "Bewerten",
+    sentBack: (n) => `${number.format(n)} zurückgegeben`,
     today: (n) => `${number.format(n)} heute`,
     each: (seconds) =>
       seconds < 90 ? `je ${Math.round(seconds)} s` : `je ${tenths.format(seconds / 60)} min`,
@@ -189,6 +190,7 @@ export const de: Catalogue = {
     },
   },
   banner: {
+    sentBack: (reason) => `Dieses Label wurde Ihnen zurückgegeben: „${reason}“ Sehen Sie es noch einmal an, und geben Sie es ab, wie Sie es jetzt sehen.`,
     signedOut: (name) =>
       `Sie sind nicht mehr als ${name} angemeldet. Ihre Arbeit bleibt in diesem Browser und wird gesendet, sobald Sie es wieder sind.`,
     signIn: "Anmelden",

@@ -33,6 +33,7 @@ export const en = {
   header: {
     brand: "Stepmark",
     labelling: "labelling",
+    sentBack: (n: number) => `${number.format(n)} sent back to you`,
     today: (n: number) => `${number.format(n)} today`,
     each: (seconds: number) =>
       seconds < 90 ? `${Math.round(seconds)} s each` : `${(seconds / 60).toFixed(1)} min each`,
@@ -194,6 +195,7 @@ export const en = {
     },
   },
   banner: {
+    sentBack: (reason: string) => `A reviewer sent this label back: “${reason}” Look at it again, and hand it in as you now see it.`,
     signedOut: (name: string) =>
       `You are not signed in as ${name} any more. Your work is kept in this browser and will be sent once you are.`,
     signIn: "Sign in",

@@ -35,6 +35,7 @@ export function Banners({ view, session, config, onBreak }: Props) {
         </Banner>
       )}
       {!view.durable && (view.waiting > 0 || !["saved", "saving"].includes(view.saved)) && <Banner>{text.banner.notDurable}</Banner>}
+      {config.sentBack && view.revising && <Banner>{text.banner.sentBack(config.sentBack)}</Banner>}
       {view.leaseEnded && <Banner>{view.leaseEnded}</Banner>}
       {view.heldUntil !== null && view.sitting.restingSince === null && (
         <LeaseNote heldUntil={view.heldUntil} leaseMinutes={config.leaseMinutes} onKeep={() => void session.heartbeat()} />

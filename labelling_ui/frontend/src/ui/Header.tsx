@@ -33,6 +33,11 @@ export function Header({ config, view, panel, onPanel }: Props) {
             </button>
           </span>
         )}
+        {!!progress?.sent_back && (
+          <a class="returned" href={config.homeUrl}>
+            {text.header.sentBack(progress.sent_back)}
+          </a>
+        )}
         {progress?.median_seconds != null && <span class="each">{text.header.each(progress.median_seconds)}</span>}
         <span class={`saved ${view.saved}`} data-saved={view.saved}>
           {text.header[view.saved]}
