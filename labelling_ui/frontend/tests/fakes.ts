@@ -84,7 +84,7 @@ export class FakeServer implements Api {
     const latest = this.latest(solution);
     const task = latest && this.given.find((one) => one.lease.id === latest.lease);
     if (!task) throw new ApiError(404, "not_labelled", "You have handed in nothing.", null);
-    return { task: { ...task, draft: this.drafts.get(task.lease.id) ?? null }, submitted: asLabel(latest) };
+    return { task: { ...task, draft: this.drafts.get(task.lease.id) ?? null }, submitted: asLabel(latest), sent_back: null };
   }
 
   async saveDraft(lease: number, version: number, body: StoredDraft["body"]) {

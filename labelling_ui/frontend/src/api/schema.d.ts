@@ -418,6 +418,27 @@ export interface paths {
         patch: operations["change_project"];
         trace?: never;
     };
+    "/api/v1/projects/{slug}/adjudications/": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * @description Decide on a solution; 201 the first time, 200 with the same body when the same decision comes again.
+         *
+         *     409 `labels_changed` where a label has come since the case was `seen`.
+         */
+        post: operations["adjudicate"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/projects/{slug}/annotations/": {
         parameters: {
             query?: never;
@@ -434,6 +455,40 @@ export interface paths {
          *     what came now as `given`. To make that the newest revision, send it again upon `extra.revision`.
          */
         post: operations["submit"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/projects/{slug}/annotations/{annotation_id}/accept/": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** @description Decide as this label says; as for a label of one's own. */
+        post: operations["accept_label"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/projects/{slug}/annotations/{annotation_id}/send-back/": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** @description Ask the annotator to look at it again. A reviewer or manager may. */
+        post: operations["send_back"];
         delete?: never;
         options?: never;
         head?: never;
@@ -864,6 +919,40 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/projects/{slug}/reviews/": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** @description Disagreements first, then disputed references, then steps in doubt; for reviewers and managers. */
+        get: operations["list_reviews"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/projects/{slug}/reviews/{solution_id}/": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** @description Their latest labels, with the steps on which they differ; for reviewers and managers. */
+        get: operations["get_review"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/projects/{slug}/runs/": {
         parameters: {
             query?: never;
@@ -894,6 +983,23 @@ export interface paths {
         put?: never;
         /** @description Choose problems and let a worker sample solutions of them from a policy. A manager may. */
         post: operations["start_sampling"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/projects/{slug}/sent-back/": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** @description The latest first: all of them for reviewers and managers, their own for annotators. */
+        get: operations["list_sent_back"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -1201,6 +1307,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/sent-back/{sent_id}/take-back/": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** @description The annotator need not look at it again. A reviewer or manager may. */
+        post: operations["take_back"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/snapshots/{snapshot_id}/": {
         parameters: {
             query?: never;
@@ -1344,6 +1467,20 @@ export interface paths {
 export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
+        AcceptingRequest: {
+            /**
+             * Format: int64
+             * @description The `newest` of the case that was looked at.
+             */
+            seen: number;
+            /**
+             * Format: uuid
+             * @description Made once by the client; a retry sends the same one.
+             */
+            submission_id: string;
+            /** @default  */
+            comment: string;
+        };
         Advice: {
             stop: boolean;
             criteria: components["schemas"]["Criterion"][];
@@ -1503,6 +1640,48 @@ export interface components {
             aggregate: components["schemas"]["AggregateEnum"];
             problem: string;
         };
+        /** @description People's latest labels of one solution, side by side. */
+        Case: {
+            /** Format: int64 */
+            solution: number;
+            /** @description To be sent as `seen` with a decision. */
+            newest: number;
+            steps: components["schemas"]["CaseStep"][];
+            labels: components["schemas"]["CaseLabel"][];
+        };
+        /** @description What the caller handed in, as it was. */
+        CaseLabel: {
+            /** Format: int64 */
+            solution: number;
+            revision: number;
+            /** Format: date-time */
+            submitted_at: string;
+            finish_reason: components["schemas"]["FinishReason"];
+            reason: string;
+            /** Format: int64 */
+            total_ms: number | null;
+            comment: string;
+            reference_disputed: boolean;
+            progress?: number;
+            path: components["schemas"]["PathPosition"][];
+            /** Format: int64 */
+            id: number;
+            /** @description Null where the label came in a file. */
+            annotator: string | null;
+            adjudicates: boolean;
+            first_error: number | null;
+            /** @description It waits for its annotator to look at it again. */
+            sent_back: boolean;
+        };
+        CaseStep: {
+            /** Format: int64 */
+            id: number;
+            position: number;
+            alternative: number;
+            text: string;
+            /** @description Those who read it do not all say the same. */
+            differs: boolean;
+        };
         /**
          * @description * `pin` - pin
          *     * `unpin` - unpin
@@ -1626,6 +1805,37 @@ export interface components {
          * @enum {integer}
          */
         CritiqueRatingsEnum: 1 | 0 | -1;
+        /** @description A label of one's own that decides. */
+        DecidingRequest: {
+            /**
+             * Format: uuid
+             * @description Made once by the client; a retry sends the same one.
+             */
+            submission_id: string;
+            /** Format: int64 */
+            solution: number;
+            /** Format: int64 */
+            lease?: number | null;
+            /** @description The caller's own revision that this was made upon, 0 (the default) where they had seen none. */
+            based_on?: number;
+            finish_reason: components["schemas"]["FinishReason"];
+            /** @description Required for `give_up` and `bad_problem`. */
+            reason?: string;
+            /** Format: int64 */
+            total_ms?: number | null;
+            comment?: string;
+            reference_disputed?: boolean;
+            /** @description How far the solution had got at its first error: 0 nowhere, 4 all but the end. */
+            progress?: number;
+            path: components["schemas"]["PathPositionRequest"][];
+            /** @description In the order in which they were seen. */
+            hints_seen?: components["schemas"]["SeenHintRequest"][];
+            /**
+             * Format: int64
+             * @description The `newest` of the case that was looked at.
+             */
+            seen: number;
+        };
         DecisionRequest: {
             /** @description Whether the reference is wrong. */
             upheld: boolean;
@@ -2288,6 +2498,8 @@ export interface components {
         OwnWork: {
             task: components["schemas"]["Task"];
             submitted: components["schemas"]["OwnLabel"];
+            /** @description Why a reviewer sent it back; null where none did. */
+            sent_back: string | null;
         };
         /** @description Seconds a step: the geometric mean over labels, with its 95 % interval. */
         Pace: {
@@ -2494,6 +2706,21 @@ export interface components {
             previous?: string | null;
             results: components["schemas"]["ScreeningDecision"][];
         };
+        PaginatedSentBackList: {
+            /** @example 123 */
+            count: number;
+            /**
+             * Format: uri
+             * @example http://api.example.org/accounts/?page=4
+             */
+            next?: string | null;
+            /**
+             * Format: uri
+             * @example http://api.example.org/accounts/?page=2
+             */
+            previous?: string | null;
+            results: components["schemas"]["SentBack"][];
+        };
         PaginatedSnapshotList: {
             /** @example 123 */
             count: number;
@@ -2523,6 +2750,21 @@ export interface components {
              */
             previous?: string | null;
             results: components["schemas"]["Token"][];
+        };
+        PaginatedWaitingList: {
+            /** @example 123 */
+            count: number;
+            /**
+             * Format: uri
+             * @example http://api.example.org/accounts/?page=4
+             */
+            next?: string | null;
+            /**
+             * Format: uri
+             * @example http://api.example.org/accounts/?page=2
+             */
+            previous?: string | null;
+            results: components["schemas"]["Waiting"][];
         };
         /** @description How much scoring a token may ask for; null is no limit, what is left out stays. */
         PatchedLimitsRequest: {
@@ -2720,6 +2962,8 @@ export interface components {
             total: number;
             /** Format: double */
             median_seconds: number | null;
+            /** @description Labels that a reviewer sent back to the caller. */
+            sent_back: number;
         };
         /** @description The library's word on a policy's training choices, before the domain's on the rest. */
         Project: {
@@ -3138,6 +3382,30 @@ export interface components {
             /** @description The caller's own rating when it came into sight, null for none. */
             before?: number | null;
         };
+        SendingBackRequest: {
+            /** @description What the annotator should look at; they are told. */
+            reason: string;
+        };
+        SentBack: {
+            readonly id: number;
+            solution: number;
+            annotation: number;
+            reason: string;
+            /** @default open */
+            state: components["schemas"]["SentBackStateEnum"];
+            answer?: number | null;
+            /** Format: date-time */
+            readonly created_at: string;
+            /** Format: date-time */
+            ended_at?: string | null;
+        };
+        /**
+         * @description * `open` - Open
+         *     * `answered` - Answered
+         *     * `withdrawn` - Withdrawn
+         * @enum {string}
+         */
+        SentBackStateEnum: "open" | "answered" | "withdrawn";
         /** @description Which model answered. */
         ServedBy: {
             /** Format: int64 */
@@ -3475,6 +3743,19 @@ export interface components {
          * @enum {string}
          */
         VerdictEnum: "stop" | "continue" | "unknown";
+        /** @description A solution that waits for a reviewer, and why. */
+        Waiting: {
+            /** Format: int64 */
+            solution: number;
+            problem: string;
+            domain: string;
+            /** @description People name different first errors. */
+            differs: boolean;
+            /** @description Somebody says that the reference is wrong. */
+            disputed: boolean;
+            /** @description Somebody flagged a step, or was unsure of one. */
+            doubted: boolean;
+        };
         WatchedRun: {
             readonly id: number;
             readonly project: string;
@@ -4461,6 +4742,47 @@ export interface operations {
             };
         };
     };
+    adjudicate: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                slug: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["DecidingRequest"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Receipt"];
+                };
+            };
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Receipt"];
+                };
+            };
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
     submit: {
         parameters: {
             query?: never;
@@ -4490,6 +4812,82 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Receipt"];
+                };
+            };
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    accept_label: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                annotation_id: number;
+                slug: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["AcceptingRequest"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Receipt"];
+                };
+            };
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Receipt"];
+                };
+            };
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    send_back: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                annotation_id: number;
+                slug: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SendingBackRequest"];
+            };
+        };
+        responses: {
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SentBack"];
                 };
             };
             "4XX": {
@@ -5548,6 +5946,74 @@ export interface operations {
             };
         };
     };
+    list_reviews: {
+        parameters: {
+            query?: {
+                /** @description A page number within the paginated result set. */
+                page?: number;
+                /**
+                 * @description * `disagreement` - disagreement
+                 *     * `dispute` - dispute
+                 *     * `doubt` - doubt
+                 */
+                reason?: "disagreement" | "dispute" | "doubt";
+            };
+            header?: never;
+            path: {
+                slug: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PaginatedWaitingList"];
+                };
+            };
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    get_review: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                slug: string;
+                solution_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Case"];
+                };
+            };
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
     list_runs: {
         parameters: {
             query?: {
@@ -5662,6 +6128,44 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Sampling"];
+                };
+            };
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    list_sent_back: {
+        parameters: {
+            query?: {
+                /** @description A page number within the paginated result set. */
+                page?: number;
+                /**
+                 * @description * `open` - Open
+                 *     * `answered` - Answered
+                 *     * `withdrawn` - Withdrawn
+                 */
+                state?: "open" | "answered" | "withdrawn";
+            };
+            header?: never;
+            path: {
+                slug: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PaginatedSentBackList"];
                 };
             };
             "4XX": {
@@ -6322,6 +6826,35 @@ export interface operations {
                 };
             };
             "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    take_back: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                sent_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SentBack"];
+                };
+            };
+            "4XX": {
                 headers: {
                     [name: string]: unknown;
                 };
