@@ -8,6 +8,10 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
+from django.utils.translation import gettext as _
+
+from labelling_ui.numbers import decimal, short, signed
+
 MANY_LABELS = 8
 
 
@@ -79,7 +83,7 @@ Format = Callable[[float], str]
 
 
 def plain(value: float) -> str:
-    return f"{value:,.0f}" if abs(value) >= 10 or value == int(value) else f"{value:.2g}"
+    return decimal(value) if abs(value) >= 10 or value == int(value) else short(value, 2)
 
 
 def line_chart(
@@ -174,7 +178,8 @@ def share_chart(title: str, series: Sequence[Series], *, places: str) -> Chart:
             value = count.get(label, 0.0)
             height = 100 * value / total if total else 0.0
             if height:
-                told = f"{label}: {one.name} {height:.0f} % ({value:,.0f} of {total:,.0f})"
+                of = _("%(n)s of %(all)s") % {"n": decimal(value), "all": decimal(total)}
+                told = f"{label}: {one.name} {decimal(height)} % ({of})"
                 bars.append(Mark(one.look, slot * (i + 0.1), base, slot * 0.8, height, title=told))
             base += height
     return Chart(
@@ -210,18 +215,17 @@ def gain_chart(
         middle = least + (i + 0.5) * width
         look = "worse" if middle < -100 * tolerance else "even" if middle <= 0 else "better"
         if n:
-            bars.append(
-                Mark(look, i * 100 / bins + 0.2, 0.0, 100 / bins - 0.4, 88 * n / max(counts), f"{middle:+.1f}: {n}")
-            )
+            told = f"{signed(middle, 1)}: {n}"
+            bars.append(Mark(look, i * 100 / bins + 0.2, 0.0, 100 / bins - 0.4, 88 * n / max(counts), told))
     return Chart(
         title,
-        x_ticks=[Tick(across(at), f"{at:+g}".replace("-", "−") if at else "0") for at in _steps(least, most, 6)],
+        x_ticks=[Tick(across(at), _change(at)) for at in _steps(least, most, 6)],
         bars=bars,
         lines=[Stroke("interval", f"M{across(100 * low):.2f} 5 H{across(100 * high):.2f}")],
-        dots=[Mark("interval", across(100 * gain), 95.0, title=f"{100 * gain:+.1f}")],
-        rules=[Tick(across(0.0), ""), Tick(across(-100 * tolerance), f"−{100 * tolerance:g}")],
+        dots=[Mark("interval", across(100 * gain), 95.0, title=signed(100 * gain, 1))],
+        rules=[Tick(across(0.0), ""), Tick(across(-100 * tolerance), f"−{short(100 * tolerance)}")],
         header=["", ""],
-        rows=[["gain", f"{100 * gain:+.1f}"], ["95 %", f"{100 * low:+.1f} … {100 * high:+.1f}"]],
+        rows=[[_("gain"), signed(100 * gain, 1)], ["95 %", f"{signed(100 * low, 1)} … {signed(100 * high, 1)}"]],
     )
 
 
@@ -250,6 +254,12 @@ def _steps(bottom: float, top: float, wanted: int, *, outside: bool = False, lea
     return [round(i * step, 10) for i in range(first, last + 1)]
 
 
+def _change(value: float) -> str:
+    if not value:
+        return "0"
+    return ("−" if value < 0 else "+") + short(abs(value))
+
+
 def _labels(series: Sequence[Series]) -> list[str]:
     return list(dict.fromkeys(p.label for s in series for p in s.points))
 
@@ -270,7 +280,8 @@ def _legend(series: Sequence[Series]) -> list[tuple[str, str]]:
 def _told(point: Point, form: Format) -> str:
     told = "–" if point.value is None else form(point.value)
     if point.low is not None and point.high is not None:
-        told += f" ({form(point.low)} to {form(point.high)})"
+        bounds = {"low": form(point.low), "high": form(point.high)}
+        told += " ({})".format(_("%(low)s to %(high)s") % bounds)
     return f"{told} {point.note}".strip()
 
 

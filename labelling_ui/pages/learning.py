@@ -12,6 +12,7 @@ from annotation.rounds.gateway.stopping import advise
 from annotation.rounds.shadow.history import decided_rounds, history_of
 from annotation.rounds.shadow.weighing import LaneEstimates, estimates_of
 from labelling_ui.charts import Chart, Point, Series, line_chart
+from labelling_ui.numbers import decimal, signed
 from labelling_ui.pages.access import STAFF, project_page
 from labelling_ui.pages.listing import Column, Listing, respond
 
@@ -70,7 +71,7 @@ def _gain_chart(comparisons: list[ShadowComparison]) -> Chart:
         _("Acquisition minus control, points of holdout F1, on equal time"),
         [Series(_("gain"), "first", points)],
         places=_("generation"),
-        form=lambda value: f"{value:+.1f}".replace("-", "−") if value else "0",
+        form=lambda value: signed(value, 1) if value else "0",
         bottom=min([0.0, *(p.low if p.low is not None else p.value or 0.0 for p in points)]),
     )
 
@@ -98,7 +99,7 @@ def _rate_chart(estimates: list[LaneEstimates], slug: str) -> Chart:
             Series(_("acquisition, as labelled"), "unsure", points("acquisition", naive=True)),
         ],
         places=_("generation"),
-        form=lambda value: f"{100 * value:.0f} %",
+        form=lambda value: f"{decimal(100 * value)} %",
         top=1.0,
     )
 

@@ -13,6 +13,7 @@ from annotation.models import Membership, ModelVersion, Project
 from annotation.quality.agreement import Pairs, agreement_by_day
 from annotation.quality.statistics import median_seconds, my_progress
 from labelling_ui.charts import Chart, Point, Series, bar_chart, line_chart, share_chart
+from labelling_ui.numbers import decimal
 from labelling_ui.pages.access import ANYONE, project_page, signed_in
 from labelling_ui.pages.member import own_screening
 from labelling_ui.pages.runs import retraining
@@ -106,7 +107,7 @@ def _quality_chart(project: Project, versions: list[tuple[ModelVersion, models.S
         _("Model quality on the holdout, F1"),
         [Series(_("trained"), "first", trained), Series(_("zero-label baseline"), "second", baselines)],
         places=_("model"),
-        form=lambda share: f"{100 * share:.0f}",
+        form=lambda share: decimal(100 * share),
         top=1.0,
     )
 
@@ -156,7 +157,7 @@ def _yield_chart(project: Project) -> Chart:
 
 
 def _percent(share: float) -> str:
-    return f"{100 * share:.0f} %"
+    return f"{decimal(100 * share)} %"
 
 
 def _day(day: date) -> str:

@@ -14,6 +14,7 @@ from annotation.rounds.artefacts import artefacts_of, find_artefact, run_folder
 from annotation.rounds.failures import page_of
 from annotation.rounds.runs import can_retry, cancel_run, retry_run
 from labelling_ui.charts import Chart, Point, Series, gain_chart, line_chart
+from labelling_ui.numbers import short
 from labelling_ui.pages.access import MANAGER, STAFF, attempt, project_page, slug_of
 from labelling_ui.selectors.costs import costs_of
 from labelling_ui.selectors.training import progress_of_training
@@ -129,7 +130,7 @@ def _loss_chart(run: TrainingRun) -> Chart:
     series = [Series(_("training"), "first", [Point(f"{step or 0}", loss) for step, loss, _held in shown])]
     if held := [Point(f"{step or 0}", loss) for step, _loss, loss in shown if loss is not None]:
         series.append(Series(_("held out"), "second", held))
-    return line_chart(_("Loss, nats a labelled step"), series, places=_("step"), form=lambda x: f"{x:.3g}")
+    return line_chart(_("Loss, nats a labelled step"), series, places=_("step"), form=lambda x: short(x, 3))
 
 
 def _gain_chart(run: TrainingRun) -> Chart | None:

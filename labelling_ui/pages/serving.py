@@ -20,6 +20,7 @@ from annotation.rounds.registry import champion_of
 from annotation.serving import reviewing
 from annotation.serving.traffic import Bin, Traffic, failures_of, traffic_of
 from labelling_ui.charts import Chart, Point, Series, bar_chart, line_chart
+from labelling_ui.numbers import decimal
 from labelling_ui.pages.access import MANAGER, STAFF, attempt, project_page
 from labelling_ui.pages.listing import Column, Filters, Listing, respond
 
@@ -218,7 +219,7 @@ def _charts(traffic: list[Traffic], size: Bin) -> list[CHART]:
     return [
         {"chart": bar_chart(_("Requests"), counts, places=places, least_step=1), "empty": _("Nobody asked yet.")},
         {
-            "chart": line_chart(_("Latency"), latency, places=places, form=lambda s: f"{1000 * s:,.0f} ms"),
+            "chart": line_chart(_("Latency"), latency, places=places, form=lambda s: f"{decimal(1000 * s)} ms"),
             "empty": _("Shows once requests were answered."),
         },
         {

@@ -20,6 +20,7 @@ from annotation.rounds.simulations.requests import (
     start_simulation,
 )
 from annotation.rounds.simulations.running import PICTURE, folder_of
+from labelling_ui.numbers import decimal
 from labelling_ui.pages.access import MANAGER, attempt, project_page
 from labelling_ui.pages.listing import Column, Listing, respond
 
@@ -40,7 +41,7 @@ class SnapshotField(forms.ModelChoiceField):
         solutions = obj.counts.get("solutions", 0)
         return _("%(day)s, %(n)s solutions (%(sha)s)") % {
             "day": f"{obj.created_at:%-d %b %Y}",
-            "n": f"{solutions:,}",
+            "n": decimal(solutions),
             "sha": obj.sha256[:8],
         }
 

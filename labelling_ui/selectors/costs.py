@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from django.utils.translation import gettext as _
 
 from annotation.models import ModelVersion
+from labelling_ui.numbers import decimal
 
 MAIN_STAGES = ("train", "cache")  # the first of them that ran the backbone sets the rate shown
 
@@ -27,14 +28,16 @@ def costs_of(version: ModelVersion) -> list[Cost]:
     stage = next((costs["stages"][name] for name in MAIN_STAGES if costs["stages"].get(name, {}).get("tokens")), None)
     if stage is not None:
         found += [
-            Cost(_("useful tokens a second"), f"{stage['tokens_per_second']:,.0f}"),
-            Cost(_("padding"), f"{stage['padded_share']:.1%}"),
-            Cost(_("utilisation"), f"{stage['utilisation']:.1%}", _peak(costs)),
+            Cost(_("useful tokens a second"), decimal(stage["tokens_per_second"])),
+            Cost(_("padding"), f"{decimal(100 * stage['padded_share'], 1)}%"),
+            Cost(_("utilisation"), f"{decimal(100 * stage['utilisation'], 1)}%", _peak(costs)),
         ]
-    found.append(Cost(_("peak memory"), f"{costs['peak_memory_bytes'] / 1e9:.2f} GB", costs["memory_kind"]))
+    found.append(Cost(_("peak memory"), f"{decimal(costs['peak_memory_bytes'] / 1e9, 2)} GB", costs["memory_kind"]))
     if costs["energy_joules"] is not None:
-        found.append(Cost(_("energy"), f"{costs['energy_joules'] / 3600:,.1f} Wh", costs["energy_source"]))
-    seconds = [f"{name} {one['seconds']:.1f} s" for name, one in costs["stages"].items() if one["seconds"] >= 0.05]
+        found.append(Cost(_("energy"), f"{decimal(costs['energy_joules'] / 3600, 1)} Wh", costs["energy_source"]))
+    seconds = [
+        f"{name} {decimal(one['seconds'], 1)} s" for name, one in costs["stages"].items() if one["seconds"] >= 0.05
+    ]
     found.append(Cost(_("time"), ", ".join(seconds)))
     return found
 

@@ -11,6 +11,7 @@ from django.db.models import Avg, Count, Max, Min, Sum
 from django.utils.translation import gettext as _
 
 from annotation.models import Generation, Lane, QueueItem
+from labelling_ui.numbers import decimal, short
 
 EDGES = [0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0]
 
@@ -55,7 +56,7 @@ def lanes_of(generation: Generation) -> list[LaneProgress]:
     return [
         LaneProgress(
             lane=row["lane"],
-            name=Lane(row["lane"]).label,
+            name=str(Lane(row["lane"]).label),
             items=row["items"],
             share=row["items"] / total,
             drawn_from=recipe.get(row["lane"], {}).get("from"),
@@ -77,8 +78,8 @@ def chances(generation: Generation) -> list[tuple[str, int]]:
     bins = Counter(bisect_left(EDGES, p - 1e-9) for p in known.values_list("inclusion_probability", flat=True) if p)
     if not bins:
         return []
-    names = [f"≤ {100 * EDGES[0]:g} %"]
-    names += [f"{100 * low:g}–{100 * high:g} %" for low, high in pairwise(EDGES)]
+    names = [f"≤ {short(100 * EDGES[0])} %"]
+    names += [f"{short(100 * low)}–{short(100 * high)} %" for low, high in pairwise(EDGES)]
     return [(names[place], bins[place]) for place in range(min(bins), len(EDGES))]
 
 
@@ -92,14 +93,15 @@ def settings_of(generation: Generation) -> Sequence[tuple[str, str]]:
         found.append((_("most of a domain"), f"{notes['of_a_domain']:.0%}"))
     if "cost" in notes:
         cost = notes["cost"]
-        figures = {"fixed": cost["fixed"], "step": cost["per_step"], "char": cost["per_char"] * 100}
-        words = _("%(fixed).1f s, %(step).1f s a step, %(char).1f s a hundred characters")
+        each = {"fixed": cost["fixed"], "step": cost["per_step"], "char": cost["per_char"] * 100}
+        figures = {name: decimal(seconds, 1) for name, seconds in each.items()}
+        words = _("%(fixed)s s, %(step)s s a step, %(char)s s a hundred characters")
         found.append((_("cost of a label"), words % figures))
     if notes.get("without_outcome"):
-        found.append((_("without a graded answer"), f"{notes['without_outcome']:,}"))
+        found.append((_("without a graded answer"), decimal(notes["without_outcome"])))
     if "read" in notes:
         words = _("%(n)s solutions by “%(backbone)s”, with no labels")
-        found.append((_("read"), words % {"n": f"{notes['read']:,}", "backbone": notes["backbone"]}))
+        found.append((_("read"), words % {"n": decimal(notes["read"]), "backbone": notes["backbone"]}))
     if "note" in generation.recipe:
         found.append((_("ranked at random because"), generation.recipe["note"]))
     return found

@@ -10,6 +10,7 @@ from markdown_it import MarkdownIt
 
 from annotation.models import AuditEntry, ModelVersion
 from annotation.rounds.gateway.training import model_path
+from labelling_ui.numbers import decimal
 
 METRICS = [
     ("processbench_f1", gettext_lazy("ProcessBench F1")),
@@ -117,4 +118,4 @@ def card_of(version: ModelVersion) -> str:
 
 
 def _rounded(value: float | None) -> str | None:
-    return None if value is None else f"{value:.3f}"
+    return None if value is None else decimal(value, 3)

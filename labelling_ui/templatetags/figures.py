@@ -5,13 +5,14 @@ from datetime import datetime, timedelta
 from django import template
 from django.contrib.humanize.templatetags.humanize import intcomma
 from django.utils import timezone
-from django.utils.formats import date_format, number_format
+from django.utils.formats import date_format
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 
 from annotation.models import Annotation
 from labelling_ui import words
+from labelling_ui.numbers import decimal, signed
 
 register = template.Library()
 
@@ -22,11 +23,6 @@ NOTHING = "–"
 def count(value: int | None) -> str:
     """1234 -> 1,234, or as the language writes it."""
     return NOTHING if value is None else intcomma(value)
-
-
-def decimal(value: float, digits: int) -> str:
-    """1234.56 -> 1234.6, or 1234,6 where the language has a comma."""
-    return number_format(f"{value:.{digits}f}")
 
 
 @register.filter
@@ -61,9 +57,7 @@ def percent(share: float | None, digits: int = 0) -> str:
 @register.filter
 def points(share: float | None) -> str:
     """A difference of shares, in percentage points with its sign: 0.0312 -> +3.1."""
-    if share is None:
-        return NOTHING
-    return ("−" if share < 0 else "+") + decimal(abs(share * 100), 1)
+    return NOTHING if share is None else signed(share * 100, 1)
 
 
 @register.filter

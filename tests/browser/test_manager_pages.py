@@ -10,6 +10,7 @@ from django.contrib.auth.models import User
 from playwright.sync_api import Page, expect
 
 from annotation.models import ImportJob, Project, TrainingRun
+from labelling_ui.urls import of_a_project
 from launch import frontend
 from tests import manager_world
 from tests.factories import ProblemFactory, SolutionFactory
@@ -18,6 +19,7 @@ from tests.plugins.workers import Workers
 pytestmark = pytest.mark.django_db(transaction=True)
 
 AXE = frontend.SOURCES / "node_modules" / "axe-core" / "axe.min.js"
+# What takes a part of its address from a row is named where it is visited.
 PAGES = [
     "/",
     "/projects/new/",
@@ -25,22 +27,12 @@ PAGES = [
     "/nowhere/",
     "/accounts/password/change/",
     "/accounts/logout/",
-    "/p/algebra/",
-    "/p/algebra/labels/",
-    "/p/algebra/solutions/",
-    "/p/algebra/queue/",
-    "/p/algebra/disputes/",
-    "/p/algebra/generations/",
     "/p/algebra/generations/0/",
-    "/p/algebra/runs/",
-    "/p/algebra/models/",
     "/p/algebra/models/1/",
     "/p/algebra/models/compare/?a=1&b=1",
-    "/p/algebra/import/",
-    "/p/algebra/export/",
-    "/p/algebra/members/",
-    "/p/algebra/settings/",
+    *(f"/p/algebra/{one.pattern}" for one in of_a_project if "<" not in str(one.pattern)),
 ]
+WIDTHS = (400, 768, 1280, 2560)
 
 
 @pytest.fixture
@@ -158,36 +150,53 @@ def test_formulas_of_a_solution_are_typeset(
     expect(page.get_by_text("echo $x$")).to_be_visible()
 
 
-@pytest.mark.parametrize("width", [1280, 400])
-@pytest.mark.parametrize("theme", ["light", "dark"])
-def test_pages_are_accessible_and_fit_the_screen(
-    page_for: Callable[..., Page], project: Project, people: dict[str, User], theme: str, width: int
+def test_every_page_is_accessible_and_fits_every_screen_in_both_themes_and_directions(
+    page_for: Callable[..., Page], project: Project, people: dict[str, User]
 ) -> None:
-    """No serious violation of WCAG 2.2 AA, and nothing wider than the screen, on any page."""
+    """No serious violation of WCAG 2.2 AA and nothing wider than the screen, in the language of the longer words."""
     manager_world.fill(project, people)
     frontend.install_packages(frontend.SOURCES, frontend.find_node())
-    page = page_for(people["manager"], viewport={"width": width, "height": 900}, color_scheme=theme)
+    page = page_for(people["manager"], locale="de-DE")
     addresses = [
         *PAGES,
         f"/p/algebra/solutions/{project.solutions.first().pk}/",
+        f"/p/algebra/members/{project.memberships.first().pk}/gold/",
         f"/runs/{TrainingRun.objects.get().pk}/",
         f"/imports/{ImportJob.objects.get().pk}/",
     ]
-    found = {address: _violations(page, address, width) for address in addresses}
+    found = {address: _faults(page, address) for address in addresses}
     page.context.clear_cookies()
-    found["/accounts/login/"] = _violations(page, "/accounts/login/", width)
-    assert {address: violations for address, violations in found.items() if violations} == {}
+    found["/accounts/login/"] = _faults(page, "/accounts/login/")
+    assert {address: faults for address, faults in found.items() if faults} == {}
 
 
-def _violations(page: Page, address: str, width: int) -> list[str]:
-    page.goto(address)
+def _faults(page: Page, address: str) -> list[str]:
+    page.emulate_media(color_scheme="light")
+    answer = page.goto(address)
+    if answer is None or answer.status == 405:  # a form's address
+        return []
+    if page.locator("#workbench").count():
+        expect(page.locator("#workbench :is(h1, h2)").first).to_be_visible()
+    assert page.locator("html").get_attribute("lang") == "de"
+    told = [wide for width in WIDTHS for wide in _overflow(page, width)]
     page.add_script_tag(path=AXE)
-    result = page.evaluate("axe.run({resultTypes: ['violations']})")
-    told = [
+    told += _violations(page, {"resultTypes": ["violations"]})
+    page.emulate_media(color_scheme="dark")
+    return told + _violations(page, {"runOnly": ["color-contrast"]})
+
+
+def _overflow(page: Page, width: int) -> list[str]:
+    page.set_viewport_size({"width": width, "height": 900})
+    turn = "way => { document.documentElement.dir = way; return document.documentElement.scrollWidth }"
+    wide = {way: page.evaluate(turn, way) for way in ("rtl", "ltr")}
+    return [f"{pixels} pixels wide at {width}, {way}" for way, pixels in wide.items() if pixels > width]
+
+
+def _violations(page: Page, options: dict[str, Any]) -> list[str]:
+    result = page.evaluate("options => axe.run(options)", options)
+    return [
         f"{violation['id']}: {node['html'][:120]} {node['failureSummary'][:160]}"
         for violation in result["violations"]
         if violation["impact"] in ("serious", "critical")
         for node in violation["nodes"][:2]
     ]
-    wide = page.evaluate("document.documentElement.scrollWidth")
-    return told + ([f"{wide} pixels wide"] if wide > width else [])
