@@ -13,12 +13,12 @@
 
   const size = (bytes) => {
     const power = bytes < 1024 ? 0 : Math.min(4, Math.floor(Math.log2(bytes) / 10));
-    return `${(bytes / 1024 ** power).toLocaleString(undefined, { maximumFractionDigits: power ? 1 : 0 })} ${["B", "KB", "MB", "GB", "TB"][power]}`;
+    return `${(bytes / 1024 ** power).toLocaleString(document.documentElement.lang, { maximumFractionDigits: power ? 1 : 0 })} ${["B", "KB", "MB", "GB", "TB"][power]}`;
   };
   const time = (seconds) => {
     const whole = Math.max(1, Math.round(seconds));
     if (whole < 90) return `${whole} s`;
-    return whole < 5400 ? `${Math.round(whole / 60)} min` : `${(whole / 3600).toFixed(1)} h`;
+    return whole < 5400 ? `${Math.round(whole / 60)} min` : `${(whole / 3600).toLocaleString(document.documentElement.lang, { maximumFractionDigits: 1 })} h`;
   };
   const say = (words, parts) => {
     line.textContent = panel.dataset[words].replace(/\{(\w+)\}/g, (_, name) => parts[name]);

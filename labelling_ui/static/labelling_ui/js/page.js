@@ -2,19 +2,22 @@
 // Times come from the server in UTC and become the reader's own here.
 (() => {
   const now = () => new Date();
+  // The page's language as this browser writes it: English alone does not say whether a day has 12 hours or 24.
+  const language = document.documentElement.lang;
+  const locale = navigator.languages.find((tag) => tag.split("-")[0] === language) ?? language;
   const time = { hour: "2-digit", minute: "2-digit" };
   const day = { day: "numeric", month: "short", year: "numeric" };
 
   function inWords(at) {
-    if (at.toDateString() === now().toDateString()) return at.toLocaleTimeString(undefined, time);
-    return at.toLocaleString(undefined, { ...day, ...time });
+    if (at.toDateString() === now().toDateString()) return at.toLocaleTimeString(locale, time);
+    return at.toLocaleString(locale, { ...day, ...time });
   }
 
   function localise(root) {
     for (const element of root.querySelectorAll("time[data-local]")) {
       const at = new Date(element.dateTime);
       element.textContent = inWords(at);
-      element.title = at.toLocaleString(undefined, { dateStyle: "full", timeStyle: "long" });
+      element.title = at.toLocaleString(locale, { dateStyle: "full", timeStyle: "long" });
       element.removeAttribute("data-local");
     }
   }
