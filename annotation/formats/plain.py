@@ -1,6 +1,7 @@
 """Plain JSON Lines (or a JSON array): `{"problem": ..., "steps": [...] | "solution": "...", "answer": ...}`.
 
-A step is a string, or `{"text": ..., "kind": ...}`. `solution` is a text that is split into steps when it
+A step is a string, or `{"text": ..., "kind": ...}`, or an array of such: the candidates of a position, of which people
+choose one (a scheme's `choose_path`). `solution` is a text that is split into steps when it
 is imported. `id`, `domain`, `source_group`, `generator`, `reference_solution`, `final_answer` and
 `final_answer_correct` are known too, `outcome_source` says where the last is from, and `provenance` what made the
 solution; other keys are kept with the solution. Labels are not part of it.
@@ -29,7 +30,7 @@ class Line(msgspec.Struct, omit_defaults=True):
     """The fields that the format knows."""
 
     problem: str
-    steps: list[str | PlainStep] | None = None
+    steps: list[str | PlainStep | list[str | PlainStep]] | None = None
     solution: str | None = None
     answer: Word = None
     id: Word = None
@@ -49,11 +50,11 @@ def read(stream: BinaryIO, *, skip: int = 0) -> Iterator[Numbered]:
 
 
 def write(records: Iterable[Record]) -> Iterator[bytes]:
-    """One line for each solution; of several alternatives at a position the first is written."""
+    """One line for each solution; several alternatives at a position are an array."""
     for record in records:
         line = Line(
             problem=record.problem,
-            steps=[_native_step(at[0]) for at in record.positions if at] or None,
+            steps=[_native_position(at) for at in record.positions if at] or None,
             solution=record.solution_text,
             answer=record.reference_answer,
             id=record.external_id or None,
@@ -82,7 +83,7 @@ def record_of(line: Line, extra: dict[str, Any]) -> Record:
         )
     return Record(
         problem=line.problem,
-        positions=[[_completion(step)] for step in line.steps or []],
+        positions=[_completions(position) for position in line.steps or []],
         solution_text=line.solution,
         source_group=line.source_group,
         domain=line.domain,
@@ -102,8 +103,16 @@ def _text(word: Word) -> str | None:
     return None if word is None else str(word)
 
 
+def _completions(position: str | PlainStep | list[str | PlainStep]) -> list[Completion]:
+    return [_completion(step) for step in position] if isinstance(position, list) else [_completion(position)]
+
+
 def _completion(step: str | PlainStep) -> Completion:
     return Completion(step) if isinstance(step, str) else Completion(step.text, kind=step.kind)
+
+
+def _native_position(at: list[Completion]) -> str | PlainStep | list[str | PlainStep]:
+    return _native_step(at[0]) if len(at) == 1 else [_native_step(completion) for completion in at]
 
 
 def _native_step(completion: Completion) -> str | PlainStep:

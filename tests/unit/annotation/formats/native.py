@@ -97,7 +97,8 @@ def _trl(draw):
 _plain_step = TEXT | st.fixed_dictionaries(
     {"text": TEXT, "kind": st.sampled_from(["plan", "tool_call", "observation", "edit", "answer"])}
 )
-_plain_solution = st.fixed_dictionaries({"steps": st.lists(_plain_step, min_size=1, max_size=5)}) | (
+_plain_position = _plain_step | st.lists(_plain_step, min_size=2, max_size=3)
+_plain_solution = st.fixed_dictionaries({"steps": st.lists(_plain_position, min_size=1, max_size=5)}) | (
     st.fixed_dictionaries({"solution": TEXT})
 )
 
