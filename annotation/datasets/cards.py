@@ -33,6 +33,9 @@ def dataset_card(snapshot: Snapshot, *, neutral: str = "positive") -> str:
         _people(counts),
         _reliability(counts),
         _table("Ratings", "rating", "steps", counts["ratings"]),
+        _table("Types of error", "type", "steps", counts.get("error_types", {})),
+        _table("What else was said of steps", "what", "steps", counts.get("dimensions", {})),
+        _table("How far solutions had got at their first error", "of 4", "annotations", counts.get("progress", {})),
         _table("Finish reasons", "reason", "annotations", counts["finish_reasons"]),
         _table("Splits", "split", "solutions", counts["splits"])
         + "\n\nSplits are by problem: numeric variants of a problem share one. Train on `pool`, fit thresholds on "
@@ -77,6 +80,8 @@ def _people(counts: Mapping[str, Any]) -> str:
     else:
         parts.append("No solution was settled by two, so agreement is not known.")
     parts.append("People stand under random pseudonyms; their comments and reasons are left out.")
+    if "critique written" in counts.get("dimensions", {}):
+        parts.append("Critiques stand in this dataset as people wrote them: look through them before you pass it on.")
     return "\n\n".join(parts)
 
 

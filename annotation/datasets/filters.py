@@ -24,7 +24,8 @@ class SnapshotFilters(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=
     `min_annotations` counts what the other filters leave; 0 takes solutions without labels too.
     `revisions` is "latest" for each person's last word on a solution, "all" for the earlier ones too. Batches that are
     set aside are left out unless `set_aside` is "included". So are gold solutions, and what people answered in the
-    gold and screening lanes, unless `gold` is, or `lanes` names one of these. `consensus` says how the words on a step
+    gold and screening lanes, unless `gold` is, or `lanes` names one of these. `critiques` are those that people wrote,
+    in words that could tell who they are. `consensus` says how the words on a step
     are put together: by their "shares", or weighed by each giver's "reliability". `agreement` keeps the solutions on
     which sources agree, or differ, by all that they said last: also by labels that the other filters leave out.
     """
@@ -42,6 +43,7 @@ class SnapshotFilters(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=
     revisions: Literal["latest", "all"] = "latest"
     set_aside: Literal["left_out", "included"] = "left_out"
     gold: Literal["left_out", "included"] = "left_out"
+    critiques: Literal["left_out", "included"] = "left_out"
     consensus: Literal["shares", "reliability"] = "shares"
     agreement: AgreementRule | None = None
 

@@ -26,10 +26,15 @@ STEPS = """
 SELECT solution_id, id, position, alternative, text, kind FROM annotation_step
 WHERE solution_id = ANY(%(ids)s) ORDER BY solution_id, position, alternative
 """
+CRITIQUES = """
+SELECT step.solution_id, critique.step_id, critique.text
+FROM annotation_critique critique JOIN annotation_step step ON step.id = critique.step_id
+WHERE step.solution_id = ANY(%(ids)s) ORDER BY step.solution_id, critique.step_id, critique.ordinal
+"""
 LABELS = """
 SELECT label.solution_id, label.id, label.source_id, label.annotator_id, label.revision,
-    source.kind, source.name, source.detail, member.pseudonym, label.finish_reason, label.first_error, label.total_ms,
-    label.submitted_at, label.lane, generation.number, label.adjudicates,
+    source.kind, source.name, source.detail, member.pseudonym, label.finish_reason, label.first_error, label.progress,
+    label.total_ms, label.submitted_at, label.lane, generation.number, label.adjudicates,
     coalesce(dispute.state <> 'withdrawn', false), label.native
 FROM annotation_annotation label
 JOIN annotation_labelsource source ON source.id = label.source_id
@@ -61,12 +66,15 @@ class Label(NamedTuple):
     told: RecordAnnotation
 
 
-def read_solutions(ids: Sequence[int], *, batches_set_aside: bool) -> list[tuple[Record, list[Label]]]:
+def read_solutions(
+    ids: Sequence[int], *, batches_set_aside: bool, written_critiques: bool = False
+) -> list[tuple[Record, list[Label]]]:
     """Solutions by their ids in ascending order, without labels, each with all that was said of it, oldest first.
 
-    Where no batch of the project's labels is set aside, no label is looked up among them.
+    Where no batch of the project's labels is set aside, no label is looked up among them. The critiques that people
+    wrote, in words of their own, are left out unless they are asked for.
     """
-    steps = _of(STEPS, ids)
+    steps, critiques = _of(STEPS, ids), _of(CRITIQUES, ids)
     places = {row[1]: (row[2], row[3]) for rows in steps.values() for row in rows}
     said = _of(LABELS, ids)
     keys = [row[1] for rows in said.values() for row in rows]
@@ -75,11 +83,11 @@ def read_solutions(ids: Sequence[int], *, batches_set_aside: bool) -> list[tuple
 
     def label(row: Sequence[Any]) -> Label:
         _, key, source, annotator, revision, *told = row
-        positions = _path(path.get(key, ()), ratings.get(key, ()), places)
+        positions = _path(path.get(key, ()), ratings.get(key, ()), places, written_critiques)
         return Label(key, (source, annotator), revision, key in aside, _annotation(told, positions))
 
     return [
-        (_record(row, steps.get(row[0], ())), [label(one) for one in said.get(row[0], ())])
+        (_record(row, steps.get(row[0], ()), critiques.get(row[0], ())), [label(one) for one in said.get(row[0], ())])
         for row in fetch_all(SOLUTIONS, {"ids": ids})
     ]
 
@@ -93,12 +101,13 @@ def _of(statement: str, ids: Sequence[int]) -> Mapping[int, Rows]:
     return {key: list(rows) for key, rows in groupby(fetch_all(statement, {"ids": ids}), itemgetter(0))}
 
 
-def _record(row: Sequence[Any], steps: Rows) -> Record:
+def _record(row: Sequence[Any], steps: Rows, critiques: Rows) -> Record:
+    given = {step: [text for _, _, text in said] for step, said in groupby(critiques, itemgetter(1))}
     positions: list[list[Completion]] = []
-    for _, _, position, _, text, kind in steps:
+    for _, step, position, _, text, kind in steps:
         while len(positions) <= position:
             positions.append([])
-        positions[position].append(Completion(text, kind))
+        positions[position].append(Completion(text, kind, critiques=given.get(step, [])))
     (
         solution, problem, text, source_group, split, domain, reference_answer, reference_solution, problem_extra,
         external_id, generator, final_answer, correct, outcome_source, provenance, extra,
@@ -126,8 +135,8 @@ def _record(row: Sequence[Any], steps: Rows) -> Record:
 
 def _annotation(told: Sequence[Any], path: list[PathPosition]) -> RecordAnnotation:
     (
-        kind, name, detail, pseudonym, finish, first_error, total_ms, moment, lane, generation, adjudicates, disputed,
-        native,
+        kind, name, detail, pseudonym, finish, first_error, progress, total_ms, moment, lane, generation, adjudicates,
+        disputed, native,
     ) = told  # fmt: skip
     return RecordAnnotation(
         source_kind=kind,
@@ -137,6 +146,7 @@ def _annotation(told: Sequence[Any], path: list[PathPosition]) -> RecordAnnotati
         source_detail=_object(detail),
         annotator=pseudonym and str(pseudonym),
         first_error=first_error,
+        progress=progress,
         total_ms=total_ms,
         submitted_at=moment,
         lane=lane,
@@ -147,7 +157,7 @@ def _annotation(told: Sequence[Any], path: list[PathPosition]) -> RecordAnnotati
     )
 
 
-def _path(path: Rows, ratings: Rows, places: Places) -> list[PathPosition]:
+def _path(path: Rows, ratings: Rows, places: Places, written_critiques: bool) -> list[PathPosition]:
     found = {}
     for _, position, chosen, own_text, dwell_ms, native in path:
         alternative = None if chosen is None else places[chosen][1]
@@ -156,9 +166,10 @@ def _path(path: Rows, ratings: Rows, places: Places) -> list[PathPosition]:
         position, alternative = places[step]
         if position not in found:
             found[position] = PathPosition(position)
-        given = Rating(
-            alternative, state, rating, flagged, error_type, dimensions=_object(dimensions), spans=_spans(spans)
-        )
+        beside = _object(dimensions)
+        if not written_critiques:
+            beside.pop("critique", None)
+        given = Rating(alternative, state, rating, flagged, error_type, dimensions=beside, spans=_spans(spans))
         found[position].ratings.append(given)
     return [found[position] for position in sorted(found)]
 

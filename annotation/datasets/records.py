@@ -24,11 +24,13 @@ def stream_records(*, project: Project, filters: SnapshotFilters) -> Iterator[Re
     """The records that the filters ask for, by solution, each with the consensus of the labels it holds.
 
     All of them are of one moment. People stand under their pseudonyms; comments and the reasons they gave
-    are left out. How reliable each is, where the consensus asks for it, is learned from these labels alone.
+    are left out, and so are the critiques they wrote unless the filters ask for them. How reliable each is, where the
+    consensus asks for it, is learned from these labels alone.
     """
     with _one_moment():
         reliability = _reliability(project, filters) if filters.consensus == "reliability" else None
-        for record, labels in _read(project, _solutions(project, filters)):
+        critiques = filters.critiques == "included"
+        for record, labels in _read(project, _solutions(project, filters), written_critiques=critiques):
             latest, kept = _taken(labels, filters)
             if len(kept) >= filters.min_annotations and _agreed(record, labels, filters):
                 record.annotations = [with_reliability(one, reliability) for one in kept] if reliability else kept
@@ -91,12 +93,14 @@ def _solutions(project: Project, filters: SnapshotFilters) -> QuerySet[Solution]
     return solutions
 
 
-def _read(project: Project, solutions: QuerySet[Solution]) -> Iterator[tuple[Record, list[Label]]]:
+def _read(
+    project: Project, solutions: QuerySet[Solution], *, written_critiques: bool = False
+) -> Iterator[tuple[Record, list[Label]]]:
     """The solutions as records without labels, each with its labels; some at a time."""
     aside = project.label_batches.filter(state=LabelBatch.State.SET_ASIDE).exists()
     ids = solutions.values_list("pk", flat=True).iterator(chunk_size=10 * AT_ONCE)
     while chunk := list(islice(ids, AT_ONCE)):
-        yield from read_solutions(chunk, batches_set_aside=aside)
+        yield from read_solutions(chunk, batches_set_aside=aside, written_critiques=written_critiques)
 
 
 def _agreed(record: Record, labels: list[Label], filters: SnapshotFilters) -> bool:

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from annotation.formats.record import Record, RecordAnnotation
+from annotation.formats.record import Rating, Record, RecordAnnotation
 from annotation.quality.agreement import count_pairs
 
 
@@ -32,6 +32,9 @@ class Tally:
                 "finish_reasons",
                 "lanes",
                 "ratings",
+                "error_types",
+                "dimensions",
+                "progress",
                 "agreement",
             )
         }
@@ -84,11 +87,38 @@ class Tally:
             self._count["sources"][annotation.source_name] += 1
         self._count["finish_reasons"][annotation.finish_reason] += 1
         self._count["lanes"][annotation.lane] += 1
+        if annotation.progress is not None:
+            self._count["progress"][str(annotation.progress)] += 1
         for place in annotation.path:
             self._own_steps += place.own_text is not None
             for rating in place.ratings:
                 word = {1: "good", 0: "neutral", -1: "bad", None: rating.state}[rating.rating]
                 self._count["ratings"][word] += 1
+                if rating.error_type:
+                    self._count["error_types"][rating.error_type] += 1
+                self._count["dimensions"].update(_dimensions(rating))
+
+
+def _dimensions(rating: Rating) -> Iterator[str]:
+    """What is said of a step beside its rating, a name each."""
+    for name, said in rating.dimensions.items():
+        if name == "clauses":
+            yield from (f"breaks clause {clause}" for clause in said)
+        elif name == "consistent":
+            yield "consistent with earlier steps" if said else "contradicts an earlier step"
+        elif name in _WORDS:
+            yield _WORDS[name]
+        else:  # another tool's
+            yield name
+
+
+_WORDS = {
+    "consistent_with": "points at an earlier step",
+    "redundant": "redundant",
+    "recovers": "recovers from an error",
+    "critique": "critique written",
+    "critique_ratings": "given critiques rated",
+}
 
 
 def _outcome(record: Record) -> str:

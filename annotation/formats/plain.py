@@ -1,7 +1,7 @@
 """Plain JSON Lines (or a JSON array): `{"problem": ..., "steps": [...] | "solution": "...", "answer": ...}`.
 
-A step is a string, or `{"text": ..., "kind": ...}`, or an array of such: the candidates of a position, of which people
-choose one (a scheme's `choose_path`). `solution` is a text that is split into steps when it
+A step is a string, or `{"text": ..., "kind": ..., "critiques": [...]}`, or an array of such: the candidates of a
+position, of which people choose one (a scheme's `choose_path`). `solution` is a text that is split into steps when it
 is imported. `id`, `domain`, `source_group`, `generator`, `reference_solution`, `final_answer` and
 `final_answer_correct` are known too, `outcome_source` says where the last is from, and `provenance` what made the
 solution; other keys are kept with the solution. Labels are not part of it.
@@ -20,10 +20,11 @@ Word = str | int | float | None
 
 
 class PlainStep(msgspec.Struct, omit_defaults=True):
-    """A step of another kind than reasoning."""
+    """A step of another kind than reasoning, or one that came with explanations of what is wrong with it."""
 
     text: str
     kind: StepKind = "reasoning"
+    critiques: list[str] = []
 
 
 class Line(msgspec.Struct, omit_defaults=True):
@@ -108,7 +109,7 @@ def _completions(position: str | PlainStep | list[str | PlainStep]) -> list[Comp
 
 
 def _completion(step: str | PlainStep) -> Completion:
-    return Completion(step) if isinstance(step, str) else Completion(step.text, kind=step.kind)
+    return Completion(step) if isinstance(step, str) else Completion(step.text, step.kind, critiques=step.critiques)
 
 
 def _native_position(at: list[Completion]) -> str | PlainStep | list[str | PlainStep]:
@@ -116,4 +117,5 @@ def _native_position(at: list[Completion]) -> str | PlainStep | list[str | Plain
 
 
 def _native_step(completion: Completion) -> str | PlainStep:
-    return completion.text if completion.kind == "reasoning" else PlainStep(completion.text, kind=completion.kind)
+    bare = completion.kind == "reasoning" and not completion.critiques
+    return completion.text if bare else PlainStep(completion.text, completion.kind, completion.critiques)

@@ -19,11 +19,15 @@ SourceKind = Literal["human", "simulated", "consensus", "model_judge", "monte_ca
 
 
 class Completion(msgspec.Struct, omit_defaults=True, gc=False):
-    """One step. `added` tells that it came with an annotation and was not sampled with the solution."""
+    """One step. `added` tells that it came with an annotation and was not sampled with the solution.
+
+    `critiques` are explanations of what is wrong with it, for annotators to rate.
+    """
 
     text: str
     kind: StepKind = "reasoning"
     added: bool = False
+    critiques: list[str] = []
 
 
 class Span(msgspec.Struct, omit_defaults=True, gc=False):
@@ -77,6 +81,7 @@ class RecordAnnotation(msgspec.Struct, omit_defaults=True):
     source_detail: dict[str, Any] = {}
     annotator: str | None = None
     first_error: int | None = None
+    progress: int | None = None
     total_ms: int | None = None
     submitted_at: datetime | None = None
     lane: str = ""

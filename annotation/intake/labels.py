@@ -17,7 +17,7 @@ from annotation.models import Annotation, LabelSource, Membership, PathStep, Pro
 FIELDS = {
     Annotation: (
         "id", "project", "solution", "source", "annotator", "lane", "submission_id", "payload_hash", "revision",
-        "counted", "adjudicates", "finish_reason", "reason", "first_error", "total_ms", "comment", "native",
+        "counted", "adjudicates", "finish_reason", "reason", "first_error", "progress", "total_ms", "comment", "native",
         "submitted_at",
     ),
     PathStep: ("annotation", "position", "chosen", "own_text", "dwell_ms", "native"),
@@ -90,6 +90,7 @@ class Labels:
             annotation.finish_reason,
             NO_REASON if member and annotation.finish_reason in ("give_up", "bad_problem") else "",
             first_error(annotation.finish_reason, annotation.path) if error is None else error,
+            annotation.progress,
             annotation.total_ms,
             annotation.comment,
             annotation.native | ({"given": given} if given else {}),

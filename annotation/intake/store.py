@@ -12,7 +12,7 @@ from annotation.formats.record import Completion, Record, StepKind, alternative_
 from annotation.intake import identity, labels
 from annotation.intake.copying import NewRows
 from annotation.intake.splits import assign_split, source_group_of
-from annotation.models import ImportJob, Problem, Project, Solution, Step
+from annotation.models import Critique, ImportJob, Problem, Project, Solution, Step
 
 FIELDS = {
     Problem: (
@@ -24,6 +24,7 @@ FIELDS = {
         "final_answer_correct", "outcome_source", "provenance", "extra", "import_job", "created_at",
     ),
     Step: ("id", "solution", "position", "alternative", "text", "kind"),
+    Critique: ("step", "ordinal", "text"),
     **labels.FIELDS,
 }  # fmt: skip
 PROBLEM_SAYS = ("reference_answer", "reference_solution")
@@ -213,6 +214,8 @@ class _Chunk:
             for alternative, (completion, key) in enumerate(zip(at, keys, strict=False)):
                 add(Step, key, solution.id, position, alternative, completion.text, completion.kind)
                 here.append(key)
+                for ordinal, critique in enumerate(completion.critiques):
+                    add(Critique, key, ordinal, critique)
             solution.completions[position] = [*at]
         return [solution.keys[position] for position in range(len(record.positions))]
 
@@ -228,6 +231,8 @@ class _Chunk:
                 if alternative == len(keys):
                     keys.append(self._rows.key(Step))
                     self._rows.add(Step, keys[-1], solution.id, position, alternative, completion.text, completion.kind)
+                    for ordinal, critique in enumerate(completion.critiques):
+                        self._rows.add(Critique, keys[-1], ordinal, critique)
                 here.append(keys[alternative])
             matched.append(here)
         return matched

@@ -9,7 +9,7 @@ Colour = Literal["blue", "teal", "green", "yellow", "orange", "red", "purple", "
 Progress = Annotated[int, msgspec.Meta(ge=0, le=4)]
 Key = Annotated[str, msgspec.Meta(min_length=1, max_length=1)]
 
-# What the workbench does at a key. `DEFAULT_KEYS` of the front end's ui/keys.ts is this table.
+# What the workbench does at a key: the signs among SHORTCUTS of the front end's ui/keys.ts, by `about`.
 DEFAULT_KEYS = {
     "good": "1",
     "neutral": "2",
@@ -18,18 +18,24 @@ DEFAULT_KEYS = {
     "next": "j",
     "previous": "k",
     "first_error": "e",
+    "choose": "x",
+    "complete": "n",
     "flag": "f",
     "comment": "c",
     "error_type": "t",
     "clause": "p",
-    "consistency": "x",
+    "consistency": "i",
     "redundant": "d",
-    "recovers": "b",
+    "recovers": "y",
     "critique": "w",
     "progress": "m",
     "own_step": "o",
+    "search": "/",
+    "mark": "a",
+    "hint": "h",
     "reference": "r",
     "guidelines": "g",
+    "break": "b",
     "undo": "z",
     "skip": "s",
     "decide": "v",

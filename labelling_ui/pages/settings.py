@@ -23,12 +23,13 @@ from labelling_ui.pages.hints_form import HINTS, HintsFields, hints_initial
 from labelling_ui.pages.pace_form import PaceFields, pace_initial
 from labelling_ui.pages.queue_form import WANTED, QueueFields, queue_initial
 from labelling_ui.pages.rounds_form import RoundsFields, rounds_initial
+from labelling_ui.pages.scheme_form import SchemeFields, scheme_initial
 
 CAPS = ("problem", "domain")
 MIX = ("control", "holdout", "calibration", "overlap")
 
 
-class SettingsForm(QueueFields, PaceFields, RoundsFields, GoldFields, HintsFields, AgreementFields):
+class SettingsForm(SchemeFields, QueueFields, PaceFields, RoundsFields, GoldFields, HintsFields, AgreementFields):
     """The project as one form; the domain's own check of scheme and policy has the last word."""
 
     name = forms.CharField(max_length=200, label=gettext_lazy("Name"))
@@ -37,29 +38,6 @@ class SettingsForm(QueueFields, PaceFields, RoundsFields, GoldFields, HintsField
         widget=forms.Textarea({"rows": 8}),
         label=gettext_lazy("Guidelines"),
         help_text=gettext_lazy("Markdown, shown beside the work."),
-    )
-
-    stop_at_first_error = forms.BooleanField(required=False, label=gettext_lazy("Stop at the first error"))
-    rate_alternatives = forms.BooleanField(required=False, label=gettext_lazy("Rate the alternatives at a position"))
-    ask_own_step = forms.BooleanField(required=False, label=gettext_lazy("Ask for a step of their own at the error"))
-    choose_path = forms.BooleanField(
-        required=False,
-        label=gettext_lazy("Let them choose the way at each position"),
-        help_text=gettext_lazy("PRM800K phase 1: candidates are rated, one is taken, and the solution grows"),
-    )
-    reference = forms.ChoiceField(
-        choices=[
-            ("shown", gettext_lazy("shown")),
-            ("on_request", gettext_lazy("on request")),
-            ("hidden", gettext_lazy("hidden")),
-        ],
-        label=gettext_lazy("Reference answer"),
-    )
-    error_types = forms.CharField(
-        required=False,
-        widget=forms.Textarea({"rows": 4}),
-        label=gettext_lazy("Error types"),
-        help_text=gettext_lazy("One a line; empty asks for none."),
     )
 
     generation_budget = forms.IntegerField(label=gettext_lazy("Solutions a generation"))
@@ -163,7 +141,6 @@ class SettingsForm(QueueFields, PaceFields, RoundsFields, GoldFields, HintsField
     )
 
     general = ("name", "guidelines")
-    scheme = ("stop_at_first_error", "rate_alternatives", "ask_own_step", "choose_path", "reference", "error_types")
     queue = ("generation_budget", *MIX)
     rounds = (
         "acquisition",
@@ -196,7 +173,10 @@ class SettingsForm(QueueFields, PaceFields, RoundsFields, GoldFields, HintsField
         """The form's fields under their headings."""
         titles = [
             (_("The project"), self.general),
-            (_("How people rate"), self.scheme),
+            (_("How people rate"), self.rating),
+            (_("What is asked at the first error"), self.at_error),
+            (_("What else is asked of a step"), self.beside),
+            (_("What the answers are called"), self.looks),
             (_("What the queue holds"), (*self.queue, *WANTED)),
             (_("How work is handed out"), self.handing_out),
             (_("How steadily people work"), self.pace),
@@ -216,11 +196,13 @@ class SettingsForm(QueueFields, PaceFields, RoundsFields, GoldFields, HintsField
         """What few projects need, shown when asked for."""
         return [self[name] for name in self.further]
 
+    def keys(self) -> list[forms.BoundField]:
+        """The keys besides those of the answers."""
+        return [self[name] for name in self.further_keys]
+
     def changes(self, project: Project) -> dict[str, Any]:
         """What `change_project` takes; a policy that has no field here stays."""
         data = self.cleaned_data
-        scheme = {name: data[name] for name in self.scheme}
-        scheme["error_types"] = [line.strip() for line in data["error_types"].splitlines() if line.strip()]
         named = (*self.queue, *self.rounds, *self.further)
         policy: dict[str, Any] = {name: data[name] for name in named if name not in (*MIX, *CAPS)}
         policy["mix"] = {lane: data[lane] for lane in MIX}
@@ -235,7 +217,7 @@ class SettingsForm(QueueFields, PaceFields, RoundsFields, GoldFields, HintsField
         return {
             "name": data["name"],
             "guidelines": data["guidelines"],
-            "scheme": scheme,
+            "scheme": self.label_scheme(),
             "policy": project.policy | policy,
         }
 
@@ -255,9 +237,8 @@ class SettingsForm(QueueFields, PaceFields, RoundsFields, GoldFields, HintsField
 
 def initial_of(project: Project) -> dict[str, Any]:
     """The form's fields as the project has them now, defaults filled in."""
-    scheme, policy = project.label_scheme, project.policies
-    values = {name: getattr(scheme, name) for name in SettingsForm.scheme}
-    values["error_types"] = "\n".join(term.name for term in scheme.error_types)
+    policy = project.policies
+    values = scheme_initial(project.label_scheme)
     values |= {lane: getattr(policy.mix, lane) for lane in MIX}
     values |= {name: getattr(policy.quality, name) for name in SettingsForm.watch}
     values |= {name: getattr(policy.caps, name) or "" for name in CAPS}

@@ -3,9 +3,11 @@ import { rows } from "../state/derived";
 import { markOf, type State } from "../state/model";
 import { text } from "../text";
 import { whatNext } from "./ActionBar";
+import { useScheme } from "./scheme";
 
 /** Says to a screen reader what a rating did. `said` is a sentence of the page's own, said when it changes. */
 export function Announcer({ state, said }: { state: State | null; said: string }) {
+  const { nameOf } = useScheme();
   const [words, setWords] = useState("");
   const before = useRef<State | null>(null);
   useEffect(() => {
@@ -18,7 +20,7 @@ export function Announcer({ state, said }: { state: State | null; said: string }
     if (changed.length === 0) return;
     const sentences = changed.map((row) => {
       const { answer } = markOf(state.work, row.step.id);
-      return text.solution.mapStep(row.position + 1, answer ? text.answers[answer] : text.solution.unrated);
+      return text.solution.mapStep(row.position + 1, answer ? nameOf(answer) : text.solution.unrated);
     });
     setWords(`${sentences.join(". ")}. ${whatNext(state)}.`);
   }, [state]);

@@ -9,6 +9,8 @@ import type { Action, State } from "../state/model";
 import { text } from "../text";
 import { ActionBar, whatNext } from "./ActionBar";
 import { Announcer } from "./Announcer";
+import { focusAsked } from "./AtError";
+import { pressTool } from "./Beside";
 import { Banners } from "./Banners";
 import { Header, type Panel } from "./Header";
 import { hintSaid } from "./HintBar";
@@ -21,6 +23,7 @@ import { MiniMap } from "./MiniMap";
 import { Problem } from "./Problem";
 import { SearchBar } from "./SearchBar";
 import { useSearch } from "./searching";
+import { coloursOf, lookOf, SchemeContext } from "./scheme";
 import { SidePanel } from "./SidePanel";
 import { BreakScreen, SittingPanel } from "./Sitting";
 import { Solution } from "./Solution";
@@ -39,6 +42,7 @@ export function App({ config, session, view }: { config: Config; session: Sessio
   const focusNext = useRef<string | null>(null);
   const { task, state } = view;
   const lease = task?.lease.id;
+  const scheme = task?.scheme ?? null;
 
   // These are made once: rows are redrawn only when something of theirs changes.
   const hands = useMemo(() => {
@@ -61,6 +65,7 @@ export function App({ config, session, view }: { config: Config; session: Sessio
     if (session.submit()) return;
     if (state) setSaid(`${text.submit.notYet} ${whatNext(state)}`);
     const ready = state && readiness(state);
+    if (ready && !ready.ready && ready.why === "asked") return focusAsked(ready.what);
     if (ready && !ready.ready && ready.why !== "reason") {
       focusNext.current = "current";
       hands.act({ type: "go", step: ready.next });
@@ -105,6 +110,12 @@ export function App({ config, session, view }: { config: Config; session: Sessio
       case "error_type":
         focusNext.current = null;
         return document.querySelector<HTMLElement>(".step.current .error-types button")?.focus();
+      case "tool":
+        focusNext.current = null;
+        return pressTool(command.tool);
+      case "asked":
+        focusNext.current = null;
+        return focusAsked(command.what);
       case "search":
         focusNext.current = "#search";
         return setSearching(true);
@@ -154,6 +165,9 @@ export function App({ config, session, view }: { config: Config; session: Sessio
   }, [shown]);
 
   // Keys come faster than effects run: the listener calls what the last drawing made, never an older one.
+  const look = useMemo(() => lookOf(scheme), [scheme]);
+  const shortcutsNow = useRef(look.shortcuts);
+  shortcutsNow.current = look.shortcuts;
   const runNow = useRef(run);
   runNow.current = run;
   useEffect(() => {
@@ -161,7 +175,7 @@ export function App({ config, session, view }: { config: Config; session: Sessio
     const onKeyDown = (event: KeyboardEvent) => {
       if (event.defaultPrevented) return;
       const blind = blindRun.takes(event.timeStamp, shownSince.current);
-      const command = commandOf(event, placeOf(event.target));
+      const command = commandOf(event, placeOf(event.target), shortcutsNow.current);
       if (!command) return;
       event.preventDefault();
       if (blind && !["panel", "decide", "break"].includes(command.type)) return;
@@ -204,10 +218,10 @@ export function App({ config, session, view }: { config: Config; session: Sessio
 
   const referenceShown = (task?.scheme.reference === "shown") !== referenceFlipped;
   return (
-    <>
+    <SchemeContext.Provider value={look}>
       <Header config={config} view={view} panel={panel} onPanel={(name) => setPanel(panel === name ? null : name)} />
       <Banners view={view} session={session} config={config} onBreak={rest} />
-      <div class={panel ? "layout with-panel" : "layout"}>
+      <div class={panel ? "layout with-panel" : "layout"} style={coloursOf(scheme)}>
         {resting ? (
           <BreakScreen view={view} onGoOn={goOn} />
         ) : task && state ? (
@@ -255,7 +269,7 @@ export function App({ config, session, view }: { config: Config; session: Sessio
         </aside>
       </div>
       <Announcer state={state} said={said} />
-    </>
+    </SchemeContext.Provider>
   );
 }
 

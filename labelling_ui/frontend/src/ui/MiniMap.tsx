@@ -4,6 +4,7 @@ import type { Hit } from "../reading/search";
 import { rows } from "../state/derived";
 import { markOf, type Action, type Answer, type State } from "../state/model";
 import { text } from "../text";
+import { useScheme } from "./scheme";
 import { Sign } from "./signs";
 
 /** From here on a square a step would be longer than the page: signs become bars of different heights. */
@@ -56,7 +57,8 @@ interface SquareProps {
 }
 
 const Square = memo(function Square({ step, position, main, reached, answer, flagged, found, current, act }: SquareProps) {
-  const said = reached ? (answer ? text.answers[answer] : text.solution.unrated) : text.solution.notReached;
+  const { nameOf } = useScheme();
+  const said = reached ? (answer ? nameOf(answer) : text.solution.unrated) : text.solution.notReached;
   const about = text.solution.mapStep(position + 1, said);
   const classes = [reached ? (answer ?? "open") : "unreached", !main && "other", flagged && "flag", found && "found"];
   return (

@@ -1,13 +1,7 @@
 import type { Answer } from "../state/model";
 import { text } from "../text";
+import { useScheme } from "./scheme";
 import { Sign } from "./signs";
-
-export const ANSWERS: { answer: Answer; key: string }[] = [
-  { answer: "good", key: "1" },
-  { answer: "neutral", key: "2" },
-  { answer: "bad", key: "3" },
-  { answer: "unsure", key: "4" },
-];
 
 interface Props {
   label: string;
@@ -16,24 +10,25 @@ interface Props {
   wide?: boolean;
 }
 
-/** Four buttons; on `wide` each has its word. The mouse leaves the focus where it was, so that Enter still submits. */
+/** A button for each answer of the scheme; on `wide` each has its word. The mouse leaves the focus where it was, so that Enter still submits. */
 export function Rating({ label, value, onRate, wide = false }: Props) {
+  const { answers } = useScheme();
   return (
     <div class={wide ? "rating wide" : "rating"} role="group" aria-label={text.solution.rating(label)}>
-      {ANSWERS.map(({ answer, key }) => (
+      {answers.map(({ answer, name, help, key }) => (
         <button
           key={answer}
           type="button"
           class={answer}
           aria-pressed={value === answer}
-          aria-label={text.answers[answer]}
+          aria-label={name}
           aria-keyshortcuts={key}
-          title={`${text.answers[answer]} (${key}): ${text.answerHelp[answer]}`}
+          title={`${name} (${key}): ${help}`}
           onMouseDown={(event) => event.preventDefault()}
           onClick={() => onRate(answer)}
         >
           <Sign answer={answer} />
-          {wide ? <span>{text.answers[answer]}</span> : <small aria-hidden="true">{key}</small>}
+          {wide ? <span>{name}</span> : <small aria-hidden="true">{key}</small>}
         </button>
       ))}
     </div>

@@ -3,7 +3,7 @@ import { RichText } from "../reading/RichText";
 import { unwrap } from "../reading/unwrap";
 import { text } from "../text";
 import type { Panel } from "./Header";
-import { ANSWERS } from "./Rating";
+import { useScheme } from "./scheme";
 import { Shortcuts } from "./Shortcuts";
 import { Sign } from "./signs";
 
@@ -33,15 +33,16 @@ export function SidePanel({ panel, guidelines, onClose, sitting }: Props) {
 }
 
 function Guidelines({ guidelines }: { guidelines: string }) {
+  const { answers } = useScheme();
   if (guidelines.trim()) return <RichText text={unwrap(guidelines)} />;
   return (
     <dl class="legend">
-      {ANSWERS.map(({ answer }) => (
+      {answers.map(({ answer, name, help }) => (
         <div key={answer}>
           <dt>
-            <Sign answer={answer} /> {text.answers[answer]}
+            <Sign answer={answer} /> {name}
           </dt>
-          <dd>{text.answerHelp[answer]}</dd>
+          <dd>{help}</dd>
         </div>
       ))}
     </dl>

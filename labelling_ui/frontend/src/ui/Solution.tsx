@@ -1,4 +1,4 @@
-import { ownStepsAt, rows, type Row } from "../state/derived";
+import { firstErrorIndex, ownStepsAt, rows, type Row } from "../state/derived";
 import { scoreInSight, scoreOnRequest } from "../state/hints";
 import { markOf, type Action, type State } from "../state/model";
 import { text } from "../text";
@@ -18,6 +18,7 @@ export function Solution({ state, commenting, act, onComment, onMark }: Props) {
   // A step of the person's own stands below what was given at its position.
   const holdsOwnStep = ({ position, candidate, main }: Row) =>
     ownAt.includes(position) && (candidate ? candidate.number === candidate.of : main);
+  const errorAt = state.steps[firstErrorIndex(state)]?.position ?? Infinity;
   return (
     <ol class="steps" aria-label={text.solution.title}>
       {shown.map((row) => (
@@ -34,6 +35,10 @@ export function Solution({ state, commenting, act, onComment, onMark }: Props) {
           current={state.cursor === row.step.id}
           commenting={commenting === row.step.id}
           errorTypes={state.scheme.error_types}
+          steps={state.steps}
+          atError={row.main && row.position === errorAt}
+          progress={row.main && row.position === errorAt ? state.work.progress : null}
+          behindError={row.position > errorAt}
           ownStep={holdsOwnStep(row) ? (state.work.ownSteps[row.position] ?? "") : null}
           score={row.main && !row.candidate ? scoreInSight(state, row.position) : null}
           mayAsk={!row.candidate && state.cursor === row.step.id && scoreOnRequest(state, row.step.id) !== null}

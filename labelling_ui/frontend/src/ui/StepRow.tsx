@@ -1,5 +1,5 @@
 import { memo } from "preact/compat";
-import type { Step, Term } from "../api/types";
+import type { Step, StepPosition, Term } from "../api/types";
 import { StepBody } from "../reading/StepBody";
 import type { Action, Answer, Mark } from "../state/model";
 import { furthest } from "../state/spans";
@@ -7,6 +7,7 @@ import { text } from "../text";
 import { HintBar, hintSaid } from "./HintBar";
 import { placeOf } from "./keys";
 import { Rating } from "./Rating";
+import { useScheme } from "./scheme";
 import { Sign } from "./signs";
 import { StepNotes } from "./StepNotes";
 import { StepTools } from "./StepTools";
@@ -26,6 +27,13 @@ export interface RowProps {
   /** The comment box of this step is open. */
   commenting: boolean;
   errorTypes: Term[];
+  /** All steps of the solution: one may contradict an earlier one. */
+  steps: readonly StepPosition[];
+  /** The first error is here; how far the solution had got, where that was said. */
+  atError: boolean;
+  progress: number | null;
+  /** A step before this one is bad. */
+  behindError: boolean;
   /** The person's own step, where it is asked for at this row; else null. */
   ownStep: string | null;
   /** The model's, where it is in sight; else null. */
@@ -39,8 +47,9 @@ export interface RowProps {
 
 export const StepRow = memo(function StepRow(props: RowProps) {
   const { step, position, main, reached, way, ways, taken, mark, current, score, act } = props;
+  const { nameOf } = useScheme();
   const label = labelOf(props);
-  const said = reached ? (mark.answer ? text.answers[mark.answer] : text.solution.unrated) : text.solution.notReached;
+  const said = reached ? (mark.answer ? nameOf(mark.answer) : text.solution.unrated) : text.solution.notReached;
   const standing = [main ? "" : "other", reached ? "" : "unreached", way && ways > 1 ? "candidate" : "", taken ? "taken" : ""];
   const classes = ["step", step.kind, ...standing, current ? "current" : ""];
   return (

@@ -1,3 +1,4 @@
+import type { Scheme } from "../api/types";
 import type { Answer } from "../state/model";
 import type { Catalogue } from "../text";
 
@@ -7,6 +8,8 @@ export type Command =
   | { type: "prompt"; prompt: "skip" }
   | { type: "panel"; panel: "guidelines" | "keys" }
   | { type: "hint" | "first_error" | "flag" | "comment" | "error_type" | "reference" | "undo" | "redo" | "submit" | "leave" | "decide" | "search" | "mark" | "break" | "choose" | "complete" | "own_step" }
+  | { type: "asked"; what: "progress" | "critique" }
+  | { type: "tool"; tool: "clause" | "consistency" | "redundant" | "recovers" }
   | { type: "select_word"; by: number; extend: boolean };
 
 export interface Press {
@@ -21,7 +24,7 @@ export interface Press {
 export type Place = "text" | "control" | "page";
 
 /** Where a key stands on the sheet that `?` shows. */
-export type Group = "rating" | "moving" | "notes" | "work" | "page";
+export type Group = "rating" | "error" | "moving" | "notes" | "work" | "page";
 
 export interface Shortcut {
   /** As `KeyboardEvent.key` says them; each by itself does it. */
@@ -32,7 +35,7 @@ export interface Shortcut {
   readonly about: keyof Catalogue["shortcuts"]["what"];
 }
 
-/** Every key of the workbench: presses are looked up here, and the sheet is drawn from it. */
+/** Every key of the workbench, before a scheme renames some (`shortcutsOf`): the server's DEFAULT_KEYS are of these. */
 export const SHORTCUTS: readonly Shortcut[] = [
   { keys: ["1"], command: { type: "rate", answer: "good" }, group: "rating", about: "good" },
   { keys: ["2"], command: { type: "rate", answer: "neutral" }, group: "rating", about: "neutral" },
@@ -43,6 +46,12 @@ export const SHORTCUTS: readonly Shortcut[] = [
   { keys: ["o"], command: { type: "own_step" }, group: "rating", about: "own_step" },
   { keys: ["n"], command: { type: "complete" }, group: "rating", about: "complete" },
   { keys: ["t"], command: { type: "error_type" }, group: "rating", about: "error_type" },
+  { keys: ["m"], command: { type: "asked", what: "progress" }, group: "error", about: "progress" },
+  { keys: ["w"], command: { type: "asked", what: "critique" }, group: "error", about: "critique" },
+  { keys: ["p"], command: { type: "tool", tool: "clause" }, group: "notes", about: "clause" },
+  { keys: ["i"], command: { type: "tool", tool: "consistency" }, group: "notes", about: "consistency" },
+  { keys: ["d"], command: { type: "tool", tool: "redundant" }, group: "notes", about: "redundant" },
+  { keys: ["y"], command: { type: "tool", tool: "recovers" }, group: "notes", about: "recovers" },
   { keys: ["j", "ArrowDown"], command: { type: "move", by: 1 }, group: "moving", about: "next" },
   { keys: ["k", "ArrowUp"], command: { type: "move", by: -1 }, group: "moving", about: "previous" },
   { keys: ["/"], command: { type: "search" }, group: "moving", about: "search" },
@@ -67,18 +76,43 @@ export const SHORTCUTS: readonly Shortcut[] = [
   { keys: ["Enter"], held: "Ctrl", command: { type: "leave" }, group: "page", about: "leave_text" },
 ];
 
-function find(key: string, held?: Shortcut["held"]): Command | null {
-  return SHORTCUTS.find((shortcut) => shortcut.held === held && shortcut.keys.includes(key))?.command ?? null;
+/** What a scheme does not ask has no key. */
+const ASKED: Partial<Record<Shortcut["about"], (scheme: Scheme) => boolean>> = {
+  neutral: (scheme) => scheme.offer_neutral,
+  unsure: (scheme) => scheme.offer_unsure,
+  error_type: (scheme) => scheme.error_types.length > 0,
+  progress: (scheme) => scheme.ask_progress,
+  critique: (scheme) => scheme.critique !== "none",
+  own_step: (scheme) => scheme.ask_own_step,
+  choose: (scheme) => scheme.choose_path,
+  complete: (scheme) => scheme.choose_path,
+  clause: (scheme) => scheme.policy_clauses.length > 0,
+  consistency: (scheme) => scheme.consistency,
+  redundant: (scheme) => scheme.redundancy,
+  recovers: (scheme) => scheme.recovery,
+};
+
+/** The keys of a project: presses are looked up here, and the sheet is drawn from it. Redo follows undo's key. */
+export function shortcutsOf(scheme: Scheme | null): readonly Shortcut[] {
+  if (!scheme) return SHORTCUTS;
+  return SHORTCUTS.filter(({ about }) => ASKED[about]?.(scheme) ?? true).map((shortcut) => {
+    const renamed = scheme.keys[shortcut.about === "redo" ? "undo" : shortcut.about];
+    return renamed ? { ...shortcut, keys: [renamed, ...shortcut.keys.slice(1)] } : shortcut;
+  });
+}
+
+function find(shortcuts: readonly Shortcut[], key: string, held?: Shortcut["held"]): Command | null {
+  return shortcuts.find((shortcut) => shortcut.held === held && shortcut.keys.includes(key))?.command ?? null;
 }
 
 /** What a key press asks for, or null when it is none of ours. Shift alone asks for nothing else, where it means nothing. */
-export function commandOf(press: Press, place: Place): Command | null {
+export function commandOf(press: Press, place: Place, shortcuts: readonly Shortcut[] = SHORTCUTS): Command | null {
   const key = press.key.length === 1 ? press.key.toLowerCase() : press.key;
-  if (key === "Escape") return find(key);
-  if (press.ctrlKey || press.metaKey) return place === "text" ? find(key, "Ctrl") : null;
+  if (key === "Escape") return find(shortcuts, key);
+  if (press.ctrlKey || press.metaKey) return place === "text" ? find(shortcuts, key, "Ctrl") : null;
   if (place === "text" || press.altKey) return null;
   if (place === "control" && (key === "Enter" || key === " ")) return null;
-  return (press.shiftKey ? find(key, "Shift") : null) ?? find(key);
+  return (press.shiftKey ? find(shortcuts, key, "Shift") : null) ?? find(shortcuts, key);
 }
 
 export function placeOf(target: EventTarget | null): Place {

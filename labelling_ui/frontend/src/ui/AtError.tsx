@@ -1,0 +1,136 @@
+import type { Rating as Value } from "../api/types";
+import { RichText } from "../reading/RichText";
+import { missingOfCritique } from "../state/dimensions";
+import { text } from "../text";
+import { backToStep, choosing } from "./choosing";
+import { useScheme } from "./scheme";
+import { Sign } from "./signs";
+import type { RowProps } from "./StepRow";
+
+const VALUES: Value[] = [1, 0, -1];
+const SIGNS = ["good", "neutral", "bad"] as const;
+
+/** What the project asks about the first error: how far the solution had got, and what is wrong. */
+export function AtError(props: RowProps) {
+  const { scheme } = useScheme();
+  if (!props.atError || !scheme) return null;
+  return (
+    <div class="at-error">
+      {scheme.ask_progress && <Progress {...props} />}
+      {scheme.critique === "given" && props.step.critiques.length > 0 && <GivenCritiques {...props} />}
+      {scheme.critique !== "none" && <WrittenCritique {...props} />}
+    </div>
+  );
+}
+
+function Progress({ progress, act }: RowProps) {
+  const { keyOf } = useScheme();
+  const choose = (value: number, from: HTMLElement) => {
+    act({ type: "progress", value });
+    backToStep(from);
+  };
+  return (
+    <div class="terms progress" role="group" aria-label={text.atError.progress} onKeyDown={choosing(choose)}>
+      <span>
+        {text.atError.progress} <kbd aria-hidden="true">{keyOf("progress")}</kbd>
+      </span>
+      {text.atError.far.map((word, value) => (
+        <button
+          key={word}
+          type="button"
+          class="chip"
+          aria-pressed={progress === value}
+          onClick={(event) => choose(value, event.currentTarget)}
+        >
+          <kbd aria-hidden="true">{value + 1}</kbd> {word}
+        </button>
+      ))}
+    </div>
+  );
+}
+
+function GivenCritiques({ step, mark, act }: RowProps) {
+  const { keyOf } = useScheme();
+  return (
+    <div class="critiques" role="group" aria-label={text.atError.critiques}>
+      <p>
+        {text.atError.critiques} <kbd aria-hidden="true">{keyOf("critique")}</kbd>
+      </p>
+      {step.critiques.map((critique, number) => {
+        const rated = mark.beside.critiqueRatings[number];
+        const choose = (index: number, group: HTMLElement) => {
+          act({ type: "critique_rating", step: step.id, number, rating: VALUES[index]! });
+          toNextCritique(group);
+        };
+        return (
+          <div key={number} class="critique" data-rated={rated !== undefined}>
+            <RichText text={critique} />
+            <div
+              class="rating"
+              role="group"
+              aria-label={text.atError.critique(number + 1)}
+              onKeyDown={choosing((index, group) => choose(index, group))}
+            >
+              {SIGNS.map((sign, index) => (
+                <button
+                  key={sign}
+                  type="button"
+                  class={sign}
+                  aria-pressed={rated === VALUES[index]}
+                  aria-label={text.answers[sign]}
+                  onClick={(event) => choose(index, event.currentTarget)}
+                >
+                  <Sign answer={sign} /> <small aria-hidden="true">{index + 1}</small>
+                </button>
+              ))}
+            </div>
+          </div>
+        );
+      })}
+    </div>
+  );
+}
+
+/** To what is to be rated next, else back to the step. */
+function toNextCritique(from: HTMLElement): void {
+  const here = from.closest(".critique");
+  const open = [...(here?.parentElement?.querySelectorAll('.critique[data-rated="false"]') ?? [])];
+  const next = open.find((other) => other !== here)?.querySelector("button");
+  if (next) next.focus();
+  else backToStep(from);
+}
+
+function WrittenCritique({ step, mark, act }: RowProps) {
+  const { scheme, keyOf } = useScheme();
+  const { critique } = mark.beside;
+  const missing = missingOfCritique(step, mark.beside, scheme?.critique ?? "none");
+  if (scheme?.critique === "given" && missing !== "text" && !critique) return null;
+  return (
+    <label class="field">
+      <span>
+        {scheme?.critique === "given" && step.critiques.length > 0 ? text.atError.noneGood : text.atError.written}{" "}
+        <kbd aria-hidden="true">{keyOf("critique")}</kbd>
+      </span>
+      <textarea
+        class="critique-text"
+        rows={2}
+        placeholder={text.atError.writtenPlaceholder}
+        value={critique}
+        onInput={(event) => act({ type: "critique", step: step.id, value: event.currentTarget.value })}
+      />
+    </label>
+  );
+}
+
+const PLACES = {
+  progress: '.at-error .progress [aria-pressed="true"], .at-error .progress button',
+  critique: '.at-error .critique[data-rated="false"] button, .at-error .critique-text, .at-error .critique button',
+};
+
+/** Puts the keyboard on what is asked about the first error. */
+export function focusAsked(what: keyof typeof PLACES): void {
+  for (const selector of PLACES[what].split(", ")) {
+    const found = document.querySelector<HTMLElement>(selector);
+    if (found) return found.focus();
+  }
+}

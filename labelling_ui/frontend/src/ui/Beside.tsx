@@ -1,0 +1,140 @@
+import { useLayoutEffect, useRef, useState } from "preact/hooks";
+import type { ComponentChildren } from "preact";
+import type { StepPosition } from "../api/types";
+import { besideInWords } from "../state/dimensions_in_words";
+import { text } from "../text";
+import { backToStep } from "./choosing";
+import { useScheme } from "./scheme";
+import type { RowProps } from "./StepRow";
+import { TermChips } from "./TermChips";
+
+/** What the project asks of any step beside its rating; of a step that is not looked at, what was said of it. */
+export function Beside(props: RowProps) {
+  const { step, position, mark, current, behindError, act } = props;
+  const { scheme, keyOf } = useScheme();
+  const [open, setOpen] = useState(false);
+  if (!scheme) return null;
+  const { beside } = mark;
+  if (!current) {
+    const said = besideInWords(beside);
+    return said.length > 0 ? <p class="beside-said">{said.join(" · ")}</p> : null;
+  }
+  const asksConsistency = scheme.consistency && position > 0;
+  const asksRecovery = scheme.recovery && behindError;
+  const asksClauses = scheme.policy_clauses.length > 0;
+  if (!asksConsistency && !asksRecovery && !asksClauses && !scheme.redundancy) return null;
+  return (
+    <div class="beside">
+      {scheme.redundancy && (
+        <Toggle tool="redundant" keys={keyOf("redundant")} pressed={beside.redundant} onClick={() => act({ type: "redundant", step: step.id })}>
+          {text.beside.redundant}
+        </Toggle>
+      )}
+      {asksRecovery && (
+        <Toggle tool="recovers" keys={keyOf("recovers")} pressed={beside.recovers} onClick={() => act({ type: "recovers", step: step.id })}>
+          {text.beside.recovers}
+        </Toggle>
+      )}
+      {asksConsistency && <Consistency {...props} />}
+      {asksClauses && (
+        <Toggle tool="clause" keys={keyOf("clause")} expanded={open} onClick={() => setOpen(!open)}>
+          {beside.clauses.length > 0 ? text.beside.breaks(beside.clauses.join(", ")) : text.beside.clause}
+        </Toggle>
+      )}
+      {open && (
+        <Focused>
+          <TermChips
+            title={text.beside.clause}
+            keys={keyOf("clause")}
+            class="clauses"
+            terms={scheme.policy_clauses}
+            chosen={beside.clauses}
+            onChoose={(name) => {
+              act({ type: "clause", step: step.id, name });
+              setOpen(false);
+            }}
+          />
+        </Focused>
+      )}
+    </div>
+  );
+}
+
+/** Whether the step agrees with the earlier ones, and which it contradicts. */
+function Consistency({ step, steps, position, mark, act }: RowProps) {
+  const { keyOf } = useScheme();
+  const { consistent, consistentWith } = mark.beside;
+  const say = (agrees: boolean | null, earlier: number | null) =>
+    act({ type: "consistency", step: step.id, consistent: agrees, with: earlier });
+  return (
+    <span class="consistency" role="group" aria-label={text.beside.consistency}>
+      <button type="button" class="chip" aria-pressed={consistent === true} onClick={() => say(consistent ? null : true, null)}>
+        {text.beside.consistent}
+      </button>
+      <label>
+        {text.beside.contradicts} <kbd aria-hidden="true">{keyOf("consistency")}</kbd>{" "}
+        <select
+          data-tool="consistency"
+          value={consistent === false ? String(consistentWith) : ""}
+          onChange={(event) => {
+            const { value } = event.currentTarget;
+            say(value === "" ? null : false, value === "" ? null : Number(value));
+            backToStep(event.currentTarget);
+          }}
+        >
+          <option value="">{text.beside.noStep}</option>
+          {steps.filter((at) => at.position < position).map((at) => (
+            <option key={at.position} value={at.position}>
+              {beginning(at)}
+            </option>
+          ))}
+        </select>
+      </label>
+    </span>
+  );
+}
+
+function beginning({ position, alternatives }: StepPosition): string {
+  const said = alternatives[0]?.text.replace(/\s+/g, " ").trim() ?? "";
+  return `${position + 1}  ${said.length > 60 ? `${said.slice(0, 60)}…` : said}`;
+}
+
+interface ToggleProps {
+  tool: string;
+  keys: string;
+  pressed?: boolean;
+  expanded?: boolean;
+  onClick: () => void;
+  children: ComponentChildren;
+}
+
+function Toggle({ tool, keys, pressed, expanded, onClick, children }: ToggleProps) {
+  return (
+    <button
+      type="button"
+      class="chip"
+      data-tool={tool}
+      aria-pressed={pressed}
+      aria-expanded={expanded}
+      aria-keyshortcuts={keys}
+      onMouseDown={(event) => event.preventDefault()}
+      onClick={onClick}
+    >
+      {children} <kbd aria-hidden="true">{keys}</kbd>
+    </button>
+  );
+}
+
+/** Has the keyboard as soon as it is there. */
+function Focused({ children }: { children: ComponentChildren }) {
+  const place = useRef<HTMLDivElement>(null);
+  useLayoutEffect(() => place.current?.querySelector("button")?.focus(), []);
+  return <div ref={place}>{children}</div>;
+}
+
+/** Does what the key of a tool of the current step does; nothing where the step is not asked that. */
+export function pressTool(tool: "redundant" | "recovers" | "consistency" | "clause"): void {
+  const found = document.querySelector<HTMLElement>(`.step.current [data-tool="${tool}"]`);
+  if (found instanceof HTMLSelectElement) found.focus();
+  else found?.click();
+}

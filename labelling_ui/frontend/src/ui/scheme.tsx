@@ -1,0 +1,61 @@
+import { createContext } from "preact";
+import { useContext } from "preact/hooks";
+import type { Scheme } from "../api/types";
+import type { Answer } from "../state/model";
+import { text } from "../text";
+import { shortcutsOf, type Shortcut } from "./keys";
+
+const ANSWERS: Answer[] = ["good", "neutral", "bad", "unsure"];
+
+/** An answer as the project names it. */
+export interface Look {
+  answer: Answer;
+  name: string;
+  help: string;
+  key: string;
+}
+
+/** How the project's scheme looks: its answers, its keys. */
+export interface SchemeLook {
+  scheme: Scheme | null;
+  /** Those that can be given, in their order. */
+  answers: Look[];
+  shortcuts: readonly Shortcut[];
+  nameOf: (answer: Answer) => string;
+  keyOf: (about: Shortcut["about"]) => string;
+}
+
+/** `null`: as the workbench looks before there is a solution. */
+export function lookOf(scheme: Scheme | null): SchemeLook {
+  const shortcuts = shortcutsOf(scheme);
+  const keyOf = (about: Shortcut["about"]) => shortcuts.find((shortcut) => shortcut.about === about)?.keys[0] ?? "";
+  const nameOf = (answer: Answer) => scheme?.answers[answer].name || text.answers[answer];
+  const offered = ANSWERS.filter((answer) => offers(scheme, answer));
+  const answers = offered.map((answer) => ({
+    answer,
+    name: nameOf(answer),
+    help: scheme?.answers[answer].help || text.answerHelp[answer],
+    key: keyOf(answer),
+  }));
+  return { scheme, answers, shortcuts, nameOf, keyOf };
+}
+
+function offers(scheme: Scheme | null, answer: Answer): boolean {
+  if (answer === "neutral") return scheme?.offer_neutral ?? true;
+  return answer === "unsure" ? (scheme?.offer_unsure ?? true) : true;
+}
+
+/** The scheme's colours in place of the workbench's own: each is one of the shared hues, legible in both themes. */
+export function coloursOf(scheme: Scheme | null): Record<string, string> {
+  const chosen = ANSWERS.flatMap((answer) => {
+    const colour = scheme?.answers[answer].colour;
+    return colour ? [[`--${answer}`, `var(--hue-${colour})`]] : [];
+  });
+  return Object.fromEntries(chosen) as Record<string, string>;
+}
+
+export const SchemeContext = createContext<SchemeLook | null>(null);
+
+export function useScheme(): SchemeLook {
+  return useContext(SchemeContext) ?? lookOf(null);
+}

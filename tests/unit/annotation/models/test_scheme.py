@@ -1,0 +1,56 @@
+"""A label scheme is refused when it is written, with what is wrong in it."""
+
+import re
+from pathlib import Path
+
+import msgspec
+import pytest
+from django.conf import settings
+
+from annotation.models import parse_scheme
+from annotation.models.scheme import DEFAULT_KEYS, LabelScheme, Term
+
+KEYS = Path(settings.BASE_DIR) / "labelling_ui" / "frontend" / "src" / "ui" / "keys.ts"
+SHORTCUT = re.compile(r'\{ keys: \["([^"])"(?:, "\w+")?\], command: .* about: "(\w+)" \}')
+
+
+@pytest.mark.parametrize(
+    ("scheme", "said"),
+    [
+        ({"keys": {"good": "k"}}, "'k' stands for good and for previous"),
+        ({"keys": {"good": "K"}}, "'K' cannot be one"),
+        ({"keys": {"good": " "}}, "' ' cannot be one"),
+        ({"keys": {"good": "10"}}, "length <= 1"),
+        ({"keys": {"dance": "y"}}, "nothing is called 'dance'"),
+        ({"error_types": ["slip", "slip"]}, "error_types: 'slip' stands there twice"),
+        ({"policy_clauses": [{"name": "  "}]}, "policy_clauses: every entry needs a name"),
+        ({"error_types": [{"name": "slip", "colour": "red"}]}, "unknown field"),
+        ({"answers": {"good": {"colour": "#00ff00"}}}, "Invalid enum value"),
+        ({"answers": {"fine": {}}}, "unknown field"),
+        ({"recovery": True}, "do not stop at the first one"),
+        ({"critique": "sung"}, "Invalid enum value"),
+    ],
+)
+def test_what_cannot_be_asked_is_refused_by_name(scheme, said):
+    with pytest.raises(msgspec.ValidationError) as refused:
+        parse_scheme(scheme)
+    assert said in str(refused.value)
+
+
+def test_two_keys_may_change_places():
+    scheme = parse_scheme({"keys": {"good": "3", "bad": "1"}})
+    assert scheme.keys == {"good": "3", "bad": "1"}
+
+
+def test_a_bare_name_is_a_term_without_more():
+    scheme = parse_scheme({"error_types": ["slip", {"name": "gap", "help": "A step is missing.", "group": "logic"}]})
+    assert scheme.error_types == [Term("slip"), Term("gap", "A step is missing.", "logic")]
+
+
+def test_an_empty_scheme_is_prm800ks_phase_2():
+    assert parse_scheme({}) == LabelScheme()
+
+
+def test_the_keys_are_those_that_the_workbench_looks_up():
+    found = {about: key for key, about in SHORTCUT.findall(KEYS.read_text()) if about != "redo"}
+    assert found == DEFAULT_KEYS
