@@ -37,6 +37,7 @@ export class Session {
   private progress: Progress | null = null;
   private leaseEnded: string | null = null;
   private notice = "";
+  private waitingShown = 0;
   private readonly outbox: Outbox;
   private readonly leases: Leases;
   private readonly sitting: Sitting;
@@ -58,10 +59,7 @@ export class Session {
       prefix: `stepmark:outbox:${scope}:`,
       send: (submission) => api.submit(submission),
       onChange: () => this.show(),
-      onDelivered: () => {
-        void this.refreshProgress();
-        void this.source.refill();
-      },
+      onDelivered: () => this.delivered(),
     });
     const hearing = { api, onTask: (task: Task) => this.arrived(task), onChange: () => this.show() };
     this.queue = revise === null ? this.fromQueue(hearing) : null;
@@ -141,6 +139,7 @@ export class Session {
 
   /** Another tab has written something down or taken it away, or the storage is another by now. */
   look(): void {
+    if (this.outbox.waiting().length < this.waitingShown) this.delivered();
     this.show();
   }
 
@@ -198,6 +197,12 @@ export class Session {
     });
   }
 
+  /** The server has finished work that it had not, from here or from another page. */
+  private delivered(): void {
+    void this.refreshProgress();
+    void this.source.refill();
+  }
+
   private arrived(task: Task): void {
     if (this.queue) this.leases.begin(task.lease.id);
     if (!this.hand) this.takeNext();
@@ -228,6 +233,7 @@ export class Session {
 
   private show(): void {
     const { hand, outbox, source } = this;
+    this.waitingShown = outbox.waiting().length;
     this.options.onView({
       task: hand?.task ?? null,
       state: hand?.state ?? null,
@@ -235,7 +241,7 @@ export class Session {
       idle: source.idle,
       saved: this.saved(),
       durable: this.options.storage.survives("stepmark:"),
-      waiting: outbox.waiting().length,
+      waiting: this.waitingShown,
       trouble: outbox.trouble,
       revising: this.options.revise !== null,
       refused: outbox.refused(),

@@ -245,6 +245,28 @@ describe("flow", () => {
   });
 });
 
+describe("finished work that another tab could send", () => {
+  it("is sent by it, and counts here too", async () => {
+    const server = new FakeServer(tasks(3));
+    const here = await page(server);
+    here.session.start();
+    await settled();
+    server.signedIn = false;
+    here.session.dispatch({ type: "first_error", step: 0 });
+    here.session.submit();
+    await settled();
+    expect(here.view.waiting).toBe(1);
+    server.signedIn = true;
+    const beside = await page(server, here.browser);
+    beside.session.start();
+    await settled();
+    beside.close();
+    expect(here.view.waiting).toBe(0);
+    expect(here.view.progress?.today).toBe(1);
+    expect(server.accepted.size).toBe(1);
+  });
+});
+
 describe("drafts", () => {
   it("survive a closed tab before the server had them", async () => {
     const server = new FakeServer(tasks(1));
