@@ -1,4 +1,4 @@
-import type { ComponentChildren } from "preact";
+import { Fragment, type ComponentChildren } from "preact";
 import { memo } from "preact/compat";
 import { useEffect, useMemo, useState } from "preact/hooks";
 import { text as words } from "../text";
@@ -109,9 +109,9 @@ function inlineViews(inlines: Inline[]): ComponentChildren {
         return <FormulaView key={index} {...inline} />;
       case "link":
         return (
-          <span key={index} class="linked">
-            {inlineViews(inline.inlines)} <AddressView {...inline.address} />
-          </span>
+          <Fragment key={index}>
+            <span class="linked">{inlineViews(inline.inlines)}</span> <AddressView {...inline.address} />
+          </Fragment>
         );
       case "image":
         return <ImageView key={index} {...inline} />;
@@ -152,8 +152,8 @@ function ImageView({ alt, address }: Extract<Inline, { type: "image" }>) {
     return <img class="picture" src={address.text} alt={alt.text || words.reading.image} {...place} />;
   }
   return (
-    <span class="linked">
-      {words.reading.imageElsewhere} <Drawn {...alt} /> <AddressView {...address} />
-    </span>
+    <>
+      {words.reading.imageElsewhere} <Drawn class="linked" {...alt} /> <AddressView {...address} />
+    </>
   );
 }

@@ -62,7 +62,7 @@ function lineUpEnd(text: string, from: number, at: number): number {
 }
 
 function lineDownStart(text: string, at: number): number {
-  return at + /^(?:[^\S\n]*\n)?/.exec(text.slice(at, at + 200))![0].length;
+  return at + /^[^\S\n]*\n?[^\S\n]*/.exec(text.slice(at, at + 200))![0].length;
 }
 
 /** What no line break and no mark of emphasis can part: a formula, code, a link. */

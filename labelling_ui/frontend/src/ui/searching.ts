@@ -43,19 +43,22 @@ export function useSearch(state: State | null, open: boolean, act: (action: Acti
     return () => cancelAnimationFrame(again);
   }, [here]);
 
-  const take = (index: number) => {
+  // Asked for by the hand and not by an effect: an action draws the page at once, and that may not happen while it is drawn.
+  const take = (index: number, among: readonly Hit[]) => {
     setAt(index);
-    const hit = hits[index];
+    const hit = among[index];
     if (hit) act({ type: "go", step: hit.step });
   };
-  useLayoutEffect(() => take(firstFrom(hits, shown.map((step) => step.id), state?.cursor ?? 0)), [hits]);
-
   return {
     sought,
     hits,
     at,
-    seek: setSought,
-    go: (by) => take((at + by + hits.length) % Math.max(1, hits.length)),
+    seek: (next) => {
+      setSought(next);
+      const found = find(shown, next);
+      take(firstFrom(found, shown.map((step) => step.id), state?.cursor ?? 0), found);
+    },
+    go: (by) => take((at + by + hits.length) % Math.max(1, hits.length), hits),
   };
 }
 
