@@ -3,6 +3,7 @@
 from typing import Any
 
 import msgspec
+from django.utils.translation import gettext as _
 from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
 from rest_framework.request import Request
@@ -149,14 +150,21 @@ def label_in(project: Project, annotation_id: int) -> Annotation:
     """Raises Missing."""
     labels = project.annotations.select_related("project", "source", "annotator").filter(pk=annotation_id)
     if (label := labels.first()) is None:
-        raise Missing("annotation_not_found", f"There is no label {annotation_id} in {project.name}.")
+        raise Missing(
+            "annotation_not_found",
+            _("There is no label %(annotation_id)s in %(name)s.")
+            % {"annotation_id": annotation_id, "name": project.name},
+        )
     return label
 
 
 def _solution(project: Project, solution_id: int) -> Solution:
     found = project.solutions.filter(pk=solution_id).first()
     if found is None:
-        raise Missing("solution_not_found", f"There is no solution {solution_id} in {project.name}.")
+        raise Missing(
+            "solution_not_found",
+            _("There is no solution %(solution_id)s in %(name)s.") % {"solution_id": solution_id, "name": project.name},
+        )
     return found
 
 
