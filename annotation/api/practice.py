@@ -1,7 +1,5 @@
 """The practice set: what there is to practise on, and answers that are explained at once."""
 
-from dataclasses import asdict
-
 import msgspec
 from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
@@ -60,7 +58,7 @@ class Practice(APIView):
     def get(self, request: Request, slug: str) -> Response:
         """The solutions to practise on, in their order, and how far the caller has come; for every member."""
         membership = require_role(request.user, find_project(request.user, slug))
-        return Response([asdict(place) for place in practice_set(membership)])
+        return Response(PracticePlaceSerializer(practice_set(membership), many=True).data)
 
     @extend_schema(
         operation_id="answer_practice",
@@ -75,7 +73,7 @@ class Practice(APIView):
         project = find_project(request.user, slug)
         submission = msgspec.convert(SUBMISSION.run_validation(request.data), Submission)
         practised = answer_practice(by=caller(request), project=project, submission=submission)
-        return Response(asdict(practised.explanation), status=201 if practised.created else 200)
+        return Response(ExplanationSerializer(practised.explanation).data, status=201 if practised.created else 200)
 
 
 class PracticeWork(APIView):

@@ -1,5 +1,6 @@
 """Build the demo project, part by part; each part sees what is there already and goes on from it."""
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 
@@ -17,10 +18,11 @@ from annotation.rounds import pipeline, runs
 from annotation.rounds.gateway.sandbox import Sandbox
 from annotation.rounds.generations import open_first_generation
 
+HERE = Path(__file__).parent
 SLUG = "demo"
 SEED = 20261121
 SOLUTIONS = 1500
-GOLD = 30
+GOLD, PRACTICE = 30, 8
 FIRST_BUDGET, LATER_BUDGET = 800, 60
 POLICY = {
     "training_sources": ["human", "simulated"],
@@ -49,17 +51,20 @@ def create_demo(*, say: Say, solutions: int = SOLUTIONS, first_budget: int = FIR
             by=manager,
             slug=SLUG,
             name="Demo: find the first error",
-            guidelines=(Path(__file__).parent / "guidelines.md").read_text(),
+            guidelines=(HERE / "guidelines.md").read_text(),
+            examples=json.loads((HERE / "examples.json").read_text()),
             policy=POLICY | {"generation_budget": first_budget},
         )
     if project.training_runs.filter(state=TrainingRun.State.SUCCEEDED).exists():
         return project
     simulated = _add_members(project, people)
     if not project.training_runs.exists():
-        sandbox = Sandbox(solutions=solutions, gold=GOLD, seed=SEED)
+        sandbox = Sandbox(solutions=solutions, gold=GOLD + PRACTICE, seed=SEED)
         import_records(project=project, records=sandbox.records(), by=manager)
         import_records(project=project, records=sandbox.gold(), by=manager)
-        mark_found(by=manager, project=project, found=list(references(project, kinds=["consensus"])))
+        known = list(references(project, kinds=["consensus"]))
+        mark_found(by=manager, project=project, found=known[:PRACTICE], practice=True)
+        mark_found(by=manager, project=project, found=known[PRACTICE:])
         say(f"{project.solutions.count()} solutions imported.")
         if not project.generations.exists():
             open_first_generation(by=manager, project=project, seed=SEED)

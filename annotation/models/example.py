@@ -25,4 +25,5 @@ Examples = Annotated[list[Example], msgspec.Meta(max_length=MOST_EXAMPLES)]
 
 def parse_examples(value: object) -> list[Example]:
     """Raises msgspec.ValidationError naming the field."""
-    return msgspec.convert(value, type=Examples)
+    examples: list[Example] = msgspec.convert(value, type=Examples)
+    return examples

@@ -20,6 +20,7 @@ class StepWords:
 
     step: int
     position: int
+    text: str
     known: Word | None
     said: Word | None
     error_type: str
@@ -74,9 +75,9 @@ def _known(gold: GoldAnswer) -> int:
 
 def _steps(reference: Annotation, words: Mapping[int, Word]) -> list[StepWords]:
     known = {one.step_id: one for one in reference.ratings.exclude(state=StepRating.State.NOT_REACHED)}
-    steps = reference.solution.steps.order_by("position", "alternative").values_list("pk", "position")
+    steps = reference.solution.steps.order_by("position", "alternative").values_list("pk", "position", "text")
     found = []
-    for step, position in steps:
+    for step, position, text in steps:
         one = known.get(step)
         if one is None and step not in words:
             continue
@@ -84,6 +85,7 @@ def _steps(reference: Annotation, words: Mapping[int, Word]) -> list[StepWords]:
             StepWords(
                 step,
                 position,
+                text,
                 word_of(one.state, one.rating) if one else None,
                 words.get(step),
                 one.error_type if one else "",

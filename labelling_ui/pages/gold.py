@@ -13,7 +13,15 @@ from django.utils.translation import gettext_lazy, ngettext
 from django.views.decorators.http import require_POST
 
 from annotation.models import HIDDEN_LANES, Annotation, GoldAnswer, Membership, Project
-from annotation.quality.gold import MOST_AT_ONCE, active_gold, mark_found, mark_gold, references, retire_gold
+from annotation.quality.gold import (
+    MOST_AT_ONCE,
+    active_gold,
+    hidden_gold,
+    mark_found,
+    mark_gold,
+    references,
+    retire_gold,
+)
 from annotation.quality.gold_answers import Worn, accuracy_by_gold, wear_of
 from labelling_ui import words
 from labelling_ui.pages.access import STAFF, attempt, project_page
@@ -33,7 +41,12 @@ class GoldFilters(Filters):
     )
     domain = forms.CharField(required=False, label=gettext_lazy("Domain"))
     state = forms.ChoiceField(
-        choices=[words.ALL, ("active", gettext_lazy("in use")), ("retired", gettext_lazy("retired"))],
+        choices=[
+            words.ALL,
+            ("hidden", gettext_lazy("hidden")),
+            ("practice", gettext_lazy("for practice")),
+            ("retired", gettext_lazy("retired")),
+        ],
         required=False,
         label=gettext_lazy("State"),
     )
@@ -53,7 +66,9 @@ class GoldFilters(Filters):
         if "domain" in chosen:
             rows = rows.filter(solution__problem__domain=chosen["domain"])
         if "state" in chosen:
-            rows = rows.filter(active=chosen["state"] == "active")
+            rows = rows.filter(active=chosen["state"] != "retired")
+        if chosen.get("state") in ("hidden", "practice"):
+            rows = rows.filter(practice=chosen["state"] == "practice")
         if "review" in chosen:
             rows = rows.filter(solution__in=[pk for pk, worn in self.wear.items() if worn.to_review])
         return rows
@@ -73,6 +88,9 @@ class MarkManyForm(forms.Form):
         initial=40,
         label=gettext_lazy("How many"),
         help_text=gettext_lazy("at random, if there are more"),
+    )
+    practice = forms.BooleanField(
+        required=False, label=gettext_lazy("For practice: open to all members, with their answers, and never hidden")
     )
 
 
@@ -98,7 +116,7 @@ def gold(request: HttpRequest, member: Membership) -> HttpResponseBase:
     context = {
         "member": member,
         "form": MarkManyForm(),
-        "active": active_gold(project).count(),
+        "active": hidden_gold(project).count(),
         "screening": project.policies.screening.items,
         "review": sum(worn.to_review for worn in wear.values()),
     }
@@ -116,8 +134,16 @@ def mark(request: HttpRequest, member: Membership) -> HttpResponseBase:
     if accepted is None:
         messages.error(request, _("Name the other steps that count by their numbers, such as: 3, 5, none."))
     else:
-        told = _("This solution is gold now: it teaches and measures no model any more.")
-        attempt(request, told, mark_gold, project=member.project, annotation_id=label.pk, accepted=accepted)
+        attempt(
+            request,
+            _("This solution is gold now: it teaches and measures no model any more."),
+            mark_gold,
+            project=member.project,
+            annotation_id=label.pk,
+            accepted=accepted,
+            practice=request.POST.get("use") == "practice",
+            explanation=request.POST.get("explanation", ""),
+        )
     return redirect("solution", member.project.slug, label.solution_id)
 
 
@@ -134,7 +160,7 @@ def mark_many(request: HttpRequest, member: Membership) -> HttpResponseBase:
     narrowed = {name: value for name, value in narrowed.items() if value}
     found = list(references(member.project, kinds=data["kinds"], **narrowed))
     found = random.sample(found, min(data["most"], len(found)))
-    marked = attempt(request, "", mark_found, project=member.project, found=found)
+    marked = attempt(request, "", mark_found, project=member.project, found=found, practice=data["practice"])
     if marked:
         told = ngettext("%(n)s solution became gold.", "%(n)s solutions became gold.", marked) % {"n": marked}
         messages.success(request, told)
@@ -190,8 +216,14 @@ def _columns(wear: dict[int, Worn], answered: dict[int, Any]) -> list[Column]:
         Column("right", gettext_lazy("Right"), right, number=True),
         Column("seen_by", gettext_lazy("Seen by"), seen, number=True),
         Column("marked", gettext_lazy("Marked"), lambda g: g.created_at.isoformat(), sort="created_at"),
-        Column("state", gettext_lazy("State"), lambda g: "active" if g.active else "retired", sort="active"),
+        Column("state", gettext_lazy("State"), _state, sort="active"),
     ]
+
+
+def _state(row: GoldAnswer) -> str:
+    if not row.active:
+        return "retired"
+    return "practice" if row.practice else "hidden"
 
 
 def _number(text: str | None) -> int:

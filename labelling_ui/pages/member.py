@@ -10,7 +10,7 @@ from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_POST
 
 from annotation.membership.members import domains_of, qualify
-from annotation.models import HIDDEN_LANES, Annotation, Lane, Membership, ScreeningDecision
+from annotation.models import HIDDEN_LANES, Membership, ScreeningDecision
 from annotation.quality.gold_accuracy import accuracy_of, grouped, is_right
 from annotation.quality.gold_answers import answers_to, confusion_of, read_answers
 from annotation.queue.screening import attempt_of, decide, standing
@@ -83,17 +83,6 @@ def qualify_member(request: HttpRequest, member: Membership, member_id: int) -> 
     told = _("%(name)s gets problems of the domains you chose.") % {"name": person.user.username}
     attempt(request, told, qualify, membership=person, domains=domains)
     return redirect("member", member.project.slug, person.pk)
-
-
-def own_screening(member: Membership) -> list[Annotation]:
-    """What a person may see of their own screening once it is decided, where the project's policy says so."""
-    project, policy = member.project, member.project.policies
-    if not member.pk or not policy.screening.feedback or standing(member) in (None, ScreeningDecision.Outcome.AGAIN):
-        return []
-    rows = answers_to(project, lanes=[Lane.SCREENING], annotator=member).order_by("submitted_at")
-    answers = list(rows.select_related("solution__problem", "solution__gold_answer__annotation"))
-    hold_against_known(answers, tolerance=policy.gold.tolerance)
-    return answers
 
 
 def hold_against_known(answers: Iterable[Any], *, tolerance: int) -> None:

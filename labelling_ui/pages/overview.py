@@ -11,11 +11,11 @@ from django.utils.translation import gettext as _
 from annotation.intake.answer_checks import outcomes_of
 from annotation.models import Membership, ModelVersion, Project
 from annotation.quality.agreement import Pairs, agreement_by_day
-from annotation.quality.statistics import median_seconds, my_progress
+from annotation.quality.statistics import median_seconds
 from labelling_ui.charts import Chart, Point, Series, bar_chart, line_chart, share_chart
 from labelling_ui.numbers import decimal
-from labelling_ui.pages.access import ANYONE, project_page, signed_in
-from labelling_ui.pages.member import own_screening
+from labelling_ui.pages.access import ANYONE, project_page
+from labelling_ui.pages.my_work import own_page
 from labelling_ui.pages.runs import retraining
 from labelling_ui.selectors import attention, labels, models
 from labelling_ui.selectors.progress import progress_of
@@ -28,9 +28,7 @@ POSITIONS = 20
 def overview(request: HttpRequest, member: Membership) -> HttpResponse:
     project = member.project
     if member.role == Membership.Role.ANNOTATOR:
-        mine = my_progress(by=signed_in(request), project=project)
-        shown = {"member": member, "mine": mine, "screening": own_screening(member)}
-        return render(request, "labelling_ui/my_work.html", shown)
+        return render(request, "labelling_ui/my_work.html", own_page(member))
     by_day = labels.labels_by_day(project, days=DAYS)
     agreement = agreement_by_day(project)
     versions = models.versions_with_scores(project)

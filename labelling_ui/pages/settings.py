@@ -18,6 +18,8 @@ from annotation.rounds.gateway.training import check_training
 from labelling_ui import words
 from labelling_ui.pages.access import MANAGER, attempt, project_page, signed_in
 from labelling_ui.pages.agreement_fields import FIELDS, AgreementFields, agreement_initial
+from labelling_ui.pages.examples_form import example_rows, were_sent
+from labelling_ui.pages.feedback_form import FeedbackFields, feedback_initial
 from labelling_ui.pages.gold_form import GoldFields, gold_initial
 from labelling_ui.pages.hints_form import HINTS, HintsFields, hints_initial
 from labelling_ui.pages.pace_form import PaceFields, pace_initial
@@ -29,7 +31,9 @@ CAPS = ("problem", "domain")
 MIX = ("control", "holdout", "calibration", "overlap")
 
 
-class SettingsForm(SchemeFields, QueueFields, PaceFields, RoundsFields, GoldFields, HintsFields, AgreementFields):
+class SettingsForm(
+    SchemeFields, QueueFields, PaceFields, RoundsFields, GoldFields, HintsFields, FeedbackFields, AgreementFields
+):
     """The project as one form; the domain's own check of scheme and policy has the last word."""
 
     name = forms.CharField(max_length=200, label=gettext_lazy("Name"))
@@ -185,6 +189,7 @@ class SettingsForm(SchemeFields, QueueFields, PaceFields, RoundsFields, GoldFiel
             (_("How labels are weighed and watched"), self.watch),
             (_("Gold and screening"), self.hidden),
             (_("The model’s hints"), (*HINTS,)),
+            (_("What people see of how they label"), self.told),
             (_("When rounds begin by themselves"), self.when),
         ]
         return [
@@ -213,6 +218,7 @@ class SettingsForm(SchemeFields, QueueFields, PaceFields, RoundsFields, GoldFiel
         policy["rounds"] = self.rounds_policy()
         policy |= self.gold_policies()
         policy["hints"] = self.hints_policy()
+        policy["feedback"] = self.feedback_policy()
         policy["training_agreement"] = self.agreement()
         return {
             "name": data["name"],
@@ -245,7 +251,7 @@ def initial_of(project: Project) -> dict[str, Any]:
     names = (*SettingsForm.queue, *SettingsForm.rounds, *SettingsForm.further)
     values |= {name: getattr(policy, name) for name in names if name not in (*MIX, *CAPS)}
     values |= queue_initial(policy.queue) | pace_initial(policy.pace) | rounds_initial(policy.rounds)
-    values |= gold_initial(policy) | hints_initial(policy.hints)
+    values |= gold_initial(policy) | hints_initial(policy.hints) | feedback_initial(policy)
     values |= agreement_initial(policy.training_agreement)
     return values | {"name": project.name, "guidelines": project.guidelines}
 
@@ -253,10 +259,13 @@ def initial_of(project: Project) -> dict[str, Any]:
 @project_page(MANAGER)
 def settings(request: HttpRequest, member: Membership) -> HttpResponseBase:
     project = member.project
-    form = SettingsForm(request.POST if request.method == "POST" else None, initial=initial_of(project))
-    if request.method == "POST" and form.is_valid():
+    sent = request.POST if request.method == "POST" else None
+    form = SettingsForm(sent, initial=initial_of(project))
+    examples = example_rows(project, sent if sent and were_sent(sent) else None)
+    if form.is_valid() and (not examples.is_bound or examples.is_valid()):
+        changes = form.changes(project) | ({"examples": examples.examples()} if examples.is_bound else {})
         try:
-            change_project(by=signed_in(request), project=project, **form.changes(project))
+            change_project(by=signed_in(request), project=project, **changes)
         except Forbidden:
             raise
         except DomainError as error:
@@ -264,7 +273,7 @@ def settings(request: HttpRequest, member: Membership) -> HttpResponseBase:
         else:
             messages.success(request, _("Saved. The queue keeps what it holds; the next generation follows these."))
             return redirect("settings", project.slug)
-    return render(request, "labelling_ui/settings.html", {"member": member, "form": form})
+    return render(request, "labelling_ui/settings.html", {"member": member, "form": form, "examples": examples})
 
 
 @require_POST

@@ -10,20 +10,34 @@ from django.urls import reverse
 
 from annotation.labelling.sending_back import sent_back_to
 from annotation.models import Membership
+from annotation.quality.gold import practice_gold
 from labelling_ui.pages.access import ANYONE, project_page
 
 
 @project_page(*ANYONE)
 def workbench(request: HttpRequest, member: Membership, solution_id: int | None = None) -> HttpResponse:
     """With the queue's next solution, or with one's own label on `solution_id`, to change it."""
+    return _bench(request, member, revise=solution_id)
+
+
+@project_page(*ANYONE)
+def practice(request: HttpRequest, member: Membership) -> HttpResponse:
+    """The same with the practice set, where every answer is explained."""
+    return _bench(request, member, practice=True)
+
+
+def _bench(
+    request: HttpRequest, member: Membership, *, revise: int | None = None, practice: bool = False
+) -> HttpResponse:
     project = member.project
-    queue, pace = project.policies.queue, project.policies.pace
+    queue, pace, told = project.policies.queue, project.policies.pace, project.policies.screening.feedback
     # The shape is `Config` of frontend/src/config.ts. Guidelines go as text: the island typesets them.
     config = {
         "project": {"slug": project.slug, "name": project.name},
         "csrfToken": get_token(request),
         "apiRoot": "/api/v1",
         "guidelines": project.guidelines,
+        "examples": project.examples,
         "user": {"name": request.user.get_username()},
         "heartbeatSeconds": queue.heartbeat_seconds,
         "leaseMinutes": queue.lease_minutes,
@@ -33,9 +47,12 @@ def workbench(request: HttpRequest, member: Membership, solution_id: int | None 
             "goal": pace.session_goal,
         },
         "prefetchDepth": queue.prefetch_depth,
-        "revise": solution_id,
-        "sentBack": _why_sent_back(member, solution_id),
+        "revise": revise,
+        "sentBack": _why_sent_back(member, revise),
+        "practice": practice,
         "labelUrl": reverse("workbench", args=[project.slug]),
+        "practiceUrl": reverse("practice", args=[project.slug]) if practice_gold(project).exists() else None,
+        "screeningUrl": f"{reverse('my-work', args=[project.slug])}#screening" if told else None,
         "labelsUrl": reverse("labels", args=[project.slug]),
         "homeUrl": reverse("project", args=[project.slug]),
         "loginUrl": _sign_in_again(request.path),

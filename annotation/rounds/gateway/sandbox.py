@@ -13,6 +13,15 @@ if TYPE_CHECKING:
     from prm.traces import Split, Trace
 
 
+# In words, for those who practise on it.
+WHY = {
+    "slip": "A slip in working it out: the operation is right, its result is not.",
+    "misconception": "A misconception: the operation itself is not the one that is needed.",
+    "unjustified_jump": "A jump: it does not follow from what stands before.",
+    "cancelling": "Wrong, although a later error takes it back: the answer is right by luck.",
+}
+
+
 class Sandbox:
     """A small sample of the generated world, of which the simulated annotators know the truth."""
 
@@ -39,7 +48,9 @@ class Sandbox:
         for trace in self._gold.values():
             record = _record(trace)
             ratings = [None if label is None else label.rating for label in trace.labels or []]
-            record.annotations = [rated_label(ratings, kind="consensus", name="the generated world")]
+            label = rated_label(ratings, kind="consensus", name="the generated world")
+            label.comment = WHY.get(trace.meta["error_kind"] or "", "")
+            record.annotations = [label]
             yield record
 
     def read(self, external_id: str, *, profile: str, rng: np.random.Generator) -> "Reading":

@@ -1,3 +1,5 @@
+import type { Example } from "./api/types";
+
 /** What the page tells the island, as JSON in `#workbench-config`. */
 export interface Config {
   project: { slug: string; name: string };
@@ -5,6 +7,7 @@ export interface Config {
   apiRoot: string;
   /** Text in the same light markup as steps; never HTML. */
   guidelines: string;
+  examples: Example[];
   user: { name: string };
   /** How long a solution stays the person's after such a sign. */
   leaseMinutes: number;
@@ -18,7 +21,13 @@ export interface Config {
   revise: number | null;
   /** Why a reviewer sent that label back; null where none did. */
   sentBack: string | null;
+  /** The practice set is worked through, and every answer explained. */
+  practice: boolean;
   labelUrl: string;
+  /** Null where there is nothing to practise on. */
+  practiceUrl: string | null;
+  /** Where one's screening is explained; null where nobody is told. */
+  screeningUrl: string | null;
   labelsUrl: string;
   loginUrl: string;
   markUrl: string;

@@ -1,7 +1,9 @@
 import { render } from "preact";
 import { createApi } from "./api/endpoints";
-import type { Task } from "./api/types";
+import type { Work } from "./api/types";
 import { currentCsrfToken, readConfig } from "./config";
+import { createPracticeApi } from "./practice/api";
+import { Practice } from "./practice/practice";
 import { prepare } from "./reading/formulas";
 import { Session } from "./session/session";
 import type { View } from "./session/view";
@@ -16,34 +18,47 @@ if (!root) throw new Error("The page lacks #workbench.");
 
 await speak();
 const caller = { apiRoot: config.apiRoot, csrfToken: () => currentCsrfToken(config), person: config.user.name };
-const storage = browserStorage(() => session.look());
-let view: View;
-const session = new Session({
-  api: createApi(caller, config.project.slug),
-  storage,
-  scope: `${config.user.name}:${config.project.slug}`,
-  revise: config.revise,
-  prefetchDepth: config.prefetchDepth,
-  leaseMinutes: config.leaseMinutes,
-  pace: config.pace,
-  onView: (next) => {
-    view = next;
-    render(<App config={config} session={session} view={view} />, root);
-  },
-  onPrefetched: (task) => void prepare(textsOf(task)),
-});
+await (config.practice ? practise() : label());
 
-function textsOf({ problem, solution }: Task): string[] {
+function practise(): void {
+  const practice = new Practice({
+    api: createPracticeApi(caller, config.project.slug),
+    onView: (view) => render(<App config={config} session={practice} view={view} practice={practice} />, root!),
+    onPrefetched: (work) => void prepare(textsOf(work)),
+  });
+  practice.start();
+  window.addEventListener("online", () => practice.wake());
+}
+
+async function label(): Promise<void> {
+  const storage = browserStorage(() => session.look());
+  let view: View;
+  const session = new Session({
+    api: createApi(caller, config.project.slug),
+    storage,
+    scope: `${config.user.name}:${config.project.slug}`,
+    revise: config.revise,
+    prefetchDepth: config.prefetchDepth,
+    leaseMinutes: config.leaseMinutes,
+    pace: config.pace,
+    onView: (next) => {
+      view = next;
+      render(<App config={config} session={session} view={view} practice={null} />, root!);
+    },
+    onPrefetched: (task) => void prepare(textsOf(task)),
+  });
+  await readingOf(storage, () => session.wake());
+  session.start();
+  window.addEventListener("online", () => session.wake());
+  document.addEventListener("visibilitychange", () =>
+    document.visibilityState === "visible" ? session.wake() : session.save(),
+  );
+  window.addEventListener("beforeunload", (event) => {
+    if (!view.durable && (view.waiting > 0 || view.saved !== "saved")) event.preventDefault();
+  });
+}
+
+function textsOf({ problem, solution }: Work): string[] {
   const steps = solution.steps.flatMap((entry) => entry.alternatives.map((step) => step.text));
   return [problem.text, ...steps];
 }
-
-await readingOf(storage, () => session.wake());
-session.start();
-window.addEventListener("online", () => session.wake());
-document.addEventListener("visibilitychange", () =>
-  document.visibilityState === "visible" ? session.wake() : session.save(),
-);
-window.addEventListener("beforeunload", (event) => {
-  if (!view.durable && (view.waiting > 0 || view.saved !== "saved")) event.preventDefault();
-});

@@ -11,6 +11,8 @@ from annotation.models import ImportJob, Project, TrainingRun
 PAGES = {
     "": (200, 200, 200),
     "labels/": (200, 200, 200),
+    "my-work/": (200, 200, 200),
+    "practice/": (200, 200, 200),
     "solutions/": (403, 200, 200),
     "queue/": (403, 200, 200),
     "disputes/": (403, 200, 200),

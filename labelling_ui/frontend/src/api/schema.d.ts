@@ -828,6 +828,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/projects/{slug}/my-work/": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** @description What the caller did in the project, how long it took, and how it stands to what is known and to others. */
+        get: operations["my_work"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/projects/{slug}/policy-endpoints/": {
         parameters: {
             query?: never;
@@ -2478,6 +2495,34 @@ export interface components {
             missed: number;
             invented: number;
             gave_up: number;
+        };
+        OwnDay: {
+            /** Format: date */
+            day: string;
+            labels: number;
+            /** Format: double */
+            seconds: number;
+        };
+        /** @description Of the latest revision of each of the caller's labels. */
+        OwnFigures: {
+            today: number;
+            total: number;
+            /**
+             * Format: double
+             * @description Of one label.
+             */
+            median_seconds: number | null;
+            /**
+             * Format: double
+             * @description Of all.
+             */
+            seconds: number;
+            /** @description The last thirty in the project's time zone, today last. */
+            days: components["schemas"]["OwnDay"][];
+            /** @description Right answers on hidden gold until yesterday; null for fewer than ten, or where the policy (`feedback.gold`) tells nobody. */
+            gold: components["schemas"]["Share"] | null;
+            /** @description Labels of others on the same solutions, until yesterday, with the same first error; null as above (`feedback.peers`). */
+            peers: components["schemas"]["Share"] | null;
         };
         /** @description What the caller handed in, as it was. */
         OwnLabel: {
@@ -5707,6 +5752,35 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Progress"];
+                };
+            };
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    my_work: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                slug: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OwnFigures"];
                 };
             };
             "4XX": {

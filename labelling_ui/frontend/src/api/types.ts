@@ -22,6 +22,13 @@ export type SubmissionReceipt = Schemas["Receipt"];
 export type OwnLabel = Schemas["OwnLabel"];
 export type OwnWork = Schemas["OwnWork"];
 export type Progress = Schemas["Progress"];
+export type Example = Required<Schemas["Example"]>;
+export type PracticePlace = Schemas["PracticePlace"];
+export type PracticeWords = Schemas["PracticeWords"];
+export type Explanation = Schemas["Explanation"];
+export type PracticeOutcome = Schemas["PracticeOutcome"];
+/** What a task is without a lease. */
+export type Work = Schemas["Work"];
 export type ErrorBody = Schemas["Error"];
 
 // Here every field is said, also those that the API would fill in; but for what only some projects ask, which is left

@@ -251,6 +251,7 @@ export class Session {
       heldUntil: hand && this.leases.endOf(hand.task.lease.id),
       sitting: this.sitting.view(),
       notice: this.notice,
+      practice: null,
     });
   }
 

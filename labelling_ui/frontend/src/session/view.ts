@@ -1,4 +1,4 @@
-import type { ClaimReason, Progress, Task } from "../api/types";
+import type { ClaimReason, Explanation, Progress, Task } from "../api/types";
 import type { OutboxEntry } from "../outbox/outbox";
 import type { State } from "../state/model";
 import type { Conflict, Saving } from "./draft_keeper";
@@ -6,7 +6,7 @@ import type { SittingView } from "./sitting";
 
 /** Why there is no solution on the screen. */
 export interface Idle {
-  kind: "loading" | "sending" | "unreachable" | "signed_out" | "refused" | "revised" | ClaimReason;
+  kind: "loading" | "sending" | "unreachable" | "signed_out" | "refused" | "revised" | "practised" | "nothing_to_practise" | ClaimReason;
   message: string;
   retryAt: string | null;
 }
@@ -35,4 +35,18 @@ export interface View {
   heldUntil: number | null;
   sitting: SittingView;
   notice: string;
+  practice: PracticeView | null;
+}
+
+/** Where the person is in the practice set. */
+export interface PracticeView {
+  /** The solution on the screen, from 1, among those of this round; and how many of the round are right so far. */
+  place: number;
+  of: number;
+  right: number;
+  /** All solutions of the set, and those that were right the last time. */
+  total: number;
+  known: number;
+  /** How the answer on the screen stands to what is known; null until it is handed in. */
+  explanation: Explanation | null;
 }

@@ -1,5 +1,5 @@
-import type { FinishReason, StepKind } from "../api/types";
 import type { Asked } from "../state/derived";
+import type { FinishReason, PracticeOutcome, StepKind } from "../api/types";
 import type { Answer, Stop } from "../state/model";
 
 /** Every word the workbench says, in English. Its shape is what every other language has to fill. */
@@ -168,8 +168,34 @@ export const en = {
     keys: "Keys",
     sitting: "This sitting",
     close: "Close",
-    noGuidelines:
-      "This project has no guidelines of its own. Good: correct, checkable in half a minute, moves on. Neutral: not wrong, but no help. Bad: wrong, or cannot be followed.",
+    examples: (answer: string) => `Steps that are ${answer}`,
+  },
+  practice: {
+    title: "practice",
+    place: (n: number, of: number) => `${number.format(n)} of ${number.format(of)}`,
+    right: (n: number) => `${number.format(n)} right`,
+    outcomes: {
+      right: "That is right.",
+      too_early: "Not quite: the first error comes later.",
+      too_late: "Not quite: the first error comes earlier.",
+      missed: "Not quite: there is an error.",
+      invented: "Not quite: there is no error.",
+      gave_up: "You gave up on this one.",
+    } satisfies Record<PracticeOutcome, string>,
+    said: "You said",
+    known: "Known",
+    none: "no error",
+    firstError: (n: number) => `first error at step ${number.format(n)}`,
+    gaveUp: "nothing",
+    accepted: (others: string) => `Also counted as right: ${others}`,
+    here: (word: string) => `Known: ${word}`,
+    next: "Next",
+    finish: "Finish",
+    again: "Practise all again",
+    missed: (n: number) => (n === 1 ? "Practise the one you had wrong" : `Practise the ${number.format(n)} you had wrong`),
+    label: "Start labelling",
+    done: (right: number, of: number) => `You had ${number.format(right)} of ${number.format(of)} right the last time.`,
+    noLabels: "What you answer here is no label: try things out.",
   },
   shortcuts: {
     groups: {
@@ -301,7 +327,11 @@ export const en = {
     holding_enough: ["You hold enough already", "Finish what is open in your other tab."],
     paused: ["Paused", "The project's manager will open it again."],
     screening_unready: ["Not ready for you yet", "Tell the project's manager that something has to be prepared first."],
+    practised: ["You have practised them all", ""],
+    nothing_to_practise: ["Nothing to practise on yet", "The project’s manager has not prepared any solutions for it."],
     lookAgain: "Look again",
+    practise: "Practise",
+    screening: "See how you answered",
     home: "Back to the project",
     again: (time: string) => `Looks again at ${time}`,
   },

@@ -1,6 +1,10 @@
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { Config } from "../config";
-import type { Session } from "../session/session";
+import { Explained } from "../practice/Known";
+import type { Practice } from "../practice/practice";
+import { PracticeEnd } from "../practice/PracticeEnd";
+import { Verdict } from "../practice/Verdict";
+import type { Desk } from "../session/desk";
 import type { View } from "../session/view";
 import { Reading } from "../reading/StepBody";
 import { readiness, rows } from "../state/derived";
@@ -31,7 +35,18 @@ import { Solution } from "./Solution";
 const SPEND_EVERY_MS = 5_000;
 const WIDE = "(min-width: 1100px)";
 
-export function App({ config, session, view }: { config: Config; session: Session; view: View }) {
+/** What may be done while an explanation is read. */
+const READING = new Set<Command["type"]>(["move", "search", "reference", "submit", "leave"]);
+
+interface Props {
+  config: Config;
+  session: Desk;
+  view: View;
+  /** The session where it is practice, else null. */
+  practice: Practice | null;
+}
+
+export function App({ config, session, view, practice }: Props) {
   const clock = useFocusClock(session, config.pace.idleSeconds);
   const [panel, setPanel] = useState<Panel | null>(() => (matchMedia(WIDE).matches ? "guidelines" : null));
   const [skipping, setSkipping] = useState(false);
@@ -43,6 +58,8 @@ export function App({ config, session, view }: { config: Config; session: Sessio
   const { task, state } = view;
   const lease = task?.lease.id;
   const scheme = task?.scheme ?? null;
+  const explanation = view.practice?.explanation ?? null;
+  const maySkip = !view.revising && !view.practice;
 
   // These are made once: rows are redrawn only when something of theirs changes.
   const hands = useMemo(() => {
@@ -77,9 +94,9 @@ export function App({ config, session, view }: { config: Config; session: Sessio
 
   const run = (command: Command): void => {
     if (command.type === "panel") return setPanel(panel === command.panel ? null : command.panel);
-    if (command.type === "break") return resting ? goOn() : shown ? rest() : undefined;
+    if (command.type === "break") return resting ? goOn() : shown && !practice ? rest() : undefined;
     if (command.type === "decide") return document.querySelector<HTMLElement>(".banners .decide")?.focus();
-    if (!state || resting) return;
+    if (!state || resting || (explanation && !READING.has(command.type))) return;
     focusNext.current = "current";
     const step = state.cursor;
     switch (command.type) {
@@ -122,7 +139,7 @@ export function App({ config, session, view }: { config: Config; session: Sessio
       case "reference":
         return setReferenceFlipped(!referenceFlipped);
       case "prompt":
-        if (view.revising) return;
+        if (!maySkip) return;
         focusNext.current = null;
         return setSkipping(true);
       case "submit":
@@ -232,27 +249,42 @@ export function App({ config, session, view }: { config: Config; session: Sessio
               work={state.work}
               referenceShown={referenceShown}
               onReference={() => setReferenceFlipped(!referenceFlipped)}
-              onSkip={view.revising ? null : () => setSkipping(true)}
+              onSkip={maySkip ? () => setSkipping(true) : null}
               act={hands.act}
             />
             <section class="solution" aria-label={text.solution.title} data-next={view.nextInHand ? "in-hand" : "awaited"}>
               {searching && <SearchBar search={search} onClose={leave} />}
               <Reading steps={state.steps} revealed={search.hits[search.at] ?? null}>
-                <Solution key={lease} state={state} commenting={commenting} act={hands.act} onComment={hands.comment} onMark={marking.mark} />
+                <Explained.Provider value={explanation}>
+                  <Solution
+                    key={lease}
+                    state={state}
+                    commenting={commenting}
+                    act={hands.act}
+                    onComment={hands.comment}
+                    onMark={marking.mark}
+                  />
+                </Explained.Provider>
               </Reading>
-              <ActionBar
-                state={state}
-                skipping={skipping}
-                act={hands.act}
-                onSubmit={submit}
-                onSkip={(reason) => {
-                  setSkipping(false);
-                  void session.skip(reason);
-                }}
-                onStay={leave}
-              />
+              {view.practice && explanation ? (
+                <Verdict explanation={explanation} last={view.practice.place === view.practice.of} onNext={submit} />
+              ) : (
+                <ActionBar
+                  state={state}
+                  skipping={skipping}
+                  act={hands.act}
+                  onSubmit={submit}
+                  onSkip={(reason) => {
+                    setSkipping(false);
+                    void session.skip(reason);
+                  }}
+                  onStay={leave}
+                />
+              )}
             </section>
           </>
+        ) : view.practice && practice && view.idle.kind === "practised" ? (
+          <PracticeEnd practice={view.practice} config={config} onAgain={(which) => practice.again(which)} />
         ) : (
           <IdleScreen idle={view.idle} config={config} onRetry={() => session.wake()} />
         )}
@@ -262,6 +294,7 @@ export function App({ config, session, view }: { config: Config; session: Sessio
             <SidePanel
               panel={panel}
               guidelines={config.guidelines}
+              examples={config.examples}
               onClose={() => setPanel(null)}
               sitting={<SittingPanel view={view} session={session} onBreak={rest} />}
             />

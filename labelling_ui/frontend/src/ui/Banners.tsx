@@ -1,7 +1,7 @@
 import type { ComponentChildren } from "preact";
 import type { Config } from "../config";
 import { newerVersion, type OutboxEntry } from "../outbox/outbox";
-import type { Session } from "../session/session";
+import type { Desk } from "../session/desk";
 import type { View } from "../session/view";
 import type { Conflict } from "../session/draft_keeper";
 import { LeaseNote } from "./LeaseNote";
@@ -12,7 +12,7 @@ import { Versions } from "./Versions";
 
 interface Props {
   view: View;
-  session: Session;
+  session: Desk;
   config: Config;
   onBreak: () => void;
 }
@@ -85,7 +85,7 @@ function Choice({ conflict, onChoose }: { conflict: Conflict; onChoose: (choice:
   );
 }
 
-function Refused({ entry, session }: { entry: OutboxEntry; session: Session }) {
+function Refused({ entry, session }: { entry: OutboxEntry; session: Desk }) {
   const { submission, refused } = entry;
   const copy = `data:application/json;charset=utf-8,${encodeURIComponent(JSON.stringify(submission, null, 2))}`;
   return (

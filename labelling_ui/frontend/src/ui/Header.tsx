@@ -1,5 +1,5 @@
 import type { Config } from "../config";
-import type { View } from "../session/view";
+import type { PracticeView, View } from "../session/view";
 import { text } from "../text";
 
 export type Panel = "guidelines" | "keys" | "sitting";
@@ -12,7 +12,7 @@ interface Props {
 }
 
 export function Header({ config, view, panel, onPanel }: Props) {
-  const { progress, sitting } = view;
+  const { progress, sitting, practice } = view;
   return (
     <header class="top">
       <a class="brand" href="/">
@@ -23,7 +23,7 @@ export function Header({ config, view, panel, onPanel }: Props) {
         {config.project.name}
       </a>
       <span class="crumb" aria-hidden="true">
-        › {text.header.labelling}
+        › {practice ? text.practice.title : text.header.labelling}
       </span>
       <p class="numbers">
         {(progress || sitting.goal > 0) && (
@@ -39,9 +39,13 @@ export function Header({ config, view, panel, onPanel }: Props) {
           </a>
         )}
         {progress?.median_seconds != null && <span class="each">{text.header.each(progress.median_seconds)}</span>}
-        <span class={`saved ${view.saved}`} data-saved={view.saved}>
-          {text.header[view.saved]}
-        </span>
+        {practice ? (
+          <Place practice={practice} />
+        ) : (
+          <span class={`saved ${view.saved}`} data-saved={view.saved}>
+            {text.header[view.saved]}
+          </span>
+        )}
       </p>
       <button type="button" class="quiet" aria-expanded={panel === "guidelines"} aria-keyshortcuts="g" onClick={() => onPanel("guidelines")}>
         <span class="label">{text.header.guidelines}</span> <kbd aria-hidden="true">g</kbd>
@@ -51,5 +55,16 @@ export function Header({ config, view, panel, onPanel }: Props) {
       </button>
       <span class="user">{config.user.name}</span>
     </header>
+  );
+}
+
+function Place({ practice }: { practice: PracticeView }) {
+  const { place, of, right } = practice;
+  if (of === 0) return null;
+  return (
+    <>
+      <span class="today">{text.practice.place(place, of)}</span>
+      <span class="each">{text.practice.right(right)}</span>
+    </>
   );
 }

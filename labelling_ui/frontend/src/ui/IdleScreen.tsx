@@ -3,6 +3,9 @@ import type { Idle } from "../session/view";
 import { text } from "../text";
 import { timeOf } from "./Banners";
 
+/** While there is no work, and may be some later. */
+const MEANWHILE = new Set<Idle["kind"]>(["done", "all_leased", "paused", "screening_failed", "screening_unready"]);
+
 /** In place of a solution: why there is none, and what to do. */
 export function IdleScreen({ idle, config, onRetry }: { idle: Idle; config: Config; onRetry: () => void }) {
   const [title, otherwise] = text.idle[idle.kind];
@@ -27,6 +30,16 @@ export function IdleScreen({ idle, config, onRetry }: { idle: Idle; config: Conf
             <button type="button" class="primary" onClick={onRetry}>
               {text.idle.lookAgain}
             </button>
+          )}
+          {idle.kind === "screening_failed" && config.screeningUrl && (
+            <a class="quiet" href={config.screeningUrl}>
+              {text.idle.screening}
+            </a>
+          )}
+          {config.practiceUrl && !config.practice && MEANWHILE.has(idle.kind) && (
+            <a class="quiet" href={config.practiceUrl}>
+              {text.idle.practise}
+            </a>
           )}
           <a class="quiet" href={idle.kind === "revised" ? config.labelUrl : config.homeUrl}>
             {idle.kind === "revised" ? text.idle.goOn : text.idle.home}

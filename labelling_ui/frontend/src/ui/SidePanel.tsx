@@ -1,22 +1,21 @@
 import type { ComponentChildren } from "preact";
-import { RichText } from "../reading/RichText";
-import { unwrap } from "../reading/unwrap";
+import type { Example } from "../api/types";
 import { text } from "../text";
+import { Guidelines } from "./Guidelines";
 import type { Panel } from "./Header";
-import { useScheme } from "./scheme";
 import { Shortcuts } from "./Shortcuts";
-import { Sign } from "./signs";
 
 interface Props {
   panel: Panel;
   guidelines: string;
+  examples: Example[];
   onClose: () => void;
   /** What the panel of that name holds. */
   sitting: ComponentChildren;
 }
 
 /** Beside the work where there is room, a sheet over it where there is not. */
-export function SidePanel({ panel, guidelines, onClose, sitting }: Props) {
+export function SidePanel({ panel, guidelines, examples, onClose, sitting }: Props) {
   return (
     <section class="panel" id="panel" aria-label={text.panel[panel]}>
       <div class="panel-head">
@@ -25,26 +24,9 @@ export function SidePanel({ panel, guidelines, onClose, sitting }: Props) {
           ✕
         </button>
       </div>
-      {panel === "guidelines" && <Guidelines guidelines={guidelines} />}
+      {panel === "guidelines" && <Guidelines guidelines={guidelines} examples={examples} />}
       {panel === "keys" && <Shortcuts />}
       {panel === "sitting" && sitting}
     </section>
-  );
-}
-
-function Guidelines({ guidelines }: { guidelines: string }) {
-  const { answers } = useScheme();
-  if (guidelines.trim()) return <RichText text={unwrap(guidelines)} />;
-  return (
-    <dl class="legend">
-      {answers.map(({ answer, name, help }) => (
-        <div key={answer}>
-          <dt>
-            <Sign answer={answer} /> {name}
-          </dt>
-          <dd>{help}</dd>
-        </div>
-      ))}
-    </dl>
   );
 }

@@ -1,10 +1,10 @@
 import { useEffect, useRef } from "preact/hooks";
-import type { Session } from "../session/session";
+import type { Desk } from "../session/desk";
 import type { View } from "../session/view";
 import { text } from "../text";
 import { timeOf } from "./Banners";
 
-type Props = { view: View; session: Session };
+type Props = { view: View; session: Desk };
 
 const minutes = (ms: number) => Math.round(ms / 60_000);
 

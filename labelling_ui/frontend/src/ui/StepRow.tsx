@@ -1,5 +1,6 @@
 import { memo } from "preact/compat";
 import type { Step, StepPosition, Term } from "../api/types";
+import { Known } from "../practice/Known";
 import { StepBody } from "../reading/StepBody";
 import type { Action, Answer, Mark } from "../state/model";
 import { furthest } from "../state/spans";
@@ -69,6 +70,7 @@ export const StepRow = memo(function StepRow(props: RowProps) {
       <div class="body">
         <StepBody step={step} wanted={current} seenTo={furthest(mark.spans, step.text)} />
         {score !== null && <HintBar score={score} />}
+        <Known step={step.id} />
         {reached && (
           <>
             <StepNotes {...props} label={label} />

@@ -1,12 +1,12 @@
 import type { OwnLabel } from "../api/types";
 import type { OutboxEntry } from "../outbox/outbox";
-import type { Session } from "../session/session";
+import type { Desk } from "../session/desk";
 import { differences } from "../state/versions";
 import { text } from "../text";
 import { timeOf } from "./Banners";
 
 /** Two versions of one label, made without knowing of each other: what differs, side by side, and the choice. */
-export function Versions({ entry, kept, session }: { entry: OutboxEntry; kept: OwnLabel; session: Session }) {
+export function Versions({ entry, kept, session }: { entry: OutboxEntry; kept: OwnLabel; session: Desk }) {
   const { submission } = entry;
   const rows = differences(kept, submission);
   const choose = (choice: "mine" | "theirs") => session.choose(submission.submission_id, choice);

@@ -1,12 +1,12 @@
 import { useEffect, useMemo } from "preact/hooks";
 import { FocusClock } from "../session/focus_clock";
-import type { Session } from "../session/session";
+import type { Desk } from "../session/desk";
 
 const MOVEMENTS = ["keydown", "pointerdown", "pointermove", "wheel", "touchmove", "focus"];
 const TURNS = ["blur", "visibilitychange"];
 
 /** Counts while the page is in front, the person is not on a break, and their hand has not rested for too long. */
-export function useFocusClock(session: Session, idleSeconds: number): FocusClock {
+export function useFocusClock(session: Desk, idleSeconds: number): FocusClock {
   const clock = useMemo(() => {
     const focused = () => document.visibilityState === "visible" && document.hasFocus() && !session.resting;
     return new FocusClock(() => performance.now(), focused, 1000 * idleSeconds);

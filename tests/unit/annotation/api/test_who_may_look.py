@@ -12,6 +12,8 @@ pytestmark = pytest.mark.django_db
 OF_A_PROJECT = {
     "": (200, 200, 200),
     "my-progress/": (200, 200, 200),
+    "my-work/": (200, 200, 200),
+    "practice/": (200, 200, 200),
     "statistics/": (403, 200, 200),
     "generations/": (403, 200, 200),
     "models/": (403, 200, 200),

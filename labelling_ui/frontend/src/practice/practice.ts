@@ -1,0 +1,237 @@
+import type { Explanation, PracticePlace, Task, Work } from "../api/types";
+import { randomId } from "../outbox/outbox";
+import type { Desk } from "../session/desk";
+import { text } from "../text";
+import { failure, LOADING, messageOf } from "../session/source";
+import type { Idle, View } from "../session/view";
+import type { Action, State } from "../state/model";
+import { reduce, startState } from "../state/reducer";
+import { toSubmission } from "../state/submission";
+import type { PracticeApi, Unleased } from "./api";
+
+interface Options {
+  api: PracticeApi;
+  onView: (view: View) => void;
+  /** Called with a solution as soon as it is in hand, so that it can be typeset before it is shown. */
+  onPrefetched: (work: Work) => void;
+}
+
+interface Hand {
+  task: Task;
+  state: State;
+  /** What was sent of this state: the same again is never a second answer. */
+  sent: Unleased | null;
+  sending: boolean;
+  explanation: Explanation | null;
+}
+
+const PRACTISED: Idle = { kind: "practised", message: "", retryAt: null };
+const NOTHING: Idle = { kind: "nothing_to_practise", message: "", retryAt: null };
+
+/**
+ * One solution of the practice set after the other, each answer explained before the next. Nothing of it is a label,
+ * so nothing is kept for later but the answers, which the server has.
+ */
+export class Practice implements Desk {
+  private places: PracticePlace[] = [];
+  /** Solutions of this round, and how many of them are done. */
+  private round: number[] = [];
+  private done = 0;
+  private hand: Hand | null = null;
+  private ahead: { solution: number; work: Promise<Work> } | null = null;
+  private idle: Idle = LOADING;
+  private notice = "";
+
+  constructor(private readonly options: Options) {}
+
+  start(): void {
+    this.show();
+    void this.begin();
+  }
+
+  /** Tries again what failed. */
+  wake(): void {
+    if (!this.hand && this.idle.kind !== "practised") void (this.round.length ? this.open() : this.begin());
+  }
+
+  /** Goes through the set once more, or through what was wrong the last time. */
+  again(which: "all" | "missed"): void {
+    const wanted = which === "all" ? this.places : missed(this.places);
+    this.beginRound(wanted.map((place) => place.solution));
+  }
+
+  /** Once an answer is in hand, only the eye moves. */
+  dispatch(...actions: Action[]): void {
+    const { hand } = this;
+    if (!hand) return;
+    const fixed = hand.sending || hand.explanation !== null;
+    const allowed = fixed ? actions.filter(({ type }) => type === "go" || type === "move") : actions;
+    const before = hand.state;
+    hand.state = allowed.reduce(reduce, before);
+    if (hand.state === before) return;
+    if (hand.state.work !== before.work) {
+      hand.sent = null;
+      this.notice = "";
+    }
+    this.show();
+  }
+
+  /** Hands an answer in, or goes on from its explanation; false while something is missing. */
+  submit(): boolean {
+    const { hand } = this;
+    if (!hand) return false;
+    if (hand.explanation) this.next();
+    else if (!hand.sending) {
+      hand.sent ??= unleased(hand);
+      if (!hand.sent) return false;
+      void this.send(hand, hand.sent);
+    }
+    return true;
+  }
+
+  // There is no queue, no lease, no draft and no sitting here.
+  async skip(): Promise<void> {}
+  async heartbeat(): Promise<void> {}
+  settle(): void {}
+  dismiss(): void {}
+  choose(): void {}
+  readonly resting = false;
+  aim(): void {}
+  putOff(): void {}
+  rest(): void {}
+  goOn(): void {}
+
+  private async begin(): Promise<void> {
+    try {
+      this.places = await this.options.api.places();
+    } catch (error) {
+      this.idle = failure(error);
+      return this.show();
+    }
+    const fresh = this.places.filter((place) => place.outcome === null);
+    if (fresh.length) return this.beginRound(fresh.map((place) => place.solution));
+    this.idle = this.places.length ? PRACTISED : NOTHING;
+    this.show();
+  }
+
+  private beginRound(solutions: number[]): void {
+    this.round = solutions;
+    this.done = 0;
+    void this.open();
+  }
+
+  private async open(): Promise<void> {
+    const solution = this.round[this.done];
+    if (solution === undefined) return;
+    this.idle = LOADING;
+    this.show();
+    try {
+      const work = await (this.ahead?.solution === solution ? this.ahead.work : this.fetch(solution));
+      const task = asTask(work);
+      this.hand = { task, state: startState(task), sent: null, sending: false, explanation: null };
+      if (this.done === 0) this.notice = text.practice.noLabels;
+      this.fetchAhead();
+    } catch (error) {
+      this.ahead = null;
+      this.idle = failure(error);
+    }
+    this.show();
+  }
+
+  private async fetch(solution: number): Promise<Work> {
+    const work = await this.options.api.work(solution);
+    this.options.onPrefetched(work);
+    return work;
+  }
+
+  private fetchAhead(): void {
+    const solution = this.round[this.done + 1];
+    if (solution === undefined) return;
+    const work = this.fetch(solution);
+    work.catch(() => undefined); // whoever opens it is told
+    this.ahead = { solution, work };
+  }
+
+  private async send(hand: Hand, answer: Unleased): Promise<void> {
+    hand.sending = true;
+    this.notice = "";
+    this.show();
+    try {
+      const explanation = await this.options.api.answer(answer);
+      hand.explanation = explanation;
+      hand.state = atKnownError(hand, explanation);
+      this.remember(hand.task.solution.id, explanation);
+    } catch (error) {
+      this.notice = messageOf(error);
+    }
+    hand.sending = false;
+    this.show();
+  }
+
+  private remember(solution: number, { outcome }: Explanation): void {
+    this.places = this.places.map((place) =>
+      place.solution === solution ? { ...place, answered: place.answered + 1, outcome } : place,
+    );
+  }
+
+  private next(): void {
+    this.hand = null;
+    this.done += 1;
+    if (this.done < this.round.length) return void this.open();
+    this.idle = PRACTISED;
+    this.show();
+  }
+
+  private show(): void {
+    const { hand } = this;
+    const ofRound = this.places.filter((place) => this.round.slice(0, this.done + 1).includes(place.solution));
+    this.options.onView({
+      task: hand?.task ?? null,
+      state: hand?.state ?? null,
+      nextInHand: this.ahead !== null,
+      idle: this.idle,
+      saved: "saved",
+      durable: true,
+      waiting: 0,
+      trouble: "",
+      revising: false,
+      refused: [],
+      conflict: null,
+      progress: null,
+      leaseEnded: null,
+      heldUntil: null,
+      sitting: { done: 0, goal: 0, workedMs: 0, proposal: null, restingSince: null },
+      notice: this.notice,
+      practice: {
+        place: Math.min(this.done + 1, this.round.length),
+        of: this.round.length,
+        right: ofRound.filter((place) => place.outcome === "right").length,
+        total: this.places.length,
+        known: this.places.length - missed(this.places).length,
+        explanation: hand?.explanation ?? null,
+      },
+    });
+  }
+}
+
+function missed(places: PracticePlace[]): PracticePlace[] {
+  return places.filter((place) => place.outcome !== "right");
+}
+
+/** There is no lease and no hint: the solution tells one task from another. */
+function asTask(work: Work): Task {
+  return { ...work, lease: { id: work.solution.id, expires_at: "" }, hint: null, draft: null };
+}
+
+function unleased({ task, state }: Hand): Unleased | null {
+  const submission = toSubmission(task, state, randomId());
+  if (!submission) return null;
+  const { lease: _, ...answer } = submission;
+  return answer;
+}
+
+/** The eye on the step that is known to be the first wrong one. */
+function atKnownError({ state }: Hand, { known }: Explanation): State {
+  const step = state.steps.find((entry) => entry.position === known)?.alternatives[0];
+  return step ? reduce(state, { type: "go", step: step.id }) : state;
+}

@@ -1,0 +1,68 @@
+"""A person's own work in a project: what they did, how long it took, how it stands to others, what came back."""
+
+from typing import Any
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.utils.translation import gettext as _
+
+from annotation.models import Dispute, Membership, SentBack
+from annotation.practice.answering import practice_set
+from annotation.practice.screening import screening_of
+from annotation.quality.own_work import DAYS, LEAST, OwnWork, own_work
+from labelling_ui.charts import Chart, Point, Series, bar_chart
+from labelling_ui.pages.access import ANYONE, project_page
+from labelling_ui.templatetags.figures import duration
+
+TAKEN = 20  # disputes and labels that came back, the latest of each
+
+
+@project_page(*ANYONE)
+def my_work(request: HttpRequest, member: Membership) -> HttpResponse:
+    return render(request, "labelling_ui/my_work.html", own_page(member))
+
+
+def own_page(member: Membership) -> dict[str, Any]:
+    """What the page shows; an annotator's overview is the same."""
+    mine = own_work(member)
+    policy = member.project.policies
+    practice = practice_set(member)
+    return {
+        "member": member,
+        "tab": "project",
+        "mine": mine,
+        "least": LEAST,
+        "told": policy.feedback,
+        "hidden_gold": bool(policy.gold.share),
+        "chart": _by_day(mine),
+        "practised": sum(place.outcome is not None for place in practice),
+        "practice": len(practice),
+        "screening": screening_of(member),
+        "disputes": _disputes(member),
+        **_sent_back(member),
+    }
+
+
+def _by_day(mine: OwnWork) -> Chart:
+    points = [
+        Point(f"{day.day} {day:%b}", of.labels, note=_("labels, %(time)s") % {"time": duration(of.seconds)})
+        for day, of in mine.days.items()
+    ]
+    title = _("Your labels by day, the last %(n)s days") % {"n": DAYS}
+    return bar_chart(title, Series(_("labels"), "first", points), places=_("day"), least_step=1)
+
+
+def _sent_back(member: Membership) -> dict[str, list[SentBack]]:
+    """The person's labels that came back: those to look at again, and those that they have handed in again since."""
+    own = SentBack.objects.filter(project=member.project, annotation__annotator=member.pk)
+    own = own.select_related("annotation__solution__problem", "by")
+    return {
+        "sent_back": list(own.filter(state=SentBack.State.OPEN).order_by("pk")),
+        "answered": list(own.filter(state=SentBack.State.ANSWERED).order_by("-pk")[:TAKEN]),
+    }
+
+
+def _disputes(member: Membership) -> list[Dispute]:
+    """What became of the person's claims that a reference is wrong."""
+    own = Dispute.objects.filter(annotation__annotator=member.pk).exclude(state=Dispute.State.WITHDRAWN)
+    return list(own.select_related("annotation__solution__problem").order_by("-pk")[:TAKEN])

@@ -1,0 +1,118 @@
+"""Examples in the settings, gold for practice, and the page of one's own work."""
+
+import json
+
+import pytest
+from django.contrib.auth.models import User
+from django.test import Client
+
+from annotation.labelling.sending_back import send_back
+from annotation.models import GoldAnswer, Membership, Project
+from tests.factories import AnnotationFactory, LabelSourceFactory
+from tests.manager_world import make_solution
+from tests.unit.annotation.queue.gold_world import answer, claim
+
+EXAMPLE = {"rating": "bad", "before": "What is 2 + 2?", "step": "It is $5$.", "why": "It is 4."}
+
+
+def page(client: Client, address: str) -> str:
+    response = client.get(f"/p/algebra/{address}")
+    assert response.status_code == 200
+    return response.content.decode()
+
+
+def settings_form(client: Client) -> dict[str, object]:
+    shown = client.get("/p/algebra/settings/").context["form"].initial
+    return {name: value for name, value in shown.items() if value is not None and value is not False}
+
+
+def rows(*examples: dict[str, str], removed: int = -1) -> dict[str, object]:
+    sent: dict[str, object] = {"examples-TOTAL_FORMS": len(examples) + 1, "examples-INITIAL_FORMS": len(examples)}
+    for number, example in enumerate([*examples, {"rating": "good"}]):
+        sent |= {f"examples-{number}-{name}": value for name, value in example.items()}
+        if number == removed:
+            sent[f"examples-{number}-DELETE"] = "on"
+    return sent
+
+
+def test_examples_are_added_changed_and_removed_in_the_settings_and_stand_beside_the_work(
+    client: Client, people: dict[str, User], project: Project
+) -> None:
+    client.force_login(people["manager"])
+    form = settings_form(client)
+    new = {f"examples-0-{name}": value for name, value in EXAMPLE.items()}
+    client.post("/p/algebra/settings/", form | {"examples-TOTAL_FORMS": 1, "examples-INITIAL_FORMS": 0} | new)
+    project.refresh_from_db()
+    assert project.examples == [EXAMPLE]
+    shown = client.get("/p/algebra/label/").context["config"]
+    assert (shown["examples"], shown["practice"]) == ([EXAMPLE], False)
+
+    client.post("/p/algebra/settings/", form | rows(EXAMPLE | {"why": "Count."}))
+    project.refresh_from_db()
+    assert [one["why"] for one in project.examples] == ["Count."]
+    client.post("/p/algebra/settings/", form)
+    project.refresh_from_db()
+    assert len(project.examples) == 1, "a page without the examples leaves them as they are"
+    client.post("/p/algebra/settings/", form | rows(EXAMPLE, removed=0))
+    project.refresh_from_db()
+    assert project.examples == []
+
+
+def test_an_example_without_a_step_is_named(client: Client, people: dict[str, User], project: Project) -> None:
+    client.force_login(people["manager"])
+    wrong = client.post("/p/algebra/settings/", settings_form(client) | rows(EXAMPLE | {"step": ""}))
+    assert wrong.context["examples"].forms[0].errors == {"step": ["This field is required."]}
+    project.refresh_from_db()
+    assert project.examples == []
+
+
+def test_gold_goes_to_practice_with_an_explanation_and_is_offered(
+    client: Client, people: dict[str, User], project: Project
+) -> None:
+    source = LabelSourceFactory(project=project, kind="human", name="expert")
+    label = AnnotationFactory(
+        solution=make_solution(project, 100), annotator=None, source=source, first_error=1, finish_reason="found_error"
+    )
+    client.force_login(people["annotator"])
+    assert "/p/algebra/practice/" not in page(client, "")
+    client.force_login(people["reviewer"])
+    sent = {"annotation": label.pk, "use": "practice", "explanation": "Count again."}
+    client.post("/p/algebra/gold/mark/", sent)
+    gold = GoldAnswer.objects.get()
+    assert (gold.practice, gold.explanation) == (True, "Count again.")
+    assert "for practice" in page(client, "gold/?state=practice")
+    assert "Count again." in page(client, f"solutions/{label.solution_id}/")
+    assert "No gold matches" in page(client, "gold/?state=hidden")
+    client.force_login(people["annotator"])
+    assert "/p/algebra/practice/" in page(client, "")
+    assert json.dumps(client.get("/p/algebra/practice/").context["config"]["practice"]) == "true"
+
+
+def test_many_are_marked_for_practice_at_once(client: Client, people: dict[str, User], project: Project) -> None:
+    source = LabelSourceFactory(project=project, kind="human", name="expert")
+    AnnotationFactory(solution=make_solution(project, 100), annotator=None, source=source, first_error=-1)
+    client.force_login(people["manager"])
+    client.post("/p/algebra/gold/mark-many/", {"kinds": ["human"], "most": 3, "practice": "on"})
+    assert GoldAnswer.objects.get().practice is True
+
+
+@pytest.mark.parametrize("role", ["annotator", "reviewer", "manager", "superuser"])
+def test_own_work_opens_for_everybody(client: Client, people: dict[str, User], project: Project, role: str) -> None:
+    client.force_login(people[role])
+    assert "Your labels in all" in page(client, "my-work/")
+
+
+def test_what_came_back_stands_on_top_with_its_reason_and_leads_to_the_label(
+    client: Client, people: dict[str, User], project: Project
+) -> None:
+    person = Membership.objects.get(project=project, user=people["annotator"])
+    given = answer(person, claim(person).lease)
+    send_back(by=people["reviewer"], annotation=given, reason="Look at step 2 again.")
+    client.force_login(people["annotator"])
+    shown = page(client, "")
+    assert "1 label came back to you" in shown
+    assert "Look at step 2 again." in shown
+    assert f"/p/algebra/label/{given.solution_id}/" in shown
+    answer(person, given.lease, first_error=-1, based_on=1)
+    assert "came back to you" not in page(client, "")
+    assert "Look at step 2 again." in page(client, ""), "told among what came back earlier"
