@@ -111,7 +111,7 @@ def _logs(row: dict[str, Any] | None) -> Logs:
     return Logs(row["timed"], row["log_mean"], row["log_deviation"]) if row else Logs()
 
 
-def _figures(project: Project) -> Iterator[dict[str, Any]]:
+def _figures(project: Project) -> Iterator[Any]:
     """A row for each arm of each design, counted by the database."""
     steps: Any = F("lease__hint__scores__len")
     if project.label_scheme.stop_at_first_error:
@@ -158,6 +158,7 @@ def _known(project: Project) -> dict[tuple[Design, bool], list[Known]]:
     )
     found: dict[tuple[Design, bool], list[Known]] = {}
     for share, reveal, shown, verdict, person, solution, said, known, accepted in rows:
-        answer = Answer(person, solution, said, known, frozenset(accepted))
-        found.setdefault((Design(share, reveal), shown), []).append(Known(answer, verdict))
+        if person is not None and known is not None:
+            answer = Answer(person, solution, said, known, frozenset(accepted))
+            found.setdefault((Design(share, reveal), shown), []).append(Known(answer, verdict))
     return found

@@ -16,7 +16,7 @@ def main() -> int:
     parser.add_argument("--out", type=Path, default=FOLDER, help=f"where the pictures go (default: {FOLDER})")
     chosen = parser.parse_args()
     os.environ["STEPMARK_SCREENSHOTS"] = str(chosen.out.resolve())
-    taken = pytest.main(["-q", "-p", "no:xdist", str(Path(__file__).with_name("take.py")), "-k", chosen.only])
+    taken = pytest.main(["-q", str(Path(__file__).with_name("take.py")), "-k", chosen.only])
     print(f"Look at {chosen.out / 'index.html'}")
     return int(taken)
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from datetime import timedelta
+from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
@@ -16,6 +17,7 @@ from tests.factories import GenerationFactory, ProblemFactory, QueueItemFactory,
 from tests.screenshots.sheet import LOOKS, Look, picture, write_sheet
 from tests.screenshots.states import STATES, State
 
+HEIGHT = 800
 pytestmark = pytest.mark.django_db(transaction=True)
 
 GUIDELINES = "**Good**: correct, and moves on.\n\n**Neutral**: not wrong, but no help.\n\n**Bad**: wrong: $2 + 2 = 5$."
@@ -85,9 +87,11 @@ def sheet() -> Iterator[None]:
 
 
 @pytest.mark.parametrize("state", STATES, ids=lambda state: state.name)
-def test_take(state: State, world: dict[str, User], page_for: Callable[..., Page], new_context: Callable) -> None:
+def test_take(
+    state: State, world: dict[str, User], page_for: Callable[..., Page], new_context: Callable[..., Any]
+) -> None:
     for look in LOOKS:
-        context = {"viewport": {"width": look.width, "height": 800}, "color_scheme": look.theme}
+        context = {"viewport": {"width": look.width, "height": HEIGHT}, "color_scheme": look.theme}
         page = page_for(world[state.who], **context) if state.who else new_context(**context).new_page()
         page.route("**/draft/", _keep_no_draft)
         page.goto(state.address.format(**_places()))
@@ -112,4 +116,6 @@ def _keep_no_draft(route: Route) -> None:
 def _photograph(page: Page, state: State, look: Look) -> None:
     page.wait_for_load_state("networkidle")
     page.evaluate("document.fonts.ready")
+    height = page.evaluate("document.documentElement.scrollHeight")
+    page.set_viewport_size({"width": look.width, "height": max(height, HEIGHT)})  # what sticks stands at the end
     page.screenshot(path=picture(state.name, look), full_page=True, animations="disabled")
