@@ -93,6 +93,11 @@ class Stepmark:
         """Which places in the queue these tasks have, from 1 on."""
         return list(_ask_people("places", project, *map(str, tasks), environment=self._environment))
 
+    def session(self) -> tuple[str, str]:
+        """Name and value of a cookie by which an annotator is signed in on the pages."""
+        name, value = _ask_people("session", environment=self._environment)
+        return name, value
+
     def claim(self, project: str) -> Request:
         """Ask for the next task."""
         return Request("POST", f"/api/v1/projects/{project}/claim/", b"{}")

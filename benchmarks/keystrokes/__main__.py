@@ -1,0 +1,80 @@
+"""Keys and clicks, and seconds of a scripted person, to label the same solutions here and in Label Studio's Repeater.
+
+    python -m benchmarks.keystrokes [--solutions 50] [--environment FOLDER] [--port 8330] [--json FILE]
+
+Both platforms run as `benchmarks.label_studio` starts them, and real Chromium works on their pages. A solution is
+rated up to its first wrong step, as PRM800K's phase 2 asks, and handed in. With `--json` what is measured is kept, and
+a run with the same file goes on behind it. Prints a Markdown table.
+"""
+
+import argparse
+from pathlib import Path
+
+import msgspec
+from playwright.sync_api import Browser, sync_playwright
+
+from benchmarks.keystrokes import label_studio_hands, stepmark_hands
+from benchmarks.keystrokes.hands import Labelled
+from benchmarks.keystrokes.report import table
+from benchmarks.label_studio.bench import FOLDER, Bench
+from benchmarks.label_studio.report import machine
+from benchmarks.label_studio.solutions import Solution, solution
+from launch import frontend
+from launch.chromium import find_chromium
+
+SIZE = {"width": 1280, "height": 900}
+
+
+def main() -> None:
+    """Measure every way of both sides."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--solutions", type=int, default=50)
+    parser.add_argument("--environment", type=Path, default=FOLDER / "environment", help="Label Studio's own")
+    parser.add_argument("--port", type=int, default=8330, help="ours; Label Studio takes the next one")
+    parser.add_argument("--json", type=Path, help="where to keep all that is measured")
+    options = parser.parse_args()
+    solutions = {one.problem.partition(".")[0]: one for one in map(solution, range(options.solutions))}
+    kept = options.json.read_bytes() if options.json and options.json.exists() else b"{}"
+    measured = msgspec.json.decode(kept, type=dict[str, list[Labelled]])
+    frontend.build()
+    with (
+        Bench(seconds=0, port=options.port, venv=options.environment, kept=None) as bench,
+        sync_playwright() as playwright,
+    ):
+        browser = playwright.chromium.launch(executable_path=str(find_chromium()), args=["--no-sandbox"])
+        for side, ways, work in (
+            ("Stepmark", stepmark_hands.WAYS, _ours),
+            ("Label Studio", label_studio_hands.WAYS, _theirs),
+        ):
+            for way in ways:
+                if f"{side}/{way}" not in measured:
+                    print(f"{side}, {way}...", flush=True)
+                    measured[f"{side}/{way}"] = work(bench, browser, solutions, way)
+                    if options.json:
+                        options.json.write_bytes(msgspec.json.format(msgspec.json.encode(measured)))
+        browser.close()
+    print(f"\n{machine()}\n\n{table(measured)}")
+
+
+def _ours(bench: Bench, browser: Browser, solutions: dict[str, Solution], way: str) -> list[Labelled]:
+    side = bench.ours
+    project = side.make_project(way, policy={"gold": {"share": 0}})
+    side.take_in(project, side.content(range(len(solutions)), labelled=False))
+    side.open_queue(project, len(solutions))
+    context = browser.new_context(base_url=side.address, viewport=SIZE)
+    name, value = side.session()
+    context.add_cookies([{"name": name, "value": value, "url": side.address}])
+    return stepmark_hands.label(context.new_page(), project, solutions, way)
+
+
+def _theirs(bench: Bench, browser: Browser, solutions: dict[str, Solution], way: str) -> list[Labelled]:
+    side = bench.theirs
+    project = side.make_project(way)
+    side.take_in(project, side.content(range(len(solutions)), labelled=False))
+    side.join(project)
+    context = browser.new_context(base_url=side.address, viewport=SIZE)
+    return label_studio_hands.label(context.new_page(), project, solutions, way)
+
+
+if __name__ == "__main__":
+    main()
