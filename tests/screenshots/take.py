@@ -93,10 +93,11 @@ def test_take(
     for look in LOOKS:
         context = {"viewport": {"width": look.width, "height": HEIGHT}, "color_scheme": look.theme}
         page = page_for(world[state.who], **context) if state.who else new_context(**context).new_page()
-        page.route("**/draft/", _keep_no_draft)
+        page.context.route("**/draft/", _keep_no_draft)
         page.goto(state.address.format(**_places()))
         state.act(page)
         _photograph(page, state, look)
+        page.context.set_offline(True)  # a page that is closed saves its draft once more
         page.context.close()
 
 
