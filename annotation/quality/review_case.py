@@ -15,7 +15,7 @@ Word = tuple[str, int | None]  # the state of a rating, and the rating
 class CaseRow:
     """One completion with what each label says of it, None where it says nothing.
 
-    `differs` where two who read it do not say the same; `agreed` is what all who read it say. `on_path` marks the
+    `differs` where two who read it do not say the same; `agreed` is what everybody says of it. `on_path` marks the
     completion that most of them went on with, at each position.
     """
 
@@ -72,8 +72,10 @@ def _rows(steps: Sequence[Step], labels: Sequence[Annotation]) -> list[CaseRow]:
     rows = []
     for step in steps:
         words = [said.get((label.pk, step.pk)) for label in labels]
-        read = {(word.state, word.rating) for word in words if word and word.state != StepRating.State.NOT_REACHED}
-        rows.append(CaseRow(step, words, len(read) > 1, read.pop() if len(read) == 1 else None, step.pk in path))
+        read = [(word.state, word.rating) for word in words if word and word.state != StepRating.State.NOT_REACHED]
+        alike = len({*read}) == 1
+        agreed = read[0] if alike and len(read) == len(labels) else None
+        rows.append(CaseRow(step, words, bool(read) and not alike, agreed, step.pk in path))
     return rows
 
 
