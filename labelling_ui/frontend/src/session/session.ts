@@ -31,6 +31,8 @@ export interface SessionOptions {
   onPrefetched: (task: Task) => void;
 }
 
+const PROGRESS_AGAIN_MS = 15_000;
+
 /** Keeps a solution in front of the person and further ones in hand; knows nothing of the page. */
 export class Session {
   private hand: Hand | null = null;
@@ -38,6 +40,7 @@ export class Session {
   private leaseEnded: string | null = null;
   private notice = "";
   private waitingShown = 0;
+  private progressTimer: ReturnType<typeof setTimeout> | undefined;
   private readonly outbox: Outbox;
   private readonly leases: Leases;
   private readonly sitting: Sitting;
@@ -223,11 +226,13 @@ export class Session {
   }
 
   private async refreshProgress(): Promise<void> {
+    clearTimeout(this.progressTimer);
     try {
       this.progress = await this.options.api.progress();
       this.show();
     } catch {
-      // The header goes without its numbers; whatever is wrong shows where work would be lost by it.
+      // The header goes with its numbers of before; whatever is wrong shows where work would be lost by it.
+      this.progressTimer = setTimeout(() => void this.refreshProgress(), PROGRESS_AGAIN_MS);
     }
   }
 
