@@ -10,7 +10,9 @@ export function Verdict({ explanation, last, onNext }: { explanation: Explanatio
   const why = explanation.explanation || explanation.comment;
   const shown = accepted.filter((position) => position !== known);
   useLayoutEffect(() => {
-    document.querySelector(".step.current")?.scrollIntoView({ block: "center" });
+    const row = document.querySelector<HTMLElement>(".step.current");
+    row?.focus({ preventScroll: true });
+    row?.scrollIntoView({ block: "center" });
   }, []);
   return (
     <div class="action-bar verdict" data-outcome={outcome}>
