@@ -1,5 +1,6 @@
 from django.db import models
 from django.db.models import Q
+from django.utils.translation import gettext_lazy as _
 
 from annotation.models.label_source import LabelSource
 from annotation.models.project import Membership, Project
@@ -8,10 +9,10 @@ from annotation.models.solution import Solution, Step
 
 
 class FinishReason(models.TextChoices):
-    SOLUTION = "solution"
-    FOUND_ERROR = "found_error"
-    GIVE_UP = "give_up"
-    BAD_PROBLEM = "bad_problem"
+    SOLUTION = "solution", _("Solution")
+    FOUND_ERROR = "found_error", _("Found Error")
+    GIVE_UP = "give_up", _("Give Up")
+    BAD_PROBLEM = "bad_problem", _("Bad Problem")
 
 
 class Annotation(models.Model):
@@ -119,9 +120,9 @@ class StepRating(models.Model):
     """
 
     class State(models.TextChoices):
-        RATED = "rated"
-        UNSURE = "unsure"
-        NOT_REACHED = "not_reached"
+        RATED = "rated", _("Rated")
+        UNSURE = "unsure", _("Unsure")
+        NOT_REACHED = "not_reached", _("Not Reached")
 
     annotation = models.ForeignKey(Annotation, on_delete=models.PROTECT, related_name="ratings", db_index=False)
     step = models.ForeignKey(Step, on_delete=models.PROTECT, related_name="ratings")
@@ -156,10 +157,10 @@ class Dispute(models.Model):
     """
 
     class State(models.TextChoices):
-        OPEN = "open"
-        UPHELD = "upheld"
-        DISMISSED = "dismissed"
-        WITHDRAWN = "withdrawn"
+        OPEN = "open", _("Open")
+        UPHELD = "upheld", _("Upheld")
+        DISMISSED = "dismissed", _("Dismissed")
+        WITHDRAWN = "withdrawn", _("Withdrawn")
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="disputes")
     annotation = models.OneToOneField(Annotation, on_delete=models.PROTECT, related_name="dispute")

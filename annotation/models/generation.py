@@ -1,5 +1,6 @@
 from django.db import models
 from django.db.models import Q
+from django.utils.translation import gettext_lazy as _
 
 from annotation.models.project import Project
 
@@ -12,8 +13,8 @@ class Generation(models.Model):
     """
 
     class State(models.TextChoices):
-        OPEN = "open"
-        RETIRED = "retired"
+        OPEN = "open", _("Open")
+        RETIRED = "retired", _("Retired")
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="generations")
     number = models.PositiveIntegerField()

@@ -2,6 +2,7 @@ from django.contrib.auth.models import User
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.db.models import Q
+from django.utils.translation import gettext_lazy as _
 
 from annotation.models.annotation import Annotation
 from annotation.models.project import Membership, Project
@@ -42,10 +43,10 @@ class ScreeningDecision(models.Model):
     """
 
     class Outcome(models.TextChoices):
-        PASSED = "passed"
-        FAILED = "failed"
-        AGAIN = "again"
-        PAUSED = "paused"
+        PASSED = "passed", _("Passed")
+        FAILED = "failed", _("Failed")
+        AGAIN = "again", _("Again")
+        PAUSED = "paused", _("Paused")
 
     membership = models.ForeignKey(Membership, on_delete=models.PROTECT, related_name="screening_decisions")
     outcome = models.CharField(max_length=8, choices=Outcome)

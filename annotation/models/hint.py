@@ -1,6 +1,7 @@
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.db.models import Q
+from django.utils.translation import gettext_lazy as _
 
 from annotation.models.model_version import ModelVersion
 from annotation.models.queue import Lease
@@ -18,9 +19,9 @@ class Hint(models.Model):
     """
 
     class Reveal(models.TextChoices):
-        REACHED = "reached"
-        RATED = "rated"
-        ON_REQUEST = "on_request"
+        REACHED = "reached", _("Reached")
+        RATED = "rated", _("Rated")
+        ON_REQUEST = "on_request", _("On Request")
 
     lease = models.OneToOneField(Lease, on_delete=models.CASCADE, related_name="hint")
     model_version = models.ForeignKey(ModelVersion, on_delete=models.PROTECT, related_name="hints")

@@ -1,5 +1,6 @@
 from django.contrib.auth.models import User
 from django.db import models
+from django.utils.translation import gettext_lazy as _
 
 from annotation.models.import_options import ImportOptions, parse_options
 from annotation.models.project import Project
@@ -24,11 +25,11 @@ class ImportJob(models.Model):
     """One file on its way in. Counts are of the file's records; bytes tell the progress."""
 
     class State(models.TextChoices):
-        QUEUED = "queued"
-        RUNNING = "running"
-        DONE = "done"
-        FAILED = "failed"
-        CANCELLED = "cancelled"
+        QUEUED = "queued", _("Queued")
+        RUNNING = "running", _("Running")
+        DONE = "done", _("Done")
+        FAILED = "failed", _("Failed")
+        CANCELLED = "cancelled", _("Cancelled")
 
     LIVE = (State.QUEUED, State.RUNNING)
 

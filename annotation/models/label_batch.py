@@ -1,6 +1,7 @@
 from django.contrib.auth.models import User
 from django.db import models
 from django.db.models import F, Q
+from django.utils.translation import gettext_lazy as _
 
 from annotation.models.label_source import LabelSource
 from annotation.models.project import Membership, Project
@@ -15,14 +16,14 @@ class LabelBatch(models.Model):
     """
 
     class State(models.TextChoices):
-        SUSPECTED = "suspected", "suspected"
-        SET_ASIDE = "set_aside", "set aside"
-        IN_USE = "in_use", "in use"
+        SUSPECTED = "suspected", _("suspected")
+        SET_ASIDE = "set_aside", _("set aside")
+        IN_USE = "in_use", _("in use")
 
     class Judge(models.TextChoices):
-        OVERLAP = "overlap", "other people's labels"
-        MODEL = "model", "the model that serves"
-        PERSON = "person", "a person"
+        OVERLAP = "overlap", _("other people's labels")
+        MODEL = "model", _("the model that serves")
+        PERSON = "person", _("a person")
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="label_batches")
     annotator = models.ForeignKey(

@@ -1,5 +1,6 @@
 from django.db import models
 from django.db.models import Q
+from django.utils.translation import gettext_lazy as _
 
 from annotation.models.project import Project
 
@@ -12,12 +13,12 @@ class LabelSource(models.Model):
     """
 
     class Kind(models.TextChoices):
-        HUMAN = "human"
-        SIMULATED = "simulated"
-        CONSENSUS = "consensus"
-        MODEL_JUDGE = "model_judge"
-        MONTE_CARLO = "monte_carlo"
-        HEURISTIC = "heuristic"
+        HUMAN = "human", _("Human")
+        SIMULATED = "simulated", _("Simulated")
+        CONSENSUS = "consensus", _("Consensus")
+        MODEL_JUDGE = "model_judge", _("Model Judge")
+        MONTE_CARLO = "monte_carlo", _("Monte Carlo")
+        HEURISTIC = "heuristic", _("Heuristic")
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="label_sources")
     kind = models.CharField(max_length=12, choices=Kind)

@@ -1,6 +1,7 @@
 from django.contrib.auth.models import User
 from django.db import models
 from django.db.models import Q
+from django.utils.translation import gettext_lazy as _
 
 from annotation.models.model_version import ModelVersion
 from annotation.models.project import Project
@@ -14,15 +15,15 @@ class ModelJob(models.Model):
     """
 
     class Kind(models.TextChoices):
-        AUDIT = "audit"
-        EXPORT = "export"
-        IMPORT = "import"
+        AUDIT = "audit", _("Audit")
+        EXPORT = "export", _("Export")
+        IMPORT = "import", _("Import")
 
     class State(models.TextChoices):
-        QUEUED = "queued"
-        RUNNING = "running"
-        DONE = "done"
-        FAILED = "failed"
+        QUEUED = "queued", _("Queued")
+        RUNNING = "running", _("Running")
+        DONE = "done", _("Done")
+        FAILED = "failed", _("Failed")
 
     LIVE = (State.QUEUED, State.RUNNING)
 

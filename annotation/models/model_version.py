@@ -1,5 +1,6 @@
 from django.db import models
 from django.db.models import Q
+from django.utils.translation import gettext_lazy as _
 
 from annotation.models.project import Project
 
@@ -14,14 +15,14 @@ class ModelVersion(models.Model):
     """
 
     class State(models.TextChoices):
-        CHALLENGER = "challenger"
-        CHAMPION = "champion"
-        REJECTED = "rejected"
-        RETIRED = "retired"
+        CHALLENGER = "challenger", _("Challenger")
+        CHAMPION = "champion", _("Champion")
+        REJECTED = "rejected", _("Rejected")
+        RETIRED = "retired", _("Retired")
 
     class Origin(models.TextChoices):
-        TRAINED = "trained"
-        IMPORTED = "imported"
+        TRAINED = "trained", _("Trained")
+        IMPORTED = "imported", _("Imported")
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="model_versions")
     number = models.PositiveIntegerField()

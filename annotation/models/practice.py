@@ -1,4 +1,5 @@
 from django.db import models
+from django.utils.translation import gettext_lazy as _
 
 from annotation.models.annotation import FinishReason
 from annotation.models.gold import GoldAnswer
@@ -13,12 +14,12 @@ class PracticeAnswer(models.Model):
     """
 
     class Outcome(models.TextChoices):
-        RIGHT = "right"
-        TOO_EARLY = "too_early"
-        TOO_LATE = "too_late"
-        MISSED = "missed"
-        INVENTED = "invented"
-        GAVE_UP = "gave_up"
+        RIGHT = "right", _("Right")
+        TOO_EARLY = "too_early", _("Too Early")
+        TOO_LATE = "too_late", _("Too Late")
+        MISSED = "missed", _("Missed")
+        INVENTED = "invented", _("Invented")
+        GAVE_UP = "gave_up", _("Gave Up")
 
     gold = models.ForeignKey(GoldAnswer, on_delete=models.PROTECT, related_name="practice_answers", db_index=False)
     membership = models.ForeignKey(

@@ -1,5 +1,6 @@
 from django.db import models
 from django.db.models import Q
+from django.utils.translation import gettext_lazy as _
 
 from annotation.models.project import Project
 
@@ -7,9 +8,9 @@ from annotation.models.project import Project
 class Split(models.TextChoices):
     """Where a problem's labels may go; set once by the hash of its source group."""
 
-    POOL = "pool"
-    CALIBRATION = "calibration"
-    HOLDOUT = "holdout"
+    POOL = "pool", _("Pool")
+    CALIBRATION = "calibration", _("Calibration")
+    HOLDOUT = "holdout", _("Holdout")
 
 
 class Problem(models.Model):

@@ -4,6 +4,7 @@ from django.contrib.auth.models import User
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.db.models import Q
+from django.utils.translation import gettext_lazy as _
 
 from annotation.models.example import Example, parse_examples
 from annotation.models.policy import ProjectPolicy, parse_policy
@@ -14,8 +15,8 @@ class Project(models.Model):
     """A labelling campaign with a label scheme, guidelines, roles and policies."""
 
     class State(models.TextChoices):
-        ACTIVE = "active"
-        PAUSED = "paused"
+        ACTIVE = "active", _("Active")
+        PAUSED = "paused", _("Paused")
 
     slug = models.SlugField(max_length=80, unique=True)
     name = models.CharField(max_length=200)
@@ -49,9 +50,9 @@ class Membership(models.Model):
     """
 
     class Role(models.TextChoices):
-        ANNOTATOR = "annotator"
-        REVIEWER = "reviewer"
-        MANAGER = "manager"
+        ANNOTATOR = "annotator", _("Annotator")
+        REVIEWER = "reviewer", _("Reviewer")
+        MANAGER = "manager", _("Manager")
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="memberships")
     user = models.ForeignKey(User, on_delete=models.PROTECT, related_name="memberships")

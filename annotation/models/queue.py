@@ -1,5 +1,6 @@
 from django.db import models
 from django.db.models import F, Q
+from django.utils.translation import gettext_lazy as _
 
 from annotation.models.generation import Generation
 from annotation.models.problem import Split
@@ -10,14 +11,14 @@ from annotation.models.solution import Solution
 class Lane(models.TextChoices):
     """Why an item is in the queue; never told to the annotator."""
 
-    SCREENING = "screening"
-    GOLD = "gold"
-    HOLDOUT = "holdout"
-    CALIBRATION = "calibration"
-    CONTROL = "control"
-    ACQUISITION = "acquisition"
-    OVERLAP = "overlap"
-    PINNED = "pinned"
+    SCREENING = "screening", _("Screening")
+    GOLD = "gold", _("Gold")
+    HOLDOUT = "holdout", _("Holdout")
+    CALIBRATION = "calibration", _("Calibration")
+    CONTROL = "control", _("Control")
+    ACQUISITION = "acquisition", _("Acquisition")
+    OVERLAP = "overlap", _("Overlap")
+    PINNED = "pinned", _("Pinned")
 
 
 OPEN_TO_ALL = Q(state="ready", paused=False, assigned_to__isnull=True)
@@ -37,10 +38,10 @@ class QueueItem(models.Model):
     """
 
     class State(models.TextChoices):
-        READY = "ready"
-        FULL = "full"
-        DONE = "done"
-        RETIRED = "retired"
+        READY = "ready", _("Ready")
+        FULL = "full", _("Full")
+        DONE = "done", _("Done")
+        RETIRED = "retired", _("Retired")
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="queue_items")
     generation = models.ForeignKey(Generation, on_delete=models.CASCADE, related_name="items")
@@ -124,10 +125,10 @@ class Lease(models.Model):
     """
 
     class State(models.TextChoices):
-        ACTIVE = "active"
-        SUBMITTED = "submitted"
-        EXPIRED = "expired"
-        RELEASED = "released"
+        ACTIVE = "active", _("Active")
+        SUBMITTED = "submitted", _("Submitted")
+        EXPIRED = "expired", _("Expired")
+        RELEASED = "released", _("Released")
 
     item = models.ForeignKey(QueueItem, on_delete=models.CASCADE, related_name="leases")
     solution = models.ForeignKey(Solution, on_delete=models.CASCADE, related_name="leases")

@@ -1,5 +1,6 @@
 from django.contrib.auth.models import User
 from django.db import models
+from django.utils.translation import gettext_lazy as _
 
 from annotation.models.generation import Generation
 from annotation.models.problem import Problem
@@ -14,21 +15,21 @@ class SamplingRun(models.Model):
     """
 
     class State(models.TextChoices):
-        QUEUED = "queued"
-        RUNNING = "running"
-        SCORING = "scoring", "waiting for scores"
-        DONE = "done"
-        FAILED = "failed"
-        CANCELLED = "cancelled"
+        QUEUED = "queued", _("Queued")
+        RUNNING = "running", _("Running")
+        SCORING = "scoring", _("waiting for scores")
+        DONE = "done", _("Done")
+        FAILED = "failed", _("Failed")
+        CANCELLED = "cancelled", _("Cancelled")
 
     SAMPLED_FROM = (State.QUEUED, State.RUNNING)  # a worker is or will be at it
     LIVE = (*SAMPLED_FROM, State.SCORING)
 
     class Choice(models.TextChoices):
-        ALL = "all", "all"
-        UNLABELLED = "unlabelled", "those without a label"
-        FEWEST = "fewest", "those with the fewest solutions"
-        UNCERTAIN = "uncertain", "those the champion is least sure of"
+        ALL = "all", _("all")
+        UNLABELLED = "unlabelled", _("those without a label")
+        FEWEST = "fewest", _("those with the fewest solutions")
+        UNCERTAIN = "uncertain", _("those the champion is least sure of")
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="sampling_runs")
     requested_by = models.ForeignKey(User, null=True, blank=True, on_delete=models.PROTECT, related_name="+")
@@ -90,9 +91,9 @@ class SampledProblem(models.Model):
     """One chosen problem of a run, in the order of `position`; `error` says why it has no samples, or fewer."""
 
     class State(models.TextChoices):
-        WAITING = "waiting"
-        DONE = "done"
-        FAILED = "failed"
+        WAITING = "waiting", _("Waiting")
+        DONE = "done", _("Done")
+        FAILED = "failed", _("Failed")
 
     run = models.ForeignKey(SamplingRun, on_delete=models.CASCADE, related_name="sampled_problems")
     problem = models.ForeignKey(Problem, on_delete=models.CASCADE, related_name="+")

@@ -1,6 +1,7 @@
 from django.contrib.auth.models import User
 from django.db import models
 from django.db.models import Q
+from django.utils.translation import gettext_lazy as _
 
 from annotation.models.annotation import Annotation
 from annotation.models.project import Project
@@ -14,9 +15,9 @@ class SentBack(models.Model):
     """
 
     class State(models.TextChoices):
-        OPEN = "open"
-        ANSWERED = "answered"
-        WITHDRAWN = "withdrawn"
+        OPEN = "open", _("Open")
+        ANSWERED = "answered", _("Answered")
+        WITHDRAWN = "withdrawn", _("Withdrawn")
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="sent_back")
     annotation = models.ForeignKey(Annotation, on_delete=models.PROTECT, related_name="sent_back")

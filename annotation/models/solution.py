@@ -1,6 +1,7 @@
 import msgspec
 from django.db import models
 from django.db.models import Q
+from django.utils.translation import gettext_lazy as _
 
 from annotation.formats.provenance import Provenance
 from annotation.models.problem import Problem, Split
@@ -16,9 +17,9 @@ class Solution(models.Model):
     """
 
     class OutcomeSource(models.TextChoices):
-        GIVEN = "given", "given with the solution"
-        GRADER = "grader", "answer compared with the reference"
-        TESTS = "tests", "tests that were run"
+        GIVEN = "given", _("given with the solution")
+        GRADER = "grader", _("answer compared with the reference")
+        TESTS = "tests", _("tests that were run")
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="solutions", db_index=False)
     problem = models.ForeignKey(
@@ -60,12 +61,12 @@ class Solution(models.Model):
 
 
 class StepKind(models.TextChoices):
-    REASONING = "reasoning"
-    PLAN = "plan"
-    TOOL_CALL = "tool_call"
-    OBSERVATION = "observation"
-    EDIT = "edit"
-    ANSWER = "answer"
+    REASONING = "reasoning", _("Reasoning")
+    PLAN = "plan", _("Plan")
+    TOOL_CALL = "tool_call", _("Tool Call")
+    OBSERVATION = "observation", _("Observation")
+    EDIT = "edit", _("Edit")
+    ANSWER = "answer", _("Answer")
 
 
 class Step(models.Model):

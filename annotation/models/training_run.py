@@ -1,6 +1,8 @@
 from django.contrib.auth.models import User
 from django.db import models
 from django.db.models import Q
+from django.utils.translation import gettext_lazy as _
+from django.utils.translation import pgettext_lazy
 
 from annotation.models.model_version import ModelVersion
 from annotation.models.project import Project
@@ -15,20 +17,20 @@ class TrainingRun(models.Model):
     """
 
     class State(models.TextChoices):
-        QUEUED = "queued"
-        RUNNING = "running"
-        SUCCEEDED = "succeeded"
-        FAILED = "failed"
-        CANCELLED = "cancelled"
+        QUEUED = "queued", _("Queued")
+        RUNNING = "running", _("Running")
+        SUCCEEDED = "succeeded", _("Succeeded")
+        FAILED = "failed", _("Failed")
+        CANCELLED = "cancelled", _("Cancelled")
 
     LIVE = (State.QUEUED, State.RUNNING)
 
     class Trigger(models.TextChoices):
-        MANUAL = "manual"
-        SCHEDULE = "schedule"
-        LABELS = "labels"
-        DRIFT = "drift"
-        IMPORT = "import"
+        MANUAL = "manual", _("Manual")
+        SCHEDULE = "schedule", _("Schedule")
+        LABELS = "labels", _("Labels")
+        DRIFT = "drift", _("Drift")
+        IMPORT = "import", _("Import")
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="training_runs")
     number = models.PositiveIntegerField()
@@ -75,22 +77,22 @@ class RunStage(models.Model):
     """
 
     class Name(models.TextChoices):
-        SNAPSHOT = "snapshot"
-        TRAIN = "train"
-        EVALUATE = "evaluate"
-        GATE = "gate"
-        PROMOTE = "promote"
-        SCORE = "score"
-        SELECT = "select"
-        SHADOW = "shadow"
+        SNAPSHOT = "snapshot", _("Snapshot")
+        TRAIN = "train", _("Train")
+        EVALUATE = "evaluate", _("Evaluate")
+        GATE = "gate", _("Gate")
+        PROMOTE = "promote", _("Promote")
+        SCORE = "score", pgettext_lazy("stage", "Score")
+        SELECT = "select", _("Select")
+        SHADOW = "shadow", _("Shadow")
 
     class State(models.TextChoices):
-        WAITING = "waiting"
-        RUNNING = "running"
-        DONE = "done"
-        SKIPPED = "skipped"
-        FAILED = "failed"
-        CANCELLED = "cancelled"
+        WAITING = "waiting", _("Waiting")
+        RUNNING = "running", _("Running")
+        DONE = "done", _("Done")
+        SKIPPED = "skipped", _("Skipped")
+        FAILED = "failed", _("Failed")
+        CANCELLED = "cancelled", _("Cancelled")
 
     run = models.ForeignKey(TrainingRun, on_delete=models.CASCADE, related_name="stages")
     name = models.CharField(max_length=10, choices=Name)
