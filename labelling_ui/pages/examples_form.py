@@ -1,6 +1,6 @@
 """The rated examples beside a project's guidelines, as rows of its settings."""
 
-from typing import Any
+from typing import Any, cast
 
 from django import forms
 from django.http import QueryDict
@@ -48,8 +48,7 @@ Rows = forms.formset_factory(
 
 def example_rows(project: Project, sent: QueryDict | None) -> ExampleRows:
     """The rows as they are, or as they were sent."""
-    rows: ExampleRows = Rows(sent, prefix=PREFIX, initial=project.examples)
-    return rows
+    return cast(ExampleRows, Rows(sent, prefix=PREFIX, initial=project.examples))
 
 
 def were_sent(sent: QueryDict) -> bool:
