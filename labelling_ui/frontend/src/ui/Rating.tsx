@@ -21,14 +21,14 @@ export function Rating({ label, value, onRate, wide = false }: Props) {
           type="button"
           class={answer}
           aria-pressed={value === answer}
-          aria-label={name}
           aria-keyshortcuts={key}
           title={`${name} (${key}): ${help}`}
           onMouseDown={(event) => event.preventDefault()}
           onClick={() => onRate(answer)}
         >
           <Sign answer={answer} />
-          {wide ? <span>{name}</span> : <small aria-hidden="true">{key}</small>}
+          <span class={wide ? undefined : "visually-hidden"}>{name}</span>
+          {!wide && <small aria-hidden="true">{key}</small>}
         </button>
       ))}
     </div>
