@@ -41,7 +41,7 @@ class ExampleSerializer(serializers.Serializer):
 
 
 class ProjectSerializer(PolicyCheck, serializers.ModelSerializer):
-    examples = ExampleSerializer(many=True, required=False, max_length=MOST_EXAMPLES)
+    examples = serializers.ListField(child=ExampleSerializer(), required=False, max_length=MOST_EXAMPLES)
     scheme = JSONObjectField(required=False, help_text="The label scheme; what is left out has its default.")
     policy = JSONObjectField(required=False, help_text="Queue, rounds and training; what is left out has its default.")
 
@@ -53,7 +53,7 @@ class ProjectSerializer(PolicyCheck, serializers.ModelSerializer):
 
 
 class ProjectChangeSerializer(PolicyCheck, serializers.ModelSerializer):
-    examples = ExampleSerializer(many=True, required=False, max_length=MOST_EXAMPLES)
+    examples = serializers.ListField(child=ExampleSerializer(), required=False, max_length=MOST_EXAMPLES)
     scheme = JSONObjectField(required=False)
     policy = JSONObjectField(required=False)
 

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from uuid import UUID
 
-from annotation.labelling.payload import GivenPosition, GivenRating, Submission
+from annotation.labelling.payload import FinishReason, GivenPosition, GivenRating, Submission
 
 UNSURE = "unsure"
 
@@ -32,7 +32,7 @@ def verdict(
         places.append(
             GivenPosition(position, chosen=None if bad and stops else step, ratings=[_rating(step, words[step])])
         )
-    finish = "found_error" if errors else "solution"
+    finish: FinishReason = "found_error" if errors else "solution"
     return Submission(submission_id, solution, finish, places, comment=comment)
 
 

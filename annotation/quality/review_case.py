@@ -34,7 +34,7 @@ class Case:
     """
 
     solution: Solution
-    labels: list[Annotation]
+    labels: Sequence[Annotation]
     rows: list[CaseRow]
     newest: int
     decided: Annotation | None

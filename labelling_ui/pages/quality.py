@@ -18,8 +18,8 @@ from annotation.quality.gold_answers import accuracy_by_person
 from annotation.quality.people import Trust, trust_by_person
 from labelling_ui import words
 from labelling_ui.pages.access import MANAGER, STAFF, attempt, project_page
-from labelling_ui.pages.labels import PersonField
 from labelling_ui.pages.listing import Column, Filters, Listing, respond
+from labelling_ui.pages.people import PersonField
 
 
 class BatchFilters(Filters):

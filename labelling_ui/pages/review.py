@@ -31,7 +31,7 @@ KINDS = [
     ("dispute", gettext_lazy("Disputed references")),
     ("doubt", gettext_lazy("Steps in doubt")),
 ]
-WORDS = {"1": 1, "0": 0, "-1": -1, UNSURE: UNSURE}
+WORDS: dict[str, int | str] = {"1": 1, "0": 0, "-1": -1, UNSURE: UNSURE}
 
 
 COLUMNS = [

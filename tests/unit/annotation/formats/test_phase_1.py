@@ -1,4 +1,4 @@
-"""PRM800K's phase 1: what its files say is what a project that chooses the path allows, and comes back from its files."""
+"""PRM800K's phase 1: its files say what a project that chooses the path allows, and come back as they were."""
 
 import io
 import uuid
