@@ -32,6 +32,7 @@ def dataset_card(snapshot: Snapshot, *, neutral: str = "positive") -> str:
         _supervision(counts),
         _people(counts),
         _reliability(counts),
+        _hints(counts),
         _table("Ratings", "rating", "steps", counts["ratings"]),
         _table("Types of error", "type", "steps", counts.get("error_types", {})),
         _table("What else was said of steps", "what", "steps", counts.get("dimensions", {})),
@@ -96,6 +97,20 @@ def _reliability(counts: Mapping[str, Any]) -> str:
         "0 for a word that tells nothing)."
     )
     return _table("Reliability", "annotator or source", "informedness", rows) + "\n\n" + said
+
+
+def _hints(counts: Mapping[str, Any]) -> str:
+    drawn = counts.get("hints")
+    if not drawn:
+        return ""
+    shown, seen, blind = (drawn.get(arm, 0) for arm in ("shown", "seen", "blind"))
+    return (
+        "## The model's scores in sight\n\n"
+        f"Annotations made with the scores of a model beside the steps: {shown} (of these, {seen} in which a score was "
+        f"looked at). With the scores hidden, by the same draw: {blind}. In all others no scores could be shown. What "
+        "trains on the first kind partly learns from a model's word: each annotation of the records says which it is "
+        'of (`hint`), and the filter `"hints": "left_out"` keeps that kind out, in every format.'
+    )
 
 
 def _table(title: str, key: str, value: str, rows: Mapping[str, Any], *, columns: int = 2) -> str:

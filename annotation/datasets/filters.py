@@ -25,9 +25,11 @@ class SnapshotFilters(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=
     `revisions` is "latest" for each person's last word on a solution, "all" for the earlier ones too. Batches that are
     set aside are left out unless `set_aside` is "included". So are gold solutions, and what people answered in the
     gold and screening lanes, unless `gold` is, or `lanes` names one of these. `critiques` are those that people wrote,
-    in words that could tell who they are. `consensus` says how the words on a step
-    are put together: by their "shares", or weighed by each giver's "reliability". `agreement` keeps the solutions on
-    which sources agree, or differ, by all that they said last: also by labels that the other filters leave out.
+    in words that could tell who they are. `hints` are labels that were drawn to be made with a model's scores in sight,
+    looked at or not, so that chance decides what is left out and nobody's habits do. `consensus` says how the words on
+    a step are put together: by their "shares", or weighed by each giver's "reliability". `agreement` keeps the
+    solutions on which sources agree, or differ, by all that they said last: also by labels that the other filters leave
+    out.
     """
 
     splits: list[Split] = []
@@ -44,6 +46,7 @@ class SnapshotFilters(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=
     set_aside: Literal["left_out", "included"] = "left_out"
     gold: Literal["left_out", "included"] = "left_out"
     critiques: Literal["left_out", "included"] = "left_out"
+    hints: Literal["left_out", "included"] = "included"
     consensus: Literal["shares", "reliability"] = "shares"
     agreement: AgreementRule | None = None
 
@@ -62,6 +65,7 @@ class SnapshotFilters(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=
         moment = annotation.submitted_at
         return (
             (self.takes_gold or annotation.lane not in HIDDEN)
+            and not (self.hints == "left_out" and annotation.hint is not None and annotation.hint.shown)
             and all(not asked or value in asked for asked, value in wanted)
             and (self.submitted_from is None or (moment is not None and moment >= self.submitted_from))
             and (self.submitted_to is None or (moment is not None and moment < self.submitted_to))

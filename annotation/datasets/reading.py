@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from annotation.formats.provenance import Provenance
-from annotation.formats.record import Completion, PathPosition, Rating, Record, RecordAnnotation, Span
+from annotation.formats.record import Completion, HintDraw, PathPosition, Rating, Record, RecordAnnotation, Span
 from annotation.models import Annotation
 from annotation.quality.batches import is_set_aside
 from annotation.statements import fetch_all
@@ -35,13 +35,16 @@ LABELS = """
 SELECT label.solution_id, label.id, label.source_id, label.annotator_id, label.revision,
     source.kind, source.name, source.detail, member.pseudonym, label.finish_reason, label.first_error, label.progress,
     label.total_ms, label.submitted_at, label.lane, generation.number, label.adjudicates,
-    coalesce(dispute.state <> 'withdrawn', false), label.native
+    coalesce(dispute.state <> 'withdrawn', false), label.native, hint.shown, version.number, hint.seen
 FROM annotation_annotation label
 JOIN annotation_labelsource source ON source.id = label.source_id
 LEFT JOIN annotation_membership member ON member.id = label.annotator_id
 LEFT JOIN annotation_dispute dispute ON dispute.annotation_id = label.id
 LEFT JOIN annotation_queueitem item ON item.id = label.item_id
 LEFT JOIN annotation_generation generation ON generation.id = item.generation_id
+LEFT JOIN annotation_lease lease ON lease.annotator_id = label.annotator_id AND lease.solution_id = label.solution_id
+LEFT JOIN annotation_hint hint ON hint.lease_id = lease.id
+LEFT JOIN annotation_modelversion version ON version.id = hint.model_version_id
 WHERE label.solution_id = ANY(%(ids)s) ORDER BY label.solution_id, label.id
 """
 PATH = """
@@ -136,7 +139,7 @@ def _record(row: Sequence[Any], steps: Rows, critiques: Rows) -> Record:
 def _annotation(told: Sequence[Any], path: list[PathPosition]) -> RecordAnnotation:
     (
         kind, name, detail, pseudonym, finish, first_error, progress, total_ms, moment, lane, generation, adjudicates,
-        disputed, native,
+        disputed, native, *hint,
     ) = told  # fmt: skip
     return RecordAnnotation(
         source_kind=kind,
@@ -154,7 +157,12 @@ def _annotation(told: Sequence[Any], path: list[PathPosition]) -> RecordAnnotati
         adjudicates=adjudicates,
         reference_disputed=disputed,
         native=_object(native),
+        hint=_hint(*hint),
     )
+
+
+def _hint(shown: bool | None, model: int, seen: str) -> HintDraw | None:
+    return None if shown is None else HintDraw(shown, model, [position for position, _ in json.loads(seen)])
 
 
 def _path(path: Rows, ratings: Rows, places: Places, written_critiques: bool) -> list[PathPosition]:

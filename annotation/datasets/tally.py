@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from annotation.formats.record import Rating, Record, RecordAnnotation
+from annotation.formats.record import HintDraw, Rating, Record, RecordAnnotation
 from annotation.quality.agreement import count_pairs
 
 
@@ -35,6 +35,7 @@ class Tally:
                 "error_types",
                 "dimensions",
                 "progress",
+                "hints",
                 "agreement",
             )
         }
@@ -87,6 +88,8 @@ class Tally:
             self._count["sources"][annotation.source_name] += 1
         self._count["finish_reasons"][annotation.finish_reason] += 1
         self._count["lanes"][annotation.lane] += 1
+        if annotation.hint is not None:
+            self._count["hints"].update(_arm(annotation.hint))
         if annotation.progress is not None:
             self._count["progress"][str(annotation.progress)] += 1
         for place in annotation.path:
@@ -97,6 +100,12 @@ class Tally:
                 if rating.error_type:
                     self._count["error_types"][rating.error_type] += 1
                 self._count["dimensions"].update(_dimensions(rating))
+
+
+def _arm(hint: HintDraw) -> Iterator[str]:
+    yield "shown" if hint.shown else "blind"
+    if hint.seen:
+        yield "seen"
 
 
 def _dimensions(rating: Rating) -> Iterator[str]:

@@ -63,6 +63,17 @@ class PathPosition(msgspec.Struct, omit_defaults=True, gc=False):
     native: dict[str, Any] = {}
 
 
+class HintDraw(msgspec.Struct, omit_defaults=True, gc=False):
+    """How chance decided whether the scores of a model (its version's number) stood beside the work, or did not.
+
+    `seen` are the positions whose score the person saw by their first submission, in the order in which they did.
+    """
+
+    shown: bool
+    model: int
+    seen: list[int] = []
+
+
 class RecordAnnotation(msgspec.Struct, omit_defaults=True):
     """One submission. `annotator` is a pseudonym, None where the labels came with a file.
 
@@ -71,7 +82,7 @@ class RecordAnnotation(msgspec.Struct, omit_defaults=True):
     holds the fields of the record as this labeller's file gave them, where they differ from what is stored of the
     solution.
     `reliability` is the giver's informedness (Youden's J of bad steps, see annotation.quality.reliability) where the
-    consensus was weighed by it.
+    consensus was weighed by it. `hint` is None where no hint was possible.
     """
 
     source_kind: SourceKind
@@ -91,6 +102,7 @@ class RecordAnnotation(msgspec.Struct, omit_defaults=True):
     native: dict[str, Any] = {}
     comment: str = ""
     reliability: float | None = None
+    hint: HintDraw | None = None
 
 
 class Consensus(msgspec.Struct, omit_defaults=True, gc=False):

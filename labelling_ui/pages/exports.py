@@ -27,13 +27,20 @@ def _several(choices: Any, label: Any) -> forms.MultipleChoiceField:
 class SnapshotForm(AgreementFields):
     """Nothing chosen asks for everything."""
 
-    field_order = ("splits", "source_kinds", "finish_reasons", "lanes", "generations", "submitted_from", "submitted_to")
+    field_order = (
+        "splits", "source_kinds", "finish_reasons", "lanes", "generations", "hints", "submitted_from", "submitted_to",
+    )  # fmt: skip
     splits = _several(words.SPLITS, gettext_lazy("Splits"))
     source_kinds = _several(words.SOURCES, gettext_lazy("Labels by"))
     finish_reasons = _several(words.FINISH_REASONS, gettext_lazy("Ended with"))
     lanes = _several(words.LANES, gettext_lazy("Lanes"))
     generations = forms.TypedMultipleChoiceField(
         coerce=int, required=False, widget=forms.CheckboxSelectMultiple, label=gettext_lazy("Generations")
+    )
+    hints = forms.ChoiceField(
+        choices=[("", gettext_lazy("included")), ("left_out", gettext_lazy("left out"))],
+        required=False,
+        label=gettext_lazy("Labels made with the model's hints"),
     )
     submitted_from = forms.DateField(
         required=False, label=gettext_lazy("From"), widget=forms.DateInput({"type": "date"})
