@@ -1,15 +1,19 @@
 """Whether a submission may stand on its solution, as that is stored and as the project asks of it."""
 
+import json
+from collections.abc import Iterator
+from contextlib import suppress
+
 import msgspec
 from django.utils.translation import gettext as _
 from msgspec import UNSET
 
-from annotation.errors import Missing
+from annotation.errors import DomainError, Missing
 from annotation.labelling.checking import check
 from annotation.labelling.hints import check_seen
 from annotation.labelling.payload import Submission
 from annotation.labelling.spans import check_spans
-from annotation.models import LabelScheme, Project, Solution
+from annotation.models import LabelScheme, Membership, Project, Solution, parse_scheme
 from annotation.statements import fetch_all
 
 STEPS = """
@@ -24,6 +28,15 @@ SELECT critique.step_id, count(*) FROM annotation_critique critique
 JOIN annotation_step step ON step.id = critique.step_id WHERE step.solution_id = %(solution)s GROUP BY critique.step_id
 """
 
+# A claim shows the scheme that it read before it waited for its turn: at most some seconds.
+EARLIER = """
+SELECT entry.before -> 'scheme' FROM annotation_auditentry entry
+JOIN annotation_lease lease ON lease.annotator_id = %(annotator)s AND lease.solution_id = %(solution)s
+WHERE entry.target_type = 'project' AND entry.target_id = %(project)s AND entry.action = 'project.change'
+  AND jsonb_exists(entry.before, 'scheme') AND entry.at > lease.claimed_at - interval '1 minute'
+ORDER BY entry.id DESC
+"""
+
 
 def allow(submission: Submission, project: Project, *, ratings_do: bool = False) -> int | None:
     """The first error of a submission that may: a position, -1 for none, None where it is not known.
@@ -31,7 +44,39 @@ def allow(submission: Submission, project: Project, *, ratings_do: bool = False)
     With `ratings_do` it need not say what the project asks beside the ratings. Raises Missing (`solution_not_found`),
     DomainError (`invalid_submission`, with the place in `extra.field`).
     """
-    scheme = _as_far_as_told(submission, project.label_scheme) if ratings_do else project.label_scheme
+    scheme = project.label_scheme
+    return _allow(submission, project, _as_far_as_told(submission, scheme) if ratings_do else scheme)
+
+
+def allow_as_begun(submission: Submission, membership: Membership, project: Project) -> int | None:
+    """As `allow`, also by a scheme that the project had since the person was given the solution.
+
+    So nobody's work is lost when a manager changes what is asked while it is under way. What fits none of them is
+    refused by the present one.
+    """
+    try:
+        return allow(submission, project)
+    except Missing:
+        raise
+    except DomainError:
+        for scheme in _earlier_schemes(submission, membership):
+            with suppress(DomainError):
+                return _allow(submission, project, scheme)
+        raise
+
+
+def _earlier_schemes(submission: Submission, membership: Membership) -> Iterator[LabelScheme]:
+    """The latest first, from the record of who changed what."""
+    asked = {
+        "annotator": membership.pk,
+        "solution": submission.solution,
+        "project": str(membership.project_id),
+    }
+    for (scheme,) in fetch_all(EARLIER, asked):
+        yield parse_scheme(json.loads(scheme))
+
+
+def _allow(submission: Submission, project: Project, scheme: LabelScheme) -> int | None:
     positions = _positions(project, submission.solution)
     first_error = check(submission, positions, scheme, _critiques(submission.solution, scheme))
     check_spans(submission, scheme)

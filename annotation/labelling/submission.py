@@ -10,7 +10,7 @@ from django.utils.translation import gettext as _
 
 from annotation import audit
 from annotation.errors import Conflict, DomainError, Forbidden, Missing
-from annotation.labelling.allowing import allow
+from annotation.labelling.allowing import allow_as_begun
 from annotation.labelling.disputes import follow_revision
 from annotation.labelling.hints import keep_seen
 from annotation.labelling.keeping import keep
@@ -53,7 +53,7 @@ def submit_annotation(*, by: User, project: Project, submission: Submission) -> 
     The same submission again gives the annotation it made. One made upon the person's latest revision becomes the
     next, and adjudicates where that one did; one made upon an older state is refused with both versions, so that the
     person can choose. One that comes after its lease ended fills a place of the item where there still is one, and is
-    an extra annotation otherwise. Only what was claimed can be submitted.
+    an extra annotation otherwise. Only what was claimed can be submitted, as the project asked at any time since.
 
     Raises Forbidden (`not_annotator`, `lease_of_another`, `not_claimed`), Missing (`solution_not_found`,
     `lease_not_found`), Conflict (`submission_conflict`; `revision_conflict`, with the latest revision as `kept` and
@@ -63,7 +63,7 @@ def submit_annotation(*, by: User, project: Project, submission: Submission) -> 
     earlier, latest = kept_before(membership, submission)
     if earlier is not None:
         return Submitted(same(earlier, membership, submission), created=False)
-    first_error = allow(submission, project)
+    first_error = allow_as_begun(submission, membership, project)
     lease, item = _lease_of(membership, submission)
     _check_seen(submission, latest)
     counted = _take_place(lease, item)
