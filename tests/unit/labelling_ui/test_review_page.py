@@ -97,3 +97,15 @@ def test_a_label_goes_back_with_its_reason_and_may_be_taken_back(
     assert "Look at step 2 again." in reviewer.get("/p/algebra/review/").content.decode()
     reviewer.post(f"/p/algebra/review/sent-back/{sent.pk}/take-back/")
     assert split in to_review(project, "disagreement")
+
+
+def test_answers_bear_the_names_and_colours_of_the_project(reviewer: Client, split: Solution, project: Project) -> None:
+    project.scheme |= {"answers": {"bad": {"name": "unsound", "colour": "red"}}, "offer_neutral": False}
+    project.save()
+    for page in (f"/p/algebra/review/{split.pk}/", f"/p/algebra/solutions/{split.pk}/"):
+        shown = reviewer.get(page).content.decode()
+        assert 'style="--bad: var(--hue-red)"' in shown
+        assert "✗ <small>unsound</small>" in shown
+        assert 'title="bad"' not in shown
+    assert 'value="-1"' in reviewer.get(f"/p/algebra/review/{split.pk}/").content.decode()
+    assert 'title="neutral"' not in reviewer.get(f"/p/algebra/review/{split.pk}/").content.decode()
