@@ -57,10 +57,10 @@ def press(page: Page, *keys: str) -> None:
 
 def test_the_first_error_is_asked_about_under_the_schemes_own_names_and_keys(open_for: Callable[..., Page]) -> None:
     page = workbench_of(project_with(PHASE_2), open_for)
-    rating = step(page, 1).get_by_role("group", name="Rating of step 1")
-    assert [button.get_attribute("aria-label") for button in rating.get_by_role("button").all()] == [
-        "Great", "Broken", "unsure",
-    ]  # fmt: skip
+    buttons = step(page, 1).get_by_role("group", name="Rating of step 1").get_by_role("button")
+    expect(buttons).to_have_count(3)
+    for n, name in enumerate(("Great", "Broken", "unsure")):
+        expect(buttons.nth(n)).to_have_accessible_name(name)
     press(page, "1", "2", "3")
     expect(page.locator("#readiness")).to_contain_text("4 steps left")
     press(page, "u", "q")

@@ -13,8 +13,10 @@ import { useArrival } from "./loading";
 import type { Formula } from "./maths";
 import { Unfold } from "./Unfold";
 
-// A browser may break a line between a formula and the full stop after it, unless these are joined.
-const JOINER = "\u2060";
+// A browser may break a line between a formula and these signs after it, unless they are kept together; and within a
+// formula, which a long one needs.
+const CLOSING = /^[.,;:!?)\]%'’”-]+/;
+const LONGEST_JOINED = 40;
 const LONGEST_ADDRESS = 60;
 
 /** A text from a file, typeset. Nothing in it is taken as HTML; formulas come from KaTeX, which escapes them. */
@@ -96,8 +98,9 @@ function inlineViews(inlines: Inline[]): ComponentChildren {
   return inlines.map((inline, index) => {
     switch (inline.type) {
       case "text": {
-        const joined = inlines[index - 1]?.type === "math" && /^[.,;:!?)\]%'’”-]/.test(inline.text);
-        return [joined && JOINER, <Drawn key={index} {...inline} />];
+        const { length } = closingAfter(inlines[index - 1], inline);
+        const rest = { ...inline, text: inline.text.slice(length), from: inline.from + length };
+        return rest.text && <Drawn key={index} {...rest} />;
       }
       case "code":
         return (
@@ -105,8 +108,17 @@ function inlineViews(inlines: Inline[]): ComponentChildren {
             <Drawn {...inline} />
           </code>
         );
-      case "math":
-        return <FormulaView key={index} {...inline} />;
+      case "math": {
+        const next = inlines[index + 1];
+        const closing = closingAfter(inline, next);
+        if (next?.type !== "text" || !closing) return <FormulaView key={index} {...inline} />;
+        return (
+          <span key={index} class="joined">
+            <FormulaView {...inline} />
+            <Drawn text={closing} from={next.from} />
+          </span>
+        );
+      }
       case "link":
         return (
           <Fragment key={index}>
@@ -121,6 +133,12 @@ function inlineViews(inlines: Inline[]): ComponentChildren {
       }
     }
   });
+}
+
+/** What of `next` may not be parted from the formula before it. */
+function closingAfter(inline: Inline | undefined, next: Inline | undefined): string {
+  if (inline?.type !== "math" || inline.display || inline.tex.length > LONGEST_JOINED || next?.type !== "text" || next.skips) return "";
+  return CLOSING.exec(next.text)?.[0] ?? "";
 }
 
 function FormulaView({ tex, source, display, from, to }: Formula) {

@@ -29,7 +29,7 @@ export function ActionBar({ state, skipping, act, onSubmit, onSkip, onStay }: Pr
       {!skipping && !stop && current?.reached && (
         <div class="thumb">
           <Rating
-            wide
+            size="wide"
             label={text.step(current.position + 1)}
             value={markOf(state.work, state.cursor).answer}
             onRate={(answer) => act({ type: "rate", step: state.cursor, answer })}

@@ -7,14 +7,15 @@ interface Props {
   label: string;
   value: Answer | null;
   onRate: (answer: Answer) => void;
-  wide?: boolean;
+  /** Small ones for a row of its own, by their signs; with words for the current step; wide for the thumb, without keys. */
+  size?: "small" | "named" | "wide";
 }
 
-/** A button for each answer of the scheme; on `wide` each has its word. The mouse leaves the focus where it was, so that Enter still submits. */
-export function Rating({ label, value, onRate, wide = false }: Props) {
+/** A button for each answer of the scheme. The mouse leaves the focus where it was, so that Enter still submits. */
+export function Rating({ label, value, onRate, size = "small" }: Props) {
   const { answers } = useScheme();
   return (
-    <div class={wide ? "rating wide" : "rating"} role="group" aria-label={text.solution.rating(label)}>
+    <div class={`rating ${size}`} role="group" aria-label={text.solution.rating(label)}>
       {answers.map(({ answer, name, help, key }) => (
         <button
           key={answer}
@@ -27,8 +28,8 @@ export function Rating({ label, value, onRate, wide = false }: Props) {
           onClick={() => onRate(answer)}
         >
           <Sign answer={answer} />
-          <span class={wide ? undefined : "visually-hidden"}>{name}</span>
-          {!wide && <small aria-hidden="true">{key}</small>}
+          <span class={size === "small" ? "visually-hidden" : undefined}>{name}</span>
+          {size !== "wide" && <small aria-hidden="true">{key}</small>}
         </button>
       ))}
     </div>

@@ -34,7 +34,7 @@ export function SittingPanel({ view, onBreak, session }: Props & { onBreak: () =
         />
       </label>
       {view.task && (
-        <button type="button" class="quiet" aria-keyshortcuts="b" onClick={onBreak}>
+        <button type="button" class="chip" aria-keyshortcuts="b" onClick={onBreak}>
           {text.sitting.takeBreak} <kbd aria-hidden="true">b</kbd>
         </button>
       )}
@@ -73,7 +73,7 @@ export function BreakScreen({ view, onGoOn }: { view: View; onGoOn: () => void }
       {heldUntil !== null && <p class="muted">{text.sitting.stillYours(clock(heldUntil))}</p>}
       <div class="ways">
         <button type="button" class="primary" aria-keyshortcuts="b" ref={button} onClick={onGoOn}>
-          {text.sitting.goOn}
+          {text.sitting.goOn} <kbd aria-hidden="true">b</kbd>
         </button>
       </div>
     </div>

@@ -75,12 +75,13 @@ export const StepRow = memo(function StepRow(props: RowProps) {
           <>
             <StepNotes {...props} label={label} />
             <div class="foot">
-              {current && <StepTools {...props} />}
               <Rating
+                size={current ? "named" : "small"}
                 label={label}
                 value={mark.answer}
                 onRate={(answer) => act({ type: "rate", step: step.id, answer })}
               />
+              {current && <StepTools {...props} />}
             </div>
           </>
         )}
