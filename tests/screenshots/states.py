@@ -52,6 +52,13 @@ def offline(page: Page) -> None:
     expect(page.locator(".banners")).to_contain_text("cannot be reached")
 
 
+def left_alone(page: Page) -> None:
+    """Comes back when the time for the solution has nearly run out."""
+    keys("1")(page)
+    page.evaluate("(now => (Date.now = () => now() + 27 * 60_000))(Date.now.bind(Date))")
+    expect(page.locator(".banner.calm")).to_be_visible(timeout=15_000)
+
+
 def refused(page: Page) -> None:
     """Sends a form that the server says no to."""
     page.locator("main button.primary").last.click()
@@ -115,6 +122,10 @@ STATES = [
     State("work-not-ready", LABEL, "annotator", keys("1", "Enter")),
     State("work-comment", LABEL, "annotator", typed("The sign is wrong.", "1", "c")),
     State("work-mark-text", LABEL, "annotator", keys("a")),
+    State("work-spans", LABEL, "annotator", keys("3", "a", "Shift+ArrowRight", "a")),
+    State("work-break", LABEL, "annotator", keys("1", "b")),
+    State("work-sitting", LABEL, "annotator", clicked("1 today")),
+    State("work-lease-ends", LABEL, "annotator", left_alone),
     State("work-search", LABEL, "annotator", typed("answer", "/")),
     State("work-keys", LABEL, "annotator", keys("?")),
     State("work-guidelines", LABEL, "annotator", keys("g")),
@@ -125,6 +136,12 @@ STATES = [
     State("work-bad-problem", LABEL, "annotator", clicked("Bad problem")),
     State("work-offline", LABEL, "annotator", offline),
     State("work-hint", LABEL, "hinted", keys("1", "1")),
+    State("work-candidates", "/p/choosing/label/", "annotator", keys("1", "1", "1", "x", "3", "1")),
+    State("work-error-asked", "/p/asking/label/", "annotator", keys("u", "q")),
+    State("work-dimensions", "/p/dimensions/label/", "annotator", keys("1", "3", "d", "p")),
+    State("german-work", LABEL, "german", keys("1", "3")),
+    State("german-settings", "/p/algebra/settings/", "german"),
+    State("german-case", "/p/algebra/review/{solution}/", "german"),
     State("work-nothing-left", "/p/empty/label/", "annotator"),
 ]
 

@@ -7,17 +7,36 @@ from typing import Any
 import pytest
 from django.contrib.auth.models import User
 from django.utils import timezone
-from playwright.sync_api import Page, Route
+from playwright.sync_api import Page
 
 from annotation.membership.members import add_member
 from annotation.membership.projects import create_project
-from annotation.models import Hint, ImportJob, Lease, Membership, ModelVersion, Project, Solution, TrainingRun
+from annotation.models import (
+    Critique,
+    Hint,
+    ImportJob,
+    Lease,
+    Membership,
+    ModelVersion,
+    Preference,
+    Project,
+    Solution,
+    TrainingRun,
+)
 from tests import manager_world
 from tests.factories import GenerationFactory, ProblemFactory, QueueItemFactory, SolutionFactory, UserFactory
 from tests.screenshots.sheet import LOOKS, Look, picture, write_sheet
 from tests.screenshots.states import STATES, State
 
 HEIGHT = 800
+# Each look begins with the same blank solution, whatever a page that is closed sends at the last moment.
+KEEP_NO_DRAFT = """
+const send = window.fetch;
+window.fetch = (address, options) =>
+  String(address).endsWith("/draft/")
+    ? Promise.resolve(Response.json({ version: 1, saved_at: "2026-01-01T00:00:00Z" }))
+    : send(address, options);
+"""
 pytestmark = pytest.mark.django_db(transaction=True)
 
 GUIDELINES = "**Good**: correct, and moves on.\n\n**Neutral**: not wrong, but no help.\n\n**Bad**: wrong: $2 + 2 = 5$."
@@ -33,6 +52,32 @@ STEPS = [
     "The answer is $\\boxed{14}$.",
 ]
 SCHEME = {"error_types": ["slip", "wrong operation", "misread"], "ask_own_step": True, "reference": "on_request"}
+SCHEMES: dict[str, dict[str, Any]] = {
+    "choosing": {"choose_path": True, "ask_own_step": True},
+    "asking": {
+        "ask_progress": True,
+        "critique": "given",
+        "ask_own_step": True,
+        "error_types": [
+            {"name": "slip", "help": "The rule is right, the arithmetic is not.", "group": "Calculation"},
+            {"name": "wrong operation", "group": "Calculation"},
+            {"name": "misread", "group": "Reading"},
+        ],
+        "answers": {"good": {"name": "Sound", "colour": "green"}, "bad": {"name": "Unsound", "colour": "red"}},
+        "keys": {"good": "u", "bad": "q"},
+    },
+    "dimensions": {
+        "stop_at_first_error": False,
+        "policy_clauses": [
+            {"name": "2.1", "help": "Never delete without asking.", "group": "Care"},
+            {"name": "3.4", "help": "Say what was not done.", "group": "Honesty"},
+        ],
+        "consistency": True,
+        "redundancy": True,
+        "recovery": True,
+    },
+}
+CRITIQUES = ["The font is ugly.", "The denominator is $3x - 7$, so the right side is $2(3x - 7) = 6x - 14$."]
 
 
 @pytest.fixture
@@ -50,16 +95,38 @@ def world() -> dict[str, User]:
         solution = SolutionFactory(project=project, problem=problem, steps=STEPS)
         QueueItemFactory(generation=generation, solution=solution, rank=rank, wanted=9)
     people["hinted"] = _hinted(project)
+    people["german"] = add_member(by=people["manager"], project=project, user=_german(), role="manager").user
+    for slug, scheme in SCHEMES.items():
+        _asking(people, slug, scheme)
     empty = create_project(by=people["manager"], name="Nothing yet", slug="empty")
     add_member(by=people["manager"], project=empty, user=people["annotator"], role="annotator")
     GenerationFactory(project=empty, number=0)
     return people
 
 
+def _german() -> User:
+    person = UserFactory(username="german")
+    Preference.objects.create(user=person, language="de")
+    return person
+
+
+def _asking(people: dict[str, User], slug: str, scheme: dict[str, Any]) -> None:
+    """A project of another scheme, with one solution; its candidate steps have critiques."""
+    project = create_project(by=people["manager"], name=slug.capitalize(), slug=slug)
+    project.scheme = scheme
+    project.save()
+    add_member(by=people["manager"], project=project, user=people["annotator"], role="annotator")
+    problem = ProblemFactory(project=project, text=PROBLEM, reference_answer="14")
+    solution = SolutionFactory(project=project, problem=problem, steps=STEPS)
+    for step in solution.steps.all():
+        for ordinal, text in enumerate(CRITIQUES):
+            Critique.objects.create(step=step, ordinal=ordinal, text=text)
+    QueueItemFactory(generation=GenerationFactory(project=project, number=0), solution=solution, wanted=9)
+
+
 def _hinted(project: Project) -> User:
     """A person who has the first solution in hand, with the model's scores."""
-    person = UserFactory(username="hinted")
-    member = Membership.objects.create(project=project, user=person, role="annotator")
+    member = Membership.objects.create(project=project, user=UserFactory(username="hinted"), role="annotator")
     item = project.queue_items.order_by("rank")[0]
     now = timezone.now()
     lease = Lease.objects.create(
@@ -77,7 +144,7 @@ def _hinted(project: Project) -> User:
         shown=True,
         drawn_at=now,
     )
-    return person
+    return member.user
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -93,11 +160,10 @@ def test_take(
     for look in LOOKS:
         context = {"viewport": {"width": look.width, "height": HEIGHT}, "color_scheme": look.theme}
         page = page_for(world[state.who], **context) if state.who else new_context(**context).new_page()
-        page.context.route("**/draft/", _keep_no_draft)
+        page.add_init_script(KEEP_NO_DRAFT)
         page.goto(state.address.format(**_places()))
         state.act(page)
         _photograph(page, state, look)
-        page.context.set_offline(True)  # a page that is closed saves its draft once more
         page.context.close()
 
 
@@ -107,11 +173,6 @@ def _places() -> dict[str, int]:
         "job": ImportJob.objects.values_list("pk", flat=True)[0],
         "solution": Solution.objects.order_by("pk").values_list("pk", flat=True)[0],
     }
-
-
-def _keep_no_draft(route: Route) -> None:
-    """Each look begins with the same blank solution."""
-    route.fulfill(json={"version": 1, "saved_at": "2026-01-01T00:00:00Z"})
 
 
 def _photograph(page: Page, state: State, look: Look) -> None:
