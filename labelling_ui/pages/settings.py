@@ -193,7 +193,12 @@ class SettingsForm(
             (_("When rounds begin by themselves"), self.when),
         ]
         return [
-            {"title": title, "fields": [self[name] for name in names], "timed": names is self.when}
+            {
+                "title": title,
+                "fields": [self[name] for name in names],
+                "timed": names is self.when,
+                "by_four": names is self.looks,  # of each answer its name, key, colour and help
+            }
             for title, names in titles
         ]
 
