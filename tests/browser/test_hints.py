@@ -1,0 +1,112 @@
+"""The model's scores beside the work: each when its step is reached, seen for good, and told with the label."""
+
+from collections.abc import Callable
+
+import pytest
+from playwright.sync_api import Locator, Page, expect
+
+from annotation.models import Annotation, Hint, PoolScore, Project
+from annotation.queue import hints
+from annotation.rounds.pool.partitions import make_partition, write_scores
+from tests.browser.workbench import draft_sent, open_workbench, step
+from tests.factories import (
+    GenerationFactory,
+    MembershipFactory,
+    ModelVersionFactory,
+    ProblemFactory,
+    QueueItemFactory,
+    SolutionFactory,
+)
+from tests.waiting import until
+
+pytestmark = pytest.mark.django_db(transaction=True)
+SCORES = [0.93, 0.12, 0.8]
+
+
+def project_with(reveal: str) -> Project:
+    """A solution of three steps that the champion has scored."""
+    project = GenerationFactory(project__policy={"hints": {"share": 0.5, "reveal": reveal}}).project
+    problem = ProblemFactory(project=project, text="Problem 1: what is 2 + 2?")
+    solution = SolutionFactory(project=project, problem=problem, steps=["We add.", "2 + 2 = 5.", "It is 5."])
+    QueueItemFactory(generation=project.generations.get(), solution=solution)
+    champion = ModelVersionFactory(project=project, number=1, state="champion", manifest={"threshold": 0.4})
+    make_partition(champion)
+    score = PoolScore(
+        model_version=champion, solution=solution, mean=SCORES, spread=[None] * 3, score=min(SCORES), unscored_steps=0
+    )
+    write_scores(champion, [score])
+    return project
+
+
+@pytest.fixture
+def drawn(open_for: Callable[..., Page], monkeypatch: pytest.MonkeyPatch) -> Callable[[str, float], Page]:
+    """The workbench of a person who drew this lot; below one half it is a hint."""
+
+    def drawn(reveal: str, lot: float) -> Page:
+        monkeypatch.setattr(hints, "lot", lambda *_: lot)
+        project = project_with(reveal)
+        page = open_for(MembershipFactory(project=project).user)
+        open_workbench(page, project)
+        return page
+
+    return drawn
+
+
+def meter(page: Page, number: int) -> Locator:
+    return step(page, number).get_by_role("meter", name="The model’s score of this step")
+
+
+def test_a_score_comes_with_its_step_stays_through_undo_and_reload_and_is_told_with_the_label(
+    drawn: Callable[[str, float], Page],
+) -> None:
+    page = drawn("reached", 0.49)
+    expect(meter(page, 1)).to_have_attribute("aria-valuetext", "model: 93 %")
+    expect(meter(page, 1)).to_be_visible()
+    expect(page.get_by_role("meter")).to_have_count(1)  # what comes later does not pull the eye ahead
+    page.keyboard.press("1")
+    expect(meter(page, 2)).to_have_attribute("aria-valuetext", "model: 12 %")
+    expect(page.get_by_role("meter")).to_have_count(2)
+
+    with draft_sent(page):
+        page.keyboard.press("z")
+    expect(step(page, 1)).not_to_have_attribute("data-answer", "good")
+    expect(page.get_by_role("meter")).to_have_count(2)  # nobody can unsee it
+    page.reload()
+    expect(meter(page, 2)).to_be_visible()
+    expect(page.get_by_role("meter")).to_have_count(2)
+
+    page.keyboard.press("1")
+    page.keyboard.press("3")
+    page.keyboard.press("Enter")
+    until(Annotation.objects.exists)
+    hint = Hint.objects.get()
+    assert (hint.shown, hint.verdict, hint.seen) == (True, 1, [[0, None], [1, None]])
+
+
+def test_a_score_on_request_comes_by_its_key_and_tells_what_one_thought_before(
+    drawn: Callable[[str, float], Page],
+) -> None:
+    page = drawn("on_request", 0.0)
+    expect(step(page, 1).get_by_role("button", name="Model")).to_be_visible()
+    page.keyboard.press("1")
+    page.keyboard.press("1")
+    page.keyboard.press("k")  # back to the second step
+    expect(page.get_by_role("meter")).to_have_count(0)
+    page.keyboard.press("h")
+    expect(meter(page, 2)).to_be_visible()
+    page.keyboard.press("3")
+    page.keyboard.press("Enter")
+    until(Annotation.objects.exists)
+    assert Hint.objects.get().seen == [[1, 1]]
+
+
+def test_the_blind_arm_shows_and_tells_nothing(drawn: Callable[[str, float], Page]) -> None:
+    page = drawn("reached", 0.5)
+    page.keyboard.press("1")
+    page.keyboard.press("3")
+    expect(page.locator("#readiness")).to_contain_text("First error at step 2")
+    expect(page.get_by_role("meter")).to_have_count(0)
+    page.keyboard.press("Enter")
+    until(Annotation.objects.exists)
+    hint = Hint.objects.get()
+    assert (hint.shown, hint.seen, hint.scores) == (False, [], SCORES)
