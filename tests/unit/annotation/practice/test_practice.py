@@ -9,7 +9,7 @@ from django.db import DatabaseError, transaction
 from annotation.datasets.filters import parse_filters
 from annotation.datasets.records import stream_records
 from annotation.errors import Conflict, DomainError, Forbidden, Missing
-from annotation.labelling.payload import GivenPosition, GivenRating, Submission
+from annotation.labelling.payload import GivenPosition, GivenRating, GivenSpan, Submission
 from annotation.models import Annotation, AuditEntry, GoldAnswer, PracticeAnswer, StepRating
 from annotation.practice.answering import answer_practice, practice_set
 from annotation.quality.gold import hidden_gold, mark_gold, references, retire_gold
@@ -182,6 +182,20 @@ def test_who_may_and_what_is_refused(project, annotator, gold):
             project=project,
             submission=msgspec.structs.replace(given(gold, first_error=-1), path=[]),
         )
+    assert not PracticeAnswer.objects.exists()
+
+
+@pytest.mark.parametrize("span", [GivenSpan(0, 10_000), GivenSpan(1, 1), GivenSpan(0, 1, "typo")], ids=str)
+def test_a_marked_stretch_that_is_not_there_is_refused_as_in_real_work(annotator, gold, span):
+    said = given(gold)
+    right, wrong = said.path
+    marked = msgspec.structs.replace(
+        wrong, ratings=[msgspec.structs.replace(wrong.ratings[0], spans=[GivenSpan(0, 1), span])]
+    )
+    submission = msgspec.structs.replace(said, path=[right, marked])
+    with pytest.raises(DomainError) as refused:
+        answer_practice(by=annotator.user, project=annotator.project, submission=submission)
+    assert refused.value.extra["field"].startswith("path[1].ratings[0].spans[1]")
     assert not PracticeAnswer.objects.exists()
 
 
