@@ -58,6 +58,14 @@ class MembershipAdmin(ReadOnlyAdmin):
     list_select_related = ("user", "project")
 
 
+@admin.register(models.Preference)
+class PreferenceAdmin(ReadOnlyAdmin):
+    list_display = ("user", "language")
+    list_filter = ("language",)
+    search_fields = ("user__username",)
+    list_select_related = ("user",)
+
+
 @admin.register(models.ApiToken)
 class ApiTokenAdmin(ReadOnlyAdmin):
     list_display = ("name", "user", "created_at", "last_used_at", "revoked_at")
@@ -99,6 +107,13 @@ class StepAdmin(ReadOnlyAdmin):
     list_filter = ("kind",)
     search_fields = ("=solution__id",)
     list_select_related = ("solution",)
+
+
+@admin.register(models.Critique)
+class CritiqueAdmin(ReadOnlyAdmin):
+    list_display = ("step", "ordinal", "text")
+    search_fields = ("text",)
+    raw_id_fields = ("step",)
 
 
 @admin.register(models.AnswerCheck)
