@@ -69,11 +69,16 @@ def _ours(bench: Bench, browser: Browser, solutions: dict[str, Solution], way: s
 
 def _theirs(bench: Bench, browser: Browser, solutions: dict[str, Solution], way: str) -> list[Labelled]:
     side = bench.theirs
-    project = side.make_project(way)
+    project = side.make_project(way, good_at_first=way == label_studio_hands.GOOD_AT_FIRST)
     side.take_in(project, side.content(range(len(solutions)), labelled=False))
     side.join(project)
     context = browser.new_context(base_url=side.address, viewport=SIZE)
-    return label_studio_hands.label(context.new_page(), project, solutions, way)
+    done = label_studio_hands.label(context.new_page(), project, solutions, way)
+    context.close()
+    expected = {one.number: label_studio_hands.expected(one, way) for one in solutions.values()}
+    if (stored := side.ratings(project)) != expected:
+        raise SystemExit(f"Label Studio has other ratings than were given: {stored}, not {expected}")
+    return done
 
 
 if __name__ == "__main__":

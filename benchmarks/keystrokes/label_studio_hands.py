@@ -4,15 +4,23 @@ import re
 from collections.abc import Mapping
 
 from playwright.sync_api import Locator, Page
+from playwright.sync_api import TimeoutError as Overdue
 
 from benchmarks.keystrokes.hands import Hands, Labelled
 from benchmarks.label_studio.solutions import Solution, ratings
 
-BY_KEYS, BY_MOUSE = "its hotkeys, the mouse where they end", "mouse, keys to submit"
-WAYS = (BY_KEYS, BY_MOUSE)
-PATIENCE_MS = 180_000
-CHOICES = ("good", "neutral", "bad")
-NAMES = {1: "good", 0: "neutral", -1: "bad"}
+BY_KEYS, BY_MOUSE = "its hotkeys, the mouse where they end", "mouse, a key to submit"
+GOOD_AT_FIRST = "its hotkeys, every step good at first"
+WAYS = (BY_KEYS, BY_MOUSE, GOOD_AT_FIRST)
+PATIENCE_MS, NOTICED_MS = 180_000, 2_000
+CHOICES = (1, 0, -1)  # as `label_config.xml` lists them for a step
+# A page that has many Repeater choices gives all those of one name to one radio group: what is chosen shows in the
+# class alone, not in the buttons' `checked`.
+CHOSEN = "ant-radio-wrapper-checked"
+ALL_CHOSEN = f"""wanted => {{
+    const choices = document.querySelectorAll("label.lsf-choice__checkbox");
+    return wanted.every(place => choices[place]?.classList.contains("{CHOSEN}"));
+}}"""
 
 
 def label(page: Page, project: str, solutions: Mapping[str, Solution], way: str) -> list[Labelled]:
@@ -20,20 +28,34 @@ def label(page: Page, project: str, solutions: Mapping[str, Solution], way: str)
     hands, done = Hands(page), []
     _sign_in(page)
     page.goto(f"/projects/{project}/data?labeling=1", timeout=PATIENCE_MS)
+    choices = page.locator("label.lsf-choice__checkbox")
     for _ in solutions:
-        problem = page.get_by_text("club has")
-        text = problem.first.inner_text(timeout=PATIENCE_MS)
+        text = page.get_by_text("club has").first.inner_text(timeout=PATIENCE_MS)
         first, one = next((first, one) for first, one in solutions.items() if first in text)
-        _choice(page, len(one.steps) - 1, 1).wait_for(timeout=PATIENCE_MS)
+        choices.nth(len(CHOICES) * len(one.steps) - 1).wait_for(timeout=PATIENCE_MS)
+        keys = [_hotkey(shown) if way != BY_MOUSE else None for shown in choices.all_inner_texts()]
         with hands.on(one.number, len(one.steps)) as labelled:
-            for place, rating in enumerate(ratings(one)):
-                _rate(hands, _choice(page, place, rating), by_keys=way == BY_KEYS)
-            _repeat_what_was_lost(page, one)
-            hands.press("Control+Enter")
+            for place in _to_choose(one, way):
+                if key := keys[place]:
+                    hands.press(key)
+                else:
+                    hands.click(choices.nth(place))
+            _put_right(choices, [_place(step, rating) for step, rating in enumerate(expected(one, way))])
+            with page.expect_response(re.compile(r"/api/tasks/\d+/annotations"), timeout=PATIENCE_MS):
+                hands.press("Enter")
+            # The next task, or the page that says that nothing is left: in either case this problem is gone.
             page.get_by_text(first).first.wait_for(state="detached", timeout=PATIENCE_MS)
-            _wait_for_next(page)
+            if len(done) + 1 < len(solutions):
+                choices.first.wait_for(timeout=PATIENCE_MS)
         done.append(labelled)
     return done
+
+
+def expected(one: Solution, way: str) -> list[int]:
+    """The ratings that the platform then has of a solution's steps, from the first one on."""
+    if way == GOOD_AT_FIRST:
+        return [-1 if place == one.wrong else 1 for place in range(len(one.steps))]
+    return ratings(one)
 
 
 def _sign_in(page: Page) -> None:
@@ -44,28 +66,27 @@ def _sign_in(page: Page) -> None:
     page.wait_for_url(re.compile(r"^(?!.*login)"), timeout=PATIENCE_MS)
 
 
-def _choice(page: Page, place: int, rating: int) -> Locator:
-    """The label around the radio button of a rating; it shows the hotkey where there is one."""
-    choices = page.locator("label.lsf-choice__checkbox")
-    return choices.nth(len(CHOICES) * place + CHOICES.index(NAMES[rating]))
+def _place(step: int, rating: int) -> int:
+    """Where among all choices of the page a rating of a step is."""
+    return len(CHOICES) * step + CHOICES.index(rating)
 
 
-def _rate(hands: Hands, choice: Locator, *, by_keys: bool) -> None:
-    hint = re.search(r"\[(.+)\]", choice.inner_text())
-    if by_keys and hint:
-        hands.press("+".join(key.capitalize() if len(key) > 1 else key for key in hint[1].split("+")))
-    else:
-        hands.click(choice)
+def _to_choose(one: Solution, way: str) -> list[int]:
+    """The choices that a person has to make; with every step good at first, only the wrong one."""
+    return [_place(step, said) for step, said in enumerate(ratings(one)) if way != GOOD_AT_FIRST or said < 0]
 
 
-def _repeat_what_was_lost(page: Page, one: Solution) -> None:
-    """A key that came before the editor listened is pressed again by clicking, and is not counted a second time."""
-    for place, rating in enumerate(ratings(one)):
-        _choice(page, place, rating).locator("input").check()
+def _hotkey(shown: str) -> str | None:
+    """The key that stands beside a choice: `good[1]`."""
+    found = re.search(r"\[(.)\]", shown)
+    return found[1] if found else None
 
 
-def _wait_for_next(page: Page) -> None:
-    """Until the next task can be worked on, or the page says that there is none."""
-    page.locator("label.lsf-choice__checkbox").or_(
-        page.get_by_text(re.compile("no more|all done|labeled all|You've", re.I))
-    ).first.wait_for(timeout=PATIENCE_MS)
+def _put_right(choices: Locator, wanted: list[int]) -> None:
+    """A key that came before the editor listened is made good by a click, and is not counted a second time."""
+    try:
+        choices.page.wait_for_function(ALL_CHOSEN, arg=wanted, timeout=NOTICED_MS)
+    except Overdue:
+        for place in wanted:
+            if CHOSEN not in (choices.nth(place).get_attribute("class") or ""):
+                choices.nth(place).click()

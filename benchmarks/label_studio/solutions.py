@@ -6,6 +6,7 @@ from typing import Any
 
 import msgspec
 
+NAMES = {1: "good", 0: "neutral", -1: "bad"}  # of the ratings, as `label_config.xml` says them
 FEWEST_STEPS, MOST_STEPS = 4, 16
 SAID = """
 so we add both sides and find that the sum of all angles at this point equals what remains when every pair is counted
@@ -69,8 +70,15 @@ def choice(place: int, rating: int) -> dict[str, Any]:
         "type": "choices",
         "from_name": f"rating_{place}",
         "to_name": f"step_{place}",
-        "value": {"choices": [{1: "good", 0: "neutral", -1: "bad"}[rating]]},
+        "value": {"choices": [NAMES[rating]]},
     }
+
+
+def ratings_of(result: list[dict[str, Any]]) -> list[int]:
+    """The ratings in an annotation's result, in the order of the steps."""
+    said = {int(one["from_name"].removeprefix("rating_")): one["value"]["choices"] for one in result}
+    values = {name: rating for rating, name in NAMES.items()}
+    return [values[name] for _, (name,) in sorted(said.items())]
 
 
 def _prm800k(one: Solution) -> dict[str, Any]:

@@ -12,7 +12,7 @@ import psycopg
 
 from benchmarks.label_studio import environment
 from benchmarks.label_studio.processes import running
-from benchmarks.label_studio.solutions import as_task, choice, solution
+from benchmarks.label_studio.solutions import as_task, choice, ratings_of, solution
 from benchmarks.label_studio.web import Door, await_answer
 from benchmarks.label_studio.work import Request, Task
 
@@ -42,12 +42,13 @@ class LabelStudio:
         self._owner = Door(address, f"Token {tokens[0]}")
         self._ask_people = ask_people
 
-    def make_project(self, title: str, *, sampling: str = "Sequential sampling") -> str:
-        """A project for step ratings, one annotation a task."""
+    def make_project(self, title: str, *, sampling: str = "Sequential sampling", good_at_first: bool = False) -> str:
+        """A project for step ratings, one annotation a task. With `good_at_first` every step is good until changed."""
+        config = LABEL_CONFIG.replace('value="good"', 'value="good" selected="true"') if good_at_first else LABEL_CONFIG
         made = self._owner.ask(
             "POST",
             "/api/projects/",
-            {"title": title, "label_config": LABEL_CONFIG, "sampling": sampling, "maximum_annotations": 1},
+            {"title": title, "label_config": config, "sampling": sampling, "maximum_annotations": 1},
         )
         return str(made["id"])
 
@@ -91,6 +92,11 @@ class LabelStudio:
     def export(self, project: str) -> int:
         """All labelled tasks as JSON, asked for and read to the end; returns its size in bytes."""
         return self._owner.stream(f"/api/projects/{project}/export?exportType=JSON")
+
+    def ratings(self, project: str) -> dict[int, list[int]]:
+        """The ratings of every labelled solution, by its number, in the order of its steps."""
+        tasks = self._owner.ask("GET", f"/api/projects/{project}/export?exportType=JSON")
+        return {task["data"]["number"]: ratings_of(task["annotations"][0]["result"]) for task in tasks}
 
     def delete_as_member(self, project: str) -> int:
         """The status that a member who owns nothing gets for deleting the project."""
