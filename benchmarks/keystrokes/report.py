@@ -9,8 +9,9 @@ HEAD = ("side", "by", "solutions", "keys and clicks, median", "mean", "of them c
 
 
 def table(measured: Mapping[str, Sequence[Labelled]]) -> str:
-    """One row for each side and way, named `side/way`."""
-    rows = [_row(*name.split("/"), done) for name, done in measured.items()]
+    """One row for each side and way, named `side/way`, over the solutions that were labelled in every way."""
+    common = set.intersection(*({one.number for one in done} for done in measured.values()))
+    rows = [_row(*name.split("/"), [one for one in done if one.number in common]) for name, done in measured.items()]
     lines = [HEAD, ("---", "---", *["---:"] * (len(HEAD) - 2)), *rows]
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 

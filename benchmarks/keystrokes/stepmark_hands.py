@@ -13,11 +13,15 @@ PATIENCE_MS = 120_000
 
 
 def label(page: Page, project: str, solutions: Mapping[str, Solution], way: str) -> list[Labelled]:
-    """Label all of the project's queue; `solutions` by the problem's first sentence."""
+    """Label all of the project's queue, which leaves out held-out problems; `solutions` by the first sentence."""
     hands, done = Hands(page), []
     page.goto(f"/p/{project}/label/")
-    for _ in solutions:
-        text = page.locator("section.problem", has_text="club has").inner_text(timeout=PATIENCE_MS)
+    problem, nothing = page.locator("section.problem", has_text="club has"), page.get_by_text("Nothing left to label")
+    while True:
+        problem.or_(nothing).first.wait_for(timeout=PATIENCE_MS)
+        if not problem.count():
+            break
+        text = problem.inner_text()
         one = next(one for sentence, one in solutions.items() if sentence in text)
         page.locator("[data-next=in-hand], [data-next=awaited]").wait_for(timeout=PATIENCE_MS)
         with hands.on(one.number, len(one.steps)) as labelled:
