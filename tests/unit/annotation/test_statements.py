@@ -37,9 +37,9 @@ def test_the_server_plans_a_statement_once_whatever_the_size_of_its_numbers():
 
 @pytest.mark.django_db
 def test_it_sees_what_the_running_transaction_has_written_and_is_rolled_back_with_it():
+    Project.objects.create(slug="one", name="Eins")
     with transaction.atomic():
-        fetch_all("INSERT INTO annotation_project (slug, name, guidelines, scheme, policy, state, created_at) "
-                  "VALUES (%(slug)s, 'x', '', '{}', '{}', 'active', now())", {"slug": "two"})  # fmt: skip
+        fetch_all("UPDATE annotation_project SET slug = %(slug)s WHERE slug = 'one'", {"slug": "two"})
         assert Project.objects.filter(slug="two").exists()
         transaction.set_rollback(True)
 
