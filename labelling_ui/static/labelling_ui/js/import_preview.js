@@ -28,7 +28,7 @@
     const name = document.activeElement?.name;
     place.innerHTML = html;
     const again = place.querySelectorAll("select, input")[at];
-    if (again?.name === name) again.focus();
+    if (again && again.name === name) again.focus();
   }
 
   form.addEventListener("change", show);
