@@ -222,7 +222,8 @@ export function App({ config, session, view, practice }: Props) {
     setCommenting(null);
     setReferenceFlipped(false);
     window.scrollTo(0, 0);
-    focusCurrent();
+    // Whoever is deciding between two versions keeps the keyboard.
+    if (!document.activeElement?.closest(".banners")) focusCurrent();
   }, [lease]);
 
   useLayoutEffect(() => {
