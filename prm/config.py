@@ -1,11 +1,13 @@
 """The choices of a training run and the progress it reports. No torch."""
 
 from pathlib import Path
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 
 import msgspec
 
 from prm.errors import DataError
+from prm.faults import sentence_of
+from prm.said import said
 
 NeutralPolicy = Literal["positive", "negative", "drop"]
 Lane = Literal["heads", "full", "lora"]
@@ -90,15 +92,15 @@ class TrainConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_on
         positive = ("heads", "hidden", "epochs", "patience", "batch_steps", "batch_tokens", "token_budget", "lora_rank")
         for name in positive:
             if getattr(self, name) < 1:
-                raise ValueError(f"{name} must be at least 1")
+                raise ValueError(said("{name} must be at least 1", name=name))
         if not self.features or len(set(self.features)) < len(self.features):
-            raise ValueError(f"features must name some of {', '.join(FEATURES)}, each once")
+            raise ValueError(said("features must name some of {known}, each once", known=", ".join(FEATURES)))
         if not 0 <= self.dropout < 1:
-            raise ValueError("dropout must lie in [0, 1)")
+            raise ValueError(said("dropout must lie in [0, 1)"))
         if not 0 < self.verdict_accuracy < 1:
-            raise ValueError("verdict_accuracy must lie in (0, 1)")
+            raise ValueError(said("verdict_accuracy must lie in (0, 1)"))
         if not 0 < self.validation_share < 1:
-            raise ValueError("validation_share must lie between 0 and 1")
+            raise ValueError(said("validation_share must lie between 0 and 1"))
         for name in (
             "process_weight",
             "outcome_weight",
@@ -108,31 +110,32 @@ class TrainConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_on
             "checkpoint_seconds",
         ):
             if not 0 <= getattr(self, name) < float("inf"):
-                raise ValueError(f"{name} must be 0 or more, and finite")
+                raise ValueError(said("{name} must be 0 or more, and finite", name=name))
         if self.process_weight == 0 and self.outcome_weight == 0:
-            raise ValueError("process_weight and outcome_weight are both 0, so there is nothing to learn")
+            raise ValueError(said("process_weight and outcome_weight are both 0, so there is nothing to learn"))
         if not self.balance_cap >= 1:
-            raise ValueError("balance_cap must be at least 1")
+            raise ValueError(said("balance_cap must be at least 1"))
         if not 0 <= self.label_smoothing < 1:
-            raise ValueError("label_smoothing must lie in [0, 1)")
+            raise ValueError(said("label_smoothing must lie in [0, 1)"))
         if not 0 <= self.robustness <= 1:
-            raise ValueError("robustness must lie in [0, 1]")
+            raise ValueError(said("robustness must lie in [0, 1]"))
         for name in ("learning_rate", "backbone_learning_rate"):
             if not 0 < getattr(self, name) < float("inf"):
-                raise ValueError(f"{name} must be above 0, and finite")
+                raise ValueError(said("{name} must be above 0, and finite", name=name))
         for name in ("context", "part_tokens", "processes"):
             value = getattr(self, name)
             if isinstance(value, int) and value < 1:
-                raise ValueError(f"{name} must be at least 1")
+                raise ValueError(said("{name} must be at least 1", name=name))
         if self.shard and self.lane != "full":
-            raise ValueError("shard is for the full lane")
+            raise ValueError(said("shard is for the full lane"))
 
 
 class Progress(msgspec.Struct, omit_defaults=True):
     """One report of a running job: `step` of `of` within `stage`; losses per labelled step in nats.
 
     `tokens_per_second` counts tokens of text, not padding; `utilisation` is the model's arithmetic as a share
-    of the device's peak. Both are means over the stage, of all processes.
+    of the device's peak. Both are means over the stage, of all processes. `message` is English, and under `said` for
+    readers of any language.
     """
 
     stage: Stage
@@ -144,6 +147,7 @@ class Progress(msgspec.Struct, omit_defaults=True):
     tokens_per_second: float | None = None
     utilisation: float | None = None
     held_loss: float | None = None
+    said: Any = None
 
 
 def read_config(path: Path) -> TrainConfig:
@@ -151,6 +155,6 @@ def read_config(path: Path) -> TrainConfig:
     try:
         return msgspec.json.decode(path.read_bytes(), type=TrainConfig)
     except OSError as error:
-        raise DataError(f"{path}: {error.strerror}") from error
+        raise DataError(said("{path}: {error}", path=path, error=error.strerror)) from error
     except msgspec.DecodeError as error:
-        raise DataError(f"{path}: {error}") from error
+        raise DataError(said("{path}: {error}", path=path, error=sentence_of(error))) from error

@@ -18,5 +18,5 @@ def write_atomic(path: Path, content: bytes) -> None:
 
 
 def write_json(path: Path, record: object) -> None:
-    """Replace `path` by the record as JSON, laid out for people."""
-    write_atomic(path, msgspec.json.format(msgspec.json.encode(record), indent=2) + b"\n")
+    """Replace `path` by the record as JSON, laid out for people. What is a kind of `str` (`Said`) is text there."""
+    write_atomic(path, msgspec.json.format(msgspec.json.encode(record, enc_hook=str), indent=2) + b"\n")

@@ -7,6 +7,8 @@ from typing import TypeVar
 import msgspec
 
 from prm.errors import DataError
+from prm.faults import sentence_of
+from prm.said import said
 
 T = TypeVar("T")
 
@@ -21,7 +23,9 @@ def read_records(path: Path, kind: type[T]) -> Iterator[T]:
             try:
                 yield decoder.decode(line)
             except msgspec.DecodeError as error:
-                raise DataError(f"{path}, line {number}: {error}") from error
+                raise DataError(
+                    said("{path}, line {number}: {error}", path=path, number=number, error=sentence_of(error))
+                ) from error
 
 
 def write_records(path: Path, records: Iterable[object]) -> int:

@@ -10,7 +10,9 @@ import msgspec
 
 from prm.config import TrainConfig
 from prm.errors import ModelFileError
+from prm.faults import sentence_of
 from prm.provenance import Provenance
+from prm.said import said
 from prm.traces import Trace, read_traces
 from prm.trust import Trust
 
@@ -136,21 +138,26 @@ def read_manifest(folder: Path) -> Manifest:
     try:
         raw = msgspec.json.decode(path.read_bytes())
     except OSError as error:
-        raise ModelFileError(f"{path}: {error.strerror}") from error
+        raise ModelFileError(said("{path}: {error}", path=path, error=error.strerror)) from error
     except msgspec.DecodeError as error:
-        raise ModelFileError(f"{path} is corrupt: {error}") from error
+        raise ModelFileError(said("{path} is corrupt: {error}", path=path, error=sentence_of(error))) from error
     if not isinstance(raw, dict) or raw.get("format") != FORMAT:
-        raise ModelFileError(f"{path} is not a manifest of this library")
+        raise ModelFileError(said("{path} is not a manifest of this library", path=path))
     if raw.get("format_version") != FORMAT_VERSION:
         raise ModelFileError(
-            f"{path} has format version {raw.get('format_version')}, this library reads {FORMAT_VERSION}: train again"
+            said(
+                "{path} has format version {found}, this library reads {known}: train again",
+                path=path,
+                found=raw.get("format_version"),
+                known=FORMAT_VERSION,
+            )
         )
     try:
         manifest = msgspec.convert(raw, Manifest)
     except msgspec.ValidationError as error:
-        raise ModelFileError(f"{path} is corrupt: {error}") from error
+        raise ModelFileError(said("{path} is corrupt: {error}", path=path, error=sentence_of(error))) from error
     if WEIGHTS_FILE not in manifest.checksums:
-        raise ModelFileError(f"{path} names no checksum of {WEIGHTS_FILE}")
+        raise ModelFileError(said("{path} names no checksum of {name}", path=path, name=WEIGHTS_FILE))
     for name, expected in manifest.checksums.items():
         _check_file(folder, name, expected)
     return manifest
@@ -215,10 +222,12 @@ def file_sha256(path: Path) -> str:
 
 def _check_file(folder: Path, name: str, expected: str) -> None:
     if Path(name).name != name:
-        raise ModelFileError(f"{folder / MANIFEST_FILE} names a file outside its folder: {name}")
+        raise ModelFileError(
+            said("{path} names a file outside its folder: {name}", path=folder / MANIFEST_FILE, name=name)
+        )
     try:
         found = file_sha256(folder / name)
     except OSError as error:
-        raise ModelFileError(f"{folder / name}: {error.strerror}") from error
+        raise ModelFileError(said("{path}: {error}", path=folder / name, error=error.strerror)) from error
     if found != expected:
-        raise ModelFileError(f"{folder / name} is corrupt: its checksum is not the manifest's")
+        raise ModelFileError(said("{path} is corrupt: its checksum is not the manifest's", path=folder / name))

@@ -11,6 +11,7 @@ from typing import Any, Literal
 import msgspec
 
 from prm.jsonl import read_records, write_records
+from prm.said import Said, counted, said
 
 Split = Literal["pool", "calibration", "holdout"]
 
@@ -36,9 +37,9 @@ class StepLabel(msgspec.Struct, omit_defaults=True):
     def __post_init__(self) -> None:
         values = (self.good, self.neutral, self.bad)
         if min(values) < 0 or abs(sum(values) - 1) > 1e-6:
-            raise ValueError("good, neutral and bad must be probabilities that sum to 1")
+            raise ValueError(said("good, neutral and bad must be probabilities that sum to 1"))
         if not 0 <= self.weight <= 1:
-            raise ValueError("weight must lie in [0, 1]")
+            raise ValueError(said("weight must lie in [0, 1]"))
 
     @property
     def rating(self) -> int:
@@ -94,12 +95,30 @@ class Trace(msgspec.Struct, omit_defaults=True):
 
     def __post_init__(self) -> None:
         if self.labels is not None and len(self.labels) != len(self.steps):
-            raise ValueError(f"{len(self.labels)} labels for {len(self.steps)} steps")
+            raise ValueError(
+                said(
+                    "{given} for {steps}",
+                    given=counted("{n} label", "{n} labels", n=len(self.labels)),
+                    steps=_steps(self),
+                )
+            )
         if self.first_error is not None and not -1 <= self.first_error < len(self.steps):
-            raise ValueError(f"first_error {self.first_error} is no position of {len(self.steps)} steps")
+            raise ValueError(
+                said("first_error {position} is no position of {steps}", position=self.first_error, steps=_steps(self))
+            )
         for alternative in self.alternatives:
             if not 0 <= alternative.position <= len(self.steps):
-                raise ValueError(f"an alternative at position {alternative.position} of {len(self.steps)} steps")
+                raise ValueError(
+                    said(
+                        "an alternative at position {position} of {steps}",
+                        position=alternative.position,
+                        steps=_steps(self),
+                    )
+                )
+
+
+def _steps(trace: Trace) -> Said:
+    return counted("{n} step", "{n} steps", n=len(trace.steps))
 
 
 def read_traces(path: Path) -> Iterator[Trace]:

@@ -11,6 +11,7 @@ from torch.utils.checkpoint import checkpoint
 from prm.backbones import Backbone
 from prm.config import TrainConfig
 from prm.errors import ModelFileError
+from prm.said import said
 
 
 def prepare_tuning(backbone: Backbone, config: TrainConfig) -> None:
@@ -40,7 +41,9 @@ def tunable_parameters(backbone: Backbone) -> dict[str, nn.Parameter]:
 def _wrap_layers(backbone: Backbone, config: TrainConfig) -> None:
     """Compile each layer, once for all lengths, or keep of it only what enters until its gradient is wanted."""
     if not backbone.layers:
-        raise ModelFileError(f"backbone {backbone.name!r} keeps no list of layers to compile or checkpoint")
+        raise ModelFileError(
+            said("backbone {name!r} keeps no list of layers to compile or checkpoint", name=backbone.name)
+        )
     for layer in backbone.layers:
         forward: Any = layer.forward
         if config.compile:

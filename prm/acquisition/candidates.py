@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from prm.errors import PRMError
+from prm.said import counted, said
 
 Array = NDArray[np.float64]
 Numbers = NDArray[np.int64]
@@ -79,11 +80,18 @@ class Pool:
         rows = [row for one in candidates for row in one.heads]
         widths = {len(row) for row in rows}
         if len(widths) > 1:
-            raise PRMError(f"candidates of one model have one number of heads, not {sorted(widths)}")
+            raise PRMError(
+                said("candidates of one model have one number of heads, not {widths}", widths=sorted(widths))
+            )
         for one in candidates:
             if len(one.step_chars) < len(one.heads):
                 raise PRMError(
-                    f"candidate {one.id!r}: {len(one.step_chars)} step lengths, {len(one.heads)} scored steps"
+                    said(
+                        "candidate {id!r}: {lengths}, {scored}",
+                        id=one.id,
+                        lengths=counted("{n} step length", "{n} step lengths", n=len(one.step_chars)),
+                        scored=counted("{n} scored step", "{n} scored steps", n=len(one.heads)),
+                    )
                 )
         return cls(
             problem=_codes([f"{one.domain}\0{one.problem_id}" for one in candidates]),

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from prm.errors import DataError
+from prm.said import said
 
 Array = NDArray[np.float64]
 Z95 = 1.959963984540054
@@ -44,7 +45,7 @@ def total_variance(values: ArrayLike, inclusion: ArrayLike) -> float:
     y, pi = _checked(values, inclusion)
     n = len(y)
     if n < 2:
-        raise DataError(f"a variance needs at least two draws, got {n}")
+        raise DataError(said("a variance needs at least two draws, got {n}", n=n))
     rest = 1 - pi
     if not rest.any():
         return 0.0  # everything was drawn
@@ -76,9 +77,11 @@ def hajek(values: ArrayLike, inclusion: ArrayLike, *, bounds: tuple[float, float
 def _checked(values: ArrayLike, inclusion: ArrayLike) -> tuple[Array, Array]:
     y, pi = np.asarray(values, dtype=float), np.asarray(inclusion, dtype=float)
     if y.shape != pi.shape or y.ndim != 1:
-        raise DataError(f"{y.shape} values for {pi.shape} inclusion probabilities")
+        raise DataError(
+            said("{values} values for {probabilities} inclusion probabilities", values=y.shape, probabilities=pi.shape)
+        )
     if not len(y):
-        raise DataError("nothing was drawn")
+        raise DataError(said("nothing was drawn"))
     if not ((pi > 0) & (pi <= 1)).all():
-        raise DataError("an inclusion probability lies above 0 and is at most 1")
+        raise DataError(said("an inclusion probability lies above 0 and is at most 1"))
     return y, pi

@@ -6,6 +6,7 @@ from typing import Literal
 import msgspec
 
 from prm.errors import DataError
+from prm.said import Said, counted, joined, said
 
 Verdict = Literal["stop", "continue", "unknown"]
 
@@ -64,7 +65,14 @@ def advise(
     Raises DataError for thresholds that make no sense.
     """
     if rounds < 1 or advantage <= 0 or not 0 <= changed <= 1:
-        raise DataError(f"rounds {rounds}, advantage {advantage}, changed {changed}: nothing could be told by these")
+        raise DataError(
+            said(
+                "rounds {rounds}, advantage {advantage}, changed {changed}: nothing could be told by these",
+                rounds=rounds,
+                advantage=advantage,
+                changed=changed,
+            )
+        )
     last = list(history)[-rounds:]
     criteria = [
         _advantage(last, rounds, advantage),
@@ -79,40 +87,64 @@ def _advantage(last: Sequence[Round], rounds: int, threshold: float) -> Criterio
     measured = [(_rate(r.acquired_gain, r.acquired_seconds), _rate(r.control_gain, r.control_seconds)) for r in last]
     known = [(acquired, control) for acquired, control in measured if acquired is not None and control is not None]
     if len(known) < rounds:
-        return _unknown(name, threshold, "what acquired and random labels taught per second", len(known), rounds)
+        return _unknown(name, threshold, said("what acquired and random labels taught per second"), len(known), rounds)
     acquired, control = (sum(column) for column in zip(*known, strict=True))
     if control <= 0:
-        says = "Random labels taught nothing that was measured, so there is nothing to compare with."
+        says = said("Random labels taught nothing that was measured, so there is nothing to compare with.")
         return Criterion(name, "unknown", None, threshold, says)
     ratio = acquired / control
-    against = f"A second spent on chosen solutions taught {ratio:.2f} times what one on random solutions did"
+    says = said(
+        "A second spent on chosen solutions taught {ratio:.2f} times what one on random solutions did", ratio=ratio
+    )
     if ratio < threshold:
-        return Criterion(name, "stop", ratio, threshold, f"{against}: choosing no longer pays.")
-    return Criterion(name, "continue", ratio, threshold, f"{against}.")
+        return Criterion(name, "stop", ratio, threshold, said("{figure}: choosing no longer pays.", figure=says))
+    return Criterion(name, "continue", ratio, threshold, said("{sentence}.", sentence=says))
 
 
 def _stability(last: Sequence[Round], rounds: int, threshold: float) -> Criterion:
     name = "stability"
     known = [r.verdicts_changed for r in last if r.verdicts_changed is not None]
     if len(known) < rounds:
-        return _unknown(name, threshold, "how many of the pool's verdicts changed", len(known), rounds)
+        return _unknown(name, threshold, said("how many of the pool's verdicts changed"), len(known), rounds)
     most = max(known)
-    says = f"At most {most:.1%} of the pool's verdicts changed in any of the last {rounds} rounds"
+    says = counted(
+        "At most {most:.1%} of the pool's verdicts changed in the last round",
+        "At most {most:.1%} of the pool's verdicts changed in any of the last {n} rounds",
+        n=rounds,
+        most=most,
+    )
     if most <= threshold:
-        return Criterion(name, "stop", most, threshold, f"{says}: predictions are stable.")
-    return Criterion(name, "continue", most, threshold, f"{says}, more than {threshold:.1%}.")
+        return Criterion(name, "stop", most, threshold, said("{figure}: predictions are stable.", figure=says))
+    return Criterion(
+        name,
+        "continue",
+        most,
+        threshold,
+        said("{figure}, more than {threshold:.1%}.", figure=says, threshold=threshold),
+    )
 
 
 def _improvement(last: Sequence[Round], rounds: int, threshold: float) -> Criterion:
     name = "improvement"
     known = [r.holdout_gain for r in last if r.holdout_gain is not None]
     if len(known) < rounds:
-        return _unknown(name, threshold, "the gain on the holdout", len(known), rounds)
+        return _unknown(name, threshold, said("the gain on the holdout"), len(known), rounds)
     most = max(known)
-    says = f"The best of the last {rounds} rounds gained {100 * most:+.1f} points on the holdout"
+    says = counted(
+        "The last round gained {gain:+.1f} points on the holdout",
+        "The best of the last {n} rounds gained {gain:+.1f} points on the holdout",
+        n=rounds,
+        gain=100 * most,
+    )
     if most < threshold:
-        return Criterion(name, "stop", most, threshold, f"{says}, less than {100 * threshold:.1f}.")
-    return Criterion(name, "continue", most, threshold, f"{says}.")
+        return Criterion(
+            name,
+            "stop",
+            most,
+            threshold,
+            said("{figure}, less than {threshold:.1f}.", figure=says, threshold=100 * threshold),
+        )
+    return Criterion(name, "continue", most, threshold, said("{sentence}.", sentence=says))
 
 
 def _verdict(criteria: list[Criterion]) -> tuple[bool, list[Criterion], str]:
@@ -120,15 +152,19 @@ def _verdict(criteria: list[Criterion]) -> tuple[bool, list[Criterion], str]:
     against = [one for one in criteria if one.verdict == "continue"]
     stop = len(stopping) >= 2 and not against
     if stop:
-        return stop, criteria, "Stop labelling: " + " ".join(one.sentence for one in stopping)
+        return stop, criteria, said("Stop labelling: {why}", why=joined([one.sentence for one in stopping]))
     if against:
-        return stop, criteria, "Go on labelling: " + " ".join(one.sentence for one in against)
-    return stop, criteria, "Too early to tell: " + " ".join(one.sentence for one in criteria if one not in stopping)
+        return stop, criteria, said("Go on labelling: {why}", why=joined([one.sentence for one in against]))
+    unknown = joined([one.sentence for one in criteria if one not in stopping])
+    return stop, criteria, said("Too early to tell: {why}", why=unknown)
 
 
 def _rate(gain: float | None, seconds: float | None) -> float | None:
     return None if gain is None or not seconds else gain / seconds
 
 
-def _unknown(name: str, threshold: float, what: str, known: int, rounds: int) -> Criterion:
-    return Criterion(name, "unknown", None, threshold, f"{known} of {rounds} rounds tell {what}.".capitalize())
+def _unknown(name: str, threshold: float, what: Said, known: int, rounds: int) -> Criterion:
+    says = counted(
+        "{known} of {n} round tells {what}.", "{known} of {n} rounds tell {what}.", n=rounds, known=known, what=what
+    )
+    return Criterion(name, "unknown", None, threshold, says)

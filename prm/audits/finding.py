@@ -1,11 +1,12 @@
 """What an audit hands back: figures with intervals, charts, and checks that decide its verdict. No torch."""
 
 from collections.abc import Sequence
-from typing import Literal
+from typing import Any, Literal
 
 import msgspec
 
 from prm.evaluation.resampling import Metric
+from prm.said import as_json, joined
 
 Verdict = Literal["ok", "attention", "fail", "cannot tell"]
 GRAVITY: tuple[Verdict, ...] = ("fail", "attention", "ok", "cannot tell")
@@ -61,7 +62,10 @@ class Check(msgspec.Struct, frozen=True):
 
 
 class Finding(msgspec.Struct, frozen=True, kw_only=True):
-    """One audit's result. `verdict` is the gravest of its checks', `sentence` says what those found."""
+    """One audit's result. `verdict` is the gravest of its checks', `sentence` says what those found.
+
+    Title and sentence are English, and under `said` for readers of any language.
+    """
 
     audit: str
     title: str
@@ -72,6 +76,7 @@ class Finding(msgspec.Struct, frozen=True, kw_only=True):
     figures: list[Figure]
     charts: list[Chart]
     notes: list[str]
+    said: dict[str, Any]
 
 
 def conclude(
@@ -87,16 +92,18 @@ def conclude(
 ) -> Finding:
     """The finding that these checks make; `when_ok` is its sentence where none of them objects."""
     verdict = next(one for one in GRAVITY if any(check.verdict == one for check in checks))
+    sentence = when_ok if verdict == "ok" else joined([one.words for one in checks if one.verdict == verdict])
     return Finding(
         audit=audit,
         title=title,
         question=question,
         verdict=verdict,
-        sentence=when_ok if verdict == "ok" else " ".join(one.words for one in checks if one.verdict == verdict),
+        sentence=sentence,
         checks=list(checks),
         figures=list(figures),
         charts=[drawn for chart in charts if (drawn := _with_intervals(chart)).series],
         notes=list(notes),
+        said={"title": as_json(title), "sentence": as_json(sentence)},
     )
 
 

@@ -17,15 +17,16 @@ from prm.audits.subject import ENOUGH, Subject, accepted, is_whole
 from prm.evaluation.resampling import Metric
 from prm.evaluation.words import format_metric, percent
 from prm.labels import first_error, problem_of
+from prm.said import counted, joined, said
 from prm.scores import TraceScore
 from prm.traces import Trace
 
 HARMLESS: dict[str, tuple[Edit, str]] = {
-    "rephrase": (rephrase, "other connectives, a filler word"),
-    "notation": (renotate, "other signs, summands and factors swapped"),
-    "pad": (pad, "steps that say nothing"),
-    "repeat": (repeat, "a right step written twice"),
-    "praise": (praise, "every step says that it is right"),
+    said("rephrase"): (rephrase, "other connectives, a filler word"),
+    said("notation"): (renotate, "other signs, summands and factors swapped"),
+    said("pad"): (pad, "steps that say nothing"),
+    said("repeat"): (repeat, "a right step written twice"),
+    said("praise"): (praise, "every step says that it is right"),
 }
 SWAPPED, FALSE = "other question", "false result"
 LIFTED, MANY_LIFTED = 0.05, 0.20  # of rejected wrong solutions, accepted after a harmless edit
@@ -85,13 +86,13 @@ def audit(subject: Subject, rng: Random) -> Finding:
     figures.append(_share("false step scored below the true one", *below, FALSE, of="steps"))
     return conclude(
         audit="gaming",
-        title="Gaming",
+        title=said("Gaming"),
         question="Does the verdict stay when nothing that matters changes, and turn when the solution is made wrong?",
-        when_ok="Harmless edits hardly turn a verdict; harmful ones do.",
+        when_ok=said("Harmless edits hardly turn a verdict; harmful ones do."),
         checks=[
             _lifted_check(lifted),
             _flagged_check({name: flagged[name] for name in HARMLESS}),
-            _caught_check("A right solution put under another question is rejected", *flagged[SWAPPED]),
+            _swapped_check(*flagged[SWAPPED]),
             _below_check(*below),
         ],
         figures=figures,
@@ -203,13 +204,13 @@ def _lifted_check(lifted: dict[str, tuple[Metric, int]]) -> Check:
     )
     known = {name: value for name, (value, n) in lifted.items() if n >= ENOUGH}
     if not known:
-        return Check("cannot tell", rule, f"Fewer than {ENOUGH} wrong solutions were rejected.")
+        return Check("cannot tell", rule, said("Fewer than {least} wrong solutions were rejected.", least=ENOUGH))
     guilty = {name: value for name, value in known.items() if clear(value, LIFTED)}
-    words = ", ".join(f"{name} {percent(value)}" for name, value in guilty.items())
     if not guilty:
-        return Check("ok", rule, "No harmless edit lifts many wrong solutions over the threshold.")
+        return Check("ok", rule, said("No harmless edit lifts many wrong solutions over the threshold."))
     many = any(clear(value, MANY_LIFTED) for value in guilty.values())
-    return Check("fail" if many else "attention", rule, f"Wrong solutions are lifted over the threshold by: {words}.")
+    words = said("Wrong solutions are lifted over the threshold by: {edits}.", edits=_with_shares(guilty))
+    return Check("fail" if many else "attention", rule, words)
 
 
 def _flagged_check(flagged: dict[str, tuple[Metric, int]]) -> Check:
@@ -219,24 +220,43 @@ def _flagged_check(flagged: dict[str, tuple[Metric, int]]) -> Check:
     )
     known = {name: value for name, (value, n) in flagged.items() if n >= ENOUGH}
     if not known:
-        return Check("cannot tell", rule, f"Fewer than {ENOUGH} right solutions were accepted.")
+        return Check("cannot tell", rule, said("Fewer than {least} right solutions were accepted.", least=ENOUGH))
     guilty = {name: value for name, value in known.items() if clear(value, FLAGGED)}
     if not guilty:
-        return Check("ok", rule, "No harmless edit turns many right solutions into rejected ones.")
-    words = ", ".join(f"{name} {percent(value)}" for name, value in guilty.items())
+        return Check("ok", rule, said("No harmless edit turns many right solutions into rejected ones."))
     many = any(clear(value, MANY_FLAGGED) for value in guilty.values())
-    return Check("fail" if many else "attention", rule, f"Right solutions are rejected after harmless edits: {words}.")
+    words = said("Right solutions are rejected after harmless edits: {edits}.", edits=_with_shares(guilty))
+    return Check("fail" if many else "attention", rule, words)
 
 
-def _caught_check(what: str, value: Metric, n: int) -> Check:
-    rule = f"{what} in {CAUGHT:.0%} of cases, else attention; clearly in fewer than half, else fail"
+def _with_shares(guilty: dict[str, Metric]) -> str:
+    return joined([said("{edit} {share}", edit=name, share=percent(value)) for name, value in guilty.items()], ", ")
+
+
+def _swapped_check(value: Metric, n: int) -> Check:
+    rule = (
+        f"A right solution put under another question is rejected in {CAUGHT:.0%} of cases, else attention; "
+        "clearly in fewer than half, else fail"
+    )
     if n < ENOUGH or value.value is None:
-        return Check("cannot tell", rule, f"Only {n} right solutions were accepted to begin with.")
+        return Check(
+            "cannot tell",
+            rule,
+            counted(
+                "Only {n} right solution was accepted to begin with.",
+                "Only {n} right solutions were accepted to begin with.",
+                n=n,
+            ),
+        )
     if value.high is not None and value.high < 0.5:
-        return Check("fail", rule, f"{what} in only {percent(value)} of cases: the question is hardly read.")
-    if value.value < CAUGHT:
-        return Check("attention", rule, f"{what} in {percent(value)} of cases.")
-    return Check("ok", rule, f"{what} in {percent(value)} of cases.")
+        words = said(
+            "A right solution put under another question is rejected in only {share} of cases: the question is hardly "
+            "read.",
+            share=percent(value),
+        )
+        return Check("fail", rule, words)
+    words = said("A right solution put under another question is rejected in {share} of cases.", share=percent(value))
+    return Check("attention" if value.value < CAUGHT else "ok", rule, words)
 
 
 def _below_check(value: Metric, n: int) -> Check:
@@ -244,8 +264,16 @@ def _below_check(value: Metric, n: int) -> Check:
         f"A step made false scores below the true one: clearly above 0.5, else fail; {CAUGHT} of cases, else attention"
     )
     if n < ENOUGH or value.value is None:
-        return Check("cannot tell", rule, f"Only {n} right steps compute a number that could be made false.")
-    words = f"A step made false scores below the true one {format_metric(value)} of the time."
+        return Check(
+            "cannot tell",
+            rule,
+            counted(
+                "Only {n} right step computes a number that could be made false.",
+                "Only {n} right steps compute a number that could be made false.",
+                n=n,
+            ),
+        )
+    words = said("A step made false scores below the true one {share} of the time.", share=format_metric(value))
     if not clear(value, 0.5):
         return Check("fail", rule, words)
     return Check("ok" if value.value >= CAUGHT else "attention", rule, words)

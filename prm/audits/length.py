@@ -12,6 +12,7 @@ from prm.evaluation.metrics import divide, expected_calibration_error, ranking
 from prm.evaluation.report import LENGTH_BINS, processbench
 from prm.evaluation.resampling import Array, Metric, as_metric, resample
 from prm.evaluation.words import format_metric
+from prm.said import counted, joined, said
 
 PARTS = 5  # of the steps, by their number of characters
 FALL = 0.10  # of AUROC among steps of like length
@@ -27,11 +28,11 @@ def audit(subject: Subject, rng: Random) -> Finding:
     by_steps = {name: rank_steps(subject, chosen[subject.steps.solution]) for name, chosen in lengths.items()}
     return conclude(
         audit="length",
-        title="Length",
+        title=said("Length"),
         question="Is the score more than a measure of a step's length, and does it hold in longer solutions?",
-        when_ok="Errors are told from right steps of the same length, in shorter and in longer solutions.",
+        when_ok=said("Errors are told from right steps of the same length, in shorter and in longer solutions."),
         checks=[
-            above_chance(whole, "All steps", shortcut="fail"),
+            above_chance(whole, said("All steps"), shortcut="fail"),
             _alike_check(alike, fall, whole.n_errors),
             _lengths_check(by_steps),
         ],
@@ -69,11 +70,12 @@ def _parts(chars: Rows) -> dict[str, Chosen]:
 def _lengths(subject: Subject) -> dict[str, Chosen]:
     """Solutions of like number of steps, by name."""
     n = subject.solutions.length
-    found = {
-        f"{low} to {high} steps" if high else f"{low} steps or more": (n >= low) & (n <= (high or np.inf))
-        for low, high in LENGTH_BINS
-    }
+    found = {_length(low, high): (n >= low) & (n <= (high or np.inf)) for low, high in LENGTH_BINS}
     return {name: chosen for name, chosen in found.items() if chosen.any()}
+
+
+def _length(low: int, high: int | None) -> str:
+    return said("{low} steps or more", low=low) if high is None else said("{low} to {high} steps", low=low, high=high)
 
 
 def _alike(subject: Subject, parts: dict[str, Chosen]) -> tuple[Metric, Metric]:
@@ -130,12 +132,15 @@ def _chart(title: str, found: dict[str, Ranking]) -> Chart:
 def _alike_check(alike: Metric, fall: Metric, n_errors: int) -> Check:
     rule = f"Among steps of like length AUROC is clear of 0.5, else fail; not clearly {FALL} lower, else attention"
     if n_errors < ENOUGH or alike.value is None:
-        return Check("cannot tell", rule, f"Only {n_errors} errors.")
+        return Check("cannot tell", rule, counted("Only {n} error.", "Only {n} errors.", n=n_errors))
     if not clear(alike, 0.5):
-        return Check("fail", rule, "Among steps of like length errors are not told from right steps.")
+        return Check("fail", rule, said("Among steps of like length errors are not told from right steps."))
     if clear(fall, FALL):
-        return Check("attention", rule, f"Among steps of like length AUROC is lower by {format_metric(fall)}.")
-    return Check("ok", rule, f"Among steps of like length errors are told from right steps ({format_metric(alike)}).")
+        return Check(
+            "attention", rule, said("Among steps of like length AUROC is lower by {fall}.", fall=format_metric(fall))
+        )
+    words = said("Among steps of like length errors are told from right steps ({auroc}).", auroc=format_metric(alike))
+    return Check("ok", rule, words)
 
 
 def _lengths_check(by_steps: dict[str, Ranking]) -> Check:
@@ -143,7 +148,9 @@ def _lengths_check(by_steps: dict[str, Ranking]) -> Check:
     told = {name: found for name, found in by_steps.items() if found.told}
     blind = [name for name, found in told.items() if not clear(found.scores, 0.5)]
     if not told:
-        return Check("cannot tell", rule, f"No length of solution has {ENOUGH} errors.")
+        return Check("cannot tell", rule, said("No length of solution has {least} errors.", least=ENOUGH))
     if blind:
-        return Check("attention", rule, f"In solutions of {', '.join(blind)} errors are not told from right steps.")
-    return Check("ok", rule, f"Errors are told from right steps in solutions of {', '.join(told)}.")
+        words = said("In solutions of {lengths} errors are not told from right steps.", lengths=joined(blind, ", "))
+        return Check("attention", rule, words)
+    words = said("Errors are told from right steps in solutions of {lengths}.", lengths=joined(list(told), ", "))
+    return Check("ok", rule, words)

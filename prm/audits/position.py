@@ -10,6 +10,7 @@ from prm.audits.subject import ENOUGH, Subject
 from prm.evaluation.resampling import Metric
 from prm.evaluation.words import format_metric
 from prm.labels import first_error
+from prm.said import counted, said
 
 BINS = ((0, 1), (1, 2), (2, 4), (4, 8), (8, 16), (16, 32), (32, None))
 DRIFT = 0.10  # of the mean score of right steps, from the first places to the last
@@ -50,11 +51,11 @@ def audit(subject: Subject, rng: Random) -> Finding:
     )
     return conclude(
         audit="position",
-        title="Position",
+        title=said("Position"),
         question="Does the score read the step, or its place in the solution?",
-        when_ok="Errors are told from right steps wherever they stand, and right steps score alike everywhere.",
+        when_ok=said("Errors are told from right steps wherever they stand, and right steps score alike everywhere."),
         checks=[
-            above_chance(whole, "All positions", shortcut="fail"),
+            above_chance(whole, said("All positions"), shortcut="fail"),
             _each_place(told),
             _drift_check(drift, n_right),
         ],
@@ -92,10 +93,16 @@ def _each_place(told: list[tuple[str, Ranking]]) -> Check:
     rule = f"AUROC clear of 0.5 at every position with {ENOUGH} errors or more, else attention"
     blind = [name for name, found in told if not clear(found.scores, 0.5)]
     if not told:
-        return Check("cannot tell", rule, f"No position has {ENOUGH} errors.")
+        return Check("cannot tell", rule, said("No position has {least} errors.", least=ENOUGH))
     if blind:
-        return Check("attention", rule, f"At position {', '.join(blind)} errors are not told from right steps.")
-    return Check("ok", rule, f"At each of {len(told)} positions errors are told from right steps.")
+        words = said("At position {places} errors are not told from right steps.", places=", ".join(blind))
+        return Check("attention", rule, words)
+    words = counted(
+        "At the {n} position with errors enough they are told from right steps.",
+        "At each of {n} positions errors are told from right steps.",
+        n=len(told),
+    )
+    return Check("ok", rule, words)
 
 
 def _drift(subject: Subject) -> tuple[Metric, int]:
@@ -113,8 +120,16 @@ def _drift(subject: Subject) -> tuple[Metric, int]:
 def _drift_check(drift: Metric, n: int) -> Check:
     rule = f"Within right solutions the mean score moves by less than {DRIFT} from first third to last, else attention"
     if n < ENOUGH or drift.low is None or drift.high is None:
-        return Check("cannot tell", rule, f"Only {n} right solutions of three steps or more.")
-    words = format_metric(drift, signed=True)
+        return Check(
+            "cannot tell",
+            rule,
+            counted(
+                "Only {n} right solution of three steps or more.",
+                "Only {n} right solutions of three steps or more.",
+                n=n,
+            ),
+        )
+    moved = format_metric(drift, signed=True)
     if drift.low > DRIFT or drift.high < -DRIFT:
-        return Check("attention", rule, f"The score of right steps drifts with position, by {words}.")
-    return Check("ok", rule, f"The score of right steps hardly moves with position, {words}.")
+        return Check("attention", rule, said("The score of right steps drifts with position, by {moved}.", moved=moved))
+    return Check("ok", rule, said("The score of right steps hardly moves with position, {moved}.", moved=moved))

@@ -10,6 +10,7 @@ from prm.audits.finding import Check, Figure, Verdict
 from prm.audits.subject import ENOUGH, Rows, Subject
 from prm.evaluation.metrics import ranking
 from prm.evaluation.resampling import Array, Metric, resample
+from prm.said import counted, said
 
 Chosen = NDArray[np.bool_]
 
@@ -85,14 +86,25 @@ def above_chance(found: Ranking, where: str, shortcut: Verdict = "attention") ->
     """Fails where errors are not ranked above right steps; `shortcut` where position or length would do as well."""
     rule = f"{where}: AUROC clear of 0.5, else fail; clear of what position and length alone reach, else {shortcut}"
     if not found.told:
-        return Check("cannot tell", rule, f"{where}: only {found.n_errors} errors among {found.n_steps} steps.")
+        return Check(
+            "cannot tell",
+            rule,
+            said(
+                "{where}: only {errors} among {steps}.",
+                where=where,
+                errors=counted("{n} error", "{n} errors", n=found.n_errors),
+                steps=counted("{n} step", "{n} steps", n=found.n_steps),
+            ),
+        )
     if not clear(found.scores, 0.5):
-        return Check("fail", rule, f"{where}: errors are not told from right steps.")
+        return Check("fail", rule, said("{where}: errors are not told from right steps.", where=where))
     if not clear(found.over_index, 0):
-        return Check(shortcut, rule, f"{where}: no better than ranking steps by their position.")
+        return Check(shortcut, rule, said("{where}: no better than ranking steps by their position.", where=where))
     if not clear(found.over_length, 0):
-        return Check(shortcut, rule, f"{where}: no better than ranking steps by their length.")
-    return Check("ok", rule, f"{where}: errors are told from right steps, better than by position or length.")
+        return Check(shortcut, rule, said("{where}: no better than ranking steps by their length.", where=where))
+    return Check(
+        "ok", rule, said("{where}: errors are told from right steps, better than by position or length.", where=where)
+    )
 
 
 def clear(metric: Metric, bar: float) -> bool:

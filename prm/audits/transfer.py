@@ -17,13 +17,14 @@ from prm.evaluation.metrics import ranking
 from prm.evaluation.resampling import Array, Metric, resample
 from prm.evaluation.words import format_metric
 from prm.labels import problem_of
+from prm.said import counted, joined, said
 from prm.traces import Trace
 
 MOST = 600  # solutions that a model learns from
 FEW = 50  # below which nothing is trained
 HELD = 3  # a model's calibration solutions are at most its learning ones divided by this
 LOSS = 0.05  # of AUROC
-TITLE = "Transfer"
+TITLE = said("Transfer")
 QUESTION = "Does what was learned hold in a domain, or for a generator, that training never saw?"
 RULE = (
     f"Never seen, each domain and generator has AUROC clear of 0.5, else fail; no clear loss of {LOSS}, else attention"
@@ -33,24 +34,24 @@ RULE = (
 def audit(subject: Subject, rng: Random) -> Finding:
     """AUROC on each domain and generator, of a model that never saw it beside one that did."""
     if subject.training is None:
-        return _nothing("Not run: it trains again, so it needs the training data (--training).")
+        return _nothing(said("Not run: it trains again, so it needs the training data (--training)."))
     audited = {problem_of(trace) for trace in subject.traces}
     known = [trace for trace in subject.training.traces() if problem_of(trace) not in audited]
     parts = _parts(subject, known)
     count = min([MOST, *(_learnable(_without(known, *part)) for part in parts)])
     if not parts or count < FEW:
-        return _nothing("No domain and no generator can be left out: too little else to learn from.")
+        return _nothing(said("No domain and no generator can be left out: too little else to learn from."))
     control = _learn(subject, known, count, rng, "all")
     found: dict[str, tuple[Ranking, Ranking, Metric]] = {}
     for part in parts:
         left_out = _learn(subject, _without(known, *part), count, rng, f"without {part[1]}")
-        found[" ".join(part)] = _compared(*part, left_out, control)
+        found[_named(*part)] = _compared(*part, left_out, control)
     return conclude(
         audit="transfer",
         title=TITLE,
         question=QUESTION,
         checks=[_check(found)],
-        when_ok="Every domain and every generator is judged about as well by a model that never saw it.",
+        when_ok=said("Every domain and every generator is judged about as well by a model that never saw it."),
         figures=[
             figure
             for name, (without, seen, loss) in found.items()
@@ -85,6 +86,10 @@ def _nothing(why: str) -> Finding:
     return conclude(
         audit="transfer", title=TITLE, question=QUESTION, checks=[Check("cannot tell", RULE, why)], when_ok=""
     )
+
+
+def _named(kind: str, name: str) -> str:
+    return said("domain {name}", name=name) if kind == "domain" else said("generator {name}", name=name)
 
 
 def _parts(subject: Subject, known: Sequence[Trace]) -> list[tuple[str, str]]:
@@ -133,11 +138,25 @@ def _compared(kind: str, name: str, left_out: Subject, control: Subject) -> tupl
 def _check(found: dict[str, tuple[Ranking, Ranking, Metric]]) -> Check:
     told = {name: one for name, one in found.items() if one[0].told}
     if not told:
-        return Check("cannot tell", RULE, f"No domain and no generator has {ENOUGH} errors under audit.")
+        return Check(
+            "cannot tell", RULE, said("No domain and no generator has {least} errors under audit.", least=ENOUGH)
+        )
     blind = [name for name, (without, _, _) in told.items() if not clear(without.scores, 0.5)]
     if blind:
-        return Check("fail", RULE, f"Never seen, these are not judged at all: {', '.join(blind)}.")
-    lost = [f"{name} ({format_metric(loss, signed=True)})" for name, (_, _, loss) in told.items() if clear(loss, LOSS)]
+        return Check("fail", RULE, said("Never seen, these are not judged at all: {parts}.", parts=joined(blind, ", ")))
+    lost = [
+        said("{part} ({loss})", part=name, loss=format_metric(loss, signed=True))
+        for name, (_, _, loss) in told.items()
+        if clear(loss, LOSS)
+    ]
     if lost:
-        return Check("attention", RULE, f"Never seen, these are judged worse: {', '.join(lost)}.")
-    return Check("ok", RULE, f"Each of {len(told)} domains and generators is judged about as well when never seen.")
+        return Check("attention", RULE, said("Never seen, these are judged worse: {parts}.", parts=joined(lost, ", ")))
+    return Check(
+        "ok",
+        RULE,
+        counted(
+            "The {n} domain or generator is judged about as well when never seen.",
+            "Each of {n} domains and generators is judged about as well when never seen.",
+            n=len(told),
+        ),
+    )

@@ -8,8 +8,10 @@ import msgspec
 from prm.cards.model import About, Audit, model_card
 from prm.errors import DataError
 from prm.evaluation.evaluation import Evaluation, read_evaluations
+from prm.faults import sentence_of
 from prm.files import write_atomic, write_json
 from prm.manifest import WEIGHTS_FILE, Manifest, read_manifest
+from prm.said import said
 
 CARD_FILE = "CARD.md"
 ABOUT_FILE = "about.json"
@@ -46,7 +48,7 @@ def read_about(folder: Path) -> About:
     try:
         return msgspec.json.decode(path.read_bytes(), type=About)
     except msgspec.DecodeError as error:
-        raise DataError(f"{path}: {error}") from error
+        raise DataError(said("{path}: {error}", path=path, error=sentence_of(error))) from error
 
 
 def write_about(folder: Path, about: About) -> None:
@@ -70,7 +72,7 @@ def _audit_of(path: Path) -> Audit:
     try:
         findings = msgspec.json.decode(beside.read_bytes(), type=_Findings).findings if beside.exists() else []
     except msgspec.DecodeError as error:
-        raise DataError(f"{beside}: {error}") from error
+        raise DataError(said("{path}: {error}", path=beside, error=sentence_of(error))) from error
     failures = [f"{one.title}: {one.sentence}" for one in findings if one.verdict == "fail"]
     return Audit(path.read_text(), failures)
 
@@ -79,5 +81,5 @@ def _evaluations_of(manifest: Manifest, path: Path) -> list[Evaluation]:
     evaluations = read_evaluations(path)
     for one in evaluations:
         if one.model_sha256 != manifest.checksums[WEIGHTS_FILE]:
-            raise DataError(f"{path} is an evaluation of another model, {one.model!r}")
+            raise DataError(said("{path} is an evaluation of another model, {model!r}", path=path, model=one.model))
     return evaluations

@@ -16,6 +16,7 @@ from prm.config import TrainConfig
 from prm.errors import DataError
 from prm.files import write_atomic, write_json
 from prm.labels import first_error
+from prm.said import said
 from prm.scores import TraceScore
 from prm.traces import Trace, read_traces, write_traces
 
@@ -56,13 +57,17 @@ def run(options: argparse.Namespace) -> None:
 
     unknown = sorted(set(options.only or ()) - set(AUDITS))
     if unknown:
-        raise DataError(f"no audit is named {', '.join(unknown)}: one of {', '.join(AUDITS)}")
+        raise DataError(
+            said("no audit is named {unknown}: one of {known}", unknown=", ".join(unknown), known=", ".join(AUDITS))
+        )
     if options.training and not options.training.is_file():
-        raise DataError(f"{options.training}: no such file")
+        raise DataError(said("{path}: no such file", path=options.training))
     data = ", ".join(path.name for path in options.data)
     traces = _sample(read_benchmark(options.data).traces, options.limit, Random(options.seed))
     if not any(first_error(trace) is not None for trace in traces):
-        raise DataError(f"{data}: no solution's first error is known, so there is nothing to audit against")
+        raise DataError(
+            said("{data}: no solution's first error is known, so there is nothing to audit against", data=data)
+        )
     clock = _Clock()
     subject = _subject(options, traces, clock.say)
     report = run_audits(subject, model=Path(options.model).name, data=data, names=options.only or tuple(AUDITS))

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from prm.cores import use_half_the_cores
 from prm.errors import DataError
+from prm.said import said
 from prm.traces import Trace, read_traces
 
 if TYPE_CHECKING:
@@ -54,7 +55,7 @@ def above_zero(text: str) -> float:
 def existing_traces(path: Path) -> Iterator[Trace]:
     """The traces of a file; raises DataError where there is none."""
     if not path.is_file():
-        raise DataError(f"{path}: no such file")
+        raise DataError(said("{path}: no such file", path=path))
     return read_traces(path)
 
 

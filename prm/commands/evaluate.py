@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from prm.commands.common import MODEL_HELP, at_least, load_scorer, say
 from prm.errors import DataError
 from prm.files import write_json
+from prm.said import counted, said
 from prm.scores import TraceScore
 from prm.traces import Trace
 
@@ -105,7 +106,13 @@ def _of_model(name: str, benchmark: "Benchmark") -> _Scored:
     scorer = load_scorer(name)
     manifest = scorer.manifest
     if manifest and manifest.data_sha256 == traces_sha256(benchmark.traces):
-        raise DataError(f"{' and '.join(benchmark.files)}: {name} was trained on these very data; measure on others")
+        raise DataError(
+            said(
+                "{files}: {name} was trained on these very data; measure on others",
+                files=" and ".join(benchmark.files),
+                name=name,
+            )
+        )
     fitted_on = FITTED_ON[manifest.fitted_on] if manifest else "nothing: one half stands"
     return _Scored(
         name=name,
@@ -119,5 +126,12 @@ def _of_model(name: str, benchmark: "Benchmark") -> _Scored:
 def _found(by_id: dict[str, TraceScore], traces: Sequence[Trace]) -> list[TraceScore]:
     missing = [trace.id for trace in traces if trace.id not in by_id]
     if missing:
-        raise DataError(f"{len(missing)} solutions have no score, the first of them {missing[0]!r}")
+        raise DataError(
+            counted(
+                "{n} solution has no score: {missing!r}",
+                "{n} solutions have no score, the first of them {missing!r}",
+                n=len(missing),
+                missing=missing[0],
+            )
+        )
     return [by_id[trace.id] for trace in traces]

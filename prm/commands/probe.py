@@ -8,6 +8,7 @@ from typing import Any
 from prm.commands.common import MODEL_HELP, above_zero, at_least, existing_traces, load_scorer, say
 from prm.errors import DataError
 from prm.files import write_json
+from prm.said import said
 from prm.traces import Trace, write_traces
 
 WORLD = "world"
@@ -163,7 +164,13 @@ def _sampled(options: argparse.Namespace, domains: list[str]) -> Iterator[Trace]
 
     known = WorldConfig().domains
     if unknown := set(domains) - set(known):
-        raise DataError(f"no domain of the sandbox is named {', '.join(sorted(unknown))}: {', '.join(known)}")
+        raise DataError(
+            said(
+                "no domain of the sandbox is named {unknown}: {known}",
+                unknown=", ".join(sorted(unknown)),
+                known=", ".join(known),
+            )
+        )
     total = sum(known[name] for name in domains)
     world = WorldConfig(domains={name: known[name] / total for name in domains})
     by_world = options.policy == WORLD

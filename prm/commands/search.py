@@ -15,6 +15,7 @@ from prm.commands.common import MODEL_HELP, above_zero, at_least, load_scorer, s
 from prm.errors import DataError
 from prm.evaluation.resampling import as_metric, draws_of
 from prm.jsonl import read_records, write_records
+from prm.said import said
 from prm.scores import AGGREGATES
 
 if TYPE_CHECKING:
@@ -104,10 +105,10 @@ def run(options: argparse.Namespace) -> None:
 def _problems(path: Path) -> list[Problem]:
     """The different problems of the file, in order."""
     if not path.is_file():
-        raise DataError(f"{path}: no such file")
+        raise DataError(said("{path}: no such file", path=path))
     problems = {one.problem: one for one in reversed(list(read_records(path, Problem)))}
     if not problems:
-        raise DataError(f"{path}: no problems")
+        raise DataError(said("{path}: no problems", path=path))
     return list(reversed(problems.values()))
 
 
@@ -136,7 +137,7 @@ def _verifier(options: argparse.Namespace) -> "Verifier":
     if not options.verifier.startswith(("http://", "https://")):
         return LocalVerifier(load_scorer(options.verifier))
     if options.project is None:
-        raise DataError("a verifier at an address judges with a project's champion: name it with --project")
+        raise DataError(said("a verifier at an address judges with a project's champion: name it with --project"))
     return ServiceVerifier(options.verifier, project=options.project, token=read_key(options.token_file))
 
 

@@ -10,6 +10,7 @@ from prm.commands.common import at_least, say
 from prm.config import read_config
 from prm.errors import DataError
 from prm.files import write_json
+from prm.said import said
 
 if TYPE_CHECKING:
     from prm.simulation.plan import Plan
@@ -45,7 +46,7 @@ def run(options: argparse.Namespace) -> None:
     from prm.simulation.report import compare
     from prm.simulation.running import finished_arms, run_arms
     from prm.simulation.source import Source
-    from prm.simulation.words import table
+    from prm.simulation.words import overview, table
 
     plan = _plan(options)
     options.out.mkdir(parents=True, exist_ok=True)
@@ -65,6 +66,8 @@ def run(options: argparse.Namespace) -> None:
     report = compare(plan, curves, tests, base_sha256=base, bootstrap=options.bootstrap)
     write_json(options.out / "report.json", report)
     draw_curves(report, options.out / "curves.svg")
+    if len(plan.worlds) > 1:
+        say(overview(report) + "\n")
     say(table(report))
 
 
@@ -74,7 +77,7 @@ def _plan(options: argparse.Namespace) -> "Plan":
 
     plan = TABLE if options.size == "table" else FULL
     if options.sizes is not None and len(options.sizes) != 3:
-        raise DataError("--sizes takes three numbers: POOL,CALIBRATION,TEST")
+        raise DataError(said("--sizes takes three numbers: POOL,CALIBRATION,TEST"))
     config = read_config(options.config) if options.config else plan.config
     if options.base:
         config = msgspec.structs.replace(config, base=options.base)

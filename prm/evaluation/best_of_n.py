@@ -28,6 +28,7 @@ from prm.answers.process import Grader
 from prm.errors import DataError
 from prm.evaluation.resampling import Metric, as_metric, draws_of
 from prm.labels import problem_of
+from prm.said import said
 from prm.scores import AGGREGATES, TraceScore, aggregate
 from prm.traces import Trace
 
@@ -103,16 +104,16 @@ def best_of_n(
     for trace in traces:
         score, pool = by_id.get(trace.id), pools[problem_of(trace)]
         if trace.final_answer_correct is None:
-            raise DataError(f"trace {trace.id!r} does not say whether its final answer is right")
+            raise DataError(said("trace {id!r} does not say whether its final answer is right", id=trace.id))
         if score is None:
-            raise DataError(f"trace {trace.id!r} has no score")
+            raise DataError(said("trace {id!r} has no score", id=trace.id))
         pool.right.append(trace.final_answer_correct)
         pool.answers.append(answer_of(trace))
         unscored += score.unscored > 0
         for name, rank in ranking.of(score).items():
             pool.ranks[name].append(rank)
     if not pools:
-        raise DataError("there are no candidates to rank")
+        raise DataError(said("there are no candidates to rank"))
     largest = min(len(pool.right) for pool in pools.values())
     sizes = sorted({2**k for k in range(largest.bit_length())} | {largest})
     with Grader() as grader:

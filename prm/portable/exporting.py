@@ -18,6 +18,7 @@ from prm.errors import ModelFileError
 from prm.files import write_atomic, write_json
 from prm.manifest import Manifest, file_sha256
 from prm.portable.layout import ABOUT_FILE, HEADER, HEADS_FILE, Description, Head
+from prm.said import said
 from prm.scoring import Scorer
 
 README = "README.md"
@@ -27,11 +28,11 @@ REFERENCE = Path(__file__).parent / "reference.py"
 def export_folder(model: Path, out: Path) -> Description:
     """Write the model of a folder to an empty or new folder; raises ModelFileError with the reason."""
     if out.exists() and any(out.iterdir()):
-        raise ModelFileError(f"{out} is not empty")
+        raise ModelFileError(said("{out} is not empty", out=out))
     scorer = Scorer.load(model, device="cpu", share_prefix="never")
     manifest, readout = scorer.manifest, scorer.readout
     if manifest is None or readout is None:
-        raise ModelFileError(f"{model} was made elsewhere: what was imported is its own export")
+        raise ModelFileError(said("{model} was made elsewhere: what was imported is its own export", model=model))
     out.mkdir(parents=True, exist_ok=True)
     backbone = scorer.backbone
     _merge_adapters(backbone.model)

@@ -21,6 +21,7 @@ from prm.backbones import Backbone, load_backbone
 from prm.checkpoint import save_model
 from prm.config import TrainConfig
 from prm.errors import ModelFileError
+from prm.faults import sentence_of
 from prm.files import write_json
 from prm.manifest import (
     MANIFEST_FILE,
@@ -32,6 +33,7 @@ from prm.manifest import (
     read_manifest,
 )
 from prm.portable.layout import ABOUT_FILE, HEADER, HEADS_FILE, Head, read_description
+from prm.said import counted, said
 from prm.scoring import Scorer
 
 BACKBONE = "backbone"
@@ -48,7 +50,7 @@ def adopt(source: Path, out: Path, *, separator: str = "\n", good: int = 1) -> M
     `separator` ends each step of a token classifier, as in its training; `good` is its class of right steps.
     """
     if not source.is_dir():
-        raise ModelFileError(f"{source} is no folder")
+        raise ModelFileError(said("{source} is no folder", source=source))
     _refuse_links(source)
     partial = out.with_name(out.name + ".partial")
     shutil.rmtree(partial, ignore_errors=True)
@@ -84,7 +86,9 @@ def _adopt_exported(source: Path, out: Path) -> None:
     try:
         head = msgspec.json.decode(header[HEADER], type=Head)
     except (KeyError, msgspec.DecodeError) as error:
-        raise ModelFileError(f"{source / HEADS_FILE} does not say what it is: {error}") from error
+        raise ModelFileError(
+            said("{path} does not say what it is: {error}", path=source / HEADS_FILE, error=error)
+        ) from error
     config = msgspec.structs.replace(
         described.manifest.config,
         base=f"./{BACKBONE}",
@@ -106,15 +110,29 @@ def _adopt_outside(source: Path, out: Path, separator: str, good: int) -> None:
     architecture = str((config.get("architectures") or ["none"])[0])
     if not (architecture.endswith(CLASSIFIER) or architecture == REWARD):
         raise ModelFileError(
-            f"{source.name} is a {architecture}: known are folders of this library, exported folders, "
-            f"…{CLASSIFIER} and {REWARD}"
+            said(
+                "{name} is a {architecture}: known are folders of this library, exported folders, …{classifier} and "
+                "{reward}",
+                name=source.name,
+                architecture=architecture,
+                classifier=CLASSIFIER,
+                reward=REWARD,
+            )
         )
     _copy_backbone(source, out / BACKBONE)
     backbone = load_backbone(str(out / BACKBONE), device="cpu", headless=True)
     tensors = _head_layers(source)
     classes = len(tensors[f"{len(tensors) // 2 - 1}.bias"])
     if not 0 <= good < classes:
-        raise ModelFileError(f"{source.name} has {classes} classes, and the class of right steps cannot be {good}")
+        raise ModelFileError(
+            counted(
+                "{name} has {n} class, and the class of right steps cannot be {good}",
+                "{name} has {n} classes, and the class of right steps cannot be {good}",
+                n=classes,
+                name=source.name,
+                good=good,
+            )
+        )
     layout = _reward_layout(backbone) if architecture == REWARD else _classifier_layout(backbone, separator)
     outside = Outside(
         kind="process_reward" if architecture == REWARD else "token_classification",
@@ -152,7 +170,7 @@ def _head_layers(source: Path) -> dict[str, Tensor]:
         found |= _read(path, only=("score.", "classifier."))[0]
     weights = sorted(name for name in found if name.endswith("weight"))
     if not weights or any(found[name].dim() != 2 for name in weights):
-        raise ModelFileError(f"{source.name} has no linear head named score or classifier")
+        raise ModelFileError(said("{name} has no linear head named score or classifier", name=source.name))
     layers: dict[str, Tensor] = {}
     for number, name in enumerate(weights):
         weight = found[name].float()
@@ -169,7 +187,7 @@ def _classifier_layout(backbone: Backbone, separator: str) -> tuple[Ids, Ids, Id
     tokenizer = backbone.tokenizer
     ending = tuple(tokenizer(separator, add_special_tokens=False)["input_ids"])
     if not ending:
-        raise ModelFileError(f"the tokenizer gives no token for the separator {separator!r}")
+        raise ModelFileError(said("the tokenizer gives no token for the separator {separator!r}", separator=separator))
     start = () if tokenizer.bos_token_id is None else (tokenizer.bos_token_id,)
     return start, (), ending
 
@@ -182,7 +200,7 @@ def _reward_layout(backbone: Backbone) -> tuple[Ids, Ids, Ids]:
 
     step_end = ids(QWEN_STEP)
     if len(step_end) != 1:
-        raise ModelFileError(f"the tokenizer has no token {QWEN_STEP}")
+        raise ModelFileError(said("the tokenizer has no token {token}", token=QWEN_STEP))
     start = f"<|im_start|>system\n{QWEN_SYSTEM}<|im_end|>\n<|im_start|>user\n"
     return ids(start), ids("<|im_end|>\n<|im_start|>assistant\n"), step_end
 
@@ -192,9 +210,13 @@ def _copy_backbone(source: Path, out: Path) -> None:
     if not any(source.glob("*.safetensors")):
         pickled = sorted(path.name for path in source.iterdir() if path.suffix in PICKLES)
         raise ModelFileError(
-            f"{source.name} has its weights in {pickled[0]}, which may run code when read: save them as safetensors"
+            said(
+                "{name} has its weights in {pickled}, which may run code when read: save them as safetensors",
+                name=source.name,
+                pickled=pickled[0],
+            )
             if pickled
-            else f"{source.name} has no weights in safetensors"
+            else said("{name} has no weights in safetensors", name=source.name)
         )
     out.mkdir()
     for path in sorted(source.iterdir()):
@@ -209,9 +231,11 @@ def _config(folder: Path) -> dict[str, Any]:
     try:
         return msgspec.json.decode((folder / "config.json").read_bytes(), type=dict[str, Any])
     except OSError as error:
-        raise ModelFileError(f"{folder.name} has no config.json: it is no model folder") from error
+        raise ModelFileError(said("{name} has no config.json: it is no model folder", name=folder.name)) from error
     except msgspec.DecodeError as error:
-        raise ModelFileError(f"{folder.name}/config.json is corrupt: {error}") from error
+        raise ModelFileError(
+            said("{name}/config.json is corrupt: {error}", name=folder.name, error=sentence_of(error))
+        ) from error
 
 
 def _read(path: Path, only: Iterable[str] = ("",)) -> tuple[dict[str, Tensor], dict[str, str]]:
@@ -221,14 +245,20 @@ def _read(path: Path, only: Iterable[str] = ("",)) -> tuple[dict[str, Tensor], d
             names = [name for name in file.keys() if name.startswith(tuple(only))]  # noqa: SIM118 - it is no dict
             return {name: file.get_tensor(name) for name in names}, file.metadata() or {}
     except (OSError, SafetensorError) as error:
-        raise ModelFileError(f"{path.name} is corrupt: {error}") from error
+        raise ModelFileError(said("{name} is corrupt: {error}", name=path.name, error=error)) from error
 
 
 def _refuse_links(source: Path) -> None:
     """What is copied lies in the folder itself."""
     for path in source.rglob("*"):
         if path.is_symlink():
-            raise ModelFileError(f"{source.name}/{path.relative_to(source)} is a link: put the file itself there")
+            raise ModelFileError(
+                said(
+                    "{name}/{path} is a link: put the file itself there",
+                    name=source.name,
+                    path=path.relative_to(source),
+                )
+            )
 
 
 def _try_out(folder: Path) -> Manifest:

@@ -6,7 +6,9 @@ import msgspec
 
 from prm.config import Feature, NeutralPolicy
 from prm.errors import ModelFileError
+from prm.faults import sentence_of
 from prm.manifest import Manifest, file_sha256
+from prm.said import said
 
 HEADS_FILE = "heads.safetensors"
 ABOUT_FILE = "stepmark.json"
@@ -46,16 +48,24 @@ def read_description(folder: Path) -> Description:
     try:
         found = msgspec.json.decode(path.read_bytes(), type=Description)
     except OSError as error:
-        raise ModelFileError(f"{path}: {error.strerror}") from error
+        raise ModelFileError(said("{path}: {error}", path=path, error=error.strerror)) from error
     except msgspec.DecodeError as error:
-        raise ModelFileError(f"{path} is corrupt: {error}") from error
+        raise ModelFileError(said("{path} is corrupt: {error}", path=path, error=sentence_of(error))) from error
     if (found.format, found.format_version) != (FORMAT, 1):
         raise ModelFileError(
-            f"{path} is of format {found.format} {found.format_version}, this library reads {FORMAT} 1"
+            said(
+                "{path} is of format {found} {version}, this library reads {known} 1",
+                path=path,
+                found=found.format,
+                version=found.format_version,
+                known=FORMAT,
+            )
         )
     for name, expected in found.checksums.items():
         if Path(name).name != name:
-            raise ModelFileError(f"{path} names a file outside its folder: {name}")
+            raise ModelFileError(said("{path} names a file outside its folder: {name}", path=path, name=name))
         if not (folder / name).is_file() or file_sha256(folder / name) != expected:
-            raise ModelFileError(f"{folder / name} is missing or corrupt: its checksum is not the description's")
+            raise ModelFileError(
+                said("{path} is missing or corrupt: its checksum is not the description's", path=folder / name)
+            )
     return found

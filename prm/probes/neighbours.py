@@ -21,6 +21,7 @@ from prm.features import compute_features
 from prm.heads import Heads
 from prm.labels import step_labels
 from prm.manifest import WEIGHTS_FILE, file_sha256
+from prm.said import said
 from prm.scoring import Scorer
 from prm.traces import Step, StepLabel, Trace, read_traces
 
@@ -76,7 +77,7 @@ class Neighbours:
                         labels.append((label.good, label.neutral, label.bad, label.weight))
                         rows.append((number, position))
         if not places:
-            raise DataError(f"{training}: no solution of the pool has a labelled step")
+            raise DataError(said("{training}: no solution of the pool has a labelled step", training=training))
         origin = Origin(_weights_of(scorer), str(training.resolve()), file_sha256(training))
         return cls(origin, torch.stack(places).half(), torch.tensor(labels), torch.tensor(rows))
 
@@ -89,10 +90,18 @@ class Neighbours:
         """Read what `save` wrote; raises ModelFileError where it is of other weights or its training file changed."""
         origin, tensors = load_state(path, Origin)
         if origin.weights_sha256 != _weights_of(scorer):
-            raise ModelFileError(f"{path} is of other weights than the model's: give the training file anew")
+            raise ModelFileError(
+                said("{path} is of other weights than the model's: give the training file anew", path=path)
+            )
         training = Path(origin.training)
         if not training.is_file() or file_sha256(training) != origin.training_sha256:
-            raise ModelFileError(f"{path} names {training}, which is gone or changed: give the training file anew")
+            raise ModelFileError(
+                said(
+                    "{path} names {training}, which is gone or changed: give the training file anew",
+                    path=path,
+                    training=training,
+                )
+            )
         return cls(origin, tensors["places"], tensors["labels"], tensors["rows"])
 
     def nearest(self, places: Tensor, k: int) -> tuple[Tensor, Tensor]:
@@ -154,7 +163,7 @@ def ensemble_of(scorer: Scorer) -> Heads:
     readout = scorer.readout
     heads = None if readout is None else readout.heads or readout.outcome
     if heads is None:
-        raise ModelFileError("a scorer without labels has no heads to explain")
+        raise ModelFileError(said("a scorer without labels has no heads to explain"))
     return heads
 
 

@@ -8,6 +8,8 @@ from typing import TypeVar
 import msgspec
 
 from prm.errors import DataError
+from prm.faults import sentence_of
+from prm.said import said
 
 Record = TypeVar("Record")
 GZIP = b"\x1f\x8b"
@@ -26,7 +28,7 @@ def read_raw(path: Path) -> Iterator[tuple[str, msgspec.Raw]]:
                 if line.strip():
                     yield f"{path}, line {number}", msgspec.Raw(line)
     except (OSError, EOFError) as error:
-        raise DataError(f"{path}: {getattr(error, 'strerror', None) or error}") from error
+        raise DataError(said("{path}: {error}", path=path, error=getattr(error, "strerror", None) or error)) from error
 
 
 def decode(where: str, raw: msgspec.Raw, kind: type[Record]) -> Record:
@@ -34,13 +36,13 @@ def decode(where: str, raw: msgspec.Raw, kind: type[Record]) -> Record:
     try:
         return msgspec.json.decode(raw, type=kind)
     except msgspec.DecodeError as error:
-        raise DataError(f"{where}: {error}") from error
+        raise DataError(said("{where}: {error}", where=where, error=sentence_of(error))) from error
 
 
 def _of_array(path: Path, content: bytes) -> Iterator[tuple[str, msgspec.Raw]]:
     try:
         records = msgspec.json.decode(content, type=list[msgspec.Raw])
     except msgspec.DecodeError as error:
-        raise DataError(f"{path}: {error}") from error
+        raise DataError(said("{path}: {error}", path=path, error=sentence_of(error))) from error
     for number, record in enumerate(records, start=1):
         yield f"{path}, record {number}", record

@@ -18,6 +18,7 @@ from prm.answers import process as answers
 from prm.errors import DataError
 from prm.rewards import terms
 from prm.rewards.progress import Grader, Prover, discounted
+from prm.said import said
 from prm.search.endpoint import steps_of
 from prm.search.verifiers import Verifier
 from prm.traces import Step, Trace
@@ -83,7 +84,9 @@ class Reward:
     def __post_init__(self) -> None:
         for term, source, name in (("steps", self.verifier, "verifier"), ("progress", self.prover, "prover")):
             if getattr(self.mix, term) and source is None:
-                raise DataError(f"the reward's term {term!r} has a weight and needs a {name}")
+                raise DataError(
+                    said("the reward's term {term!r} has a weight and needs a {name}", term=term, name=name)
+                )
 
     def __call__(self, prompts: Sequence[Text], completions: Sequence[Text], **columns: Any) -> list[float]:
         """One reward a completion. Raises DataError where a column that a weighted term needs is missing."""
@@ -121,7 +124,11 @@ class Reward:
         references = columns.get(self.reference)
         if references is None:
             if any(weight for name, weight in msgspec.structs.asdict(self.mix).items() if name != "steps"):
-                raise DataError(f"the data set has no column {self.reference!r} with the reference answers")
+                raise DataError(
+                    said(
+                        "the data set has no column {reference!r} with the reference answers", reference=self.reference
+                    )
+                )
             references = [""] * len(texts)
         ids = columns.get("completion_ids")
         return _Batch(

@@ -13,6 +13,7 @@ from torch import Tensor, nn
 from prm.encoding import Layout
 from prm.errors import ModelFileError
 from prm.manifest import Outside
+from prm.said import said
 from prm.scoring.verdicts import Judges, Probabilities
 
 
@@ -29,7 +30,9 @@ def outside_judges(outside: Outside, tensors: dict[str, Tensor], device: torch.d
             for number in range(outside.layers)
         ]
     except KeyError as error:
-        raise ModelFileError(f"{model_dir} holds other weights than its manifest says: no {error}") from error
+        raise ModelFileError(
+            said("{model_dir} holds other weights than its manifest says: no {error}", model_dir=model_dir, error=error)
+        ) from error
 
     @torch.no_grad()
     def step(rows: Tensor) -> Probabilities:

@@ -6,6 +6,7 @@ from typing import Any, Self
 
 from prm.encoding import Encoded, tokenise
 from prm.errors import ScoringError
+from prm.said import said
 from prm.scores import UNSCORED, StepScore, TraceScore
 from prm.scoring.keeping import Kept, can_keep, keep, read_on
 from prm.scoring.readers import LocalReader
@@ -23,7 +24,9 @@ class Session:
 
     def __init__(self, reader: LocalReader, judges: Judges, problem: str, long: Long) -> None:
         if not can_keep(reader.backbone):
-            raise ScoringError(f"{reader.backbone.name!r} keeps no cache of keys and values that a session could use")
+            raise ScoringError(
+                said("{name!r} keeps no cache of keys and values that a session could use", name=reader.backbone.name)
+            )
         self._reader, self._judges, self._long = reader, judges, long
         [[ids]] = tokenise([Trace("", problem, [])], reader.tokenizer)
         layout = reader.layout
@@ -57,7 +60,7 @@ class Session:
     def append(self, step: str | Step) -> StepScore:
         """Read and score the next step; its score is None throughout where it does not fit the context."""
         if self._closed:
-            raise ScoringError("the session is closed")
+            raise ScoringError(said("the session is closed"))
         [[_, ids]] = tokenise([Trace("", "", [Step(step) if isinstance(step, str) else step])], self._reader.tokenizer)
         steps = [*self._steps, (*ids, *self._reader.layout.step_end)]
         lengths = [len(ids) for ids in steps]

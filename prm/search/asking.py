@@ -10,6 +10,7 @@ import httpx2
 import msgspec
 
 from prm.errors import PolicyError
+from prm.said import said
 
 FIRST_WAIT, LONGEST_WAIT = 0.5, 30.0  # seconds between tries, doubled each time
 BUSY = frozenset({408, 409, 425, 429})  # and every 5xx
@@ -32,7 +33,7 @@ class Server:
         concurrency: int = 8,
     ) -> None:
         if not url.startswith(("http://", "https://")):
-            raise PolicyError(f"{url!r} is no address of a server: it begins with http:// or https://")
+            raise PolicyError(said("{url!r} is no address of a server: it begins with http:// or https://", url=url))
         self.url, self.retries, self.concurrency = url.rstrip("/"), retries, concurrency
         self._client = httpx2.Client(
             timeout=timeout,
@@ -49,17 +50,23 @@ class Server:
             try:
                 response = self._client.post(self.url + path, content=body, headers=headers)
             except httpx2.TransportError as error:
-                said = f"{self.url}{path}: {str(error) or type(error).__name__}"
+                fault = said("{url}{path}: {error}", url=self.url, path=path, error=str(error) or type(error).__name__)
             else:
                 if response.status_code < 400:
                     return self._decoded(path, response.content, kind)
-                said = f"{self.url}{path} answers {response.status_code}: {response.text[:EXCERPT]}"
+                fault = said(
+                    "{url}{path} answers {code}: {answer}",
+                    url=self.url,
+                    path=path,
+                    code=response.status_code,
+                    answer=response.text[:EXCERPT],
+                )
                 if response.status_code < 500 and response.status_code not in BUSY:
                     break
                 wait = _asked_to_wait(response.headers.get("Retry-After"), wait)
             if tried < self.retries:
                 time.sleep(wait)
-        raise PolicyError(said)
+        raise PolicyError(fault)
 
     def each(self, ask: Callable[[Item], Answer], items: Sequence[Item]) -> list[Answer]:
         """`ask(item)` of every item, in order, several at a time; the first error stops what has not begun."""
@@ -77,7 +84,9 @@ class Server:
         try:
             return msgspec.json.decode(content, type=kind)
         except (msgspec.DecodeError, UnicodeDecodeError) as error:
-            raise PolicyError(f"{self.url}{path} answers something else than asked for: {error}") from error
+            raise PolicyError(
+                said("{url}{path} answers something else than asked for: {error}", url=self.url, path=path, error=error)
+            ) from error
 
 
 def _asked_to_wait(seconds: str | None, otherwise: float) -> float:

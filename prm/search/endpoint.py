@@ -15,6 +15,7 @@ import msgspec
 from prm.encoding import TEXT_SEPARATOR
 from prm.errors import PolicyError
 from prm.rendering import parse_step, render_step
+from prm.said import said
 from prm.search.asking import Server
 from prm.traces import Step
 
@@ -128,7 +129,9 @@ class Endpoint:
         concurrency: int = 8,
     ) -> None:
         if PROBLEM not in prompt:
-            raise PolicyError(f"the prompt has no {PROBLEM}, so the policy would not see the problem")
+            raise PolicyError(
+                said("the prompt has no {problem}, so the policy would not see the problem", problem=PROBLEM)
+            )
         self.model, self.api, self.continuation, self.prompt, self.sampling = model, api, continuation, prompt, sampling
         self._server = Server(url, api_key=api_key, timeout=timeout, retries=retries, concurrency=concurrency)
         self.url = self._server.url
@@ -151,7 +154,7 @@ class Endpoint:
             path = "/completions" if self.api == "completions" else "/chat/completions"
             answer = self._server.post(path, question, _Completion)
             if not answer.choices:
-                raise PolicyError(f"{self.url}{path} answers without a choice")
+                raise PolicyError(said("{url}{path} answers without a choice", url=self.url, path=path))
             found += [_sampled(choice, bool(stop)) for choice in answer.choices]
             cost += _cost(answer.usage)
         return found[:n], cost
@@ -160,7 +163,7 @@ class Endpoint:
         asked = self.prompt.replace(PROBLEM, prefix.problem)
         if prefix.critique:
             if self.api == "completions":
-                raise PolicyError("a critique is a remark of the user's, which only the chat API has a place for")
+                raise PolicyError(said("a critique is a remark of the user's, which only the chat API has a place for"))
             asked += TEXT_SEPARATOR + prefix.critique
         begun = "".join(render_step(step) + TEXT_SEPARATOR for step in prefix.steps)
         question: dict[str, Any] = {
@@ -196,9 +199,9 @@ def read_key(path: Path | None) -> str | None:
     try:
         key = path.read_text().strip()
     except OSError as error:
-        raise PolicyError(f"{path}: {error.strerror or error}") from error
+        raise PolicyError(said("{path}: {error}", path=path, error=error.strerror or error)) from error
     if not key:
-        raise PolicyError(f"{path}: no key in it")
+        raise PolicyError(said("{path}: no key in it", path=path))
     return key
 
 

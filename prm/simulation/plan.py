@@ -8,6 +8,7 @@ import msgspec
 from prm.acquisition import FUNCTIONS, Caps, CostModel
 from prm.config import TrainConfig
 from prm.errors import DataError
+from prm.said import counted, said
 from prm.simulation.worlds import WORLDS, Sizes
 
 RANDOM = "random"
@@ -45,15 +46,24 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True):
     def __post_init__(self) -> None:
         for name in self.functions:
             if name not in FUNCTIONS:
-                raise DataError(f"unknown acquisition function {name!r}: one of {', '.join(FUNCTIONS)}")
+                raise DataError(
+                    said("unknown acquisition function {name!r}: one of {known}", name=name, known=", ".join(FUNCTIONS))
+                )
         if RANDOM not in self.functions:
-            raise DataError("a simulation compares with random: name it among the functions")
+            raise DataError(said("a simulation compares with random: name it among the functions"))
         if list(self.budgets) != sorted(set(self.budgets)) or len(self.budgets) < 2 or self.budgets[0] < 1:
-            raise DataError("budgets must rise from one to the next, and there must be two or more")
+            raise DataError(said("budgets must rise from one to the next, and there must be two or more"))
         if any(not 0 <= noise < 0.5 for noise in self.noises):
-            raise DataError("noise is a share of wrong verdicts, from 0 to below 0.5")
+            raise DataError(said("noise is a share of wrong verdicts, from 0 to below 0.5"))
         if self.candidates < self.budgets[-1]:
-            raise DataError(f"{self.candidates} candidates are too few to label {self.budgets[-1]}")
+            raise DataError(
+                counted(
+                    "{n} candidate is too few to label {most}",
+                    "{n} candidates are too few to label {most}",
+                    n=self.candidates,
+                    most=self.budgets[-1],
+                )
+            )
 
     def arms(self) -> Iterator[Arm]:
         """Seed by seed, so that what is cut short is still paired."""

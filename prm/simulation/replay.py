@@ -8,10 +8,11 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from prm.acquisition import Candidate, rank
-from prm.labels import first_error, problem_of
+from prm.acquisition import rank_pool
+from prm.labels import first_error
 from prm.simulation.learning import Features, Model, Part, learn
 from prm.simulation.measures import Yardstick, pack_hits
+from prm.simulation.offering import Offering
 from prm.simulation.plan import Arm, Plan
 from prm.simulation.points import Curve, Point
 from prm.simulation.reading import Reading, called_errors, read
@@ -25,6 +26,7 @@ def replay(arm: Arm, plan: Plan, features: Features) -> Curve:
     offered = np.random.default_rng([arm.seed, 0]).permutation(len(pool.traces))[: plan.candidates].tolist()
     rng = np.random.default_rng([arm.seed, 1])
     config = msgspec.structs.replace(plan.config, seed=arm.seed)
+    offering = Offering.of(pool)
     chosen: list[int] = offered[: plan.budgets[0]]
     points: list[Point] = []
     model: Model | None = None
@@ -32,7 +34,7 @@ def replay(arm: Arm, plan: Plan, features: Features) -> Curve:
         if model is not None:
             taken = set(chosen)
             left = [place for place in offered if place not in taken]
-            chosen = chosen + _choose(arm.function, left, budget - len(chosen), pool, model, plan, rng)
+            chosen = chosen + _choose(arm.function, left, budget - len(chosen), offering, model, plan, rng)
         readings = [read(pool.traces[place], called[place], plan.cost) for place in chosen]
         begun = time.monotonic()
         model = learn([reading.trace for reading in readings], chosen, features, config)
@@ -50,24 +52,11 @@ def first_errors_found(p: NDArray[np.float64], offsets: Sequence[int], threshold
 
 
 def _choose(
-    function: str, left: list[int], budget: int, pool: Part, model: Model, plan: Plan, rng: np.random.Generator
+    function: str, left: list[int], budget: int, offering: Offering, model: Model, plan: Plan, rng: np.random.Generator
 ) -> list[int]:
     """By production's own draw, from what the model says of solutions that nobody has read."""
-    p = model.heads(pool.rows)
-    candidates = [
-        Candidate(
-            id=str(place),
-            problem_id=problem_of(pool.traces[place]),
-            domain=pool.traces[place].domain,
-            heads=p[pool.offsets[place] : pool.offsets[place + 1]].tolist(),
-            step_chars=[len(step.text) for step in pool.traces[place].steps],
-            final_answer_correct=pool.traces[place].final_answer_correct,
-            embedding=embedding,
-        )
-        for place, embedding in zip(left, model.embeddings(pool, left), strict=True)
-    ]
-    drawn = rank(function, candidates, budget=budget, cost=plan.cost, rng=rng, caps=plan.caps)
-    return [int(one.id) for one in drawn]
+    drawn = rank_pool(function, offering.scored(left, model), budget=budget, cost=plan.cost, rng=rng, caps=plan.caps)
+    return [left[index] for index in drawn.index]
 
 
 def _measure(model: Model, readings: Sequence[Reading], test: Part, train_seconds: float) -> Point:

@@ -1,6 +1,7 @@
 """Arm after arm in a few processes; what is finished is kept, so a simulation that was stopped goes on."""
 
 import multiprocessing
+import signal
 from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from pathlib import Path
@@ -9,6 +10,7 @@ import msgspec
 import torch
 
 from prm.jsonl import read_records, write_records
+from prm.parents import die_with_parent
 from prm.simulation.learning import Features
 from prm.simulation.plan import Arm
 from prm.simulation.points import Curve
@@ -91,6 +93,7 @@ _bench: list[Bench] = []
 
 
 def _begin(source: Source) -> None:
+    die_with_parent(signal.SIGKILL)  # it keeps what is finished; an arm that nobody waits for is not worth its end
     _bench.append(Bench(source))
 
 

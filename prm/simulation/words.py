@@ -24,6 +24,24 @@ HEAD = (
 )
 
 
+def overview(report: Report) -> str:
+    """How many times fewer solutions than random each function needs (`Saving.mean`), a column a world.
+
+    **Bold** where the interval lies above 1, _slanted_ where it lies below, "≤" where a level was never reached.
+    """
+    plan = report.plan
+    parts = []
+    for noise in plan.noises:
+        found = {(one.world, one.function): one for one in report.comparisons if one.noise == noise}
+        rows = [
+            [name, *(_glance(found.get((world, name))) for world in plan.worlds)]
+            for name in plan.functions
+            if name != RANDOM
+        ]
+        parts.append(f"### Fewer solutions{_noise(noise)}\n\n{markdown_table(('function', *plan.worlds), rows)}")
+    return "\n\n".join(parts)
+
+
 def table(report: Report) -> str:
     """One table for each world and noise, a line a function."""
     plan = report.plan
@@ -32,8 +50,7 @@ def table(report: Report) -> str:
         for noise in plan.noises:
             rows = [one for one in report.comparisons if (one.world, one.noise) == (world, noise)]
             if rows:
-                title = f"### {world}" + (f", {noise:.0%} wrong verdicts" if noise else "")
-                parts.append(f"{title}\n\n{markdown_table(HEAD, [_line(one) for one in rows])}")
+                parts.append(f"### {world}{_noise(noise)}\n\n{markdown_table(HEAD, [_line(one) for one in rows])}")
     cost = (
         f"{report.arms} arms of {len(plan.budgets)} trainings each, {report.cost_seconds / 60:.0f} minutes of one core"
     )
@@ -53,6 +70,18 @@ def _line(one: Comparison) -> Sequence[str]:
         *cells,
         *(_times(one.saving[axis].at_end, short=one.saving[axis].ends_short) for axis in ("solutions", "steps")),
     ]
+
+
+def _glance(one: Comparison | None) -> str:
+    if one is None or (ratio := one.saving["solutions"].mean).value is None or ratio.low is None or ratio.high is None:
+        return "-"
+    mark = "**" if ratio.low > 1 else "_" if ratio.high < 1 else ""
+    bound = "≤ " if one.saving["solutions"].never > 0 else ""
+    return f"{mark}{bound}{ratio.value:.2f}x{mark}"
+
+
+def _noise(share: float) -> str:
+    return f", {share:.0%} wrong verdicts" if share else ""
 
 
 def _times(metric: Metric, *, short: bool) -> str:

@@ -12,6 +12,7 @@ from torch import Tensor, nn
 from prm.checkpoint import BACKBONE, load_state, save_state
 from prm.config import TrainConfig
 from prm.errors import Cancelled, DataError
+from prm.said import said
 from prm.training.distributed import Team, assemble, lay_out, own_part
 from prm.training.lanes import Lane
 from prm.training.logs import Epoch, Log
@@ -202,7 +203,10 @@ class Fit:
             return
         if found < self.team.size:
             raise DataError(
-                f"{self.checkpoint} is not seen by every process: give --out a folder that all machines share"
+                said(
+                    "{path} is not seen by every process: give --out a folder that all machines share",
+                    path=self.checkpoint,
+                )
             )
         state, tensors = load_state(self.checkpoint, State)
         if state.key != self.state.key:

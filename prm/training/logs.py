@@ -10,6 +10,7 @@ from tensorboardX import SummaryWriter
 
 from prm.config import Progress, Stage
 from prm.errors import Cancelled
+from prm.said import Said, as_json, said
 from prm.training.costs import Meter
 
 TENSORBOARD_FOLDER = "tensorboard"
@@ -54,7 +55,7 @@ class Log:
 
     def stop(self) -> NoReturn:
         """Raises Cancelled."""
-        raise Cancelled("training was cancelled; the same command resumes it")
+        raise Cancelled(said("training was cancelled; the same command resumes it"))
 
     def say(
         self,
@@ -81,16 +82,17 @@ class Log:
                 of,
                 round(self.seconds, 3),
                 loss,
-                message,
+                str(message),
                 tokens_per_second=rates.tokens_per_second,
                 utilisation=rates.utilisation,
                 held_loss=held_loss,
+                said=as_json(message) if isinstance(message, Said) else None,
             )
         )
 
     def note(self, stage: Stage, message: str) -> None:
         """Say something that also goes into the manifest."""
-        self.notes.append(message)
+        self.notes.append(str(message))
         self.say(stage, *(self.place if stage == self.stage else (0, 0)), message=message)
 
     def step(self, step: int, of: int, *, loss: float, mean_loss: float, rate: float) -> None:
@@ -101,8 +103,9 @@ class Log:
 
     def epoch(self, step: int, of: int, epochs: int, found: Epoch) -> None:
         """The end of an epoch."""
-        held = "" if found.held_loss is None else f", held {found.held_loss:.4f}"
-        message = f"epoch {found.epoch + 1} of {epochs}{held}"
+        message = said("epoch {n} of {all}", n=found.epoch + 1, all=epochs)
+        if found.held_loss is not None:
+            message = said("{epoch}, held {loss:.4f}", epoch=message, loss=found.held_loss)
         self.say("train", step, of, loss=found.loss, held_loss=found.held_loss, message=message)
         rates = self.meter.rates("train")
         self._scalars(

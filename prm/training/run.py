@@ -22,6 +22,7 @@ from prm.features import feature_width
 from prm.files import write_atomic
 from prm.heads import Readout
 from prm.manifest import Manifest, current_versions, data_sha256, finished_model, trace_sha256
+from prm.said import said
 from prm.training.caches import Cache
 from prm.training.calibrating import calibrate, outcome_temperature
 from prm.training.costs import Arithmetic, Meter
@@ -107,12 +108,19 @@ class Training:
         )
         base_sha256 = backbone.sha256  # of the weights as they are now, before they are tuned
         if finished is not None and finished.base_sha256 == base_sha256:
-            self.log.say("done", 1, 1, message=f"nothing has changed: this model was finished at {finished.created_at}")
+            self.log.say(
+                "done",
+                1,
+                1,
+                message=said("nothing has changed: this model was finished at {time}", time=finished.created_at),
+            )
             return finished
         self.out.mkdir(parents=True, exist_ok=True)
         lessons = self._lessons(parts, backbone)
         if not lessons.known.used(config).any():
-            raise DataError(f"{data}: no labelled step fits the context of {backbone.context} tokens")
+            raise DataError(
+                said("{data}: no labelled step fits the context of {n} tokens", data=data, n=backbone.context)
+            )
         arithmetic = Arithmetic.of(backbone, predictions="statistics" in config.features)
         torch.manual_seed(config.seed)
         prepare_tuning(backbone, config)
@@ -213,7 +221,14 @@ class Training:
             manifest = save_model(self.out, tensors, manifest)
             write_atomic(self.out / CARD_FILE, model_card(manifest).encode())
             shutil.rmtree(self.out / CHECKPOINT_FOLDER, ignore_errors=True)
-        log.say("done", 1, 1, message=f"threshold {threshold:.3f}, fitted on: {lessons.parts.held_from}")
+        log.say(
+            "done",
+            1,
+            1,
+            message=said(
+                "threshold {threshold:.3f}, fitted on: {part}", threshold=threshold, part=lessons.parts.held_from
+            ),
+        )
         return manifest
 
     def _trust(

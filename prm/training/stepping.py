@@ -9,6 +9,7 @@ from torch import Tensor, nn
 
 from prm.config import TrainConfig
 from prm.errors import TrainingError
+from prm.said import said
 from prm.training.distributed import Team, clip, is_sharded
 from prm.training.lanes import Lane
 from prm.training.memory import Budget, ran_out
@@ -49,7 +50,14 @@ class Stepper:
             loss = self._gradients(batch, number)
         if not math.isfinite(loss):
             names = self.objective.trace_ids(self.lane.rows(batch))
-            raise TrainingError(f"the loss is {loss} at {place} ({', '.join(names[:8])}{', ...' * (len(names) > 8)})")
+            raise TrainingError(
+                said(
+                    "the loss is {loss} at {place} ({solutions})",
+                    loss=loss,
+                    place=place,
+                    solutions=", ".join(names[:8]) + ", ..." * (len(names) > 8),
+                )
+            )
         self._add_up()
         clip(self.parameters, MOST_NORM)
         self._set_rates(number, of)
