@@ -4,11 +4,28 @@ Nothing but an API token can be changed or deleted here. Services keep the rules
 of all the rest, and a superuser reaches them on the pages of every project.
 """
 
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from django.apps import apps
 from django.contrib import admin
-from django.db.models import Model
+from django.db.models import BooleanField, ForeignKey, Model
 from django.http import HttpRequest
 
 from annotation import models
+
+NAMED_BY = ("user", "project")  # what a row's name says of its own, so a list that names it reads them too
+
+
+@dataclass(frozen=True)
+class Shown:
+    """The list of a model: its columns, what a search looks in, and filters besides those of `_filters`."""
+
+    columns: str = "__str__"
+    search: str = ""
+    filters: str = ""
+    dates: str | None = None
+    inlines: tuple[type["ReadOnlyInline"], ...] = ()
 
 
 class ReadOnlyAdmin(admin.ModelAdmin):
@@ -38,32 +55,27 @@ class ReadOnlyInline(admin.TabularInline):
 
 class MembershipInline(ReadOnlyInline):
     model = models.Membership
-    fields = ("user", "role", "active", "simulated", "joined_at")
-    readonly_fields = fields
+    fields = readonly_fields = ("user", "role", "active", "simulated", "joined_at")
 
 
-@admin.register(models.Project)
-class ProjectAdmin(ReadOnlyAdmin):
-    list_display = ("name", "slug", "state", "created_at")
-    list_filter = ("state",)
-    search_fields = ("name", "slug")
-    inlines = (MembershipInline,)
+class StepInline(ReadOnlyInline):
+    model = models.Step
+    fields = readonly_fields = ("position", "alternative", "kind", "text")
 
 
-@admin.register(models.Membership)
-class MembershipAdmin(ReadOnlyAdmin):
-    list_display = ("user", "project", "role", "active", "simulated", "joined_at")
-    list_filter = ("role", "active", "simulated", "project")
-    search_fields = ("user__username", "user__email", "pseudonym")
-    list_select_related = ("user", "project")
+class PathStepInline(ReadOnlyInline):
+    model = models.PathStep
+    fields = readonly_fields = ("position", "chosen", "own_text", "dwell_ms")
 
 
-@admin.register(models.Preference)
-class PreferenceAdmin(ReadOnlyAdmin):
-    list_display = ("user", "language")
-    list_filter = ("language",)
-    search_fields = ("user__username",)
-    list_select_related = ("user",)
+class StepRatingInline(ReadOnlyInline):
+    model = models.StepRating
+    fields = readonly_fields = ("step", "state", "rating", "flagged", "accepted", "error_type", "comment", "spans")
+
+
+class RunStageInline(ReadOnlyInline):
+    model = models.RunStage
+    fields = readonly_fields = ("name", "state", "attempts", "progress", "figure", "started_at", "finished_at")
 
 
 @admin.register(models.ApiToken)
@@ -78,366 +90,150 @@ class ApiTokenAdmin(ReadOnlyAdmin):
         return super(ReadOnlyAdmin, self).has_delete_permission(request, obj)
 
 
-@admin.register(models.Problem)
-class ProblemAdmin(ReadOnlyAdmin):
-    list_display = ("id", "__str__", "project", "domain", "split", "source_group")
-    list_filter = ("split", "domain", "project")
-    search_fields = ("text", "source_group")
-    list_select_related = ("project",)
-
-
-class StepInline(ReadOnlyInline):
-    model = models.Step
-    fields = ("position", "alternative", "kind", "text")
-    readonly_fields = fields
-
-
-@admin.register(models.Solution)
-class SolutionAdmin(ReadOnlyAdmin):
-    list_display = ("id", "problem", "project", "split", "generator", "final_answer_correct", "external_id")
-    list_filter = ("split", "final_answer_correct", "project")
-    search_fields = ("external_id", "generator", "problem__text")
-    list_select_related = ("problem", "project")
-    inlines = (StepInline,)
-
-
-@admin.register(models.Step)
-class StepAdmin(ReadOnlyAdmin):
-    list_display = ("id", "solution", "position", "alternative", "kind")
-    list_filter = ("kind",)
-    search_fields = ("=solution__id",)
-    list_select_related = ("solution",)
-
-
-@admin.register(models.Critique)
-class CritiqueAdmin(ReadOnlyAdmin):
-    list_display = ("step", "ordinal", "text")
-    search_fields = ("text",)
-    raw_id_fields = ("step",)
-
-
-@admin.register(models.AnswerCheck)
-class AnswerCheckAdmin(ReadOnlyAdmin):
-    list_display = ("id", "project", "state", "total", "correct", "wrong", "unknown", "changed", "created_at")
-    list_filter = ("state", "project")
-    list_select_related = ("project",)
-
-
-@admin.register(models.OutcomeDisagreement)
-class OutcomeDisagreementAdmin(ReadOnlyAdmin):
-    list_display = ("id", "check_run", "solution", "was", "was_source", "graded", "answer")
-    list_filter = ("check_run__project",)
-    list_select_related = ("check_run", "solution")
-
-
-@admin.register(models.LabelSource)
-class LabelSourceAdmin(ReadOnlyAdmin):
-    list_display = ("id", "kind", "name", "project")
-    list_filter = ("kind", "project")
-    search_fields = ("name",)
-    list_select_related = ("project",)
-
-
-@admin.register(models.Generation)
-class GenerationAdmin(ReadOnlyAdmin):
-    list_display = ("project", "number", "state", "acquisition", "model_version", "budget", "pool_size", "created_at")
-    list_filter = ("state", "acquisition", "project")
-    search_fields = ("project__slug",)
-    list_select_related = ("project", "model_version__project")
-
-
-@admin.register(models.QueueItem)
-class QueueItemAdmin(ReadOnlyAdmin):
-    list_display = ("id", "generation", "lane", "rank", "state", "wanted", "leased", "done", "gain")
-    list_filter = ("state", "lane", "project")
-    search_fields = ("=solution__id",)
-    list_select_related = ("generation__project",)
-
-
-@admin.register(models.Lease)
-class LeaseAdmin(ReadOnlyAdmin):
-    list_display = ("id", "annotator", "solution", "state", "claimed_at", "expires_at", "ended_at")
-    list_filter = ("state", "annotator__project")
-    search_fields = ("annotator__user__username", "=solution__id")
-    list_select_related = ("annotator__user", "annotator__project", "solution")
-
-
-@admin.register(models.Hint)
-class HintAdmin(ReadOnlyAdmin):
-    list_display = ("lease", "shown", "reveal", "share", "model_version", "drawn_at")
-    list_filter = ("shown", "reveal", "lease__annotator__project")
-    search_fields = ("=lease__id", "=lease__solution__id")
-    list_select_related = ("lease", "model_version__project")
-
-
-@admin.register(models.Draft)
-class DraftAdmin(ReadOnlyAdmin):
-    list_display = ("lease", "version", "saved_at")
-    search_fields = ("=lease__id",)
-    list_select_related = ("lease",)
-
-
-class PathStepInline(ReadOnlyInline):
-    model = models.PathStep
-    fields = ("position", "chosen", "own_text", "dwell_ms")
-    readonly_fields = fields
-
-
-class StepRatingInline(ReadOnlyInline):
-    model = models.StepRating
-    fields = ("step", "state", "rating", "flagged", "error_type", "comment", "spans")
-    readonly_fields = fields
-
-
-@admin.register(models.Annotation)
-class AnnotationAdmin(ReadOnlyAdmin):
-    list_display = (
-        "id", "solution", "annotator", "source", "lane", "revision", "counted", "finish_reason", "first_error",
-        "submitted_at",
-    )  # fmt: skip
-    list_filter = ("finish_reason", "lane", "counted", "source__kind", "project")
-    search_fields = ("=solution__id", "annotator__user__username", "submission_id", "comment")
-    date_hierarchy = "submitted_at"
-    list_select_related = ("solution", "annotator__user", "annotator__project", "source")
-    inlines = (PathStepInline, StepRatingInline)
-
-
-@admin.register(models.PathStep)
-class PathStepAdmin(ReadOnlyAdmin):
-    list_display = ("id", "annotation", "position", "chosen", "dwell_ms")
-    search_fields = ("=annotation__id",)
-    list_select_related = ("annotation", "chosen")
-
-
-@admin.register(models.StepRating)
-class StepRatingAdmin(ReadOnlyAdmin):
-    list_display = ("id", "annotation", "step", "state", "rating", "flagged", "error_type")
-    list_filter = ("state", "rating", "flagged")
-    search_fields = ("=annotation__id", "comment")
-    list_select_related = ("annotation", "step")
-
-
-@admin.register(models.Dispute)
-class DisputeAdmin(ReadOnlyAdmin):
-    list_display = ("id", "project", "annotation", "state", "resolved_by", "created_at", "resolved_at")
-    list_filter = ("state", "project")
-    search_fields = ("resolution",)
-    list_select_related = ("project", "annotation", "resolved_by__user", "resolved_by__project")
-
-
-@admin.register(models.SentBack)
-class SentBackAdmin(ReadOnlyAdmin):
-    list_display = ("id", "project", "annotation", "state", "by", "created_at", "ended_at")
-    list_filter = ("state", "project")
-    search_fields = ("reason",)
-    list_select_related = ("project", "annotation", "by")
-
-
-@admin.register(models.ImportJob)
-class ImportJobAdmin(ReadOnlyAdmin):
-    list_display = ("id", "filename", "project", "state", "accepted", "duplicates", "rejected", "created_at")
-    list_filter = ("state", "format", "project")
-    search_fields = ("filename", "error")
-    list_select_related = ("project",)
-
-
-@admin.register(models.SamplingRun)
-class SamplingRunAdmin(ReadOnlyAdmin):
-    list_display = ("id", "project", "endpoint", "model", "state", "problems", "sampled", "accepted", "created_at")
-    list_filter = ("state", "endpoint", "project")
-    search_fields = ("model", "error")
-    list_select_related = ("project",)
-
-
-@admin.register(models.SampledProblem)
-class SampledProblemAdmin(ReadOnlyAdmin):
-    list_display = ("id", "run", "problem", "position", "state", "accepted", "error")
-    list_filter = ("state",)
-    search_fields = ("=run__id", "error")
-    list_select_related = ("run__project", "problem")
-
-
-@admin.register(models.ImportGroup)
-class ImportGroupAdmin(ReadOnlyAdmin):
-    list_display = ("id", "name", "project", "requested_by", "created_at")
-    list_filter = ("project",)
-    list_select_related = ("project", "requested_by")
-
-
-@admin.register(models.Upload)
-class UploadAdmin(ReadOnlyAdmin):
-    list_display = ("id", "filename", "project", "by", "offset", "size", "touched_at")
-    list_filter = ("project",)
-    list_select_related = ("project", "by")
-
-
-@admin.register(models.ImportRejection)
-class ImportRejectionAdmin(ReadOnlyAdmin):
-    list_display = ("job", "line", "field", "reason")
-    search_fields = ("=job__id", "reason", "field")
-    list_select_related = ("job",)
-
-
-@admin.register(models.Snapshot)
-class SnapshotAdmin(ReadOnlyAdmin):
-    list_display = ("id", "project", "sha256", "created_by", "created_at")
-    list_filter = ("project",)
-    search_fields = ("sha256",)
-    list_select_related = ("project", "created_by")
-
-
-@admin.register(models.ModelVersion)
-class ModelVersionAdmin(ReadOnlyAdmin):
-    list_display = ("project", "number", "state", "sha256", "created_at", "promoted_at")
-    list_filter = ("state", "project")
-    search_fields = ("sha256", "project__slug")
-    list_select_related = ("project",)
-
-
-@admin.register(models.DomainChampion)
-class DomainChampionAdmin(ReadOnlyAdmin):
-    list_display = ("project", "domain", "model_version", "chosen_at")
-    list_filter = ("project",)
-    search_fields = ("domain", "project__slug")
-    list_select_related = ("project", "model_version__project")
-
-
-@admin.register(models.ModelJob)
-class ModelJobAdmin(ReadOnlyAdmin):
-    list_display = ("id", "project", "kind", "model_version", "state", "created_at", "finished_at")
-    list_filter = ("kind", "state", "project")
-    search_fields = ("project__slug", "error")
-    list_select_related = ("project", "model_version__project")
-
-
-@admin.register(models.PoolScoring)
-class PoolScoringAdmin(ReadOnlyAdmin):
-    list_display = ("model_version", "wanted", "cut_at", "beaten_at", "finished_at", "checked_at", "error")
-    search_fields = ("=model_version__id", "error")
-    list_select_related = ("model_version__project",)
-
-
-@admin.register(models.LaneTally)
-class LaneTallyAdmin(ReadOnlyAdmin):
-    list_display = ("generation", "lane", "wanted", "taken")
-    list_filter = ("lane", "generation__project")
-    search_fields = ("generation__project__slug",)
-    list_select_related = ("generation__project",)
-
-
-@admin.register(models.Frontier)
-class FrontierAdmin(ReadOnlyAdmin):
-    list_display = ("annotator", "generation", "lane")
-    list_filter = ("lane", "generation__project")
-    search_fields = ("annotator__user__username",)
-    list_select_related = ("annotator__user", "annotator__project", "generation__project")
-
-
-@admin.register(models.PoolShard)
-class PoolShardAdmin(ReadOnlyAdmin):
-    list_display = ("id", "model_version")
-    search_fields = ("=model_version__id",)
-    list_select_related = ("model_version__project",)
-
-
-class RunStageInline(ReadOnlyInline):
-    model = models.RunStage
-    fields = ("name", "state", "attempts", "progress", "figure", "started_at", "finished_at")
-    readonly_fields = fields
-
-
-@admin.register(models.TrainingRun)
-class TrainingRunAdmin(ReadOnlyAdmin):
-    list_display = ("project", "number", "state", "trigger", "requested_by", "heartbeat_at", "created_at")
-    list_filter = ("state", "trigger", "project")
-    search_fields = ("project__slug", "error")
-    list_select_related = ("project", "requested_by")
-    inlines = (RunStageInline,)
-
-
-@admin.register(models.RunStage)
-class RunStageAdmin(ReadOnlyAdmin):
-    list_display = ("run", "name", "state", "attempts", "progress", "figure")
-    list_filter = ("name", "state")
-    search_fields = ("=run__id",)
-    list_select_related = ("run__project",)
-
-
-@admin.register(models.RunPoint)
-class RunPointAdmin(ReadOnlyAdmin):
-    list_display = ("run", "stage", "step", "of", "loss", "message", "at")
-    list_filter = ("stage",)
-    search_fields = ("=run__id", "message")
-    list_select_related = ("run__project",)
-
-
-@admin.register(models.RoundClock)
-class RoundClockAdmin(ReadOnlyAdmin):
-    list_display = ("project", "looked_at", "drift", "drift_of", "drift_n", "measured_at")
-    search_fields = ("project__slug",)
-    list_select_related = ("project",)
-
-
-@admin.register(models.ShadowComparison)
-class ShadowComparisonAdmin(ReadOnlyAdmin):
-    list_display = ("project", "generation", "gain", "low", "high", "holdout_solutions", "created_at")
-    list_filter = ("project",)
-    search_fields = ("project__slug",)
-    list_select_related = ("project", "run__project", "snapshot__project")
-
-
-@admin.register(models.SimulationRun)
-class SimulationRunAdmin(ReadOnlyAdmin):
-    list_display = ("id", "project", "state", "seeds", "budget", "progress", "created_at", "finished_at")
-    list_filter = ("state", "project")
-    search_fields = ("project__slug", "error")
-    list_select_related = ("project", "snapshot__project")
-
-
-@admin.register(models.ServedScore)
-class ServedScoreAdmin(ReadOnlyAdmin):
-    list_display = ("request", "index", "project", "model_number", "score", "first_suspicious", "failure", "asked_at")
-    list_filter = ("route", "failure", "project")
-    search_fields = ("=request", "=text_hash")
-    list_select_related = ("project",)
-
-
-@admin.register(models.LabelBatch)
-class LabelBatchAdmin(ReadOnlyAdmin):
-    list_display = ("id", "project", "annotator", "source", "judge", "state", "found_at", "decided_at")
-    list_filter = ("state", "judge", "project")
-    search_fields = ("project__slug", "reason")
-    list_select_related = ("project", "annotator__user", "annotator__project", "source")
-
-
-@admin.register(models.GoldAnswer)
-class GoldAnswerAdmin(ReadOnlyAdmin):
-    list_display = ("id", "project", "solution", "annotation", "accepted", "active", "practice", "by", "created_at")
-    list_filter = ("active", "practice", "project")
-    search_fields = ("=solution__id", "project__slug")
-    list_select_related = ("project", "solution", "annotation", "by")
-
-
-@admin.register(models.PracticeAnswer)
-class PracticeAnswerAdmin(ReadOnlyAdmin):
-    list_display = ("id", "membership", "gold", "outcome", "first_error", "answered_at")
-    list_filter = ("outcome", "gold__project")
-    search_fields = ("membership__user__username", "=gold__solution__id")
-    list_select_related = ("membership__user", "membership__project", "gold")
-
-
-@admin.register(models.ScreeningDecision)
-class ScreeningDecisionAdmin(ReadOnlyAdmin):
-    list_display = ("id", "membership", "outcome", "right", "given", "by", "decided_at")
-    list_filter = ("outcome", "membership__project")
-    search_fields = ("membership__user__username", "reason")
-    list_select_related = ("membership__user", "membership__project", "by")
-
-
-@admin.register(models.AuditEntry)
-class AuditEntryAdmin(ReadOnlyAdmin):
-    list_display = ("at", "by", "action", "target_type", "target_id", "project")
-    list_filter = ("action", "project")
-    search_fields = ("target_id", "by__username", "action")
-    date_hierarchy = "at"
-    list_select_related = ("by", "project")
+SHOWN: dict[type[Model], Shown] = {
+    # People and projects
+    models.Project: Shown("name slug state created_at", "name slug", inlines=(MembershipInline,)),
+    models.Membership: Shown("user project role active simulated joined_at", "user__username user__email pseudonym"),
+    models.Preference: Shown("user language first_password", "user__username", "language"),
+    models.AuditEntry: Shown(
+        "at by action target_type target_id project", "target_id by__username action", "action", dates="at"
+    ),
+    # What is labelled
+    models.Problem: Shown("id __str__ project domain split source_group", "text source_group", "domain"),
+    models.Solution: Shown(
+        "id problem project split generator final_answer_correct external_id",
+        "external_id generator problem__text",
+        inlines=(StepInline,),
+    ),
+    models.Step: Shown("id solution position alternative kind", "=solution__id"),
+    models.Critique: Shown("step ordinal text", "text"),
+    models.OutcomeDisagreement: Shown(
+        "id check_run solution was was_source graded answer", "=solution__id", "check_run__project"
+    ),
+    # Who labels what next
+    models.Generation: Shown(
+        "project number state acquisition model_version budget pool_size created_at", "project__slug", "acquisition"
+    ),
+    models.QueueItem: Shown("id generation lane rank state wanted leased done gain", "=solution__id"),
+    models.LaneTally: Shown("generation lane wanted taken", "generation__project__slug", "generation__project"),
+    models.Frontier: Shown("annotator generation lane", "annotator__user__username", "generation__project"),
+    models.Lease: Shown(
+        "id annotator solution state claimed_at expires_at ended_at",
+        "annotator__user__username =solution__id",
+        "annotator__project",
+    ),
+    models.Hint: Shown(
+        "lease shown reveal share model_version drawn_at",
+        "=lease__id =lease__solution__id",
+        "lease__annotator__project",
+    ),
+    models.Draft: Shown("lease version saved_at", "=lease__id"),
+    # Labels and their quality
+    models.LabelSource: Shown("id kind name project", "name"),
+    models.Annotation: Shown(
+        "id solution annotator source lane revision counted finish_reason first_error submitted_at",
+        "=solution__id annotator__user__username submission_id comment",
+        "source__kind",
+        dates="submitted_at",
+        inlines=(PathStepInline, StepRatingInline),
+    ),
+    models.PathStep: Shown("id annotation position chosen dwell_ms", "=annotation__id"),
+    models.StepRating: Shown(
+        "id annotation step state rating flagged accepted error_type", "=annotation__id comment", "rating"
+    ),
+    models.Dispute: Shown("id project annotation state resolved_by created_at resolved_at", "resolution"),
+    models.SentBack: Shown("id project annotation state by created_at ended_at", "reason"),
+    models.LabelBatch: Shown(
+        "id project annotator source judge state found_at decided_at", "project__slug reason", "judge"
+    ),
+    models.GoldAnswer: Shown(
+        "id project solution annotation accepted active practice by created_at", "=solution__id project__slug"
+    ),
+    models.PracticeAnswer: Shown(
+        "id membership gold outcome first_error answered_at",
+        "membership__user__username =gold__solution__id",
+        "gold__project",
+    ),
+    models.ScreeningDecision: Shown(
+        "id membership outcome right given by decided_at", "membership__user__username reason", "membership__project"
+    ),
+    # Files in and out
+    models.ImportGroup: Shown("id name project requested_by created_at", "name"),
+    models.ImportJob: Shown(
+        "id filename project state accepted duplicates rejected created_at", "filename error", "format"
+    ),
+    models.ImportRejection: Shown("job line field reason", "=job__id reason field"),
+    models.Upload: Shown("id filename project by offset size touched_at", "filename"),
+    models.AnswerCheck: Shown("id project state total correct wrong unknown changed created_at", "project__slug"),
+    models.SamplingRun: Shown(
+        "id project endpoint model state problems sampled accepted created_at", "model error", "endpoint"
+    ),
+    models.SampledProblem: Shown("id run problem position state accepted error", "=run__id error"),
+    models.Snapshot: Shown("id project sha256 created_by created_at", "sha256"),
+    # Rounds and models
+    models.TrainingRun: Shown(
+        "project number state trigger requested_by heartbeat_at created_at",
+        "project__slug error",
+        inlines=(RunStageInline,),
+    ),
+    models.RunStage: Shown("run name state attempts progress figure", "=run__id"),
+    models.RunPoint: Shown("run stage step of loss message at", "=run__id message"),
+    models.RoundClock: Shown("project looked_at drift drift_of drift_n measured_at", "project__slug"),
+    models.ModelVersion: Shown("project number state sha256 created_at promoted_at", "sha256 project__slug"),
+    models.DomainChampion: Shown("project domain model_version chosen_at", "domain project__slug"),
+    models.ModelJob: Shown("id project kind model_version state created_at finished_at", "project__slug error"),
+    models.SimulationRun: Shown(
+        "id project state seeds budget progress created_at finished_at", "project__slug error"
+    ),
+    models.ShadowComparison: Shown(
+        "project generation gain low high holdout_solutions created_at", "project__slug"
+    ),
+    models.PoolScoring: Shown(
+        "model_version wanted cut_at beaten_at finished_at checked_at error", "=model_version__id error"
+    ),
+    models.PoolShard: Shown("id model_version", "=model_version__id"),
+    models.ServedScore: Shown(
+        "request index project model_number score first_suspicious failure asked_at",
+        "=request =text_hash",
+        "route failure",
+    ),
+}  # fmt: skip
+
+
+def _admin_of(model: type[Model], shown: Shown) -> type[ReadOnlyAdmin]:
+    columns = shown.columns.split()
+    return type(
+        f"{model.__name__}Admin",
+        (ReadOnlyAdmin,),
+        {
+            "list_display": columns,
+            "search_fields": shown.search.split(),
+            "list_filter": list(dict.fromkeys([*_filters(model, columns), *shown.filters.split()])),
+            "list_select_related": list(_related(model, columns)),
+            "date_hierarchy": shown.dates,
+            "inlines": shown.inlines,
+        },
+    )
+
+
+def _filters(model: type[Model], columns: list[str]) -> Iterator[str]:
+    """The project, where a row has one, and the columns that have few values."""
+    for field in model._meta.fields:
+        shown = field.name in columns and (field.choices or isinstance(field, BooleanField))
+        if field.name == "project" or shown:
+            yield field.name
+
+
+def _related(model: type[Model], columns: list[str]) -> Iterator[str]:
+    """The rows that a list names, and those that their names say something of."""
+    for field in model._meta.fields:
+        if isinstance(field, ForeignKey) and field.name in columns:
+            yield field.name
+            for own in field.related_model._meta.fields:
+                if isinstance(own, ForeignKey) and own.name in NAMED_BY:
+                    yield f"{field.name}__{own.name}"
+
+
+for _model in apps.get_app_config("annotation").get_models():
+    if not (admin.site.is_registered(_model) or _model._meta.is_composite_pk):
+        admin.site.register(_model, _admin_of(_model, SHOWN.get(_model, Shown())))

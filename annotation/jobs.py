@@ -1,12 +1,10 @@
-"""Ask a worker to do something, once the rows it will read are committed; and one worker a job."""
+"""Ask a worker to do something, once the rows it will read are committed."""
 
 import logging
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any
 
 from celery import current_app
-from django.db import connection, transaction
+from django.db import transaction
 from kombu.exceptions import OperationalError
 
 log = logging.getLogger(__name__)
@@ -19,20 +17,6 @@ def enqueue(task: str, *args: Any, queue: str = "default") -> None:
     `annotation.schedule` enqueue again what nobody works on.
     """
     transaction.on_commit(lambda: _send(task, args, queue))
-
-
-@contextmanager
-def sole_worker(kind: int, job: int) -> Iterator[bool]:
-    """Hold the advisory lock of a job for as long as this database session lives; False where another one holds it."""
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT pg_try_advisory_lock(%s, %s)", [kind, job])
-        [alone] = cursor.fetchone()
-    try:
-        yield alone
-    finally:
-        if alone and connection.is_usable():
-            with connection.cursor() as cursor:
-                cursor.execute("SELECT pg_advisory_unlock(%s, %s)", [kind, job])
 
 
 def _send(task: str, args: tuple[Any, ...], queue: str) -> None:

@@ -3,6 +3,13 @@
 from celery import shared_task
 
 
+@shared_task(name="jobs.sweep")
+def sweep_jobs() -> None:
+    from annotation import lifecycle
+
+    lifecycle.sweep_jobs()
+
+
 @shared_task(name="rounds.advance")
 def advance_run(run_id: int, stage: str) -> None:
     from annotation.rounds import pipeline
@@ -70,14 +77,7 @@ def prune_runs() -> None:
 def run_model_job(job_id: int) -> None:
     from annotation.rounds.registry import jobs
 
-    jobs.run_job(job_id)
-
-
-@shared_task(name="rounds.sweep_model_jobs")
-def sweep_model_jobs() -> None:
-    from annotation.rounds.registry import jobs
-
-    jobs.sweep_jobs()
+    jobs.run_model_job(job_id)
 
 
 @shared_task(name="rounds.audit_champions")
@@ -101,13 +101,6 @@ def run_simulation(simulation_id: int) -> None:
     running.run_simulation(simulation_id)
 
 
-@shared_task(name="rounds.sweep_simulations")
-def sweep_simulations() -> None:
-    from annotation.rounds.simulations import running
-
-    running.sweep_simulations()
-
-
 @shared_task(name="queue.expire_leases")
 def expire_leases() -> int:
     from annotation.queue import leases
@@ -129,11 +122,10 @@ def run_import(job_id: int) -> None:
     importing.run_import(job_id)
 
 
-@shared_task(name="intake.sweep")
-def sweep_imports() -> None:
-    from annotation.intake import imports, uploads
+@shared_task(name="intake.sweep_uploads")
+def sweep_uploads() -> None:
+    from annotation.intake import uploads
 
-    imports.sweep_imports()
     uploads.sweep_uploads()
 
 
@@ -144,13 +136,6 @@ def check_answers(check_id: int) -> None:
     answer_checks.run_answer_check(check_id)
 
 
-@shared_task(name="intake.sweep_answer_checks")
-def sweep_answer_checks() -> None:
-    from annotation.intake import answer_checks
-
-    answer_checks.sweep_answer_checks()
-
-
 @shared_task(name="sampling.run")
 def run_sampling(run_id: int) -> None:
     from annotation.sampling import sampling
@@ -158,11 +143,10 @@ def run_sampling(run_id: int) -> None:
     sampling.run_sampling(run_id)
 
 
-@shared_task(name="sampling.sweep")
-def sweep_samplings() -> None:
-    from annotation.sampling import following, runs
+@shared_task(name="sampling.open_generations")
+def open_generations() -> None:
+    from annotation.sampling import following
 
-    runs.sweep_samplings()
     following.open_generations()
 
 

@@ -1,5 +1,7 @@
 """Submissions, and the caller's own progress."""
 
+from dataclasses import asdict
+
 import msgspec
 from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
@@ -16,6 +18,7 @@ from annotation.labelling.sending_back import sent_back_to
 from annotation.labelling.submission import submit_annotation
 from annotation.membership.access import find_project, membership_of
 from annotation.models import FinishReason, SentBack, StepRating
+from annotation.practice.screening import standing_told
 from annotation.quality.statistics import my_progress
 
 LONGEST_TEXT = 20_000
@@ -68,6 +71,9 @@ class RatingSerializer(serializers.Serializer):
     state = serializers.ChoiceField(StepRating.State.choices)
     rating = serializers.IntegerField(required=False, allow_null=True, min_value=-1, max_value=1)
     flagged = serializers.BooleanField(required=False)
+    accepted = serializers.BooleanField(
+        required=False, help_text="It was not rated by itself: one key found it good together with others."
+    )
     error_type = NoteField(max_length=100)
     comment = NoteField()
     spans = serializers.ListField(child=SpanSerializer(), required=False, max_length=200)
@@ -156,11 +162,28 @@ class ReceiptSerializer(serializers.Serializer):
     )
 
 
+class ScreeningSerializer(serializers.Serializer):
+    """How far the caller's screening is, and how the last one ended."""
+
+    items = serializers.IntegerField(min_value=0)
+    given = serializers.IntegerField(min_value=0, help_text="Of the items: answered or skipped.")
+    outcome = serializers.ChoiceField(
+        ["passed", "failed", "again"], allow_null=True, help_text="Of the last that is over; null for none."
+    )
+    right = serializers.IntegerField(
+        min_value=0, allow_null=True, help_text="Answers that led to the outcome; null where the project does not tell."
+    )
+    of = serializers.IntegerField(min_value=0, allow_null=True)
+
+
 class ProgressSerializer(serializers.Serializer):
     today = serializers.IntegerField(min_value=0)
     total = serializers.IntegerField(min_value=0)
     median_seconds = serializers.FloatField(allow_null=True)
     sent_back = serializers.IntegerField(min_value=0, help_text="Labels that a reviewer sent back to the caller.")
+    screening = ScreeningSerializer(
+        allow_null=True, help_text="Null for whom nobody asks, and once ordinary work is handed in."
+    )
 
 
 class Annotations(APIView):
@@ -211,5 +234,10 @@ class MyProgress(APIView):
         """How many solutions the caller labelled, today and in all, and how long one takes."""
         project = find_project(request.user, slug)
         member = membership_of(request.user, project)
-        waiting = sent_back_to(member).count() if member else 0
-        return Response(my_progress(by=caller(request), project=project) | {"sent_back": waiting})
+        told = my_progress(by=caller(request), project=project) | {"sent_back": 0, "screening": None}
+        if member is not None:
+            member.project = project
+            screening = standing_told(member)
+            told["sent_back"] = sent_back_to(member).count()
+            told["screening"] = screening and asdict(screening)
+        return Response(told)

@@ -1,6 +1,5 @@
 """The check of final answers over the API: start one, watch it, cancel it."""
 
-from django.utils.translation import gettext as _
 from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
 from rest_framework.request import Request
@@ -8,17 +7,21 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from annotation.api.authentication import caller
+from annotation.api.fields import SaidField
 from annotation.api.paging import PagedView
 from annotation.errors import Missing
-from annotation.intake.answer_checks import cancel_answer_check, start_answer_check
+from annotation.intake.answer_checks import start_answer_check
+from annotation.lifecycle import cancel_job
 from annotation.membership.access import STAFF, find_project, require_role, visible_projects
 from annotation.models import AnswerCheck, Membership
+from annotation.wording import said
 
 
 class AnswerCheckSerializer(serializers.ModelSerializer):
     """A run of the grader over a project's solutions; counts are of solutions."""
 
     project = serializers.SlugField(source="project.slug", read_only=True)
+    error = SaidField()
     disagreements = serializers.IntegerField(
         source="disagreements.count", read_only=True, help_text="With outcomes that were given or are from tests."
     )
@@ -72,7 +75,7 @@ class CancelAnswerCheck(APIView):
     @extend_schema(operation_id="cancel_answer_check", request=None, responses=AnswerCheckSerializer)
     def post(self, request: Request, check_id: int) -> Response:
         """Stop the check; what it graded stays. A manager may."""
-        check = cancel_answer_check(by=caller(request), check=_find(request, check_id))
+        check = cancel_job(by=caller(request), job=_find(request, check_id))
         return Response(AnswerCheckSerializer(check).data)
 
 
@@ -82,8 +85,7 @@ def _find(request: Request, check_id: int) -> AnswerCheck:
     if check is None:
         raise Missing(
             "answer_check_not_found",
-            _("There is no answer check %(check_id)s, or you are not a member of its project.")
-            % {"check_id": check_id},
+            said("There is no answer check {check_id}, or you are not a member of its project.", check_id=check_id),
         )
     require_role(request.user, check.project, *STAFF)
     return check

@@ -9,8 +9,11 @@ from rest_framework.authentication import BaseAuthentication, SessionAuthenticat
 from rest_framework.exceptions import AuthenticationFailed, NotAuthenticated, PermissionDenied
 from rest_framework.request import Request
 
+from annotation.errors import Forbidden
+from annotation.membership.accounts import has_first_password
 from annotation.membership.tokens import find_token
 from annotation.models import ApiToken
+from annotation.wording import said
 
 
 def caller(request: Request) -> User:
@@ -48,7 +51,8 @@ class BrowserAuthentication(SessionAuthentication):
     """A signed-in browser; a failed CSRF check says so by its own code.
 
     A page that stays open says in `X-Stepmark-Person` whose it is: where another person has signed in meanwhile in the
-    same browser, it is told (401, `another_person`), and nothing that one person typed becomes the other's.
+    same browser, it is told (401, `another_person`), and nothing that one person typed becomes the other's. Whoever
+    still has the password that their account was opened with is refused (403, `first_password`), as on every page.
     """
 
     def authenticate(self, request: Request) -> tuple[User, None] | None:
@@ -58,6 +62,11 @@ class BrowserAuthentication(SessionAuthentication):
             message = _("This page is %(page)s’s, and %(now)s is signed in now: sign in as %(page)s again.")
             names = {"page": unquote(person), "now": found[0].get_username()}
             raise AuthenticationFailed(message % names, code="another_person")
+        if found is not None and has_first_password(found[0]):
+            raise Forbidden(
+                "first_password",
+                said("Choose a password of your own first: sign in with a browser, and any page asks for it."),
+            )
         return found
 
     def enforce_csrf(self, request: Request) -> None:

@@ -1,6 +1,5 @@
 """Claims that a reference is wrong, and the decision on each."""
 
-from django.utils.translation import gettext as _
 from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
 from rest_framework.request import Request
@@ -13,6 +12,7 @@ from annotation.errors import Missing
 from annotation.labelling.disputes import resolve
 from annotation.membership.access import STAFF, find_project, visible_projects
 from annotation.models import Dispute
+from annotation.wording import said
 
 
 class DisputeSerializer(serializers.ModelSerializer):
@@ -67,7 +67,7 @@ class ResolveDispute(APIView):
         known = Dispute.objects.filter(project__in=visible_projects(request.user))
         dispute = known.select_related("project").filter(pk=dispute_id).first()
         if dispute is None:
-            raise Missing("dispute_not_found", _("There is no such dispute."))
+            raise Missing("dispute_not_found", said("There is no such dispute."))
         given = DecisionSerializer(data=request.data)
         given.is_valid(raise_exception=True)
         settled = resolve(by=caller(request), dispute=dispute, **given.validated_data)

@@ -13,6 +13,7 @@ from rest_framework.response import Response
 from rest_framework.views import APIView, set_rollback
 
 from annotation.errors import DomainError
+from annotation.wording import in_words
 
 
 class ErrorSerializer(serializers.Serializer):
@@ -46,7 +47,7 @@ def present_error(error: Exception, context: dict[str, Any]) -> Response | None:
     """DRF's exception handler. An error that is none of the expected ones stays a 500."""
     if isinstance(error, DomainError):
         set_rollback()
-        return _body(error.status, error.code, error.message, error.extra, _retry_after(error))
+        return _body(error.status, error.code, in_words(error.message), error.extra, _retry_after(error))
     if isinstance(error, Http404):
         error = NotFound()
     elif isinstance(error, DjangoPermissionDenied):

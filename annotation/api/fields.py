@@ -5,6 +5,8 @@ from typing import Any
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
+from annotation.wording import in_reader_words, in_words
+
 LARGEST_ID = 2**63 - 1
 LARGEST_MS = 2**53 - 1
 
@@ -24,6 +26,31 @@ class JSONObjectField(serializers.JSONField):
         if not _storable(data):
             self.fail("bad_character")
         return data
+
+
+class SaidField(serializers.CharField):
+    """What a service or a worker said, in the caller's language."""
+
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__(read_only=True, **kwargs)
+
+    def to_representation(self, value: str) -> str:
+        return in_words(value)
+
+
+class VerdictField(JSONObjectField):
+    """A gate's verdict, its sentences in the caller's language."""
+
+    def to_representation(self, value: Any) -> Any:
+        return in_reader_words(value)
+
+
+class AuditsField(JSONObjectField):
+    """A model's last audits, what they found in the caller's language."""
+
+    def to_representation(self, value: Any) -> Any:
+        findings = [in_reader_words(finding) for finding in value.get("findings", [])]
+        return value | {"findings": findings} if value else value
 
 
 class IdField(serializers.IntegerField):

@@ -2,7 +2,6 @@
 
 from dataclasses import asdict
 
-from django.utils.translation import gettext as _
 from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
 from rest_framework.request import Request
@@ -19,6 +18,7 @@ from annotation.quality.gold import mark_gold, retire_gold
 from annotation.quality.gold_accuracy import OUTCOMES
 from annotation.quality.gold_answers import accuracy_by_person
 from annotation.queue.screening import decide
+from annotation.wording import said
 
 
 class GoldSerializer(serializers.ModelSerializer):
@@ -140,7 +140,7 @@ class RetireGold(APIView):
         visible = GoldAnswer.objects.filter(project__in=visible_projects(request.user))
         gold = visible.select_related("project", "annotation").filter(pk=gold_id).first()
         if gold is None:
-            raise Missing("gold_not_found", _("There is no such gold, or it is of a project that is not yours."))
+            raise Missing("gold_not_found", said("There is no such gold, or it is of a project that is not yours."))
         given = RetireSerializer(data=request.data)
         given.is_valid(raise_exception=True)
         retired = retire_gold(by=caller(request), gold=gold, reason=given.validated_data.get("reason", ""))
@@ -188,5 +188,5 @@ class ScreeningDecisions(PagedView):
 def _find_person(project: Project, member_id: int) -> Membership:
     person = project.memberships.select_related("project").filter(pk=member_id).first()
     if person is None:
-        raise Missing("member_not_found", _("There is no such member in this project."))
+        raise Missing("member_not_found", said("There is no such member in this project."))
     return person

@@ -3,7 +3,6 @@
 from typing import Any
 
 from django.conf import settings
-from django.utils.translation import gettext as _
 from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
 from rest_framework.request import Request
@@ -19,6 +18,7 @@ from annotation.intake.decomposition import RULES
 from annotation.intake.groups import Manner, import_from_root, import_uploads, summary_of
 from annotation.membership.access import find_project, require_role, visible_projects
 from annotation.models import ImportGroup, ImportOptions, Membership
+from annotation.wording import said
 
 
 class FilesSerializer(serializers.Serializer):
@@ -105,7 +105,7 @@ class ImportGroupDetail(APIView):
         if group is None:
             raise Missing(
                 "import_group_not_found",
-                _("There is no group of imports %(group_id)s, or it is not yours.") % {"group_id": group_id},
+                said("There is no group of imports {group_id}, or it is not yours.", group_id=group_id),
             )
         require_role(request.user, group.project, Membership.Role.MANAGER)
         return Response(GroupSerializer(group).data)

@@ -1,7 +1,6 @@
 """Imports: start one from an uploaded file, watch it, cancel it, download what it refused."""
 
 from django.http import StreamingHttpResponse
-from django.utils.translation import gettext as _
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
@@ -12,16 +11,18 @@ from rest_framework.views import APIView
 
 from annotation.api.authentication import caller
 from annotation.api.downloads import download
-from annotation.api.fields import JSONObjectField
+from annotation.api.fields import JSONObjectField, SaidField
 from annotation.api.paging import PagedView
 from annotation.errors import Missing
 from annotation.formats.mapping import parse_mapping
 from annotation.formats.registry import READERS
 from annotation.intake.decomposition import RULES
-from annotation.intake.imports import cancel_import, progress_of, start_import
+from annotation.intake.imports import progress_of, start_import
 from annotation.intake.rejections import original_lines, rejected_lines
+from annotation.lifecycle import cancel_job
 from annotation.membership.access import find_project, require_role, visible_projects
 from annotation.models import ImportJob, ImportOptions, Membership
+from annotation.wording import said
 
 
 class ProgressOfImportSerializer(serializers.Serializer):
@@ -35,6 +36,7 @@ class ImportSerializer(serializers.ModelSerializer):
 
     project = serializers.SlugField(source="project.slug", read_only=True)
     options = JSONObjectField(read_only=True, help_text="`mapping` is how the columns of a table are read.")
+    error = SaidField()
     progress = serializers.SerializerMethodField()
 
     class Meta:
@@ -111,7 +113,7 @@ class CancelImport(APIView):
     @extend_schema(operation_id="cancel_import", request=None, responses=ImportSerializer)
     def post(self, request: Request, import_id: int) -> Response:
         """Stop the import; what is in stays. A manager may."""
-        return Response(ImportSerializer(cancel_import(by=caller(request), job=_find(request, import_id))).data)
+        return Response(ImportSerializer(cancel_job(by=caller(request), job=_find(request, import_id))).data)
 
 
 class Rejections(APIView):
@@ -145,7 +147,7 @@ def _find(request: Request, import_id: int) -> ImportJob:
     if job is None:
         raise Missing(
             "import_not_found",
-            _("There is no import %(import_id)s, or you are not a member of its project.") % {"import_id": import_id},
+            said("There is no import {import_id}, or you are not a member of its project.", import_id=import_id),
         )
     require_role(request.user, job.project, Membership.Role.MANAGER)
     return job

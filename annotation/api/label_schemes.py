@@ -35,6 +35,7 @@ class SchemeSerializer(serializers.Serializer):
     critique = serializers.ChoiceField(["none", "written", "given"])
     offer_neutral = serializers.BooleanField()
     offer_unsure = serializers.BooleanField()
+    offer_accepting = serializers.BooleanField()
     answers = AnswerLooksSerializer()
     keys = serializers.DictField(child=serializers.CharField(), help_text="Keys that differ from the workbench's own.")
     error_types = TermSerializer(many=True)

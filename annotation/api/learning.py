@@ -9,6 +9,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
+from annotation.api.fields import SaidField
 from annotation.membership.access import STAFF, find_project
 from annotation.models import Lane, ShadowComparison
 from annotation.rounds.gateway.stopping import advise
@@ -74,13 +75,13 @@ class CriterionSerializer(serializers.Serializer):
     verdict = serializers.ChoiceField(["stop", "continue", "unknown"])
     figure = serializers.FloatField(allow_null=True)
     threshold = serializers.FloatField()
-    sentence = serializers.CharField()
+    sentence = SaidField()
 
 
 class AdviceSerializer(serializers.Serializer):
     stop = serializers.BooleanField()
     criteria = CriterionSerializer(many=True)
-    sentence = serializers.CharField()
+    sentence = SaidField()
 
 
 class LearningSerializer(serializers.Serializer):

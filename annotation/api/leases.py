@@ -6,6 +6,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
+from annotation.api.annotations import LONGEST_TEXT
 from annotation.api.authentication import caller
 from annotation.api.fields import JSONObjectField
 from annotation.labelling.drafts import save_draft
@@ -17,7 +18,7 @@ class ExpirySerializer(serializers.Serializer):
 
 
 class ReleaseSerializer(serializers.Serializer):
-    reason = serializers.CharField(required=False, allow_blank=True, default="", max_length=2000)
+    reason = serializers.CharField(required=False, allow_blank=True, default="", max_length=LONGEST_TEXT)
 
 
 class DraftSerializer(serializers.Serializer):
@@ -52,7 +53,10 @@ class Release(APIView):
 
     @extend_schema(operation_id="release", request=ReleaseSerializer, responses={204: None})
     def post(self, request: Request, lease_id: int) -> Response:
-        """Give the solution back; it does not come to the caller again."""
+        """Give the solution back, also late; it does not come to the caller again. A second time changes nothing.
+
+        409 `lease_ended` where the caller has handed it in: that stands.
+        """
         given = ReleaseSerializer(data=request.data)
         given.is_valid(raise_exception=True)
         leases.release(by=caller(request), lease_id=lease_id, reason=given.validated_data["reason"])

@@ -1,6 +1,5 @@
-"""Work on a model that takes minutes: how far it is, and asking for audits."""
+"""Work on a model that takes minutes: how far it is, cancelling it, and asking for audits."""
 
-from django.utils.translation import gettext as _
 from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
 from rest_framework.request import Request
@@ -8,11 +7,14 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from annotation.api.authentication import caller
+from annotation.api.fields import SaidField
 from annotation.api.model_versions import find_version
 from annotation.errors import Missing
+from annotation.lifecycle import cancel_job
 from annotation.membership.access import STAFF, require_role, visible_projects
 from annotation.models import ModelJob
 from annotation.rounds.registry.jobs import request_audit
+from annotation.wording import said
 
 
 class ModelJobSerializer(serializers.ModelSerializer):
@@ -21,11 +23,14 @@ class ModelJobSerializer(serializers.ModelSerializer):
     folder = serializers.CharField(
         source="options.folder", default=None, allow_null=True, read_only=True, help_text="Of an import."
     )
+    said = SaidField()
+    error = SaidField()
 
     class Meta:
         model = ModelJob
         fields = [
-            "id", "kind", "state", "model_version", "folder", "said", "error", "attempts", "created_at", "finished_at",
+            "id", "kind", "state", "model_version", "folder", "said", "error", "attempts", "cancel_requested",
+            "created_at", "started_at", "finished_at",
         ]  # fmt: skip
         read_only_fields = fields
 
@@ -36,12 +41,16 @@ class ModelJobDetail(APIView):
     @extend_schema(operation_id="get_model_job", responses=ModelJobSerializer)
     def get(self, request: Request, job_id: int) -> Response:
         """How far it is; for reviewers and managers."""
-        jobs = ModelJob.objects.select_related("project")
-        job = jobs.filter(pk=job_id, project__in=visible_projects(request.user)).first()
-        if job is None:
-            raise Missing("job_not_found", _("There is no such job, or you are not a member of its project."))
-        require_role(request.user, job.project, *STAFF)
-        return Response(ModelJobSerializer(job).data)
+        return Response(ModelJobSerializer(_find(request, job_id)).data)
+
+
+class CancelModelJob(APIView):
+    """Cancelling a job on a model."""
+
+    @extend_schema(operation_id="cancel_model_job", request=None, responses=ModelJobSerializer)
+    def post(self, request: Request, job_id: int) -> Response:
+        """End it, within seconds where a worker is at it; the model stays as it was. A manager may."""
+        return Response(ModelJobSerializer(cancel_job(by=caller(request), job=_find(request, job_id))).data)
 
 
 class Audit(APIView):
@@ -52,3 +61,12 @@ class Audit(APIView):
         """Audit it on the holdout that it was measured on; the findings are then `audits` of it. A manager may."""
         job = request_audit(by=caller(request), version=find_version(request, version_id))
         return Response(ModelJobSerializer(job).data, status=202)
+
+
+def _find(request: Request, job_id: int) -> ModelJob:
+    jobs = ModelJob.objects.select_related("project", "model_version")
+    job = jobs.filter(pk=job_id, project__in=visible_projects(request.user)).first()
+    if job is None:
+        raise Missing("job_not_found", said("There is no such job, or you are not a member of its project."))
+    require_role(request.user, job.project, *STAFF)
+    return job

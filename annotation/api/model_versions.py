@@ -1,6 +1,5 @@
 """Model versions of a project: what each is, which of them serves, which are kept."""
 
-from django.utils.translation import gettext as _
 from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
 from rest_framework.request import Request
@@ -8,17 +7,18 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from annotation.api.authentication import caller
-from annotation.api.fields import JSONObjectField
+from annotation.api.fields import AuditsField, JSONObjectField, VerdictField
 from annotation.api.paging import PagedView
 from annotation.errors import Missing
 from annotation.membership.access import STAFF, find_project, require_role, visible_projects
 from annotation.models import ModelVersion
 from annotation.rounds.registry import pin_version, promote_version, unpin_version
+from annotation.wording import said
 
 
 class ModelVersionSerializer(serializers.ModelSerializer):
     metrics = JSONObjectField(help_text="Measured on the holdout as it was labelled then.")
-    gate = JSONObjectField(help_text="The verdict with its interval and its sentence.")
+    gate = VerdictField(help_text="The verdict with its interval and its sentence.")
 
     class Meta:
         model = ModelVersion
@@ -47,7 +47,7 @@ class LineageSerializer(serializers.Serializer):
 class DescribedModelSerializer(ModelVersionSerializer):
     project = serializers.SlugField(source="project.slug", read_only=True)
     manifest = JSONObjectField(help_text="What the library wrote beside the weights.")
-    audits = JSONObjectField(help_text="The last audit's findings, and what it was made on; empty before the first.")
+    audits = AuditsField(help_text="The last audit's findings, and what it was made on; empty before the first.")
     lineage = LineageSerializer(source="*")
     domains = serializers.SerializerMethodField(help_text="Those that it serves in the champion's place.")
 
@@ -108,7 +108,7 @@ def find_version(request: Request, version_id: int, *roles: str) -> ModelVersion
     versions = ModelVersion.objects.select_related("project", "snapshot", "run")
     version = versions.filter(pk=version_id, project__in=visible_projects(request.user)).first()
     if version is None:
-        raise Missing("model_not_found", _("There is no such model, or you are not a member of its project."))
+        raise Missing("model_not_found", said("There is no such model, or you are not a member of its project."))
     if roles:
         require_role(request.user, version.project, *roles)
     return version

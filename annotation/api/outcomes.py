@@ -12,6 +12,7 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from annotation.api.authentication import caller
+from annotation.api.fields import SaidField
 from annotation.api.parsing import BoundedJSONParser, LinesParser, XMLParser
 from annotation.intake.outcomes import Kind, apply_results
 from annotation.membership.access import find_project
@@ -33,7 +34,7 @@ class ResultsSerializer(serializers.Serializer):
 class RefusedSerializer(serializers.Serializer):
     line = serializers.IntegerField(help_text="0 in a JUnit report.")
     id = serializers.CharField()
-    reason = serializers.CharField()
+    reason = SaidField()
 
 
 class AppliedSerializer(serializers.Serializer):

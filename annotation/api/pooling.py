@@ -1,7 +1,4 @@
-"""Scores in the shapes of vLLM's pooling API, so that clients of process reward models work unchanged.
-
-A model's name is a project's slug, with `:domain` for a domain's own champion and `@2` for a version of this number.
-"""
+"""Scores in the shapes of vLLM's pooling API, so that clients of process reward models work unchanged."""
 
 import base64
 import math
@@ -18,13 +15,13 @@ from rest_framework.views import APIView
 from annotation.api.authentication import caller, token_of
 from annotation.api.fields import JSONObjectField
 from annotation.api.scores import LONGEST_TIMEOUT
+from annotation.api.served_models import model_named
 from annotation.api.texts import LONGEST_TEXT, MOST_SOLUTIONS, MOST_STEPS
-from annotation.errors import DomainError, Missing
+from annotation.errors import DomainError
 from annotation.intake.step_tags import of_turns, read_prompt
-from annotation.membership.access import find_project, visible_projects
-from annotation.models import DomainChampion, ModelVersion, Project
 from annotation.rounds.gateway.serving import Scored, Text
 from annotation.serving import asking
+from annotation.wording import said
 
 LARGEST_TOKEN, MOST_TOKENS = 2**31 - 1, 131_072
 TASKS = ("token_classify", "token_embed")
@@ -129,7 +126,7 @@ class Pooling(APIView):
         given = PoolingRequestSerializer(data=request.data)
         given.is_valid(raise_exception=True)
         said = given.validated_data
-        project, domain, number = _model(request, said.get("model"))
+        project, domain, number = model_named(request, said.get("model"))
         request_id, answer = asking.ask(
             by=caller(request),
             token=token_of(request),
@@ -167,63 +164,6 @@ class Pooling(APIView):
         )
 
 
-class ServedModelSerializer(serializers.Serializer):
-    id = serializers.CharField()
-    object = serializers.CharField(default="model")
-    created = serializers.IntegerField()
-    owned_by = serializers.CharField()
-    root = serializers.CharField()  # type: ignore[assignment]
-    max_model_len = serializers.IntegerField(allow_null=True)
-
-
-class ServedModelsSerializer(serializers.Serializer):
-    object = serializers.CharField(default="list")
-    data = ServedModelSerializer(many=True)  # type: ignore[assignment]
-
-
-class ServedModels(APIView):
-    """The models that answer at the pooling route."""
-
-    @extend_schema(operation_id="list_served_models", responses=ServedModelsSerializer)
-    def get(self, request: Request) -> Response:
-        """One for each of the caller's projects that a model serves, and for each domain with its own champion."""
-        projects = visible_projects(request.user)
-        own = DomainChampion.objects.filter(project__in=projects).select_related("model_version__project")
-        champions = ModelVersion.objects.filter(project__in=projects, state=ModelVersion.State.CHAMPION)
-        named = [(version.project.slug, version) for version in champions.select_related("project")]
-        named += [(f"{one.model_version.project.slug}:{one.domain}", one.model_version) for one in own]
-        return Response({"object": "list", "data": [_served(name, version) for name, version in sorted_by_name(named)]})
-
-
-def sorted_by_name(named: list[tuple[str, ModelVersion]]) -> list[tuple[str, ModelVersion]]:
-    return sorted(named, key=lambda one: one[0])
-
-
-def _served(name: str, version: ModelVersion) -> dict[str, Any]:
-    return {
-        "id": name,
-        "object": "model",
-        "created": int((version.promoted_at or version.created_at).timestamp()),
-        "owned_by": "stepmark",
-        "root": f"{version.project.slug}@{version.number}",
-        "max_model_len": version.manifest.get("config", {}).get("context"),
-    }
-
-
-def _model(request: Request, name: str | None) -> tuple[Project, str, int | None]:
-    """Project, domain and version number of a model's name; the only project's where none is given."""
-    if name is None:
-        mine = list(visible_projects(request.user).filter(model_versions__state=ModelVersion.State.CHAMPION)[:2])
-        if len(mine) != 1:
-            raise Missing("model_not_found", "Name the `model`: /v1/models lists them.", {"field": "model"})
-        return mine[0], "", None
-    rest, _, number = name.partition("@")
-    slug, _, domain = rest.partition(":")
-    if number and not (number.isdecimal() and 0 < int(number) < 2**31):
-        raise Missing("model_not_found", f"{number!r} is no number of a model.", {"field": "model"})
-    return find_project(request.user, slug), domain, int(number) if number else None
-
-
 def _texts(given: dict[str, Any]) -> list[Text]:
     texts = []
     for index, prompt in enumerate(given.get("input") or [given["messages"]]):
@@ -249,7 +189,7 @@ def _turn(message: dict[str, Any]) -> tuple[str, str]:
 
 def _step_rows(one: Scored, *, activation: bool) -> "np.ndarray":
     if None in one.mean:
-        raise DomainError("beyond_context", "This is longer than the model's context: shorten it.")
+        raise DomainError("beyond_context", said("This is longer than the model's context: shorten it."))
     rows = np.array([[1 - p, p] for p in one.mean if p is not None], dtype=np.float64)
     return rows if activation else np.log(np.clip(rows, math.ulp(0.0), None))
 

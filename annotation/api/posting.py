@@ -12,7 +12,7 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from annotation.api.authentication import caller
-from annotation.api.fields import JSONObjectField
+from annotation.api.fields import JSONObjectField, SaidField
 from annotation.api.parsing import BoundedJSONParser, LinesParser
 from annotation.intake.decomposition import RULES
 from annotation.intake.posting import MOST_POSTED, Answer, post_solutions
@@ -53,7 +53,7 @@ class AnswerSerializer(serializers.Serializer):
     state = serializers.ChoiceField(STATES)
     solution = serializers.IntegerField(allow_null=True, help_text="Its id here; null where it was rejected.")
     field = serializers.CharField(help_text="Which field of it was at fault.")
-    reason = serializers.CharField()
+    reason = SaidField()
 
 
 class AnswersSerializer(serializers.Serializer):

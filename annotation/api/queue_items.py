@@ -1,6 +1,5 @@
 """What waits to be labelled, and a manager's changes to it."""
 
-from django.utils.translation import gettext as _
 from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
 from rest_framework.request import Request
@@ -13,6 +12,7 @@ from annotation.errors import Missing
 from annotation.membership.access import STAFF, find_project
 from annotation.models import Membership, Project, QueueItem
 from annotation.queue import managing
+from annotation.wording import said
 
 
 class QueueItemSerializer(serializers.ModelSerializer):
@@ -66,7 +66,7 @@ class QueueItems(PagedView):
         given.is_valid(raise_exception=True)
         solution = project.solutions.filter(pk=given.validated_data["solution"]).first()
         if solution is None:
-            raise Missing("solution_not_found", _("There is no such solution in %(name)s.") % {"name": project.name})
+            raise Missing("solution_not_found", said("There is no such solution in {name}.", name=project.name))
         to = _member(project, given.validated_data.get("to"))
         item = managing.queue_solution(by=caller(request), project=project, solution=solution, to=to)
         return Response(QueueItemSerializer(item).data, status=201)
@@ -94,7 +94,5 @@ def _member(project: Project, name: str | None) -> Membership | None:
         return None
     member = Membership.objects.filter(project=project, user__username=name).select_related("user").first()
     if member is None:
-        raise Missing(
-            "member_not_found", _("%(name)s has no member '%(member)s'.") % {"name": project.name, "member": name}
-        )
+        raise Missing("member_not_found", said("{name} has no member '{member}'.", name=project.name, member=name))
     return member

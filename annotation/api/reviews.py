@@ -3,7 +3,6 @@
 from typing import Any
 
 import msgspec
-from django.utils.translation import gettext as _
 from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
 from rest_framework.request import Request
@@ -23,6 +22,7 @@ from annotation.membership.access import STAFF, find_project
 from annotation.models import Annotation, Project, Solution
 from annotation.quality.review_case import case_of
 from annotation.quality.review_queue import REASONS, to_review
+from annotation.wording import said
 
 LONGEST = 20_000
 
@@ -152,8 +152,7 @@ def label_in(project: Project, annotation_id: int) -> Annotation:
     if (label := labels.first()) is None:
         raise Missing(
             "annotation_not_found",
-            _("There is no label %(annotation_id)s in %(name)s.")
-            % {"annotation_id": annotation_id, "name": project.name},
+            said("There is no label {annotation_id} in {name}.", annotation_id=annotation_id, name=project.name),
         )
     return label
 
@@ -163,7 +162,7 @@ def _solution(project: Project, solution_id: int) -> Solution:
     if found is None:
         raise Missing(
             "solution_not_found",
-            _("There is no solution %(solution_id)s in %(name)s.") % {"solution_id": solution_id, "name": project.name},
+            said("There is no solution {solution_id} in {name}.", solution_id=solution_id, name=project.name),
         )
     return found
 

@@ -1,7 +1,6 @@
 """Rounds: begin one, watch it, call it off."""
 
 from django.db.models import QuerySet
-from django.utils.translation import gettext as _
 from drf_spectacular.utils import extend_schema, extend_schema_field
 from rest_framework import serializers
 from rest_framework.request import Request
@@ -9,22 +8,28 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from annotation.api.authentication import caller
+from annotation.api.fields import SaidField
 from annotation.api.paging import PagedView
 from annotation.errors import Missing
 from annotation.membership.access import STAFF, find_project, require_role, visible_projects
 from annotation.models import RunPoint, RunStage, TrainingRun
 from annotation.rounds import runs
+from annotation.wording import in_reader_words, said
 
 LATEST_POINTS = 500
 
 
 class StageSerializer(serializers.ModelSerializer):
+    figure = SaidField()
+
     class Meta:
         model = RunStage
         fields = ("name", "state", "progress", "figure", "attempts", "seconds", "started_at", "finished_at")
 
 
 class PointSerializer(serializers.ModelSerializer):
+    message = SaidField()
+
     class Meta:
         model = RunPoint
         fields = ("stage", "step", "of", "loss", "held_loss", "tokens_per_second", "utilisation", "message", "at")
@@ -32,6 +37,8 @@ class PointSerializer(serializers.ModelSerializer):
 
 class RunSerializer(serializers.ModelSerializer):
     project = serializers.CharField(source="project.slug", read_only=True)
+    reason = SaidField()
+    error = SaidField()
     stages = StageSerializer(many=True, read_only=True)
     model_version = serializers.SerializerMethodField(help_text="Number of the version that it made.")
     gate = serializers.SerializerMethodField(help_text="The verdict; null before there is one.")
@@ -48,7 +55,7 @@ class RunSerializer(serializers.ModelSerializer):
         return run.model_version.number if run.model_version else None
 
     def get_gate(self, run: TrainingRun) -> dict | None:
-        return (run.model_version.gate or None) if run.model_version else None
+        return (in_reader_words(run.model_version.gate) or None) if run.model_version else None
 
 
 class WatchedRunSerializer(RunSerializer):
@@ -114,6 +121,6 @@ def _described() -> QuerySet[TrainingRun]:
 def _find_run(request: Request, run_id: int) -> TrainingRun:
     run = _described().filter(pk=run_id, project__in=visible_projects(request.user)).first()
     if run is None:
-        raise Missing("run_not_found", _("There is no such run, or you are not a member of its project."))
+        raise Missing("run_not_found", said("There is no such run, or you are not a member of its project."))
     require_role(request.user, run.project, *STAFF)
     return run

@@ -1,6 +1,5 @@
 """Sampling runs: start one from a policy's endpoint, watch it, cancel it, let it go on."""
 
-from django.utils.translation import gettext as _
 from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
 from rest_framework.request import Request
@@ -8,9 +7,11 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from annotation.api.authentication import caller
+from annotation.api.fields import SaidField
 from annotation.api.paging import PagedView
 from annotation.errors import Missing
 from annotation.intake.decomposition import RULES
+from annotation.lifecycle import cancel_job
 from annotation.membership.access import find_project, require_role, visible_projects
 from annotation.models import Membership, SamplingRun
 from annotation.rounds.gateway.policies import endpoint_names, proposed_prompt
@@ -19,11 +20,11 @@ from annotation.sampling.runs import (
     MOST_SAMPLES,
     MOST_TOKENS,
     Wish,
-    cancel_sampling,
     progress_of,
     resume_sampling,
     start_sampling,
 )
+from annotation.wording import said
 
 MOST_BIG = 2**53
 
@@ -38,6 +39,8 @@ class SamplingSerializer(serializers.ModelSerializer):
     """Solutions sampled from a policy. Counts are of samples but for `problems`, `done_problems`, `failed_problems`."""
 
     project = serializers.SlugField(source="project.slug", read_only=True)
+    note = SaidField(help_text="How it ended, where there is more to say than its state.")
+    error = SaidField()
     generation = serializers.IntegerField(source="generation.number", allow_null=True, read_only=True, default=None)
     progress = serializers.SerializerMethodField()
 
@@ -128,7 +131,7 @@ class CancelSampling(APIView):
     @extend_schema(operation_id="cancel_sampling", request=None, responses=SamplingSerializer)
     def post(self, request: Request, sampling_id: int) -> Response:
         """Stop the sampling; what is in stays. A manager may."""
-        return Response(SamplingSerializer(cancel_sampling(by=caller(request), run=_find(request, sampling_id))).data)
+        return Response(SamplingSerializer(cancel_job(by=caller(request), job=_find(request, sampling_id))).data)
 
 
 class ResumeSampling(APIView):
@@ -137,7 +140,7 @@ class ResumeSampling(APIView):
     @extend_schema(operation_id="resume_sampling", request=None, responses=SamplingSerializer)
     def post(self, request: Request, sampling_id: int) -> Response:
         """Go on with the problems that are left, those that failed included. A manager may."""
-        return Response(SamplingSerializer(resume_sampling(by=caller(request), run=_find(request, sampling_id))).data)
+        return Response(SamplingSerializer(resume_sampling(by=caller(request), job=_find(request, sampling_id))).data)
 
 
 def _find(request: Request, sampling_id: int) -> SamplingRun:
@@ -146,8 +149,9 @@ def _find(request: Request, sampling_id: int) -> SamplingRun:
     if run is None:
         raise Missing(
             "sampling_not_found",
-            _("There is no sampling %(sampling_id)s, or you are not a member of its project.")
-            % {"sampling_id": sampling_id},
+            said(
+                "There is no sampling {sampling_id}, or you are not a member of its project.", sampling_id=sampling_id
+            ),
         )
     require_role(request.user, run.project, Membership.Role.MANAGER)
     return run

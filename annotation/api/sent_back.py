@@ -1,6 +1,5 @@
 """Labels that a reviewer sent back to their annotators."""
 
-from django.utils.translation import gettext as _
 from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
 from rest_framework.request import Request
@@ -14,6 +13,7 @@ from annotation.errors import Missing
 from annotation.labelling.sending_back import send_back, take_back
 from annotation.membership.access import STAFF, find_project, membership_of, visible_projects
 from annotation.models import SentBack
+from annotation.wording import said
 
 
 class SentBackSerializer(serializers.ModelSerializer):
@@ -72,5 +72,5 @@ class TakeBack(APIView):
         known = SentBack.objects.filter(project__in=visible_projects(request.user)).select_related("project")
         sent = known.filter(pk=sent_id).first()
         if sent is None:
-            raise Missing("sent_back_not_found", _("There is no such request."))
+            raise Missing("sent_back_not_found", said("There is no such request."))
         return Response(SentBackSerializer(take_back(by=caller(request), sent=sent)).data)

@@ -1,7 +1,6 @@
 """Snapshots: freeze labels, look at what was frozen, download it in a format with its card."""
 
 from django.http import HttpResponse, StreamingHttpResponse
-from django.utils.translation import gettext as _
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework import serializers
@@ -19,6 +18,7 @@ from annotation.datasets.snapshots import create_snapshot
 from annotation.errors import Missing
 from annotation.membership.access import find_project, require_role, visible_projects
 from annotation.models import Membership, Snapshot
+from annotation.wording import said
 
 
 class SnapshotSerializer(serializers.ModelSerializer):
@@ -118,8 +118,9 @@ def _find(request: Request, snapshot_id: int) -> Snapshot:
     if snapshot is None:
         raise Missing(
             "snapshot_not_found",
-            _("There is no snapshot %(snapshot_id)s, or you are not a member of its project.")
-            % {"snapshot_id": snapshot_id},
+            said(
+                "There is no snapshot {snapshot_id}, or you are not a member of its project.", snapshot_id=snapshot_id
+            ),
         )
     require_role(request.user, snapshot.project, Membership.Role.MANAGER)
     return snapshot

@@ -11,7 +11,6 @@ from typing import IO, Any
 
 from django.conf import settings
 from django.http import UnreadablePostError
-from django.utils.translation import gettext as _
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework import serializers
@@ -32,6 +31,7 @@ from annotation.intake.uploads import (
 )
 from annotation.membership.access import find_project
 from annotation.models import Membership, Upload
+from annotation.wording import said
 
 VERSION = "1.0.0"
 PIECE = 256 * 1024
@@ -151,9 +151,7 @@ def _pieces(stream: Any) -> Iterator[bytes]:
 def _number(request: Request, header: str) -> int:
     given = request.headers.get(header, "")
     if not given.isdecimal() or len(given) > 18:
-        raise DomainError(
-            "invalid", _("%(header)s: a number of bytes is needed.") % {"header": header}, {"field": header}
-        )
+        raise DomainError("invalid", said("{header}: a number of bytes is needed.", header=header), {"field": header})
     return int(given)
 
 
@@ -173,4 +171,4 @@ def _decoded(value: str, header: str) -> bytes:
     try:
         return base64.b64decode(value, validate=True)
     except binascii.Error:
-        raise DomainError("invalid", _("%(header)s: not in Base64.") % {"header": header}, {"field": header}) from None
+        raise DomainError("invalid", said("{header}: not in Base64.", header=header), {"field": header}) from None

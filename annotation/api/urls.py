@@ -90,6 +90,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("models/<int:version_id>/export/download/", model_exports.DownloadModel.as_view()),
     path("models/<int:version_id>/pool-scores/", pool_scores.PoolScores.as_view()),
     path("model-jobs/<int:job_id>/", model_jobs.ModelJobDetail.as_view()),
+    path("model-jobs/<int:job_id>/cancel/", model_jobs.CancelModelJob.as_view()),
     path("projects/<slug:slug>/imports/", imports.Imports.as_view()),
     path("projects/<slug:slug>/solutions/", posting.PostSolutions.as_view()),
     path("projects/<slug:slug>/test-results/", outcomes.TestResults.as_view()),

@@ -61,6 +61,11 @@ def _supervision(counts: Mapping[str, Any]) -> str:
     ]
     if counts["own_steps"]:
         scheme.append(f"At {counts['own_steps']} positions the annotator wrote a step; nobody rated those.")
+    if accepted := counts.get("accepted"):
+        scheme.append(
+            f"Steps that were not found good one by one: {accepted}. One key accepted them with others, as what came "
+            "before a first error or as all that was left (`accepted` in the records)."
+        )
     return "\n\n".join(scheme)
 
 

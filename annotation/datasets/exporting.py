@@ -3,12 +3,11 @@
 from collections.abc import Iterator
 from typing import cast, get_args
 
-from django.utils.translation import gettext as _
-
 from annotation.datasets.snapshots import read_snapshot, snapshot_file
 from annotation.errors import DomainError
 from annotation.formats import prm800k, table, trl
 from annotation.models import Snapshot
+from annotation.wording import said
 
 SUFFIXES = {
     "prm800k": "jsonl",
@@ -37,13 +36,12 @@ def export_snapshot(snapshot: Snapshot, format: str, *, neutral: str = "positive
     if format not in FORMATS:
         raise DomainError(
             "unknown_format",
-            _("There is no export format '%(format)s'; there are: %(known)s.")
-            % {"format": format, "known": ", ".join(FORMATS)},
+            said("There is no export format '{format}'; there are: {known}.", format=format, known=", ".join(FORMATS)),
         )
     if neutral not in NEUTRAL:
         raise DomainError(
             "unknown_policy",
-            _("Neutral steps are %(known)s; not '%(neutral)s'.") % {"known": ", ".join(NEUTRAL), "neutral": neutral},
+            said("Neutral steps are {known}; not '{neutral}'.", known=", ".join(NEUTRAL), neutral=neutral),
         )
     path = snapshot_file(snapshot)
     if format == "records":

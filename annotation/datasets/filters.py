@@ -5,12 +5,12 @@ from datetime import UTC, datetime
 from typing import Annotated, Any, Literal
 
 import msgspec
-from django.utils.translation import gettext as _
 
 from annotation.errors import DomainError
 from annotation.formats.provenance import Visibility
 from annotation.formats.record import FinishReason, RecordAnnotation, SourceKind
 from annotation.models.agreement_rule import AgreementRule
+from annotation.wording import fault_of, said
 
 Split = Literal["pool", "calibration", "holdout"]
 Lane = Literal["screening", "gold", "holdout", "calibration", "control", "acquisition", "overlap"]
@@ -78,10 +78,9 @@ def parse_filters(given: dict[str, Any]) -> SnapshotFilters:
     try:
         return msgspec.convert(given | times, SnapshotFilters)
     except msgspec.ValidationError as error:
-        reason, _at, place = str(error).partition(" - at `$.")
-        field = place.rstrip("`")
-        said = f"{field}: {reason}" if field else reason
-        raise DomainError("invalid_filters", _("The filters: %(said)s.") % {"said": said}, {"field": field}) from None
+        field, reason = fault_of(error)
+        fault = said("{field}: {reason}", field=field, reason=reason) if field else reason
+        raise DomainError("invalid_filters", said("The filters: {fault}.", fault=fault), {"field": field}) from None
 
 
 def in_words(filters: Mapping[str, Any]) -> list[str]:

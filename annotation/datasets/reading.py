@@ -52,8 +52,8 @@ SELECT annotation_id, position, chosen_id, own_text, dwell_ms, native FROM annot
 WHERE annotation_id = ANY(%(ids)s) ORDER BY annotation_id, position
 """
 RATINGS = """
-SELECT annotation_id, step_id, state, rating, flagged, error_type, dimensions, spans FROM annotation_steprating
-WHERE annotation_id = ANY(%(ids)s) ORDER BY annotation_id, ordinal, id
+SELECT annotation_id, step_id, state, rating, flagged, accepted, error_type, dimensions, spans
+FROM annotation_steprating WHERE annotation_id = ANY(%(ids)s) ORDER BY annotation_id, ordinal, id
 """
 Places = dict[int, tuple[int, int]]  # of steps: position and alternative
 Rows = Sequence[Sequence[Any]]
@@ -170,14 +170,16 @@ def _path(path: Rows, ratings: Rows, places: Places, written_critiques: bool) ->
     for _, position, chosen, own_text, dwell_ms, native in path:
         alternative = None if chosen is None else places[chosen][1]
         found[position] = PathPosition(position, alternative, own_text, dwell_ms, [], _object(native))
-    for _, step, state, rating, flagged, error_type, dimensions, spans in ratings:
+    for _, step, state, rating, flagged, accepted, error_type, dimensions, spans in ratings:
         position, alternative = places[step]
         if position not in found:
             found[position] = PathPosition(position)
         beside = _object(dimensions)
         if not written_critiques:
             beside.pop("critique", None)
-        given = Rating(alternative, state, rating, flagged, error_type, dimensions=beside, spans=_spans(spans))
+        given = Rating(
+            alternative, state, rating, flagged, error_type, accepted=accepted, dimensions=beside, spans=_spans(spans)
+        )
         found[position].ratings.append(given)
     return [found[position] for position in sorted(found)]
 

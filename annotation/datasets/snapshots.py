@@ -11,7 +11,6 @@ import msgspec
 from django.conf import settings
 from django.contrib.auth.models import User
 from django.db import transaction
-from django.utils.translation import gettext as _
 
 from annotation import audit
 from annotation.datasets.filters import parse_filters
@@ -21,6 +20,7 @@ from annotation.errors import DomainError, Missing
 from annotation.formats.record import Record
 from annotation.membership.access import require_role
 from annotation.models import Membership, Project, Snapshot
+from annotation.wording import said
 
 
 def create_snapshot(*, by: User | None, project: Project, filters: dict[str, Any]) -> Snapshot:
@@ -37,7 +37,7 @@ def create_snapshot(*, by: User | None, project: Project, filters: dict[str, Any
     sha256 = _write(records)
     counts = tally.counts()
     if not counts["solutions"]:
-        raise DomainError("nothing_to_snapshot", _("No label in this project matches these filters."))
+        raise DomainError("nothing_to_snapshot", said("No label in this project matches these filters."))
     with transaction.atomic():
         snapshot, created = Snapshot.objects.get_or_create(
             project=project,
@@ -63,8 +63,11 @@ def snapshot_file(snapshot: Snapshot) -> Path:
     if not path.is_file():
         raise Missing(
             "snapshot_file_missing",
-            _("The file of %(snapshot)s is gone from %(snapshot_root)s.")
-            % {"snapshot": snapshot, "snapshot_root": settings.SNAPSHOT_ROOT},
+            said(
+                "The file of {snapshot} is gone from {snapshot_root}.",
+                snapshot=snapshot,
+                snapshot_root=settings.SNAPSHOT_ROOT,
+            ),
         )
     return path
 

@@ -39,7 +39,7 @@ class Tally:
                 "agreement",
             )
         }
-        self._solutions = self._annotations = self._own_steps = 0
+        self._solutions = self._annotations = self._own_steps = self._accepted = 0
 
     def of(self, records: Iterable[Record]) -> Iterator[Record]:
         """Pass the records on, counting them."""
@@ -57,6 +57,7 @@ class Tally:
             "solutions": self._solutions,
             "annotations": self._annotations,
             "own_steps": self._own_steps,
+            "accepted": self._accepted,
             "people": {kind: len(people) for kind, people in sorted(self._people.items())},
             **{name: dict(sorted(counter.items())) for name, counter in self._count.items()},
             **({"reliability": dict(sorted(self._reliability.items()))} if self._reliability else {}),
@@ -97,6 +98,7 @@ class Tally:
             for rating in place.ratings:
                 word = {1: "good", 0: "neutral", -1: "bad", None: rating.state}[rating.rating]
                 self._count["ratings"][word] += 1
+                self._accepted += rating.accepted
                 if rating.error_type:
                     self._count["error_types"][rating.error_type] += 1
                 self._count["dimensions"].update(_dimensions(rating))

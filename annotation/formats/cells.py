@@ -9,6 +9,7 @@ import msgspec
 
 from annotation.formats.mapping import Scale
 from annotation.formats.reading import Unreadable, decoded
+from annotation.wording import said
 
 YES = frozenset({"1", "true", "yes", "t", "y", "+", "correct", "right", "good", "positive"})
 NO = frozenset({"0", "false", "no", "f", "n", "-", "-1", "incorrect", "wrong", "bad", "negative"})
@@ -33,7 +34,7 @@ def text(cell: Any, column: str) -> str:
     if isinstance(cell, float) and cell.is_integer():
         return str(int(cell))
     if isinstance(cell, list | dict):
-        raise Unreadable(column, f"is {_name(cell)}, not a text")
+        raise Unreadable(column, said("is {cell}, not a text", cell=_name(cell)))
     return str(cell)
 
 
@@ -43,7 +44,7 @@ def yes_or_no(cell: Any, column: str) -> bool | None:
     if not word:
         return None
     if word not in YES | NO:
-        raise Unreadable(column, f"'{_short(word)}' is neither yes nor no")
+        raise Unreadable(column, said("'{word}' is neither yes nor no", word=_short(word)))
     return word in YES
 
 
@@ -55,7 +56,7 @@ def number(cell: Any, column: str) -> float | None:
     except ValueError:
         found = math.inf
     if math.isinf(found):
-        raise Unreadable(column, f"'{_short(word)}' is no number")
+        raise Unreadable(column, said("'{word}' is no number", word=_short(word)))
     return None if math.isnan(found) else found
 
 
@@ -65,7 +66,7 @@ def whole_number(cell: Any, column: str) -> int | None:
     if not word:
         return None
     if not _WHOLE.fullmatch(word):
-        raise Unreadable(column, f"'{_short(word)}' is no whole number")
+        raise Unreadable(column, said("'{word}' is no whole number", word=_short(word)))
     return int(word.partition(".")[0])
 
 
@@ -77,7 +78,7 @@ def items(cell: Any, column: str) -> list[Any]:
         return []
     found = _list_in(cell) if isinstance(cell, str) else None
     if found is None:
-        raise Unreadable(column, f"is {_name(cell)}, not a list")
+        raise Unreadable(column, said("is {cell}, not a list", cell=_name(cell)))
     return found
 
 
@@ -86,11 +87,11 @@ def object_in(cell: Any, column: str) -> dict[str, Any]:
     try:
         found = decoded(cell.encode()) if isinstance(cell, str) and not is_empty(cell) else cell
     except (msgspec.DecodeError, RecursionError):
-        raise Unreadable(column, "is not the JSON of an object") from None
+        raise Unreadable(column, said("is not the JSON of an object")) from None
     if is_empty(found):
         return {}
     if not isinstance(found, dict):
-        raise Unreadable(column, f"is {_name(found)}, not an object")
+        raise Unreadable(column, said("is {found}, not an object", found=_name(found)))
     return found
 
 
@@ -108,12 +109,12 @@ def rating(value: Any, scale: Scale, threshold: float, column: str) -> int | Non
     if scale == "share":
         share = number(value, column)
         if share is None or not 0 <= share <= 1:
-            raise Unreadable(column, f"'{_short(word)}' is no share between 0 and 1")
+            raise Unreadable(column, said("'{word}' is no share between 0 and 1", word=_short(word)))
         return 1 if share > threshold else -1
     if scale == "sign" and word in _SIGNS:
         return _SIGNS[word]
     if word not in YES | NO:
-        raise Unreadable(column, f"'{_short(word)}' is no rating")
+        raise Unreadable(column, said("'{word}' is no rating", word=_short(word)))
     return 1 if word in YES else -1
 
 
@@ -144,9 +145,18 @@ def _python_list(inside: str) -> list[Any] | None:
     return found
 
 
+_NAMES = {
+    list: said("a list"),
+    dict: said("an object"),
+    str: said("a text"),
+    bool: said("yes or no"),
+    int: said("a number"),
+    float: said("a number"),
+}
+
+
 def _name(cell: Any) -> str:
-    kinds = {list: "a list", dict: "an object", str: "a text", bool: "yes or no", int: "a number", float: "a number"}
-    return kinds.get(type(cell), "something else")
+    return _NAMES.get(type(cell)) or said("something else")
 
 
 def _short(word: str) -> str:

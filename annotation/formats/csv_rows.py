@@ -13,6 +13,7 @@ from typing import Any
 import msgspec
 
 from annotation.formats.record import Rejection
+from annotation.wording import counted, said
 
 DELIMITERS = (",", ";", "\t", "|")
 FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
@@ -156,7 +157,7 @@ def _numbered(rows: Any, lines: _Lines) -> Iterator[tuple[int, list[str] | Rejec
         except StopIteration:
             return
         except csv.Error as error:
-            yield line, Rejection(line=line, reason=f"not a row of CSV: {error}")
+            yield line, Rejection(line=line, reason=said("not a row of CSV: {error}", error=error))
         else:
             yield line, row
 
@@ -166,11 +167,19 @@ def _encoded(line: int, row: list[str] | Rejection, names: Sequence[str], longes
         return row
     excerpt = "".join(row)[:_EXCERPT].encode("utf-8", "replace").decode()
     if len(row) != len(names):
-        return Rejection(line, f"{len(row)} cells, where the header has {len(names)} columns", excerpt=excerpt)
+        return Rejection(
+            line,
+            said(
+                "{cells}, where the header has {columns}",
+                cells=counted("{n} cell", "{n} cells", n=len(row)),
+                columns=counted("{n} column", "{n} columns", n=len(names)),
+            ),
+            excerpt=excerpt,
+        )
     for name, cell in zip(names, row, strict=True):
         try:
             cell.encode()
         except UnicodeEncodeError:
-            return Rejection(line, "not UTF-8 text", field=name, excerpt=excerpt)
+            return Rejection(line, said("not UTF-8 text"), field=name, excerpt=excerpt)
     raw = msgspec.json.encode(dict(zip(names, row, strict=True)))
-    return raw if len(raw) <= longest else Rejection(line, f"longer than {longest // 1024 // 1024} MB")
+    return raw if len(raw) <= longest else Rejection(line, said("longer than {n} MB", n=longest // 1024 // 1024))

@@ -3,11 +3,11 @@
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import zip_longest
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 
-from annotation.formats.path import first_error
+from annotation.formats.path import first_error, taken_path
 from annotation.formats.reading import Unreadable
 from annotation.formats.record import (
     FinishReason,
@@ -18,6 +18,7 @@ from annotation.formats.record import (
     SourceKind,
     StepKind,
 )
+from annotation.wording import said
 
 NONE = -1
 _INDEX = re.compile(r"\s*[0-9]{1,9}\s*")
@@ -67,7 +68,7 @@ def index_label(
     there is no such step.
     """
     if not NONE <= error < count:
-        raise Unreadable(field, f"{error} is no step of {count}, and not -1")
+        raise Unreadable(field, said("{error} is no step of {count}, and not -1", error=error, count=count))
     path = [
         PathPosition(position, chosen=0, ratings=[Rating(0, "rated", rating=1)])
         for position in range(count if error == NONE else error)
@@ -109,3 +110,28 @@ def step_ratings(annotation: RecordAnnotation, count: int) -> list[int | None]:
             if rating.alternative == 0 and place.position < count:
                 ratings[place.position] = rating.rating
     return ratings
+
+
+class Step(NamedTuple):
+    """A step as a format with one completion a position writes it."""
+
+    text: str
+    kind: StepKind
+    rating: int | None
+
+
+def steps_along(record: Record, label: RecordAnnotation | None) -> list[Step]:
+    """The steps that a label's path consists of with its ratings, and the sampled ones where it takes none."""
+    taken = {step.position: step for step in taken_path(label.finish_reason, label.path)} if label else {}
+    sampled = step_ratings(label, len(record.positions)) if label else [None] * len(record.positions)
+    steps = []
+    for position, completions in enumerate(record.positions):
+        step = taken.get(position)
+        if step is not None and step.alternative is None:
+            steps.append(Step(step.own_text or "", "reasoning", None))
+        elif step is not None and step.alternative:
+            completion = completions[step.alternative]
+            steps.append(Step(completion.text, completion.kind, step.rating.rating if step.rating else None))
+        elif completions:
+            steps.append(Step(completions[0].text, completions[0].kind, sampled[position]))
+    return steps

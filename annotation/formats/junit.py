@@ -12,6 +12,7 @@ from defusedxml.common import DefusedXmlException
 from defusedxml.ElementTree import iterparse
 
 from annotation.formats.reading import Unreadable
+from annotation.wording import said
 
 PROPERTY = "solution"
 
@@ -31,12 +32,14 @@ def read_cases(stream: BinaryIO) -> Iterator[Case]:
             if element.tag == "testsuite":
                 suites.append(element) if event == "start" else suites.pop()
             elif event == "start" and not suites and element.tag != "testsuites":
-                raise Unreadable("", f"<{element.tag}> begins no JUnit report; <testsuites> or <testsuite> does")
+                raise Unreadable(
+                    "", said("<{tag}> begins no JUnit report; <testsuites> or <testsuite> does", tag=element.tag)
+                )
             elif event == "end" and element.tag == "testcase":
                 yield Case(tuple(_names(element, suites)), _passed(element))
                 suites[-1].remove(element)
     except (ParseError, DefusedXmlException) as error:
-        raise Unreadable("", f"the report cannot be read: {error}") from None
+        raise Unreadable("", said("the report cannot be read: {error}", error=error)) from None
 
 
 def _names(case: Element, suites: list[Element]) -> Iterator[str]:

@@ -6,6 +6,7 @@ import msgspec
 
 from annotation.errors import DomainError
 from annotation.formats.record import SourceKind
+from annotation.wording import fault_of, said
 
 StepsForm = Literal["list", "separated", "columns", "text"]
 LabelForm = Literal["first_error", "ratings"]
@@ -97,7 +98,6 @@ def parse_mapping(content: bytes | str) -> Mapping:
     try:
         return msgspec.json.decode(content, type=Mapping)
     except msgspec.DecodeError as error:
-        reason, _, place = str(error).partition(" - at `$.")
-        field = place.rstrip("`")
-        said = f"{field}: {reason}" if field else reason
-        raise DomainError("invalid_mapping", f"The mapping: {said}.", {"field": field}) from None
+        field, reason = fault_of(error)
+        fault = said("{field}: {reason}", field=field, reason=reason) if field else reason
+        raise DomainError("invalid_mapping", said("The mapping: {fault}.", fault=fault), {"field": field}) from None

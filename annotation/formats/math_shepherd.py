@@ -11,9 +11,10 @@ from typing import Any, BinaryIO
 
 import msgspec
 
-from annotation.formats.given import rated_label, step_ratings, write_labelled
+from annotation.formats.given import rated_label, steps_along, write_labelled
 from annotation.formats.reading import Numbered, Unreadable, read_records
 from annotation.formats.record import Completion, Record, RecordAnnotation, as_given
+from annotation.wording import said
 
 SOURCE = "math_shepherd"
 TAG = "ки"
@@ -42,9 +43,9 @@ def _record(value: Any) -> Record:
     *pieces, rest = line.input.split(TAG)
     first = _FIRST_STEP.search(pieces[0]) if pieces else None
     if first is None:
-        raise Unreadable("input", f"needs a problem and then steps from 'Step 1', each ended by {TAG}")
+        raise Unreadable("input", said("needs a problem and then steps from 'Step 1', each ended by {tag}", tag=TAG))
     if rest.strip():
-        raise Unreadable("input", f"has text after the last {TAG}")
+        raise Unreadable("input", said("has text after the last {tag}", tag=TAG))
     marks = _marks(pieces, line.label)
     steps = [pieces[0][first.start() :], *pieces[1:]]
     record = Record(
@@ -66,7 +67,9 @@ def _marks(pieces: list[str], label: str) -> list[str]:
         at += len(piece)
         mark = label[at : at + 1]
         if not label.startswith(piece, at - len(piece)) or mark not in _MARKS:
-            raise Unreadable("label", f"is not the input with + or - for the tag of step {number + 1}")
+            raise Unreadable(
+                "label", said("is not the input with + or - for the tag of step {number}", number=number + 1)
+            )
         marks.append(mark)
         at += 1
     return marks
@@ -76,8 +79,8 @@ def _native(record: Record, annotation: RecordAnnotation) -> dict[str, Any] | No
     if "line" in annotation.native:
         line: dict[str, Any] = annotation.native["line"]
         return line
-    steps = [at[0].text for at in record.positions if at]
-    ratings = step_ratings(annotation, len(steps))
+    along = steps_along(record, annotation)
+    steps, ratings = [step.text for step in along], [step.rating for step in along]
     if None in ratings:
         return None
     problem, task = as_given(record, annotation, "problem"), as_given(record, annotation, "domain")

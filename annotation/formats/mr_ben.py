@@ -13,6 +13,7 @@ import msgspec
 from annotation.formats.given import NONE, index_in, index_label, label_to_write
 from annotation.formats.reading import Numbered, Unreadable, read_documents
 from annotation.formats.record import Completion, Record, RecordAnnotation, as_given
+from annotation.wording import said
 
 SOURCE = "mr_ben"
 NO_ERROR = "N/A"
@@ -81,7 +82,14 @@ def _label(line: _Line, steps: list[str]) -> RecordAnnotation:
     elif isinstance(line.Model_Solution_Steps, list):
         number = index_in(given)
         if not number:
-            raise Unreadable(FIELD, f"'{given[:40]}' is neither the number of a step (the first is 1) nor {NO_ERROR}")
+            raise Unreadable(
+                FIELD,
+                said(
+                    "'{given}' is neither the number of a step (the first is 1) nor {none}",
+                    given=given[:40],
+                    none=NO_ERROR,
+                ),
+            )
         error = number - 1
     elif not given.strip():
         return RecordAnnotation(source_kind="human", source_name=SOURCE, finish_reason="found_error", path=[])

@@ -11,6 +11,7 @@ import pyarrow
 from pyarrow import parquet
 
 from annotation.formats.record import Rejection
+from annotation.wording import said
 
 MAGIC = b"PAR1"
 ROWS_AT_ONCE = 64
@@ -62,9 +63,9 @@ def _encoded(number: int, row: dict[str, Any] | Exception, longest: int) -> byte
             raise row
         raw = msgspec.json.encode(row)
     except (TypeError, ValueError, OverflowError, RecursionError) as error:
-        return Rejection(line=number, reason=f"holds what no text can say: {error}")
+        return Rejection(line=number, reason=said("holds what no text can say: {error}", error=error))
     if len(raw) > longest:
-        return Rejection(line=number, reason=f"longer than {longest // 1024 // 1024} MB")
+        return Rejection(line=number, reason=said("longer than {n} MB", n=longest // 1024 // 1024))
     return raw
 
 

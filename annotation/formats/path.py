@@ -9,6 +9,7 @@ none of these holds ends the path.
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from math import inf
 from typing import NamedTuple
 
 from annotation.formats.record import PathPosition, Rating, Record, RecordAnnotation
@@ -65,7 +66,12 @@ def consensus_path(record: Record) -> list[Taken]:
     """
     if not record.annotations:
         return [Taken(position, 0, None, None) for position, at in enumerate(record.positions) if at]
-    walked = [taken_path(a.finish_reason, a.path) for a in _deciding(record.annotations)]
+    return agreed_path(record.annotations)
+
+
+def agreed_path(annotations: Sequence[RecordAnnotation]) -> list[Taken]:
+    """The consensus path of annotations; nothing for none."""
+    walked = [taken_path(a.finish_reason, a.path) for a in _deciding(annotations)]
     agreed: list[Taken] = []
     while True:
         here = len(agreed)
@@ -75,6 +81,13 @@ def consensus_path(record: Record) -> list[Taken]:
         position, alternative, own_text = min(votes, key=lambda step: (-votes[step], step[1] is None, step[1] or 0))
         agreed.append(Taken(position, alternative, own_text, None))
         walked = [path for path in walked if len(path) > here and path[here][:3] == agreed[-1][:3]]
+
+
+def parting(walked: Iterable[Taken], agreed: Iterable[Taken]) -> float:
+    """The position at which two paths take different steps; infinity where neither contradicts the other."""
+    taken = {step.position: (step.alternative, step.own_text) for step in agreed}
+    apart = (s.position for s in walked if taken.get(s.position, s[1:3]) != (s.alternative, s.own_text))
+    return next(apart, inf)
 
 
 def _deciding(annotations: Sequence[RecordAnnotation]) -> Sequence[RecordAnnotation]:

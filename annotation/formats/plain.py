@@ -15,6 +15,7 @@ import msgspec
 from annotation.formats.provenance import OutcomeSource, Provenance
 from annotation.formats.reading import Numbered, Unreadable, read_records
 from annotation.formats.record import Completion, Record, StepKind
+from annotation.wording import said
 
 Word = str | int | float | None
 
@@ -80,7 +81,8 @@ def record_of(line: Line, extra: dict[str, Any]) -> Record:
     """The line as a record. Raises Unreadable where it has neither steps nor a solution, or both."""
     if (line.steps is None) == (line.solution is None):
         raise Unreadable(
-            "steps", "needs either steps or solution" if line.steps is None else "has both steps and solution"
+            "steps",
+            said("needs either steps or solution") if line.steps is None else said("has both steps and solution"),
         )
     return Record(
         problem=line.problem,

@@ -14,6 +14,7 @@ from annotation.formats import plain
 from annotation.formats.given import index_label, rated_label
 from annotation.formats.reading import Numbered, Unreadable, read_records
 from annotation.formats.record import Record, RecordAnnotation, SourceKind, StepKind
+from annotation.wording import counted, said
 
 Rated = Literal[-1, 0, 1] | None
 
@@ -62,7 +63,7 @@ def _record(value: Any) -> Record:
     if posted.outcome is not None:
         record.final_answer_correct = {"correct": True, "wrong": False, "unknown": None}[posted.outcome]
     if (posted.labels or posted.step_scores) and posted.steps is None:
-        raise Unreadable("steps", "are needed where there are labels or scores of them")
+        raise Unreadable("steps", said("are needed where there are labels or scores of them"))
     for number, scores in enumerate(posted.step_scores):
         _check_count(f"step_scores[{number}].scores", len(scores.scores), len(record.positions))
     record.annotations = [
@@ -74,7 +75,7 @@ def _record(value: Any) -> Record:
 
 def _label(field: str, label: PostedLabel, kinds: list[StepKind]) -> RecordAnnotation:
     if (label.ratings is None) == (label.first_error is None):
-        raise Unreadable(field, "has either ratings or first_error")
+        raise Unreadable(field, said("has either ratings or first_error"))
     if label.ratings is not None:
         _check_count(f"{field}.ratings", len(label.ratings), len(kinds))
         made = rated_label(label.ratings, kind=label.kind, name=label.name, kinds=kinds)
@@ -89,4 +90,6 @@ def _label(field: str, label: PostedLabel, kinds: list[StepKind]) -> RecordAnnot
 
 def _check_count(field: str, given: int, steps: int) -> None:
     if given != steps:
-        raise Unreadable(field, f"has {given} entries for {steps} steps")
+        entries = counted("{n} entry", "{n} entries", n=given)
+        of = counted("{n} step", "{n} steps", n=steps)
+        raise Unreadable(field, said("has {entries} for {steps}", entries=entries, steps=of))

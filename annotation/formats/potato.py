@@ -16,7 +16,7 @@ from typing import Any
 import msgspec
 import yaml
 
-from annotation.formats.reading import EXCERPT
+from annotation.formats.raw import EXCERPT
 from annotation.formats.step_names import MEANINGS, Said, StepNames, pattern_of, propose_controls, propose_fields
 
 LARGEST_CONFIG = 2**20

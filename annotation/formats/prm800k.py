@@ -25,6 +25,7 @@ from annotation.formats.record import (
     alternative_of,
     as_given,
 )
+from annotation.wording import counted
 
 
 class _Completion(msgspec.Struct):
@@ -143,7 +144,15 @@ def _place(number: int, step: _Step, positions: list[list[Completion]], *, added
     if chosen is not None:
         if not 0 <= chosen < len(place.ratings):
             field = f"label.steps[{number}].chosen_completion"
-            raise Unreadable(field, f"{chosen} is none of the {len(place.ratings)} completions")
+            raise Unreadable(
+                field,
+                counted(
+                    "{chosen} is not the one completion there is",
+                    "{chosen} is none of the {n} completions",
+                    n=len(place.ratings),
+                    chosen=chosen,
+                ),
+            )
         place.chosen = place.ratings[chosen].alternative
     if step.completions is None:
         place.native["completions"] = None

@@ -9,9 +9,10 @@ from typing import Any, BinaryIO
 
 import msgspec
 
-from annotation.formats.given import rated_label, step_ratings, write_labelled
+from annotation.formats.given import rated_label, steps_along, write_labelled
 from annotation.formats.reading import Numbered, Unreadable, read_records
 from annotation.formats.record import Completion, Record, RecordAnnotation, as_given
+from annotation.wording import said
 
 SOURCE = "prmbench"
 
@@ -39,7 +40,9 @@ def _record(value: Any) -> Record:
     count = len(line.modified_process)
     for number in line.error_steps:
         if not 1 <= number <= count:
-            raise Unreadable("error_steps", f"{number} is no step of {count} (the first is 1)")
+            raise Unreadable(
+                "error_steps", said("{number} is no step of {count} (the first is 1)", number=number, count=count)
+            )
     ratings = [-1 if number in line.error_steps else 1 for number in range(1, count + 1)]
     return Record(
         problem=line.modified_question,
@@ -52,8 +55,8 @@ def _record(value: Any) -> Record:
 
 
 def _native(record: Record, annotation: RecordAnnotation) -> dict[str, Any] | None:
-    steps = [at[0].text for at in record.positions if at]
-    ratings = step_ratings(annotation, len(steps))
+    along = steps_along(record, annotation)
+    steps, ratings = [step.text for step in along], [step.rating for step in along]
     if None in ratings:
         return None
     told = {

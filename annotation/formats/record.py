@@ -40,7 +40,10 @@ class Span(msgspec.Struct, omit_defaults=True, gc=False):
 
 
 class Rating(msgspec.Struct, omit_defaults=True, gc=False):
-    """A word on one completion. `flagged` is None where the format says nothing; a snapshot has no `comment`."""
+    """A word on one completion. `flagged` is None where the format says nothing; a snapshot has no `comment`.
+
+    `accepted` where the step was not rated by itself but found good together with others.
+    """
 
     alternative: int
     state: RatingState
@@ -50,6 +53,7 @@ class Rating(msgspec.Struct, omit_defaults=True, gc=False):
     comment: str = ""
     dimensions: dict[str, Any] = {}
     spans: list[Span] = []
+    accepted: bool = False
 
 
 class PathPosition(msgspec.Struct, omit_defaults=True, gc=False):

@@ -29,6 +29,7 @@ from annotation.formats import (
 from annotation.formats.mapping import Mapping
 from annotation.formats.parquet_rows import MAGIC
 from annotation.formats.reading import Numbered, original_records
+from annotation.wording import said
 
 
 class Reader(Protocol):
@@ -56,9 +57,9 @@ READERS: dict[str, Reader] = {
 HEAD_BYTES = 256 * 1024
 
 _MAGIC = {
-    b"PK\x03\x04": "a zip archive: unpack it first",
-    b"\xff\xfe": "in UTF-16: save it as UTF-8 first",
-    b"\xfe\xff": "in UTF-16: save it as UTF-8 first",
+    b"PK\x03\x04": said("a zip archive: unpack it first"),
+    b"\xff\xfe": said("in UTF-16: save it as UTF-8 first"),
+    b"\xfe\xff": said("in UTF-16: save it as UTF-8 first"),
 }
 _KEYS = {
     "prm800k": ("question", "label", "completions", "finish_reason"),
@@ -96,9 +97,9 @@ def detect(stream: BinaryIO, filename: str) -> str:
     head = stream.read(HEAD_BYTES)
     for magic, reason in _MAGIC.items():
         if head.startswith(magic):
-            raise DomainError("unknown_format", f"{filename} is {reason}.")
+            raise DomainError("unknown_format", said("{filename} is {reason}.", filename=filename, reason=reason))
     if not head.strip():
-        raise DomainError("unknown_format", f"{filename} is empty.")
+        raise DomainError("unknown_format", said("{filename} is empty.", filename=filename))
     begun = table.sample(stream if head.startswith(MAGIC) else io.BytesIO(), head)
     keys = set(re.findall(rb'"(\w+)"\s*:', msgspec.json.encode(begun.rows) if head.startswith(MAGIC) else head))
     for name, wanted in _KEYS.items():
@@ -111,6 +112,10 @@ def detect(stream: BinaryIO, filename: str) -> str:
         return TABLE
     raise DomainError(
         "unknown_format",
-        f"{filename} looks like none of {', '.join(READERS)}: no record in its first lines has the keys of one. "
-        "Choose the format by hand, or rename its fields.",
+        said(
+            "{filename} looks like none of {known}: no record in its first lines has the keys of one. Choose the "
+            "format by hand, or rename its fields.",
+            filename=filename,
+            known=", ".join(READERS),
+        ),
     )

@@ -10,9 +10,10 @@ from typing import Any, BinaryIO, Literal
 
 import msgspec
 
-from annotation.formats.given import rated_label, step_ratings, write_labelled
+from annotation.formats.given import rated_label, steps_along, write_labelled
 from annotation.formats.reading import Numbered, Unreadable, read_records
 from annotation.formats.record import Completion, Record, RecordAnnotation, as_given
+from annotation.wording import said
 
 SOURCE = "rlhflow"
 _FIRST_STEP = re.compile(r"\s*(?=Step 1\b)")
@@ -43,11 +44,11 @@ def _record(value: Any) -> Record:
     for number, turn in enumerate(turns):
         field = f"conversations[{number}]"
         if turn.role != ("user", "assistant")[number % 2]:
-            raise Unreadable(f"{field}.role", "users and assistants must take turns, the user first")
+            raise Unreadable(f"{field}.role", said("users and assistants must take turns, the user first"))
         if number % 2 and turn.content.strip() not in _MARKS:
-            raise Unreadable(f"{field}.content", "must be + or -")
+            raise Unreadable(f"{field}.content", said("must be + or -"))
     if not turns or len(turns) % 2:
-        raise Unreadable("conversations", "needs a label behind every step")
+        raise Unreadable("conversations", said("needs a label behind every step"))
     problem, joint, first = _part(turns[0].content)
     record = Record(
         problem=problem,
@@ -73,7 +74,7 @@ def _part(content: str) -> tuple[str, str, str]:
         return content[: match.start()], match[0], content[match.end() :]
     problem, joint, step = content.rpartition("\n\n")
     if not joint:
-        raise Unreadable("conversations[0].content", "needs the problem and then the first step, from 'Step 1'")
+        raise Unreadable("conversations[0].content", said("needs the problem and then the first step, from 'Step 1'"))
     return problem, joint, step
 
 
@@ -81,8 +82,8 @@ def _native(record: Record, annotation: RecordAnnotation) -> dict[str, Any] | No
     if "line" in annotation.native:
         line: dict[str, Any] = annotation.native["line"]
         return line
-    steps = [at[0].text for at in record.positions if at]
-    ratings = step_ratings(annotation, len(steps))
+    along = steps_along(record, annotation)
+    steps, ratings = [step.text for step in along], [step.rating for step in along]
     if None in ratings or not steps:
         return None
     steps[0] = as_given(record, annotation, "problem") + annotation.native.get("joint", "\n\n") + steps[0]

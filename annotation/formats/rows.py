@@ -11,6 +11,7 @@ from annotation.formats.mapping import Column, LabelMapping, MadeBy, Mapping, So
 from annotation.formats.provenance import OutcomeSource, Provenance
 from annotation.formats.reading import Unreadable, validation_fault
 from annotation.formats.record import Completion, Record, RecordAnnotation, SourceKind, StepKind
+from annotation.wording import Said, counted, said
 
 Row = dict[str, Any]
 
@@ -27,9 +28,9 @@ def cell_of(row: Row, column: str) -> Any:
 def record_of(row: Any, mapping: Mapping) -> Record:
     """Raises Unreadable naming the column."""
     if not isinstance(row, dict):
-        raise Unreadable("", "is no object with named values")
+        raise Unreadable("", said("is no object with named values"))
     if mapping.steps is None:
-        raise Unreadable("", "the mapping names no column with steps or a solution")
+        raise Unreadable("", said("the mapping names no column with steps or a solution"))
     steps, solution_text = _steps(row, mapping.steps)
     kinds = _kinds(row, mapping.steps, len(steps))
     labels = [_label(row, label, kinds) for label in mapping.labels]
@@ -103,18 +104,25 @@ def _numbered(row: Row, columns: list[str]) -> list[str]:
         found.pop()
     for column, step in zip(columns, found, strict=False):
         if not step.strip():
-            raise Unreadable(column, "is empty, and a step behind it is not")
+            raise Unreadable(column, said("is empty, and a step behind it is not"))
     return found
 
 
 def _kinds(row: Row, steps: StepsMapping, count: int) -> list[StepKind]:
     given = cells.items(cell_of(row, steps.kinds), steps.kinds) if steps.kinds else []
     if given and len(given) != count:
-        raise Unreadable(steps.kinds, f"{len(given)} kinds for {count} steps")
+        kinds = counted("{n} kind", "{n} kinds", n=len(given))
+        raise Unreadable(steps.kinds, said("{given} for {steps}", given=kinds, steps=_all_steps(count)))
     for kind in given:
         if kind not in get_args(StepKind):
-            raise Unreadable(steps.kinds, f"'{kind}' is none of {', '.join(get_args(StepKind))}")
+            raise Unreadable(
+                steps.kinds, said("'{kind}' is none of {known}", kind=kind, known=", ".join(get_args(StepKind)))
+            )
     return cast(list[StepKind], given) or ["reasoning"] * count
+
+
+def _all_steps(count: int) -> Said:
+    return counted("{n} step", "{n} steps", n=count)
 
 
 def _label(row: Row, label: LabelMapping, kinds: list[StepKind]) -> RecordAnnotation | None:
@@ -133,7 +141,8 @@ def _label(row: Row, label: LabelMapping, kinds: list[StepKind]) -> RecordAnnota
     if all(rating is None for rating in ratings):
         return None
     if len(ratings) != len(kinds) and not (len(ratings) < len(kinds) and ratings[-1] == -1):
-        raise Unreadable(column, f"{len(ratings)} labels for {len(kinds)} steps")
+        labels = counted("{n} label", "{n} labels", n=len(ratings))
+        raise Unreadable(column, said("{given} for {steps}", given=labels, steps=_all_steps(len(kinds))))
     kind_of_source, name, detail = source_of(row, label.source)
     told = rated_label(ratings, kind=kind_of_source, name=name, kinds=kinds[: len(ratings)])
     told.source_detail = detail
@@ -158,7 +167,14 @@ def _index_label(row: Row, label: LabelMapping, count: int) -> RecordAnnotation 
         if not 0 <= error < count:
             first, last = label.base, count - 1 + label.base
             raise Unreadable(
-                column, f"'{word}' is no step of {count} (they are {first} to {last}), and no word for none"
+                column,
+                said(
+                    "'{word}' is no step of {count} (they are {first} to {last}), and no word for none",
+                    word=word,
+                    count=count,
+                    first=first,
+                    last=last,
+                ),
             )
     kind, name, detail = source_of(row, label.source)
     told = index_label(error, count, field=column, kind=kind, name=name)
@@ -184,7 +200,9 @@ def _kind(row: Row, given: SourceKind | Column) -> SourceKind:
         return given
     word = cells.text(cell_of(row, given.column), given.column).strip().casefold().replace(" ", "_").replace("-", "_")
     if word not in get_args(SourceKind):
-        raise Unreadable(given.column, f"'{word}' is none of {', '.join(get_args(SourceKind))}")
+        raise Unreadable(
+            given.column, said("'{word}' is none of {known}", word=word, known=", ".join(get_args(SourceKind)))
+        )
     return cast(SourceKind, word)
 
 
@@ -212,7 +230,9 @@ def _provenance(row: Row, columns: dict[MadeBy, str]) -> Provenance | None:
 
 def _outcome_source(word: str, column: str) -> OutcomeSource | None:
     if word and word not in get_args(OutcomeSource):
-        raise Unreadable(column, f"'{word[:40]}' is none of {', '.join(get_args(OutcomeSource))}")
+        raise Unreadable(
+            column, said("'{word}' is none of {known}", word=word[:40], known=", ".join(get_args(OutcomeSource)))
+        )
     return cast(OutcomeSource, word) or None
 
 

@@ -15,23 +15,15 @@ import pyarrow
 
 from annotation.errors import DomainError
 from annotation.formats import csv_rows, parquet_rows
-from annotation.formats.given import step_ratings
+from annotation.formats.given import Step, steps_along
 from annotation.formats.mapping import Column, LabelMapping, MadeBy, Mapping, SourceMapping, StepsMapping
 from annotation.formats.proposing import propose
 from annotation.formats.provenance import Provenance
-from annotation.formats.reading import (
-    BOM,
-    CHUNK,
-    MAX_RECORD_BYTES,
-    Numbered,
-    Raw,
-    on_one_line,
-    parsed_records,
-    pieces_of,
-    raw_records,
-)
+from annotation.formats.raw import BOM, CHUNK, MAX_RECORD_BYTES, Raw, pieces_of, raw_records
+from annotation.formats.reading import Numbered, on_one_line, parsed_records
 from annotation.formats.record import Record, RecordAnnotation, Rejection, as_given
 from annotation.formats.rows import WORDS, Row, cell_of, columns_of, record_of
+from annotation.wording import said
 
 SAMPLED = 100
 LOOKED_AT = 1000
@@ -107,8 +99,12 @@ def checked(mapping: Mapping | None, sample: Sample) -> Mapping:
     """The mapping, or the proposed one; raises DomainError (`mapping_needed`) where it cannot be read by."""
     mapping = mapping or proposed(sample)
     if fault := fault_of(mapping, sample):
-        there = ", ".join(sample.columns) or "none"
-        raise DomainError("mapping_needed", f"{fault} The columns are: {there}.", {"columns": sample.columns})
+        there = ", ".join(sample.columns) or said("none")
+        raise DomainError(
+            "mapping_needed",
+            said("{fault} The columns are: {there}.", fault=fault, there=there),
+            {"columns": sample.columns},
+        )
     return mapping
 
 
@@ -120,17 +116,17 @@ def proposed(sample: Sample) -> Mapping:
 def fault_of(mapping: Mapping, sample: Sample) -> str:
     """Why a table that begins so cannot be read by a mapping, in a sentence; empty where it can."""
     if not mapping.problem:
-        return "Say which column holds the problem."
+        return said("Say which column holds the problem.")
     if mapping.steps is None:
-        return "Say which column holds the steps or the solution."
+        return said("Say which column holds the steps or the solution.")
     for column in columns_of(mapping):
         if all(cell_of(row, column) is None for row in sample.rows) and column not in sample.columns:
-            return f"There is no column '{column}'."
+            return said("There is no column '{column}'.", column=column)
     return ""
 
 
 def write(records: Iterable[Record]) -> Iterator[bytes]:
-    """A CSV file; of several alternatives at a position the first is written."""
+    """A CSV file; of several alternatives at a position the one is written that the label's path takes."""
     return csv_rows.write_rows(rows_of(records), COLUMNS)
 
 
@@ -154,13 +150,13 @@ def _row(record: Record, label: RecordAnnotation | None) -> Row:
     def given(field: str) -> Any:
         return as_given(record, label, field) if label else getattr(record, field)
 
-    at = [completions[0] for completions in record.positions if completions]
+    at = steps_along(record, label)
     detail = label.source_detail if label else {}
     return {
         **{field: given(field) for field in _AS_GIVEN},
         "steps": [step.text for step in at],
         "step_kinds": [step.kind for step in at] if any(step.kind != "reasoning" for step in at) else None,
-        "ratings": label and _ratings(label, len(at)),
+        "ratings": label and _ratings(at),
         "first_error": label and label.first_error,
         "source_kind": label and label.source_kind,
         "source_name": label and (label.annotator or label.source_name),
@@ -188,12 +184,12 @@ _AS_GIVEN = (
 )  # fmt: skip
 
 
-def _ratings(label: RecordAnnotation, count: int) -> list[int | None]:
-    """Up to the last step that the label says something of."""
-    ratings = step_ratings(label, count)
+def _ratings(steps: list[Step]) -> list[int | None]:
+    """All of them; a label that ends with an error ends there, and one that ends otherwise has gaps at its end."""
+    ratings = [step.rating for step in steps]
     while ratings and ratings[-1] is None:
         ratings.pop()
-    return ratings if -1 in ratings else ratings + [None] * (count - len(ratings))
+    return ratings if ratings and ratings[-1] == -1 else ratings + [None] * (len(steps) - len(ratings))
 
 
 def is_csv(head: bytes) -> bool:

@@ -9,7 +9,9 @@ from typing import Annotated, BinaryIO
 
 import msgspec
 
-from annotation.formats.reading import MAX_RECORD_BYTES, Unreadable, validation_fault
+from annotation.formats.raw import MAX_RECORD_BYTES
+from annotation.formats.reading import Unreadable, validation_fault
+from annotation.wording import said
 
 Count = Annotated[int, msgspec.Meta(ge=0)]
 
@@ -38,16 +40,16 @@ def read_tallies(stream: BinaryIO) -> Iterator[tuple[int, Tally | Unreadable]]:
         if raw.isspace():
             continue
         try:
-            said = decoder.decode(raw)
+            found = decoder.decode(raw)
         except msgspec.ValidationError as error:
             yield line, Unreadable(*validation_fault(error))
         except (msgspec.DecodeError, UnicodeDecodeError) as error:
-            yield line, Unreadable("", f"not valid JSON: {error}")
+            yield line, Unreadable("", said("not valid JSON: {error}", error=error))
         else:
-            yield line, _tally(said)
+            yield line, _tally(found)
 
 
-def _tally(said: _Line) -> Tally:
-    if isinstance(said.passed, bool):
-        return Tally(str(said.id), int(said.passed), int(not said.passed) + said.failed + said.errors)
-    return Tally(str(said.id), said.passed, said.failed + said.errors)
+def _tally(found: _Line) -> Tally:
+    if isinstance(found.passed, bool):
+        return Tally(str(found.id), int(found.passed), int(not found.passed) + found.failed + found.errors)
+    return Tally(str(found.id), found.passed, found.failed + found.errors)

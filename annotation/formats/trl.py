@@ -16,6 +16,7 @@ from annotation.formats.given import rated_label
 from annotation.formats.path import Taken, agreed_rating, consensus_path
 from annotation.formats.reading import Numbered, Unreadable, read_records
 from annotation.formats.record import Completion, Record
+from annotation.wording import counted, said
 
 SCHEMA = pyarrow.schema(
     [
@@ -80,7 +81,14 @@ def _text(record: Record, step: Taken) -> str:
 def _record(value: Any) -> Record:
     line = msgspec.convert(value, _Line)
     if len(line.labels) != len(line.completions):
-        raise Unreadable("labels", f"{len(line.labels)} labels for {len(line.completions)} completions")
+        raise Unreadable(
+            "labels",
+            said(
+                "{given} for {steps}",
+                given=counted("{n} label", "{n} labels", n=len(line.labels)),
+                steps=counted("{n} completion", "{n} completions", n=len(line.completions)),
+            ),
+        )
     return Record(
         problem=line.prompt,
         positions=[[Completion(text)] for text in line.completions],

@@ -20,6 +20,7 @@ from annotation.formats.record import (
     StepKind,
     as_given,
 )  # fmt: skip
+from annotation.wording import said
 
 SOURCE = "who_and_when"
 TERMINAL = "Computer_terminal"
@@ -59,7 +60,9 @@ def _record(value: Any) -> Record:
     error = index_in(str(run.mistake_step))
     if error is None or error >= len(run.history):
         given = str(run.mistake_step)[:40]
-        raise Unreadable("mistake_step", f"'{given}' is no message of {len(run.history)} (the first is 0)")
+        raise Unreadable(
+            "mistake_step", said("'{given}' is no message of {n} (the first is 0)", given=given, n=len(run.history))
+        )
     path = [PathPosition(position, chosen=0) for position in range(error)]
     path.append(PathPosition(error, ratings=[Rating(0, "rated", rating=-1)]))
     return Record(

@@ -1,6 +1,7 @@
 """What a record must hold before the database takes it in."""
 
 from annotation.formats.record import PathPosition, Record, RecordAnnotation
+from annotation.wording import Said, counted, said
 
 MAX_POSITIONS = 10_000
 LENGTHS = {"source_group": 200, "domain": 100, "external_id": 200, "generator": 200}
@@ -8,21 +9,21 @@ MAX_SOURCE_NAME = 200
 MAX_MS = 2**62
 
 
-def fault_of(record: Record) -> tuple[str, str] | None:
+def fault_of(record: Record) -> tuple[str, Said] | None:
     """Field and reason for which a record cannot be taken; None if it can."""
     if not record.problem.strip():
-        return "problem", "is empty"
+        return "problem", said("is empty")
     for field, longest in LENGTHS.items():
         if len(getattr(record, field)) > longest:
-            return field, f"is longer than {longest} characters"
+            return field, said("is longer than {n} characters", n=longest)
     if not any(record.positions):
-        return "steps", "there is no step to rate"
+        return "steps", said("there is no step to rate")
     if len(record.positions) > MAX_POSITIONS:
-        return "steps", f"{len(record.positions)} steps; {MAX_POSITIONS} is the most"
+        return "steps", said("{n} steps; {most} is the most", n=len(record.positions), most=MAX_POSITIONS)
     for number, at in enumerate(record.positions):
         sampled = [step.text for step in at if not step.added]
         if sampled and not any(text.strip() for text in sampled):
-            return f"steps[{number}]", "is empty"
+            return f"steps[{number}]", said("is empty")
     for number, annotation in enumerate(record.annotations):
         fault = _annotation_fault(record, annotation)
         if fault:
@@ -30,16 +31,16 @@ def fault_of(record: Record) -> tuple[str, str] | None:
     return None
 
 
-def _annotation_fault(record: Record, annotation: RecordAnnotation) -> tuple[str, str] | None:
+def _annotation_fault(record: Record, annotation: RecordAnnotation) -> tuple[str, Said] | None:
     if len(annotation.source_name) > MAX_SOURCE_NAME:
-        return "source_name", f"is longer than {MAX_SOURCE_NAME} characters"
+        return "source_name", said("is longer than {n} characters", n=MAX_SOURCE_NAME)
     if annotation.total_ms is not None and not 0 <= annotation.total_ms < MAX_MS:
-        return "total_ms", f"{annotation.total_ms} is no time"
+        return "total_ms", said("{n} is no time", n=annotation.total_ms)
     if annotation.first_error is not None and not -1 <= annotation.first_error < len(record.positions):
-        return "first_error", f"{annotation.first_error} is no position of the solution"
+        return "first_error", said("{n} is no position of the solution", n=annotation.first_error)
     places = [place.position for place in annotation.path]
     if len(set(places)) < len(places):
-        return "path", "stands twice at one position"
+        return "path", said("stands twice at one position")
     for place in annotation.path:
         fault = _place_fault(record, place)
         if fault:
@@ -47,22 +48,28 @@ def _annotation_fault(record: Record, annotation: RecordAnnotation) -> tuple[str
     return None
 
 
-def _place_fault(record: Record, place: PathPosition) -> str | None:
+def _place_fault(record: Record, place: PathPosition) -> Said | None:
     """Completions are named by their index; a position behind the last step can only hold an own step."""
     if not 0 <= place.position < MAX_POSITIONS:
-        return "is no position"
+        return said("is no position")
     at = record.positions[place.position] if place.position < len(record.positions) else []
     named = [rating.alternative for rating in place.ratings]
     if len(set(named)) < len(named):
-        return "rates one completion twice"
+        return said("rates one completion twice")
     if any(
         not 0 <= alternative < len(at) for alternative in [*named, *([] if place.chosen is None else [place.chosen])]
     ):
-        return f"names a completion that is none of the {len(at)} there"
+        return counted(
+            "names a completion that is not the one there is",
+            "names a completion that is none of the {n} there",
+            n=len(at),
+        )
     if place.chosen is not None and place.own_text is not None:
-        return "has both a chosen completion and an own step"
+        return said("has both a chosen completion and an own step")
     if any((rating.state == "rated") != (rating.rating in (-1, 0, 1)) for rating in place.ratings):
-        return "has a rating that is not 1, 0 or -1, or one where it is not rated"
+        return said("has a rating that is not 1, 0 or -1, or one where it is not rated")
+    if any(rating.accepted and rating.rating != 1 for rating in place.ratings):
+        return said("accepts together with others what is not rated 1")
     if place.dwell_ms is not None and not 0 <= place.dwell_ms < MAX_MS:
-        return f"{place.dwell_ms} is no time"
+        return said("{n} is no time", n=place.dwell_ms)
     return None

@@ -9,16 +9,15 @@ from django.contrib.auth.models import User
 from django.db import transaction
 from django.db.models import Count, Q, Sum
 from django.utils import timezone
-from django.utils.translation import gettext as _
 
 from annotation.errors import DomainError
-from annotation.intake.importing import TASK
-from annotation.intake.imports import cancel_import, create_import
+from annotation.intake.imports import create_import
 from annotation.intake.places import find_files, place_below
 from annotation.intake.uploads import find_upload, keep_file
-from annotation.jobs import enqueue
+from annotation.lifecycle import cancel_job, send
 from annotation.membership.access import require_role
 from annotation.models import ImportGroup, ImportJob, ImportOptions, Membership, Project
+from annotation.wording import said
 
 
 @dataclass(frozen=True)
@@ -44,8 +43,12 @@ def import_uploads(
         if upload.project_id != project.pk or upload.offset < upload.size:
             raise DomainError(
                 "upload_unfinished",
-                _("%(filename)s has come to byte %(offset)s of %(size)s; go on with it.")
-                % {"filename": upload.filename, "offset": upload.offset, "size": upload.size},
+                said(
+                    "{filename} has come to byte {offset} of {size}; go on with it.",
+                    filename=upload.filename,
+                    offset=upload.offset,
+                    size=upload.size,
+                ),
             )
     jobs = import_places(
         by=by,
@@ -56,7 +59,7 @@ def import_uploads(
     )
     for upload in found:
         upload.delete()
-    enqueue(TASK, jobs[0].pk)
+    send(jobs[0])
     return jobs
 
 
@@ -78,7 +81,7 @@ def import_files(
         for place, _size in kept:
             Path(place).unlink(missing_ok=True)
         raise
-    enqueue(TASK, jobs[0].pk)
+    send(jobs[0])
     return jobs
 
 
@@ -93,7 +96,7 @@ def import_from_root(*, by: User, project: Project, root: str, path: str, manner
     jobs = import_places(
         by=by, project=project, files=[(file, file) for file in files], manner=manner, name=f"{root}: {path or 'all'}"
     )
-    enqueue(TASK, jobs[0].pk)
+    send(jobs[0])
     return jobs
 
 
@@ -109,7 +112,7 @@ def import_places(
     if all(job.state == ImportJob.State.FAILED for job in jobs):
         raise DomainError(
             "no_readable_file",
-            _("None of the %(n)s files can be read. %(error)s") % {"n": len(jobs), "error": jobs[0].error},
+            said("None of the {n} files can be read. {error}", n=len(jobs), error=jobs[0].error),
         )
     return [job for job in jobs if job.state != ImportJob.State.FAILED]
 
@@ -117,7 +120,7 @@ def import_places(
 def cancel_group(*, by: User, group: ImportGroup) -> None:
     """Stop what runs of a group and what waits. Raises Forbidden."""
     for job in group.jobs.filter(state__in=ImportJob.LIVE).order_by("-pk"):
-        cancel_import(by=by, job=job)
+        cancel_job(by=by, job=job)
 
 
 def summary_of(group: ImportGroup) -> dict[str, int]:

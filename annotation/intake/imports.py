@@ -1,33 +1,27 @@
-"""Imports as jobs: started, watched, cancelled, and taken up again when their worker was lost."""
+"""Imports asked for and watched."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from datetime import timedelta
 from pathlib import Path
 
 import msgspec
 from django.contrib.auth.models import User
 from django.db import transaction
-from django.db.models import Exists, OuterRef
-from django.db.models.functions import Coalesce
 from django.utils import timezone
-from django.utils.translation import gettext as _
 
 from annotation import audit
-from annotation.errors import Conflict, DomainError, Missing
+from annotation.errors import DomainError, Missing
 from annotation.formats.mapping import Mapping
 from annotation.formats.registry import READERS, TABLE, detect
 from annotation.formats.table import checked, sample
 from annotation.intake.decomposition import RULES
-from annotation.intake.importing import TASK, end_import
 from annotation.intake.opening import open_content
 from annotation.intake.places import is_address, size_of
 from annotation.intake.uploads import keep_file
-from annotation.jobs import enqueue
+from annotation.lifecycle import send
 from annotation.membership.access import require_role
 from annotation.models import ImportGroup, ImportJob, ImportOptions, Membership, Project
-
-STALLED_AFTER = timedelta(minutes=2)
+from annotation.wording import said
 
 
 @transaction.atomic
@@ -61,7 +55,7 @@ def start_import(
     except BaseException:
         path.unlink(missing_ok=True)
         raise
-    enqueue(TASK, job.pk)
+    send(job)
     return job
 
 
@@ -87,8 +81,7 @@ def create_import(
         known = ", ".join(RULES)
         raise DomainError(
             "unknown_decomposition",
-            _("Texts are split by %(known)s; not by '%(decomposition)s'.")
-            % {"known": known, "decomposition": decomposition},
+            said("Texts are split by {known}; not by '{decomposition}'.", known=known, decomposition=decomposition),
         )
     place = str(path) if is_address(str(path)) else str(Path(path).resolve())
     found, mapping = _format_of(place, filename, format, options.mapping if options else None)
@@ -112,35 +105,6 @@ def create_import(
         after={"filename": job.filename, "format": job.format, "bytes": job.total_bytes},
     )
     return job
-
-
-@transaction.atomic
-def cancel_import(*, by: User, job: ImportJob) -> ImportJob:
-    """Stop an import behind the chunk it is at; what is in stays. Raises Forbidden, Conflict (`import_over`)."""
-    require_role(by, job.project, Membership.Role.MANAGER)
-    job = ImportJob.objects.select_for_update(of=("self",)).select_related("project").get(pk=job.pk)
-    if job.state not in ImportJob.LIVE:
-        raise Conflict("import_over", _("This import is %(state)s already.") % {"state": job.state})
-    job.cancel_requested = True
-    job.save(update_fields=["cancel_requested"])
-    audit.record(by=by, action="import.cancel", target=job, project=job.project)
-    if job.state == ImportJob.State.QUEUED:
-        end_import(job, ImportJob.State.CANCELLED)
-    return job
-
-
-def sweep_imports() -> int:
-    """Enqueue again the imports that nobody has worked on for a while; returns how many."""
-    live = ImportJob.objects.filter(state__in=ImportJob.LIVE)
-    stalled = live.alias(seen_at=Coalesce("heartbeat_at", "created_at")).filter(
-        seen_at__lt=timezone.now() - STALLED_AFTER
-    )
-    before = ImportJob.objects.filter(group=OuterRef("group"), state__in=ImportJob.LIVE, pk__lt=OuterRef("pk"))
-    jobs = list(stalled.exclude(Exists(before)).values_list("pk", flat=True))
-    for job in jobs:
-        ImportJob.objects.filter(pk=job).update(heartbeat_at=timezone.now())
-        enqueue(TASK, job)
-    return len(jobs)
 
 
 @dataclass(frozen=True)
@@ -167,7 +131,7 @@ def _format_of(place: str, filename: str, format: str, mapping: Mapping | None) 
         known = ", ".join(READERS)
         raise DomainError(
             "unknown_format",
-            _("There is no format '%(format)s'; there are: auto, %(known)s.") % {"format": format, "known": known},
+            said("There is no format '{format}'; there are: auto, {known}.", format=format, known=known),
         )
     try:
         if format == "auto":
@@ -180,6 +144,5 @@ def _format_of(place: str, filename: str, format: str, mapping: Mapping | None) 
     except OSError as error:
         raise Missing(
             "file_not_found",
-            _("%(filename)s cannot be read: %(strerror)s.")
-            % {"filename": filename, "strerror": error.strerror or error},
+            said("{filename} cannot be read: {strerror}.", filename=filename, strerror=error.strerror or error),
         ) from None

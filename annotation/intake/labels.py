@@ -22,7 +22,8 @@ FIELDS = {
     ),
     PathStep: ("annotation", "position", "chosen", "own_text", "dwell_ms", "native"),
     StepRating: (
-        "annotation", "step", "ordinal", "state", "rating", "flagged", "error_type", "comment", "dimensions", "spans",
+        "annotation", "step", "ordinal", "state", "rating", "flagged", "accepted", "error_type", "comment",
+        "dimensions", "spans",
     ),
 }  # fmt: skip
 NO_REASON = "not given in the imported file"
@@ -109,6 +110,7 @@ class Labels:
                     rating.state,
                     rating.rating,
                     rating.flagged,
+                    rating.accepted,
                     rating.error_type,
                     rating.comment,
                     rating.dimensions,

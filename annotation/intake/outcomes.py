@@ -12,7 +12,6 @@ from typing import BinaryIO, Literal
 from django.contrib.auth.models import User
 from django.db import transaction
 from django.db.models import QuerySet
-from django.utils.translation import gettext as _
 
 from annotation import audit
 from annotation.errors import DomainError
@@ -21,6 +20,7 @@ from annotation.formats.reading import Unreadable
 from annotation.formats.tallies import Tally, read_tallies
 from annotation.membership.access import require_role
 from annotation.models import Membership, Project, Solution
+from annotation.wording import said
 
 AT_ONCE = 500
 MOST_SHOWN = 1000
@@ -71,15 +71,15 @@ def apply_results(*, by: User | None, project: Project, content: BinaryIO, kind:
         while chunk := list(islice(tallies, AT_ONCE)):
             _apply(by, project, chunk, applied)
     except Unreadable as error:
-        raise DomainError("unreadable_results", _("The test results: %(reason)s.") % {"reason": error.reason}) from None
+        raise DomainError("unreadable_results", said("The test results: {reason}.", reason=error.reason)) from None
     return applied
 
 
 def _of_lines(content: BinaryIO, applied: Applied) -> Iterator[tuple[int, Tally]]:
     for line, tally in read_tallies(content):
         if isinstance(tally, Unreadable):
-            where = f"{tally.field}: " if tally.field else ""
-            applied.refuse(line, "", where + tally.reason)
+            where = said("{field}: {reason}", field=tally.field, reason=tally.reason) if tally.field else tally.reason
+            applied.refuse(line, "", where)
         else:
             yield line, tally
 
@@ -97,7 +97,7 @@ def _of_report(project: Project, content: BinaryIO) -> Iterator[tuple[int, Tally
             tally.passed += case.passed is True
             tally.failed += case.passed is False
         if len(tallies) > MOST_SOLUTIONS:
-            raise Unreadable("", f"it names more than {MOST_SOLUTIONS:,} solutions: split the report")
+            raise Unreadable("", said("it names more than {n:,} solutions: split the report", n=MOST_SOLUTIONS))
     yield from ((0, tally) for tally in tallies.values())
 
 
@@ -126,14 +126,14 @@ def _apply(by: User | None, project: Project, chunk: list[tuple[int, Tally]], ap
         correct = not tally.failed
         applied.correct += correct
         applied.wrong += not correct
-        said = {"passed": tally.passed, "failed": tally.failed}
+        tests = {"passed": tally.passed, "failed": tally.failed}
         was = (solution.final_answer_correct, solution.outcome_source, solution.extra.get("tests"))
-        if was == (correct, Solution.OutcomeSource.TESTS, said):
+        if was == (correct, Solution.OutcomeSource.TESTS, tests):
             continue
         before[str(solution.pk)] = {"correct": was[0], "source": was[1]}
-        after[str(solution.pk)] = {"correct": correct, "source": "tests"} | said
+        after[str(solution.pk)] = {"correct": correct, "source": "tests"} | tests
         solution.final_answer_correct, solution.outcome_source = correct, Solution.OutcomeSource.TESTS
-        solution.extra = solution.extra | {"tests": said}
+        solution.extra = solution.extra | {"tests": tests}
         solution.save(update_fields=["final_answer_correct", "outcome_source", "extra"])
     applied.changed += len(after)
     if after:
@@ -142,7 +142,7 @@ def _apply(by: User | None, project: Project, chunk: list[tuple[int, Tally]], ap
 
 def _fault(tally: Tally, solutions: int) -> str:
     if not solutions:
-        return "no solution here has this id"
+        return said("no solution here has this id")
     if solutions > 1:
-        return f"{solutions} solutions here have this id"
-    return "" if tally.passed or tally.failed else "none of its tests ran"
+        return said("{n} solutions here have this id", n=solutions)
+    return "" if tally.passed or tally.failed else said("none of its tests ran")

@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import Any, BinaryIO, cast
 
 from django.conf import settings
-from django.utils.translation import gettext as _
 
 from annotation.errors import DomainError, Missing
+from annotation.wording import said
 
 MAX_FILES = 10_000
 
@@ -24,8 +24,7 @@ def place_below(root: str, path: str) -> str:
     if root not in known:
         raise Missing(
             "import_root_not_found",
-            _("There is no place '%(root)s'; there are: %(known)s.")
-            % {"root": root, "known": ", ".join(known) or "none"},
+            said("There is no place '{root}'; there are: {known}.", root=root, known=", ".join(known) or "none"),
         )
     url = known[root]["url"]
     parts = path.strip("/").split("/")
@@ -33,8 +32,7 @@ def place_below(root: str, path: str) -> str:
     if ".." in parts or "::" in path or "\0" in path or encoded:
         raise DomainError(
             "bad_path",
-            _("'%(path)s' is no path below %(root)s: leave out '..', '::' and encoded signs.")
-            % {"path": path, "root": root},
+            said("'{path}' is no path below {root}: leave out '..', '::' and encoded signs.", path=path, root=root),
         )
     return _local(f"{url.rstrip('/')}/{path.strip('/')}")
 
@@ -51,18 +49,22 @@ def find_files(place: str, *, below: str = "") -> list[str]:
         files = [fs.unstrip_protocol(file) for file in found if not _is_hidden(file, path) and fs.isfile(file)]
     except Exception as error:  # each storage has its own
         raise DomainError(
-            "unreachable", _("%(place)s cannot be listed: %(reason)s.") % {"place": place, "reason": _told(error)}
+            "unreachable", said("{place} cannot be listed: {reason}.", place=place, reason=_told(error))
         ) from error
     places = sorted(_local(file) for file in files)
     if below:
         places = [file for file in places if _is_below(file, settings.IMPORT_ROOTS[below]["url"])]
     if not places:
-        raise Missing("file_not_found", _("There is no file at %(place)s.") % {"place": place})
+        raise Missing("file_not_found", said("There is no file at {place}.", place=place))
     if len(places) > MAX_FILES:
         raise DomainError(
             "too_many_files",
-            _("%(n)s files lie at %(place)s; %(max_files)s is the most at once.")
-            % {"n": len(places), "place": place, "max_files": MAX_FILES},
+            said(
+                "{n} files lie at {place}; {max_files} is the most at once.",
+                n=len(places),
+                place=place,
+                max_files=MAX_FILES,
+            ),
         )
     return places
 

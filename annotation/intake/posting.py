@@ -11,7 +11,6 @@ from typing import BinaryIO, Literal
 
 from django.contrib.auth.models import User
 from django.db import OperationalError, connection, transaction
-from django.utils.translation import gettext as _
 from psycopg.errors import LockNotAvailable
 
 from annotation import audit
@@ -26,6 +25,7 @@ from annotation.intake.store import store_each, wait_for_others
 from annotation.jobs import enqueue
 from annotation.membership.access import require_role
 from annotation.models import Membership, Problem, Project, Solution
+from annotation.wording import said
 
 MOST_POSTED = 1000
 LONGEST_WAIT = 5  # seconds behind others who add to the project
@@ -54,7 +54,10 @@ class Busy(DomainError):
         self.wait = LONGEST_WAIT
         super().__init__(
             "intake_busy",
-            f"Others are adding to this project. Nothing of this batch was taken: send it again in {self.wait} s.",
+            said(
+                "Others are adding to this project. Nothing of this batch was taken: send it again in {wait} s.",
+                wait=self.wait,
+            ),
             {"retry_after": self.wait},
         )
 
@@ -70,15 +73,20 @@ def post_solutions(
     if decomposition not in RULES:
         raise DomainError(
             "unknown_decomposition",
-            _("Texts are split by %(known)s; not by '%(decomposition)s'.")
-            % {"known": ", ".join(RULES), "decomposition": decomposition},
+            said(
+                "Texts are split by {known}; not by '{decomposition}'.",
+                known=", ".join(RULES),
+                decomposition=decomposition,
+            ),
         )
     read = list(islice(posted.read(content), MOST_POSTED + 1))
     if len(read) > MOST_POSTED:
         raise DomainError(
             "too_many",
-            _("A batch has at most %(most_posted)s solutions; larger ones go to imports.")
-            % {"most_posted": f"{MOST_POSTED:,}"},
+            said(
+                "A batch has at most {most_posted} solutions; larger ones go to imports.",
+                most_posted=f"{MOST_POSTED:,}",
+            ),
         )
     names = {line: "" if isinstance(item, Rejection) else item.external_id for line, item in read}
     items = {line: prepared(line, item, decomposition) for line, item in read}
@@ -152,6 +160,8 @@ class _Known:
         content = (identity.text_hash(item.problem), identity.content_hash(item))
         contents = self._contents[item.external_id]
         if contents and content not in contents:
-            return Rejection(line=line, field="id", reason=f"'{item.external_id}' is the id of another solution here")
+            return Rejection(
+                line=line, field="id", reason=said("'{id}' is the id of another solution here", id=item.external_id)
+            )
         contents.add(content)
         return item

@@ -1,6 +1,6 @@
 """What a file's reader gives, made ready to be stored: texts split into steps, faults found."""
 
-from annotation.formats.reading import EXCERPT
+from annotation.formats.raw import EXCERPT
 from annotation.formats.record import Completion, Record, Rejection
 from annotation.intake.checks import fault_of
 from annotation.intake.decomposition import decompose

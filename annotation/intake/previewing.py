@@ -5,8 +5,6 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import BinaryIO, cast
 
-from django.utils.translation import gettext as _
-
 from annotation.errors import DomainError
 from annotation.formats.mapping import Mapping
 from annotation.formats.record import Record, Rejection
@@ -16,6 +14,7 @@ from annotation.intake.decomposition import RULES
 from annotation.intake.dividing import Division, division_of
 from annotation.intake.opening import unpacked_head
 from annotation.intake.preparing import prepared
+from annotation.wording import said
 
 PREVIEW_BYTES = 2 * 1024 * 1024
 LOOKED_AT = 100
@@ -59,19 +58,19 @@ def preview_import(
     if decomposition not in RULES:
         raise DomainError(
             "unknown_decomposition",
-            _("There is no rule '%(decomposition)s' to split a text by.") % {"decomposition": decomposition},
+            said("There is no rule '{decomposition}' to split a text by.", decomposition=decomposition),
         )
     content = unpacked_head(head, PREVIEW_BYTES)
     if head and not content:
         raise DomainError(
-            "unreadable_file", _("%(filename)s cannot be read: its packing is broken.") % {"filename": filename}
+            "unreadable_file", said("{filename} cannot be read: its packing is broken.", filename=filename)
         )
     whole = whole and len(content) < PREVIEW_BYTES
     stream = io.BytesIO(content) if whole or not tail else cast(BinaryIO, EndsOfFile(content, tail, size))
     try:
         found = detect(stream, filename) if format == "auto" else format
         if found not in READERS:
-            raise DomainError("unknown_format", _("There is no format '%(format)s'.") % {"format": format})
+            raise DomainError("unknown_format", said("There is no format '{format}'.", format=format))
         begun = None
         if found == TABLE:
             stream.seek(0)
@@ -84,8 +83,7 @@ def preview_import(
     except OSError as error:
         raise DomainError(
             "unreadable_file",
-            _("%(filename)s cannot be read: %(strerror)s.")
-            % {"filename": filename, "strerror": error.strerror or error},
+            said("{filename} cannot be read: {strerror}.", filename=filename, strerror=error.strerror or error),
         ) from None
     if not whole and len(items) < LOOKED_AT and items and isinstance(items[-1][1], Rejection):
         items.pop()  # cut off by us

@@ -12,6 +12,7 @@ from annotation.formats.record import Record
 from annotation.intake.checks import fault_of
 from annotation.intake.store import Counts, store_chunk
 from annotation.models import Project
+from annotation.wording import said
 
 CHUNK_RECORDS = 500
 
@@ -43,6 +44,8 @@ def _checked(numbered: Iterator[tuple[int, Record]]) -> Iterator[Record]:
         if fault:
             field, reason = fault
             raise DomainError(
-                "invalid_record", f"Record {number}, {field}: {reason}.", {"record": number, "field": field}
+                "invalid_record",
+                said("Record {number}, {field}: {reason}.", number=number, field=field, reason=reason),
+                {"record": number, "field": field},
             )
         yield record

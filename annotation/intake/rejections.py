@@ -68,7 +68,7 @@ def rejected_lines(job: ImportJob) -> Iterator[bytes]:
     """The rejections of a job as JSON Lines of `{line, field, reason, excerpt}`."""
     rows = job.rejections.order_by("line", "pk")
     for row in rows.values("line", "field", "reason", "excerpt").iterator():
-        yield msgspec.json.encode(row) + b"\n"
+        yield msgspec.json.encode(row | {"reason": str(row["reason"])}) + b"\n"
 
 
 def original_lines(job: ImportJob) -> Iterator[bytes]:

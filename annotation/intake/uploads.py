@@ -19,12 +19,12 @@ from django.conf import settings
 from django.contrib.auth.models import User
 from django.db import transaction
 from django.utils import timezone
-from django.utils.translation import gettext as _
 
 from annotation import audit
 from annotation.errors import Conflict, DomainError, Missing
 from annotation.membership.access import require_role
 from annotation.models import ImportJob, Membership, Project, Upload
+from annotation.wording import counted, said
 
 ABANDONED_AFTER = timedelta(days=3)
 SPARE_BYTES = 512 * 2**20  # of the disk, left to the database
@@ -78,7 +78,7 @@ def find_upload(*, by: User, upload: uuid.UUID) -> Upload:
     if found is None:
         raise Missing(
             "upload_not_found",
-            _("There is no upload %(upload)s of yours; it may have been given up.") % {"upload": upload},
+            said("There is no upload {upload} of yours; it may have been given up.", upload=upload),
         )
     require_role(by, found.project, Membership.Role.MANAGER)
     return found
@@ -94,14 +94,14 @@ def append_piece(
     (`checksum_mismatch`), DomainError (`unknown_checksum`); nothing is kept then.
     """
     if checksum and checksum[0] not in CHECKSUMS:
-        raise DomainError("unknown_checksum", _("Pieces are checked by %(known)s.") % {"known": " or ".join(CHECKSUMS)})
+        raise DomainError("unknown_checksum", said("Pieces are checked by {known}.", known=" or ".join(CHECKSUMS)))
     found = find_upload(by=by, upload=upload)
     with _writing(found) as file:
         found.refresh_from_db()
         if offset != found.offset:
             raise Conflict(
                 "wrong_offset",
-                _("%(filename)s goes on at byte %(offset)s.") % {"filename": found.filename, "offset": found.offset},
+                said("{filename} goes on at byte {offset}.", filename=found.filename, offset=found.offset),
                 {"offset": found.offset},
             )
         file.truncate(offset)
@@ -112,8 +112,12 @@ def append_piece(
                 if file.tell() + len(piece) > found.size:
                     raise TooLarge(
                         "upload_too_long",
-                        _("%(filename)s was announced with %(size)s bytes.")
-                        % {"filename": found.filename, "size": found.size},
+                        counted(
+                            "{filename} was announced with {n} byte.",
+                            "{filename} was announced with {n} bytes.",
+                            n=found.size,
+                            filename=found.filename,
+                        ),
                     )
                 file.write(piece)
                 if digest:
@@ -122,7 +126,7 @@ def append_piece(
             if digest:
                 raise
         if checksum and digest and digest.digest() != checksum[1]:
-            raise Damaged("checksum_mismatch", _("The piece was damaged on its way; send it again."))
+            raise Damaged("checksum_mismatch", said("The piece was damaged on its way; send it again."))
         file.flush()
         os.fsync(file.fileno())
         found.offset = file.tell()
@@ -197,12 +201,12 @@ def _writing(upload: Upload) -> Iterator[BinaryIO]:
             except BlockingIOError:
                 raise Busy(
                     "upload_busy",
-                    _("Another request is sending %(filename)s; wait for it.") % {"filename": upload.filename},
+                    said("Another request is sending {filename}; wait for it.", filename=upload.filename),
                 ) from None
             yield file
     except FileNotFoundError:
         raise Missing(
-            "upload_not_found", _("What was sent of %(filename)s is gone; begin again.") % {"filename": upload.filename}
+            "upload_not_found", said("What was sent of {filename} is gone; begin again.", filename=upload.filename)
         ) from None
 
 
@@ -220,14 +224,14 @@ def _too_large(filename: str) -> TooLarge:
     most = settings.MAX_UPLOAD_BYTES // 2**20
     return TooLarge(
         "upload_too_large",
-        _("%(filename)s is larger than %(most)s MB, the most that may be uploaded.")
-        % {"filename": filename, "most": f"{most:,}"},
+        said(
+            "{filename} is larger than {most} MB, the most that may be uploaded.", filename=filename, most=f"{most:,}"
+        ),
     )
 
 
 def _no_space(filename: str) -> NoSpace:
     return NoSpace(
         "disk_full",
-        _("There is no room on the server's disk for %(filename)s. Tell its operator, then go on.")
-        % {"filename": filename},
+        said("There is no room on the server's disk for {filename}. Tell its operator, then go on.", filename=filename),
     )

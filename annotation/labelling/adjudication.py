@@ -1,12 +1,13 @@
 """A reviewer decides on a solution: their label stands in place of what the others said."""
 
+from datetime import datetime
+from functools import partial
 from typing import Any
 from uuid import UUID
 
 import msgspec
 from django.contrib.auth.models import User
 from django.db import transaction
-from django.utils.translation import gettext as _
 
 from annotation import audit
 from annotation.errors import Conflict, DomainError
@@ -20,13 +21,15 @@ from annotation.membership.access import STAFF, require_role
 from annotation.models import HIDDEN_LANES, Annotation, Project, Solution
 from annotation.quality.judging import MACHINES
 from annotation.queue.items import leave_queue
+from annotation.wording import said
 
 
 @transaction.atomic
 def adjudicate(*, by: User, project: Project, submission: Submission, seen: int) -> Submitted:
     """Keep a reviewer's own label as the one that decides, and offer the solution to nobody else.
 
-    Ratings do: a critique, and how far the solution got, are asked of annotators.
+    Ratings do: a critique, and how far the solution got, are asked of annotators. They are asked as the project asks
+    now, whatever was asked of those who differ; what it asked since the newest label that was `seen` does, too.
 
     `seen` is the highest id among the labels of the solution that they looked at, 0 for none: where one has come
     since, they are to look again. The same submission again gives what it made; another one of the same person is
@@ -42,10 +45,12 @@ def adjudicate(*, by: User, project: Project, submission: Submission, seen: int)
 def accept(*, by: User, annotation: Annotation, submission_id: UUID, seen: int, comment: str = "") -> Submitted:
     """Decide as one of the labels says, with what it says of each step; flags are settled, times left out.
 
+    What the annotator accepted together stays told as that: the reviewer takes their word as it was given.
+
     Raises what `adjudicate` does, and DomainError (`not_acceptable`: a machine's label, or an answer to gold).
     """
     if annotation.source.kind in MACHINES or annotation.lane in HIDDEN_LANES:
-        raise DomainError("not_acceptable", _("Only a label of people, given as ordinary work, can decide."))
+        raise DomainError("not_acceptable", said("Only a label of people, given as ordinary work, can decide."))
     given = as_given(annotation) | {"submission_id": submission_id, "comment": comment, "total_ms": None}
     given["reference_disputed"] = False
     for place in given["path"]:
@@ -66,7 +71,8 @@ def _decide(
     earlier, latest = kept_before(membership, submission)
     if earlier is not None:
         return Submitted(same(earlier, membership, submission), created=False)
-    first_error = accepted.first_error if accepted else allow(submission, project, ratings_do=True)
+    shown = partial(_shown_since, submission.solution, seen)
+    first_error = accepted.first_error if accepted else allow(submission, project, since=shown, ratings_do=True)
     before = _decided_so_far(submission.solution, seen)
     annotation = keep(
         submission,
@@ -101,6 +107,12 @@ def _decide(
     return Submitted(annotation, created=True)
 
 
+def _shown_since(solution: int, seen: int) -> datetime | None:
+    """What a reviewer has looked at was not shown to them before the newest label of it came."""
+    labels = Annotation.objects.filter(solution=solution, pk__lte=seen).order_by("-pk")
+    return labels.values_list("submitted_at", flat=True).first()
+
+
 def _decided_so_far(solution: int, seen: int) -> dict[str, Any]:
     """Who decided before and what, for the record. Raises Conflict where a label has come that was not `seen`."""
     labels = Annotation.objects.filter(solution=solution).order_by("-pk")
@@ -108,7 +120,7 @@ def _decided_so_far(solution: int, seen: int) -> dict[str, Any]:
     if newest > seen:
         raise Conflict(
             "labels_changed",
-            _("Somebody has labelled or decided on this solution meanwhile: look at it again."),
+            said("Somebody has labelled or decided on this solution meanwhile: look at it again."),
             {"newest": newest},
         )
     decided = labels.filter(adjudicates=True).first()

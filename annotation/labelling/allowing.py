@@ -1,20 +1,18 @@
 """Whether a submission may stand on its solution, as that is stored and as the project asks of it."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
-
-import msgspec
-from django.utils.translation import gettext as _
-from msgspec import UNSET
+from datetime import datetime, timedelta
 
 from annotation.errors import DomainError, Missing
 from annotation.labelling.checking import check
 from annotation.labelling.hints import check_seen
 from annotation.labelling.payload import Submission
 from annotation.labelling.spans import check_spans
-from annotation.models import LabelScheme, Membership, Project, Solution, parse_scheme
+from annotation.models import LabelScheme, Lease, Membership, Project, Solution, parse_scheme
 from annotation.statements import fetch_all
+from annotation.wording import said
 
 STEPS = """
 SELECT step.id, step.position, step.alternative
@@ -28,71 +26,69 @@ SELECT critique.step_id, count(*) FROM annotation_critique critique
 JOIN annotation_step step ON step.id = critique.step_id WHERE step.solution_id = %(solution)s GROUP BY critique.step_id
 """
 
-# A claim shows the scheme that it read before it waited for its turn: at most some seconds.
 EARLIER = """
 SELECT entry.before -> 'scheme' FROM annotation_auditentry entry
-JOIN annotation_lease lease ON lease.annotator_id = %(annotator)s AND lease.solution_id = %(solution)s
 WHERE entry.target_type = 'project' AND entry.target_id = %(project)s AND entry.action = 'project.change'
-  AND jsonb_exists(entry.before, 'scheme') AND entry.at > lease.claimed_at - interval '1 minute'
+  AND jsonb_exists(entry.before, 'scheme') AND entry.at > %(since)s
 ORDER BY entry.id DESC
 """
 
+Since = Callable[[], datetime | None]
+# A claim shows the scheme that it read before it waited for its turn: at most some seconds.
+WAITED = timedelta(minutes=1)
 
-def allow(submission: Submission, project: Project, *, ratings_do: bool = False) -> int | None:
+
+def allow(submission: Submission, project: Project, *, since: Since, ratings_do: bool = False) -> int | None:
     """The first error of a submission that may: a position, -1 for none, None where it is not known.
+
+    It may by the present scheme, or by one that the project had after `since`, when it was shown what it is about: so
+    nobody's work is lost when a manager changes what is asked while it is under way. `since` is called only where the
+    present scheme refuses; None has no earlier ones. What fits none of them is refused by the present one.
 
     With `ratings_do` it need not say what the project asks beside the ratings. Raises Missing (`solution_not_found`),
     DomainError (`invalid_submission`, with the place in `extra.field`).
     """
-    scheme = project.label_scheme
-    return _allow(submission, project, _as_far_as_told(submission, scheme) if ratings_do else scheme)
 
+    def fit(scheme: LabelScheme) -> int | None:
+        return _allow(submission, project, scheme, ratings_do)
 
-def allow_as_begun(submission: Submission, membership: Membership, project: Project) -> int | None:
-    """As `allow`, also by a scheme that the project had since the person was given the solution.
-
-    So nobody's work is lost when a manager changes what is asked while it is under way. What fits none of them is
-    refused by the present one.
-    """
     try:
-        return allow(submission, project)
+        return fit(project.label_scheme)
     except Missing:
         raise
     except DomainError:
-        for scheme in _earlier_schemes(submission, membership):
+        for scheme in _earlier_schemes(project, since()):
             with suppress(DomainError):
-                return _allow(submission, project, scheme)
+                return fit(scheme)
         raise
 
 
-def _earlier_schemes(submission: Submission, membership: Membership) -> Iterator[LabelScheme]:
-    """The latest first, from the record of who changed what."""
-    asked = {
-        "annotator": membership.pk,
-        "solution": submission.solution,
-        "project": str(membership.project_id),
-    }
-    for (scheme,) in fetch_all(EARLIER, asked):
-        yield parse_scheme(json.loads(scheme))
+def allow_as_begun(submission: Submission, membership: Membership, project: Project) -> int | None:
+    """As `allow`, for work on what the person was given."""
+
+    def given() -> datetime | None:
+        leases = Lease.objects.filter(annotator=membership, solution=submission.solution)
+        claimed = leases.values_list("claimed_at", flat=True).first()
+        return claimed and claimed - WAITED
+
+    return allow(submission, project, since=given)
 
 
-def _allow(submission: Submission, project: Project, scheme: LabelScheme) -> int | None:
+def _earlier_schemes(project: Project, since: datetime | None) -> Iterator[LabelScheme]:
+    """The latest first, from the record of who changed what; keys are of pages, and two may have been one then."""
+    if since is None:
+        return
+    for (scheme,) in fetch_all(EARLIER, {"project": str(project.pk), "since": since}):
+        yield parse_scheme(json.loads(scheme) | {"keys": {}})
+
+
+def _allow(submission: Submission, project: Project, scheme: LabelScheme, ratings_do: bool) -> int | None:
     positions = _positions(project, submission.solution)
-    first_error = check(submission, positions, scheme, _critiques(submission.solution, scheme))
+    critiques = _critiques(submission.solution, scheme)
+    first_error = check(submission, positions, scheme, critiques, ratings_do=ratings_do)
     check_spans(submission, scheme)
     check_seen(submission.hints_seen or [], len(positions))
     return first_error
-
-
-def _as_far_as_told(submission: Submission, scheme: LabelScheme) -> LabelScheme:
-    """The scheme without its questions about a found error that the submission leaves open."""
-    said = [rating.dimensions for place in submission.path for rating in place.ratings if rating.dimensions]
-    criticised = any(one.critique or one.critique_ratings for one in said)
-    return msgspec.structs.replace(
-        scheme,
-        ask_progress=scheme.ask_progress and submission.progress is not UNSET,
-        critique=scheme.critique if criticised else "none",
-    )
 
 
 def _positions(project: Project, solution_id: int) -> list[dict[int, int]]:
@@ -105,7 +101,7 @@ def _positions(project: Project, solution_id: int) -> list[dict[int, int]]:
     if not positions and not Solution.objects.filter(project=project, pk=solution_id).exists():
         raise Missing(
             "solution_not_found",
-            _("There is no solution %(solution_id)s in %(name)s.") % {"solution_id": solution_id, "name": project.name},
+            said("There is no solution {solution_id} in {name}.", solution_id=solution_id, name=project.name),
         )
     return positions
 

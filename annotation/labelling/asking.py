@@ -29,16 +29,20 @@ def faults_of_dimensions(
         behind_error = behind_error or any(given.rating == -1 for given in place.ratings)
 
 
-def faults_at_error(submission: Submission, error: int | None, scheme: LabelScheme) -> Iterator[Fault]:
-    """What is missing, or too much, of what the project asks after the first error (a position, -1 for none)."""
-    found = error is not None and error >= 0
-    if submission.progress is not UNSET:
-        if not scheme.ask_progress:
-            yield "progress", "This project does not ask how far a solution got."
-        if not found:
-            yield "progress", "How far a solution got is said where an error is found in it."
-        if not 0 <= submission.progress <= MOST_PROGRESS:
-            yield "progress", f"How far it got is a number from 0 (nowhere) to {MOST_PROGRESS} (all but the end)."
+def faults_of_progress(submission: Submission, error: int | None, scheme: LabelScheme) -> Iterator[Fault]:
+    """Where it is said how far a solution got, and may not; `error` is its first one (a position, -1 for none)."""
+    if submission.progress is UNSET:
+        return
+    if not scheme.ask_progress:
+        yield "progress", "This project does not ask how far a solution got."
+    if error is None or error < 0:
+        yield "progress", "How far a solution got is said where an error is found in it."
+    if not 0 <= submission.progress <= MOST_PROGRESS:
+        yield "progress", f"How far it got is a number from 0 (nowhere) to {MOST_PROGRESS} (all but the end)."
+
+
+def missing_at_error(submission: Submission, error: int | None, scheme: LabelScheme) -> Iterator[Fault]:
+    """What the project asks after the first error, and is not said."""
     if submission.finish_reason != "found_error" or error is None:
         return
     if scheme.ask_progress and submission.progress is UNSET:

@@ -6,12 +6,12 @@ from django.contrib.auth.models import User
 from django.db import transaction
 from django.db.models import QuerySet
 from django.utils import timezone
-from django.utils.translation import gettext as _
 
 from annotation import audit
 from annotation.errors import Conflict, DomainError
 from annotation.membership.access import require_role
 from annotation.models import Annotation, Dispute, Membership, Problem, Solution
+from annotation.wording import said
 
 
 @transaction.atomic
@@ -24,15 +24,14 @@ def resolve(*, by: User, dispute: Dispute, upheld: bool, resolution: str, refere
     """
     membership = require_role(by, dispute.project, Membership.Role.REVIEWER, Membership.Role.MANAGER)
     if not resolution.strip():
-        raise DomainError("resolution_needed", _("Say why you decide so."), {"field": "resolution"})
+        raise DomainError("resolution_needed", said("Say why you decide so."), {"field": "resolution"})
     if reference.strip() and not upheld:
-        message = "You say that the reference is right: leave the field for the right answer empty."
+        message = said("You say that the reference is right: leave the field for the right answer empty.")
         raise DomainError("reference_stands", message, {"field": "reference"})
     problem = Problem.objects.select_for_update(no_key=True, of=("self",)).get(solutions__annotations__dispute=dispute)
     open_ones = list(of_problem(problem).filter(state=Dispute.State.OPEN).order_by("pk"))
     if dispute not in open_ones:
-        dispute.refresh_from_db()
-        raise Conflict("dispute_settled", _("This dispute was %(state)s before.") % {"state": dispute.state})
+        raise Conflict("dispute_settled", said("This dispute is settled already."))
     if reference.strip():
         _correct(problem, reference.strip(), by=by)
     for one in open_ones:

@@ -5,11 +5,11 @@ from typing import Any
 
 from django.contrib.auth.models import User
 from django.db import transaction
-from django.utils.translation import gettext as _
 
 from annotation.errors import Conflict, DomainError
 from annotation.models import Annotation, Draft, Lease
 from annotation.queue.leases import lock_lease
+from annotation.wording import said
 
 LARGEST = 1_000_000  # characters of JSON
 
@@ -28,9 +28,7 @@ def save_draft(*, by: User, lease_id: int, version: int, body: dict[str, Any], b
     if lease.state == Lease.State.RELEASED or (
         lease.state == Lease.State.SUBMITTED and based_on != _latest_revision(lease)
     ):
-        raise Conflict(
-            "lease_ended", _("This solution was %(state)s before.") % {"state": lease.state}, {"state": lease.state}
-        )
+        raise Conflict("lease_ended", said("This solution is not in your hands any more."), {"state": lease.state})
     draft = Draft.objects.filter(lease=lease).first()
     if draft is None:
         return Draft.objects.create(lease=lease, version=version + 1, body=body)
@@ -39,7 +37,7 @@ def save_draft(*, by: User, lease_id: int, version: int, body: dict[str, Any], b
     if version < draft.version:
         raise Conflict(
             "draft_conflict",
-            _("This solution was changed in another tab meanwhile."),
+            said("This solution was changed in another tab meanwhile."),
             {"version": draft.version, "body": draft.body},
         )
     draft.version, draft.body = version + 1, body
@@ -56,6 +54,6 @@ def _check_size(body: dict[str, Any]) -> None:
     if len(json.dumps(body)) > LARGEST:
         raise DomainError(
             "invalid_draft",
-            _("A draft is at most %(largest)s characters long.") % {"largest": f"{LARGEST:,}"},
+            said("A draft is at most {largest} characters long.", largest=f"{LARGEST:,}"),
             {"field": "body"},
         )

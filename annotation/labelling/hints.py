@@ -4,9 +4,10 @@ from collections.abc import Sequence
 
 import msgspec
 
-from annotation.errors import DomainError
 from annotation.labelling.payload import SeenHint
+from annotation.labelling.refusing import refuse
 from annotation.statements import fetch_all
+from annotation.wording import said
 
 # Without effect where no hint was shown, whatever a client says.
 KEEP = "UPDATE annotation_hint SET seen = %(seen)s::jsonb WHERE lease_id = %(lease)s AND shown"
@@ -17,8 +18,11 @@ def check_seen(seen: Sequence[SeenHint], positions: int) -> None:
     told = set()
     for index, hint in enumerate(seen):
         if hint.position in told or not 0 <= hint.position < positions:
-            message = f"A hint on position {hint.position} is told twice, or the solution has no such position."
-            raise DomainError("invalid_submission", message, {"field": f"hints_seen[{index}].position"})
+            message = said(
+                "A hint on position {position} is told twice, or the solution has no such position.",
+                position=hint.position,
+            )
+            refuse(f"hints_seen[{index}].position", message)
         told.add(hint.position)
 
 

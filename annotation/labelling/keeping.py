@@ -28,15 +28,17 @@ WITH kept AS (
     SELECT kept.id, place.position, place.chosen, place.own_text, place.dwell_ms, '{{}}' FROM kept, place
 ), ratings AS (
     INSERT INTO annotation_steprating (
-        annotation_id, step_id, ordinal, state, rating, flagged, error_type, comment, dimensions, spans)
-    SELECT kept.id, given.step, given.ordinal - 1, given.state, given.rating, given.flagged, given.error_type,
-        given.comment, coalesce(given.dimensions, '{{}}'), coalesce(given.spans, '[]')
+        annotation_id, step_id, ordinal, state, rating, flagged, accepted, error_type, comment, dimensions,
+        spans)
+    SELECT kept.id, given.step, given.ordinal - 1, given.state, given.rating, given.flagged,
+        coalesce(given.accepted, false), given.error_type, given.comment, coalesce(given.dimensions, '{{}}'),
+        coalesce(given.spans, '[]')
     FROM kept, place, ROWS FROM (
         json_to_recordset(place.ratings) AS (
-            step bigint, state text, rating int, flagged boolean, error_type text, comment text, dimensions jsonb,
-            spans jsonb)
+            step bigint, state text, rating int, flagged boolean, accepted boolean, error_type text, comment text,
+            dimensions jsonb, spans jsonb)
     ) WITH ORDINALITY AS given(
-        step, state, rating, flagged, error_type, comment, dimensions, spans, ordinal)
+        step, state, rating, flagged, accepted, error_type, comment, dimensions, spans, ordinal)
 )
 SELECT {columns(Annotation)} FROM kept AS annotation_annotation
 """

@@ -42,7 +42,7 @@ class Dimensions(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class GivenRating(msgspec.Struct, frozen=True):
-    """A word on the completion `step` (its id).
+    """A word on the completion `step` (its id); `accepted` where it was found good together with others, by one key.
 
     What is UNSET stays out of the payload's hash: a submission that knows nothing of it keeps the hash it had.
     """
@@ -54,6 +54,7 @@ class GivenRating(msgspec.Struct, frozen=True):
     error_type: str = ""
     comment: str = ""
     spans: list[GivenSpan] | UnsetType = UNSET
+    accepted: bool | UnsetType = UNSET
     dimensions: Dimensions | UnsetType = UNSET
 
 

@@ -3,11 +3,11 @@
 from typing import Any
 
 from django.contrib.auth.models import User
-from django.utils.translation import gettext as _
 
 from annotation.errors import Forbidden, Missing
 from annotation.membership.access import membership_of
 from annotation.models import Annotation, Dispute, Project
+from annotation.wording import said
 
 
 def latest_of(*, by: User, project: Project, solution_id: int) -> Annotation:
@@ -17,7 +17,7 @@ def latest_of(*, by: User, project: Project, solution_id: int) -> Annotation:
     """
     membership = membership_of(by, project)
     if membership is None:
-        raise Forbidden("not_annotator", _("You are not a member of this project, so you cannot label in it."))
+        raise Forbidden("not_annotator", said("You are not a member of this project, so you cannot label in it."))
     found = (
         Annotation.objects.filter(annotator=membership, solution=solution_id, lease__isnull=False)
         .select_related("lease__solution__problem", "lease__draft", "lease__hint")
@@ -25,7 +25,7 @@ def latest_of(*, by: User, project: Project, solution_id: int) -> Annotation:
         .first()
     )
     if found is None:
-        raise Missing("not_labelled", _("You have handed in nothing on this solution."))
+        raise Missing("not_labelled", said("You have handed in nothing on this solution."))
     return found
 
 
@@ -41,6 +41,7 @@ def as_given(annotation: Annotation) -> dict[str, Any]:
                 "flagged": bool(rating.flagged),
                 "error_type": rating.error_type,
                 "comment": rating.comment,
+                **({"accepted": True} if rating.accepted else {}),
                 **({"spans": rating.spans} if rating.spans else {}),
                 **({"dimensions": rating.dimensions} if rating.dimensions else {}),
             }

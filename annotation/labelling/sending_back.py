@@ -6,12 +6,12 @@ from django.contrib.auth.models import User
 from django.db import transaction
 from django.db.models import QuerySet
 from django.utils import timezone
-from django.utils.translation import gettext as _
 
 from annotation import audit
 from annotation.errors import Conflict, DomainError
 from annotation.membership.access import STAFF, require_role
 from annotation.models import HIDDEN_LANES, Annotation, Membership, SentBack
+from annotation.wording import said
 
 State = SentBack.State
 
@@ -26,14 +26,16 @@ def send_back(*, by: User, annotation: Annotation, reason: str) -> SentBack:
     """
     require_role(by, annotation.project, *STAFF)
     if not reason.strip():
-        raise DomainError("reason_needed", _("Say what they should look at."), {"field": "reason"})
+        raise DomainError("reason_needed", said("Say what they should look at."), {"field": "reason"})
     # The lock that a submission takes: a revision comes before this, or answers it.
     giver = Membership.objects.select_for_update(no_key=True).get(pk=_giver(annotation).pk)
     latest = Annotation.objects.filter(annotator=giver, solution=annotation.solution_id).order_by("-revision").first()
     if latest != annotation:
-        raise Conflict("replaced", _("They have handed in a newer label of this solution: look at that one."))
+        raise Conflict("replaced", said("They have handed in a newer label of this solution: look at that one."))
     if SentBack.objects.filter(annotation=annotation, state=State.OPEN).exists():
-        raise Conflict("sent_back_already", _("This label was sent back already, and they have not looked at it yet."))
+        raise Conflict(
+            "sent_back_already", said("This label was sent back already, and they have not looked at it yet.")
+        )
     sent = SentBack.objects.create(project_id=annotation.project_id, annotation=annotation, reason=reason, by=by)
     _record(by, "sent_back.open", sent, before={})
     return sent
@@ -45,9 +47,7 @@ def take_back(*, by: User, sent: SentBack) -> SentBack:
     require_role(by, sent.project, *STAFF)
     sent = SentBack.objects.select_for_update(no_key=True, of=("self",)).get(pk=sent.pk)
     if sent.state != State.OPEN:
-        raise Conflict(
-            "sent_back_ended", _("This was %(state)s before.") % {"state": sent.state}, {"state": sent.state}
-        )
+        raise Conflict("sent_back_ended", said("This was answered or taken back already."), {"state": sent.state})
     return _end(sent, State.WITHDRAWN, by=by)
 
 
@@ -71,10 +71,12 @@ def _giver(annotation: Annotation) -> Membership:
     """Who can hand the label in again."""
     giver = annotation.annotator
     if giver is None or annotation.lease_id is None or annotation.lane in HIDDEN_LANES:
-        raise DomainError("not_revisable", _("Only a label that somebody made here as ordinary work can be sent back."))
+        raise DomainError(
+            "not_revisable", said("Only a label that somebody made here as ordinary work can be sent back.")
+        )
     if giver.simulated or not giver.active:
         raise DomainError(
-            "not_revisable", _("Whoever gave this label does not label here, so nobody would look again.")
+            "not_revisable", said("Whoever gave this label does not label here, so nobody would look again.")
         )
     return giver
 

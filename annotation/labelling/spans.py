@@ -4,10 +4,11 @@ from collections.abc import Iterator
 
 from msgspec import UNSET
 
-from annotation.errors import DomainError
 from annotation.labelling.payload import GivenRating, GivenSpan, Submission
+from annotation.labelling.refusing import refuse, refuse_unknown_type
 from annotation.models import LabelScheme
 from annotation.statements import fetch_all
+from annotation.wording import counted, said
 
 LENGTHS = "SELECT id, char_length(text) FROM annotation_step WHERE id = ANY(%(steps)s::bigint[])"
 
@@ -34,17 +35,19 @@ def _marked(submission: Submission) -> Iterator[tuple[str, GivenRating, GivenSpa
 
 def _check(field: str, given: GivenRating, span: GivenSpan, length: int, scheme: LabelScheme) -> None:
     if given.state == "not_reached":
-        _refuse(field, f"Step {given.step} was not reached, so nothing in it is marked.")
+        refuse(field, said("Step {step} was not reached, so nothing in it is marked.", step=given.step))
     if span.end <= span.start:
-        _refuse(f"{field}.end", "A marked stretch of text has at least one character.")
+        refuse(f"{field}.end", said("A marked stretch of text has at least one character."))
     if span.end > length:
-        _refuse(f"{field}.end", f"The text of step {given.step} ends after {length} characters.")
+        refuse(
+            f"{field}.end",
+            counted(
+                "The text of step {step} ends after {n} character.",
+                "The text of step {step} ends after {n} characters.",
+                n=length,
+                step=given.step,
+            ),
+        )
     if span.error_type and given.rating != -1:
-        _refuse(f"{field}.error_type", "Only in a step rated -1 something has an error type.")
-    if span.error_type and span.error_type not in scheme.error_names:
-        known = ", ".join(scheme.error_names) or "none"
-        _refuse(f"{field}.error_type", f"'{span.error_type}' is not an error type of this project ({known}).")
-
-
-def _refuse(field: str, message: str) -> None:
-    raise DomainError("invalid_submission", message, {"field": field})
+        refuse(f"{field}.error_type", said("Only in a step rated -1 something has an error type."))
+    refuse_unknown_type(f"{field}.error_type", span.error_type, scheme)

@@ -6,20 +6,21 @@ from typing import NoReturn
 import msgspec
 from django.contrib.auth.models import User
 from django.db import transaction
-from django.utils.translation import gettext as _
 
 from annotation import audit
-from annotation.errors import Conflict, DomainError, Forbidden, Missing
+from annotation.errors import Conflict, Forbidden, Missing
 from annotation.labelling.allowing import allow_as_begun
 from annotation.labelling.disputes import follow_revision
 from annotation.labelling.hints import keep_seen
 from annotation.labelling.keeping import keep
 from annotation.labelling.payload import Submission
+from annotation.labelling.refusing import refuse
 from annotation.labelling.revisions import as_given
 from annotation.labelling.sending_back import answer
 from annotation.models import Annotation, Draft, Lease, Membership, Project, QueueItem
 from annotation.queue.leases import end, lock_held
 from annotation.statements import columns, fetch_all, fetch_one, instance
+from annotation.wording import said
 
 # The lock puts retries and tabs of one person in a row. It stands alone before all that it protects: a statement that
 # waits for it sees the other tables as they were before the wait. Sources are only ever added.
@@ -106,7 +107,7 @@ def lock_labeller(by: User, project: Project) -> tuple[Membership, int | None]:
     """The person's membership, locked until the transaction ends, and the source of their labels if there is one."""
     row = fetch_one(LOCK, {"project": project.pk, "user": by.pk})
     if row is None:
-        raise Forbidden("not_annotator", _("You are not a member of this project, so you cannot label in it."))
+        raise Forbidden("not_annotator", said("You are not a member of this project, so you cannot label in it."))
     return instance(Membership, row), row[-1]
 
 
@@ -133,7 +134,7 @@ def same(earlier: Annotation, membership: Membership, submission: Submission) ->
 def used_before() -> Conflict:
     return Conflict(
         "submission_conflict",
-        _("This submission_id was used before for something else: make a new one and send again."),
+        said("This submission_id was used before for something else: make a new one and send again."),
         {"field": "submission_id"},
     )
 
@@ -142,17 +143,13 @@ def _check_seen(submission: Submission, latest: Annotation | None) -> None:
     """Refuse what was made without having seen the person's latest revision."""
     revision = latest.revision if latest else 0
     if submission.based_on > revision:
-        raise DomainError(
-            "invalid_submission",
-            _("You have no revision %(based_on)s.") % {"based_on": submission.based_on},
-            {"field": "based_on"},
-        )
+        refuse("based_on", said("You have no revision {based_on}.", based_on=submission.based_on))
     if latest is not None and submission.based_on < revision:
         raise Conflict(
             "revision_conflict",
-            _(
-                "You handed in this solution elsewhere meanwhile, in a tab or on a device: choose which "
-                "of the two counts."
+            said(
+                "You handed in this solution elsewhere meanwhile, in a tab or on a device: choose which of the two "
+                "counts."
             ),
             {"revision": revision, "kept": as_given(latest), "given": msgspec.to_builtins(submission)},
         )
@@ -164,19 +161,17 @@ def _lease_of(membership: Membership, submission: Submission) -> tuple[Lease, Qu
     if submission.lease is not None and (held is None or submission.lease != held[0].pk):
         _refuse_lease(submission.lease, membership)
     if held is None:
-        raise Forbidden("not_claimed", _("This solution was not given to you: claim one and submit that."))
+        raise Forbidden("not_claimed", said("This solution was not given to you: claim one and submit that."))
     return held
 
 
 def _refuse_lease(lease_id: int, membership: Membership) -> NoReturn:
     lease = Lease.objects.filter(pk=lease_id).first()
     if lease is None:
-        raise Missing("lease_not_found", _("There is no such lease."))
+        raise Missing("lease_not_found", said("There is no such lease."))
     if lease.annotator_id != membership.pk:
-        raise Forbidden("lease_of_another", _("This solution is in another person's hands."))
-    raise DomainError(
-        "invalid_submission", _("Lease %(lease)s is for another solution.") % {"lease": lease.pk}, {"field": "lease"}
-    )
+        raise Forbidden("lease_of_another", said("This solution is in another person's hands."))
+    refuse("lease", said("Lease {lease} is for another solution.", lease=lease.pk))
 
 
 def _take_place(lease: Lease, item: QueueItem) -> bool:

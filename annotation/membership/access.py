@@ -1,15 +1,22 @@
 """Who sees a project, and who may act in it."""
 
+from functools import reduce
+
 from django.contrib.auth.models import AnonymousUser, User
 from django.db.models import QuerySet
-from django.utils.translation import gettext as _
 
 from annotation.errors import Forbidden, Missing
 from annotation.models import Membership, Project
 from annotation.statements import columns, fetch_one, instance
+from annotation.wording import Said, said
 
 # Who looks after the work of others, on the pages as over the API.
 STAFF = (Membership.Role.REVIEWER, Membership.Role.MANAGER)
+_ROLES: dict[str, Said] = {
+    Membership.Role.ANNOTATOR: said("annotator"),
+    Membership.Role.REVIEWER: said("reviewer"),
+    Membership.Role.MANAGER: said("manager"),
+}
 
 FIND = f"""
 SELECT {columns(Project)} FROM annotation_project
@@ -36,7 +43,7 @@ def find_project(user: User | AnonymousUser, slug: str, *roles: str) -> Project:
     row = fetch_one(FIND, {"slug": slug, "user": user.pk, "all": user.is_superuser}) if user.is_authenticated else None
     if row is None:
         raise Missing(
-            "project_not_found", _("There is no project '%(slug)s', or you are not a member of it.") % {"slug": slug}
+            "project_not_found", said("There is no project '{slug}', or you are not a member of it.", slug=slug)
         )
     project = instance(Project, row)
     if roles:
@@ -58,6 +65,11 @@ def membership_of(user: User | AnonymousUser, project: Project) -> Membership | 
     return Membership.objects.filter(user=user, project=project, active=True).first()
 
 
+def role_in_words(role: str) -> str:
+    """As one who has the role is called."""
+    return _ROLES.get(role, role)
+
+
 def require_role(user: User | AnonymousUser, project: Project, *roles: str) -> Membership:
     """The user's membership if its role is one of `roles` (any role where none is named).
 
@@ -69,13 +81,17 @@ def require_role(user: User | AnonymousUser, project: Project, *roles: str) -> M
     if user.is_superuser:
         return membership or Membership(user=user, project=project, role=Membership.Role.MANAGER)
     if membership is None:
-        raise Forbidden("not_a_member", _("You are not a member of %(name)s.") % {"name": project.name})
+        raise Forbidden("not_a_member", said("You are not a member of {name}.", name=project.name))
     if roles and membership.role not in roles:
-        needed = " or ".join(roles)
+        needed = reduce(lambda one, other: said("{one} or {other}", one=one, other=other), map(role_in_words, roles))
         raise Forbidden(
             "role_needed",
-            _("This needs the role %(needed)s in %(name)s; you are %(role)s.")
-            % {"needed": needed, "name": project.name, "role": membership.role},
+            said(
+                "This needs the role {needed} in {name}; you are {role}.",
+                needed=needed,
+                name=project.name,
+                role=role_in_words(membership.role),
+            ),
             {"roles": list(roles), "role": membership.role},
         )
     return membership

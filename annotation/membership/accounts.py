@@ -6,13 +6,13 @@ from django.contrib.auth.models import User
 from django.contrib.auth.validators import UnicodeUsernameValidator
 from django.core.exceptions import ValidationError
 from django.db import transaction
-from django.utils.translation import gettext as _
 
 from annotation import audit
 from annotation.errors import DomainError
 from annotation.membership.access import require_role
 from annotation.membership.members import add_member
-from annotation.models import Membership, Project
+from annotation.models import Membership, Preference, Project
+from annotation.wording import said
 
 USERNAME_LENGTH = 150
 
@@ -22,8 +22,8 @@ def invite(*, by: User, project: Project, username: str, role: str) -> tuple[Mem
     """Let the person with this user name in; opens an account where there is none yet.
 
     Returns the membership, and the new account's first password (None for an account that was there),
-    which cannot be shown again. Raises Forbidden, DomainError (`invalid_username`, `invalid_role`),
-    Conflict (`already_member`).
+    which cannot be shown again, and which they change when they first come in. Raises Forbidden, DomainError
+    (`invalid_username`, `invalid_role`), Conflict (`already_member`).
     """
     require_role(by, project, Membership.Role.MANAGER)
     username = username.strip()
@@ -33,8 +33,23 @@ def invite(*, by: User, project: Project, username: str, role: str) -> tuple[Mem
         _check_username(username)
         password = secrets.token_urlsafe(12)
         user = User.objects.create_user(username, password=password)
+        Preference.objects.create(user=user, first_password=True)
         audit.record(by=by, action="account.open", target=user, project=project, after={"username": username})
     return add_member(by=by, project=project, user=user, role=role), password
+
+
+@transaction.atomic
+def choose_password(*, by: User, password: str) -> None:
+    """Give `by` a password of their own."""
+    by.set_password(password)
+    by.save(update_fields=["password"])
+    Preference.objects.filter(user=by).update(first_password=False)
+    audit.record(by=by, action="account.password", target=by)
+
+
+def has_first_password(user: User) -> bool:
+    """Whether they still have the password that their account was opened with."""
+    return Preference.objects.filter(user=user, first_password=True).exists()
 
 
 def _check_username(username: str) -> None:
@@ -45,7 +60,9 @@ def _check_username(username: str) -> None:
     if not username or len(username) > USERNAME_LENGTH:
         raise DomainError(
             "invalid_username",
-            _("A user name is 1 to %(username_length)s letters, digits and @ . + - _ characters.")
-            % {"username_length": USERNAME_LENGTH},
+            said(
+                "A user name is 1 to {username_length} letters, digits and @ . + - _ characters.",
+                username_length=USERNAME_LENGTH,
+            ),
             {"field": "username"},
         )

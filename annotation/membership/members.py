@@ -4,12 +4,12 @@ from collections.abc import Sequence
 
 from django.contrib.auth.models import User
 from django.db import transaction
-from django.utils.translation import gettext as _
 
 from annotation import audit
 from annotation.errors import Conflict, DomainError
-from annotation.membership.access import require_role
+from annotation.membership.access import require_role, role_in_words
 from annotation.models import Membership, Project
+from annotation.wording import said
 
 
 @transaction.atomic
@@ -27,7 +27,7 @@ def add_member(*, by: User, project: Project, user: User, role: str, simulated: 
         if membership.active:
             raise Conflict(
                 "already_member",
-                _("%(user)s already is a member, as %(role)s.") % {"user": user, "role": membership.role},
+                said("{user} already is a member, as {role}.", user=user, role=role_in_words(membership.role)),
             )
         membership.role, membership.active = role, True
         membership.save(update_fields=["role", "active"])
@@ -68,11 +68,11 @@ def qualify(*, by: User, membership: Membership, domains: Sequence[str] | None) 
     if domains is not None:
         known = set(domains_of(project))
         if not domains:
-            raise DomainError("no_domain", _("Choose at least one domain, or all."), {"field": "domains"})
+            raise DomainError("no_domain", said("Choose at least one domain, or all."), {"field": "domains"})
         if unknown := sorted(set(domains) - known):
             raise DomainError(
                 "unknown_domain",
-                _("No problem here is of “%(unknown)s”.") % {"unknown": unknown[0]},
+                said("No problem here is of “{unknown}”.", unknown=unknown[0]),
                 {"field": "domains"},
             )
     membership = _lock(membership)
@@ -130,7 +130,7 @@ def _check_role(role: str) -> None:
         known = ", ".join(Membership.Role.values)
         raise DomainError(
             "invalid_role",
-            _("'%(role)s' is no role; there are: %(known)s.") % {"role": role, "known": known},
+            said("'{role}' is no role; there are: {known}.", role=role, known=known),
             {"field": "role"},
         )
 
@@ -142,4 +142,4 @@ def _keep_a_manager(leaving: Membership) -> None:
         pk=leaving.pk
     )
     if not managers.exists():
-        raise Conflict("last_manager", _("A project needs a manager: make someone else one first."))
+        raise Conflict("last_manager", said("A project needs a manager: make someone else one first."))

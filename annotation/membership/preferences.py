@@ -3,18 +3,18 @@
 from django.conf import settings
 from django.contrib.auth.models import AnonymousUser, User
 from django.db import transaction
-from django.utils.translation import gettext as _
 
 from annotation import audit
 from annotation.errors import DomainError
 from annotation.models import Preference
+from annotation.wording import said
 
 
-def language_of(user: User | AnonymousUser) -> str:
-    """The language this person reads pages in; empty where they leave it to their browser."""
+def preference_of(user: User | AnonymousUser) -> Preference:
+    """What this person chose; a blank one, which is not stored, for whoever chose nothing."""
     if not user.is_authenticated:
-        return ""
-    return Preference.objects.filter(user=user).values_list("language", flat=True).first() or ""
+        return Preference()
+    return Preference.objects.filter(user=user).first() or Preference(user=user)
 
 
 @transaction.atomic
@@ -24,7 +24,7 @@ def choose_language(*, by: User, language: str) -> Preference:
     Raises DomainError (`unknown_language`).
     """
     if language and language not in dict(settings.LANGUAGES):
-        raise DomainError("unknown_language", _("Choose one of the languages of the menu."), {"field": "language"})
+        raise DomainError("unknown_language", said("Choose one of the languages of the menu."), {"field": "language"})
     preference, _created = Preference.objects.select_for_update().get_or_create(user=by)
     before, preference.language = preference.language, language
     preference.save()

@@ -8,12 +8,12 @@ from django.contrib.auth.models import User
 from django.core.exceptions import ValidationError
 from django.core.validators import validate_slug
 from django.db import transaction
-from django.utils.translation import gettext as _
 
 from annotation import audit
 from annotation.errors import Conflict, DomainError, Forbidden
 from annotation.membership.access import may_create_projects, require_role
 from annotation.models import Membership, Project, parse_examples, parse_policy, parse_scheme
+from annotation.wording import fault_of, said, sentence_of
 
 
 @transaction.atomic
@@ -33,7 +33,7 @@ def create_project(
     (`invalid_slug`, `invalid_name`, `invalid_scheme`, `invalid_policy`, `invalid_examples`).
     """
     if not may_create_projects(by):
-        raise Forbidden("manager_needed", _("Managers and staff create projects. Ask one of them for yours."))
+        raise Forbidden("manager_needed", said("Managers and staff create projects. Ask one of them for yours."))
     _check_name(name)
     _check_slug(slug)
     _check_scheme(scheme or {})
@@ -52,7 +52,7 @@ def create_project(
     if not created:
         raise Conflict(
             "slug_taken",
-            _("There already is a project with the address '%(slug)s'.") % {"slug": slug},
+            said("There already is a project with the address '{slug}'.", slug=slug),
             {"field": "slug"},
         )
     Membership.objects.create(project=project, user=by, role=Membership.Role.MANAGER)
@@ -79,7 +79,7 @@ def change_project(*, by: User, project: Project, **changes: Any) -> Project:
     for field, value in changes.items():
         if field not in before:
             raise DomainError(
-                "unknown_field", _("A project has no field '%(field)s' to change.") % {"field": field}, {"field": field}
+                "unknown_field", said("A project has no field '{field}' to change.", field=field), {"field": field}
             )
         if field in checks:
             checks[field](value)
@@ -106,7 +106,7 @@ def delete_project(*, by: User, project: Project) -> NoReturn:
     require_role(by, project, Membership.Role.MANAGER)
     raise Conflict(
         "project_kept",
-        _("A project is kept with its labels and the record of who did what. Pause it, and nobody labels."),
+        said("A project is kept with its labels and the record of who did what. Pause it, and nobody labels."),
     )
 
 
@@ -123,7 +123,7 @@ def _description(project: Project) -> dict[str, Any]:
 
 def _check_name(name: str) -> None:
     if not name.strip() or len(name) > 200:
-        raise DomainError("invalid_name", _("A project needs a name of 1 to 200 characters."), {"field": "name"})
+        raise DomainError("invalid_name", said("A project needs a name of 1 to 200 characters."), {"field": "name"})
 
 
 def _check_slug(slug: str) -> None:
@@ -134,7 +134,7 @@ def _check_slug(slug: str) -> None:
     if not slug or len(slug) > 80:
         raise DomainError(
             "invalid_slug",
-            _("The address of a project is 1 to 80 letters, digits, hyphens or underscores."),
+            said("The address of a project is 1 to 80 letters, digits, hyphens or underscores."),
             {"field": "slug"},
         )
 
@@ -143,31 +143,31 @@ def _check_scheme(scheme: dict[str, Any]) -> None:
     try:
         parse_scheme(scheme)
     except msgspec.ValidationError as error:
-        raise DomainError(
-            "invalid_scheme", _("The label scheme: %(error)s") % {"error": error}, {"field": "scheme"}
-        ) from None
+        raise _refused("scheme", error, said("The label scheme: {error}", error=sentence_of(error))) from None
 
 
 def _check_policy(policy: dict[str, Any]) -> None:
     try:
         parse_policy(policy)
     except msgspec.ValidationError as error:
-        raise DomainError(
-            "invalid_policy", _("The policy: %(error)s") % {"error": error}, {"field": "policy"}
-        ) from None
+        raise _refused("policy", error, said("The policy: {error}", error=sentence_of(error))) from None
 
 
 def _check_examples(examples: list[dict[str, Any]]) -> None:
     try:
         parse_examples(examples)
     except msgspec.ValidationError as error:
-        raise DomainError(
-            "invalid_examples", _("The examples: %(error)s") % {"error": error}, {"field": "examples"}
-        ) from None
+        raise _refused("examples", error, said("The examples: {error}", error=sentence_of(error))) from None
+
+
+def _refused(field: str, error: msgspec.ValidationError, message: str) -> DomainError:
+    """`place` is within the field's value; `reason` is the message without it."""
+    place, reason = fault_of(error)
+    return DomainError(f"invalid_{field}", message, {"field": field, "place": place, "reason": reason})
 
 
 def _check_state(state: str) -> None:
     if state not in Project.State.values:
         raise DomainError(
-            "invalid_state", _("A project is active or paused, not '%(state)s'.") % {"state": state}, {"field": "state"}
+            "invalid_state", said("A project is active or paused, not '{state}'.", state=state), {"field": "state"}
         )

@@ -7,12 +7,12 @@ from datetime import timedelta
 from django.contrib.auth.models import User
 from django.db import transaction
 from django.utils import timezone
-from django.utils.translation import gettext as _
 
 from annotation import audit
 from annotation.errors import DomainError, Missing
 from annotation.models import ApiToken
 from annotation.statements import columns, fetch_one, instance
+from annotation.wording import said
 
 PREFIX = "stepmark_"
 LARGEST_LIMIT = 2**31 - 1
@@ -31,7 +31,7 @@ def issue_token(*, by: User, name: str) -> tuple[ApiToken, str]:
     Raises DomainError (`invalid_name`).
     """
     if not name.strip() or len(name) > 100:
-        raise DomainError("invalid_name", _("A token needs a name of 1 to 100 characters."), {"field": "name"})
+        raise DomainError("invalid_name", said("A token needs a name of 1 to 100 characters."), {"field": "name"})
     secret = PREFIX + secrets.token_urlsafe(32)
     token = ApiToken.objects.create(user=by, name=name, digest=digest_of(secret))
     audit.record(by=by, action="token.issue", target=token, after={"name": name})
@@ -43,7 +43,7 @@ def revoke_token(*, by: User, token_id: int) -> None:
     """Revoke one of the user's own keys; a second time changes nothing. Raises Missing."""
     token = ApiToken.objects.select_for_update().filter(pk=token_id, user=by).first()
     if token is None:
-        raise Missing("token_not_found", _("You have no such token."))
+        raise Missing("token_not_found", said("You have no such token."))
     if token.revoked_at is None:
         token.revoked_at = timezone.now()
         token.save(update_fields=["revoked_at"])
@@ -58,12 +58,12 @@ def limit_token(*, by: User, token_id: int, limits: dict[str, int | None]) -> Ap
     """
     token = ApiToken.objects.select_for_update().filter(pk=token_id, user=by, revoked_at__isnull=True).first()
     if token is None:
-        raise Missing("token_not_found", _("You have no such token."))
+        raise Missing("token_not_found", said("You have no such token."))
     for name, limit in limits.items():
         if name not in ApiToken.LIMITS or not (limit is None or 1 <= limit <= LARGEST_LIMIT):
             raise DomainError(
                 "invalid_limit",
-                _("A limit is a number from 1 to %(largest_limit)s.") % {"largest_limit": f"{LARGEST_LIMIT:,}"},
+                said("A limit is a number from 1 to {largest_limit}.", largest_limit=f"{LARGEST_LIMIT:,}"),
                 {"field": name},
             )
     before = {name: getattr(token, name) for name in limits}

@@ -18,7 +18,7 @@ WANTED = "CASE WHEN {row}.state = 'retired' THEN {row}.leased + {row}.done ELSE 
 COUNTED = "{row}.lane NOT IN ('screening', 'gold')"
 
 
-def counted(table: str, row: str, sign: str) -> str:
+def summed(table: str, row: str, sign: str) -> str:
     return (
         f"SELECT {row}.generation_id, {row}.lane, {sign} {WANTED.format(row=row)} AS wanted, "
         f"{sign} ({row}.leased + {row}.done) AS taken FROM {table} {row} WHERE {COUNTED.format(row=row)}"
@@ -51,8 +51,8 @@ def tally(event: str, tables: str, body: str) -> migrations.RunSQL:
     )
 
 
-NEW, OLD = counted("new_rows", "n", ""), counted("old_rows", "o", "-")
-FILL = ADD.format(changes=counted("annotation_queueitem", "i", ""))
+NEW, OLD = summed("new_rows", "n", ""), summed("old_rows", "o", "-")
+FILL = ADD.format(changes=summed("annotation_queueitem", "i", ""))
 
 OFFERED = "{row}.state = 'ready' AND NOT {row}.paused AND {row}.assigned_to_id IS NULL"
 REOPEN = f"""

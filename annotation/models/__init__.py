@@ -12,6 +12,7 @@ from annotation.models.hint import Hint
 from annotation.models.hints_policy import HintsPolicy
 from annotation.models.import_job import ImportGroup, ImportJob, ImportRejection
 from annotation.models.import_options import ImportOptions, parse_options
+from annotation.models.job import Job
 from annotation.models.label_batch import LabelBatch
 from annotation.models.label_source import LabelSource
 from annotation.models.model_job import ModelJob
@@ -61,6 +62,7 @@ __all__ = [
     "ImportJob",
     "ImportOptions",
     "ImportRejection",
+    "Job",
     "LabelBatch",
     "LabelScheme",
     "LabelSource",

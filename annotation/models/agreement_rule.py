@@ -5,6 +5,7 @@ from typing import Annotated, Literal, get_args
 import msgspec
 
 from annotation.formats.record import SourceKind
+from annotation.wording import said
 
 AgreeOn = Literal["first_error", "within_one", "presence"]
 
@@ -26,9 +27,10 @@ class AgreementRule(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=Tr
     def __post_init__(self) -> None:
         for source in self.sources:
             if source.partition(":")[0] not in get_args(SourceKind):
-                raise ValueError(f"'{source}' is none of {', '.join(get_args(SourceKind))}")
+                known = ", ".join(get_args(SourceKind))
+                raise ValueError(said("'{word}' is none of {known}", word=source, known=known))
         if len(set(self.sources)) < len(self.sources):
-            raise ValueError("a source stands there twice")
+            raise ValueError(said("a source stands there twice"))
 
     def __str__(self) -> str:
         words = {

@@ -113,10 +113,11 @@ class StepRating(models.Model):
     """A person's word on one completion: rated +1, 0 or -1; unsure; or not reached.
 
     `ordinal` is the order in which the completions of the position stood before the person.
-    `flagged` is null where the source format says nothing. `dimensions` holds what a project asks beside
-    correctness (see annotation.labelling.payload.Dimensions), or what another tool's file has beside it. `spans` are
-    stretches of the step's text that the person marked, in the order in which they did: `start` and `end` in code
-    points, `error_type` and `comment`, "" for none.
+    `flagged` is null where the source format says nothing. `accepted` tells that the step was not rated by itself but
+    found good together with others: those before a first error, or all that were left. `dimensions` holds what a
+    project asks beside correctness (see annotation.labelling.payload.Dimensions), or what another tool's file has
+    beside it. `spans` are stretches of the step's text that the person marked, in the order in which they did: `start`
+    and `end` in code points, `error_type` and `comment`, "" for none.
     """
 
     class State(models.TextChoices):
@@ -130,6 +131,7 @@ class StepRating(models.Model):
     state = models.CharField(max_length=12, choices=State)
     rating = models.SmallIntegerField(null=True, blank=True)
     flagged = models.BooleanField(null=True, blank=True)
+    accepted = models.BooleanField(default=False, db_default=False)
     error_type = models.CharField(max_length=100, blank=True)
     comment = models.TextField(blank=True)
     dimensions = models.JSONField(default=dict, blank=True)
@@ -142,6 +144,9 @@ class StepRating(models.Model):
                 condition=Q(state="rated", rating__in=[-1, 0, 1], rating__isnull=False)
                 | Q(state__in=["unsure", "not_reached"], rating__isnull=True),
                 name="rating_only_where_rated",
+            ),
+            models.CheckConstraint(
+                condition=Q(accepted=False) | Q(rating=1, rating__isnull=False), name="rating_accepted_is_good"
             ),
         ]
         indexes = [models.Index(fields=["annotation"], condition=IN_DOUBT, name="rating_in_doubt")]

@@ -1,31 +1,23 @@
-from django.contrib.auth.models import User
 from django.db import models
-from django.utils.translation import gettext_lazy as _
 
+from annotation.models.job import Job
 from annotation.models.project import Project
 from annotation.models.solution import Solution
 
 
-class AnswerCheck(models.Model):
+class AnswerCheck(Job):
     """The grader over the solutions of a project. Counts are of solutions; `done_up_to` is the last one's id.
 
     An outcome that came with a solution, or from tests, is left as it is unless `overwrite`; where the grader says
     otherwise it is listed either way.
     """
 
-    class State(models.TextChoices):
-        QUEUED = "queued", _("Queued")
-        RUNNING = "running", _("Running")
-        DONE = "done", _("Done")
-        FAILED = "failed", _("Failed")
-        CANCELLED = "cancelled", _("Cancelled")
-
-    LIVE = (State.QUEUED, State.RUNNING)
+    TASK = "intake.check_answers"
+    COUNTS = ("correct", "wrong", "unknown", "changed")
+    called = "answers"
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="answer_checks")
-    requested_by = models.ForeignKey(User, null=True, blank=True, on_delete=models.PROTECT, related_name="+")
     overwrite = models.BooleanField(default=False, help_text="Also outcomes that were given, or are from tests.")
-    state = models.CharField(max_length=9, choices=State, default=State.QUEUED)
     total = models.PositiveIntegerField(default=0, help_text="Solutions of problems with a reference answer.")
     done = models.PositiveIntegerField(default=0)
     done_up_to = models.BigIntegerField(default=0)
@@ -33,15 +25,8 @@ class AnswerCheck(models.Model):
     wrong = models.PositiveIntegerField(default=0)
     unknown = models.PositiveIntegerField(default=0)
     changed = models.PositiveIntegerField(default=0)
-    cancel_requested = models.BooleanField(default=False)
-    error = models.TextField(blank=True)
-    heartbeat_at = models.DateTimeField(null=True, blank=True)
-    created_at = models.DateTimeField(auto_now_add=True)
-    started_at = models.DateTimeField(null=True, blank=True)
-    finished_at = models.DateTimeField(null=True, blank=True)
 
-    class Meta:
-        ordering = ["-id"]
+    class Meta(Job.Meta):
         constraints = [
             models.UniqueConstraint(
                 fields=["project"],

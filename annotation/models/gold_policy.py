@@ -2,6 +2,8 @@ from typing import Annotated, Literal
 
 import msgspec
 
+from annotation.wording import counted
+
 Share = Annotated[float, msgspec.Meta(ge=0, le=1)]
 Count = Annotated[int, msgspec.Meta(ge=0)]
 Role = Literal["annotator", "reviewer", "manager"]
@@ -39,4 +41,11 @@ class ScreeningPolicy(msgspec.Struct, forbid_unknown_fields=True):
 
     def __post_init__(self) -> None:
         if 0 < self.items < self.pass_mark:
-            raise ValueError(f"the pass mark {self.pass_mark} is more than the {self.items} items")
+            raise ValueError(
+                counted(
+                    "the pass mark {mark} is more than the {n} item",
+                    "the pass mark {mark} is more than the {n} items",
+                    n=self.items,
+                    mark=self.pass_mark,
+                )
+            )

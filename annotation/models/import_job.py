@@ -1,9 +1,14 @@
+from pathlib import Path
+
+from django.conf import settings
 from django.contrib.auth.models import User
 from django.db import models
-from django.utils.translation import gettext_lazy as _
+from django.db.models import Exists, OuterRef
 
 from annotation.models.import_options import ImportOptions, parse_options
+from annotation.models.job import Job
 from annotation.models.project import Project
+from annotation.models.said_field import SaidField
 
 
 class ImportGroup(models.Model):
@@ -21,27 +26,20 @@ class ImportGroup(models.Model):
         return self.name
 
 
-class ImportJob(models.Model):
+class ImportJob(Job):
     """One file on its way in. Counts are of the file's records; bytes tell the progress."""
 
-    class State(models.TextChoices):
-        QUEUED = "queued", _("Queued")
-        RUNNING = "running", _("Running")
-        DONE = "done", _("Done")
-        FAILED = "failed", _("Failed")
-        CANCELLED = "cancelled", _("Cancelled")
-
-    LIVE = (State.QUEUED, State.RUNNING)
+    TASK = "intake.run"
+    COUNTS = ("accepted", "duplicates", "rejected", "annotations")
+    called = "import"
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="import_jobs")
-    requested_by = models.ForeignKey(User, null=True, on_delete=models.PROTECT, related_name="+")
     group = models.ForeignKey(ImportGroup, null=True, blank=True, on_delete=models.CASCADE, related_name="jobs")
     filename = models.CharField(max_length=300)
     path = models.CharField(max_length=2000, help_text="On this machine, or an address that fsspec opens.")
     format = models.CharField(max_length=40, default="auto")
     decomposition = models.CharField(max_length=40, default="blank_lines")
     options = models.JSONField(default=dict, blank=True)
-    state = models.CharField(max_length=10, choices=State, default=State.QUEUED)
     total_bytes = models.PositiveBigIntegerField(default=0)
     done_bytes = models.PositiveBigIntegerField(default=0)
     done_records = models.PositiveBigIntegerField(default=0, help_text="Where a restarted import goes on.")
@@ -49,18 +47,25 @@ class ImportJob(models.Model):
     duplicates = models.PositiveBigIntegerField(default=0)
     rejected = models.PositiveBigIntegerField(default=0)
     annotations = models.PositiveBigIntegerField(default=0)
-    cancel_requested = models.BooleanField(default=False)
-    error = models.TextField(blank=True)
-    heartbeat_at = models.DateTimeField(null=True, blank=True)
-    created_at = models.DateTimeField(auto_now_add=True)
-    started_at = models.DateTimeField(null=True, blank=True)
-    finished_at = models.DateTimeField(null=True, blank=True)
-
-    class Meta:
-        ordering = ["-id"]
 
     def __str__(self) -> str:
         return f"import {self.pk} of {self.filename} ({self.state})"
+
+    @classmethod
+    def in_turn(cls) -> models.QuerySet["ImportJob"]:
+        """Of files that were sent together, the first that is not over."""
+        before = cls.objects.filter(group=OuterRef("group"), state__in=cls.WORKED_ON, pk__lt=OuterRef("pk"))
+        return super().in_turn().exclude(Exists(before))
+
+    def following(self) -> models.QuerySet["ImportJob"]:
+        return ImportJob.in_turn().filter(group=self.group, group__isnull=False, state=ImportJob.State.QUEUED)
+
+    @property
+    def leftover(self) -> Path | None:
+        """What was uploaded; of an import that failed it is kept for a while, to be tried again."""
+        path = Path(self.path)
+        gone = self.state != ImportJob.State.FAILED and path.is_relative_to(settings.UPLOAD_ROOT)
+        return path if gone else None
 
     @property
     def import_options(self) -> ImportOptions:
@@ -73,7 +78,7 @@ class ImportRejection(models.Model):
     job = models.ForeignKey(ImportJob, on_delete=models.CASCADE, related_name="rejections")
     line = models.PositiveBigIntegerField(help_text="1-based line, or record number in a JSON array.")
     field = models.CharField(max_length=200, blank=True)
-    reason = models.TextField()
+    reason = SaidField()
     excerpt = models.TextField(blank=True)
     original = models.BinaryField(null=True, help_text="The whole record as the file has it, where it is not too long.")
 

@@ -5,6 +5,7 @@ from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
+from django.utils.translation import pgettext_lazy
 
 from annotation.models.example import Example, parse_examples
 from annotation.models.policy import ProjectPolicy, parse_policy
@@ -50,7 +51,7 @@ class Membership(models.Model):
     """
 
     class Role(models.TextChoices):
-        ANNOTATOR = "annotator", _("Annotator")
+        ANNOTATOR = "annotator", pgettext_lazy("role", "Annotator")
         REVIEWER = "reviewer", _("Reviewer")
         MANAGER = "manager", _("Manager")
 

@@ -4,6 +4,8 @@ from typing import Annotated, Literal
 
 import msgspec
 
+from annotation.wording import said
+
 Count = Annotated[int, msgspec.Meta(ge=0)]
 Places = Annotated[int, msgspec.Meta(ge=1, le=100)]
 
@@ -38,6 +40,9 @@ class QueuePolicy(msgspec.Struct, forbid_unknown_fields=True):
     def __post_init__(self) -> None:
         if 2 * self.heartbeat_seconds > 60 * self.lease_minutes:
             raise ValueError(
-                f"a sign of life every {self.heartbeat_seconds} seconds comes too rarely for {self.lease_minutes} "
-                "minutes: at least two have to fit in"
+                said(
+                    "a sign of life every {seconds} s comes too rarely for {minutes} min: at least two have to fit in",
+                    seconds=self.heartbeat_seconds,
+                    minutes=self.lease_minutes,
+                )
             )

@@ -8,6 +8,8 @@ from zoneinfo import ZoneInfo
 import msgspec
 from cronsim import CronSim, CronSimError
 
+from annotation.wording import said
+
 DAYS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
 MINUTES_A_DAY = 24 * 60
 _WINDOW = re.compile(r"(?:([a-z]{3})(?:-([a-z]{3}))? )?(\d\d):(\d\d)-(\d\d):(\d\d)")
@@ -54,6 +56,10 @@ class RoundsPolicy(msgspec.Struct, forbid_unknown_fields=True):
     def zone(self) -> ZoneInfo:
         return parse_zone(self.time_zone)
 
+    def start_of_day(self, moment: datetime) -> datetime:
+        """The midnight of the project before a moment."""
+        return moment.astimezone(self.zone).replace(hour=0, minute=0, second=0, microsecond=0)
+
     @property
     def windows(self) -> list[Window]:
         return [parse_window(line) for line in self.quiet_hours]
@@ -69,7 +75,7 @@ def parse_zone(name: str) -> ZoneInfo:
     try:
         return ZoneInfo(name)
     except (KeyError, ValueError, OSError):
-        raise ValueError(f"“{name}” is no time zone: give one such as Europe/Zurich or UTC") from None
+        raise ValueError(said("“{name}” is no time zone: give one such as Europe/Zurich or UTC", name=name)) from None
 
 
 def parse_cron(expression: str, start: datetime) -> CronSim:
@@ -78,7 +84,11 @@ def parse_cron(expression: str, start: datetime) -> CronSim:
         return CronSim(expression, start)
     except CronSimError as error:
         raise ValueError(
-            f"“{expression}” is no schedule ({error}): give minute, hour, day, month and weekday, such as 0 3 * * 1-5"
+            said(
+                "“{cron}” is no schedule ({error}): give minute, hour, day, month and weekday, such as 0 3 * * 1-5",
+                cron=expression,
+                error=error,
+            )
         ) from None
 
 
@@ -92,7 +102,9 @@ def parse_window(line: str) -> Window:
         known = {first, last} <= {None, *DAYS}
         if known and minute < 60 and end_minute < 60 and start < MINUTES_A_DAY and end <= MINUTES_A_DAY:
             return Window(_days(first, last or first), start, end)
-    raise ValueError(f"“{line}” are no quiet hours: give 22:00-07:00, sat 09:00-12:00 or mon-fri 09:00-18:00")
+    raise ValueError(
+        said("“{line}” are no quiet hours: give 22:00-07:00, sat 09:00-12:00 or mon-fri 09:00-18:00", line=line)
+    )
 
 
 def example_times(expression: str, zone: str, *, count: int = 3) -> list[datetime]:

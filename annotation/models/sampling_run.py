@@ -1,13 +1,14 @@
-from django.contrib.auth.models import User
 from django.db import models
 from django.utils.translation import gettext_lazy as _
 
 from annotation.models.generation import Generation
+from annotation.models.job import Job
 from annotation.models.problem import Problem
 from annotation.models.project import Project
+from annotation.models.said_field import SaidField
 
 
-class SamplingRun(models.Model):
+class SamplingRun(Job):
     """Solutions sampled from a policy into the project. Counts are of samples, unless they say otherwise.
 
     `endpoint` and `model` are names: the address and the key stand in the operator's settings. `prompt` is the
@@ -22,8 +23,10 @@ class SamplingRun(models.Model):
         FAILED = "failed", _("Failed")
         CANCELLED = "cancelled", _("Cancelled")
 
-    SAMPLED_FROM = (State.QUEUED, State.RUNNING)  # a worker is or will be at it
-    LIVE = (*SAMPLED_FROM, State.SCORING)
+    LIVE = (*Job.WORKED_ON, State.SCORING)
+    TASK = "sampling.run"
+    COUNTS = ("sampled", "accepted", "duplicates", "refused", "right", "wrong", "ungraded", "failed_problems")
+    called = "sampling"
 
     class Choice(models.TextChoices):
         ALL = "all", _("all")
@@ -32,7 +35,6 @@ class SamplingRun(models.Model):
         UNCERTAIN = "uncertain", _("those the champion is least sure of")
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="sampling_runs")
-    requested_by = models.ForeignKey(User, null=True, blank=True, on_delete=models.PROTECT, related_name="+")
     endpoint = models.CharField(max_length=100)
     model = models.CharField(max_length=200)
     temperature = models.FloatField(default=0.8)
@@ -63,16 +65,7 @@ class SamplingRun(models.Model):
     calls = models.PositiveIntegerField(default=0)
     prompt_tokens = models.PositiveBigIntegerField(default=0)
     completion_tokens = models.PositiveBigIntegerField(default=0)
-    cancel_requested = models.BooleanField(default=False)
-    note = models.TextField(blank=True, help_text="How it ended, where there is more to say than its state.")
-    error = models.TextField(blank=True)
-    heartbeat_at = models.DateTimeField(null=True, blank=True)
-    created_at = models.DateTimeField(auto_now_add=True)
-    started_at = models.DateTimeField(null=True, blank=True)
-    finished_at = models.DateTimeField(null=True, blank=True)
-
-    class Meta:
-        ordering = ["-id"]
+    note = SaidField(help_text="How it ended, where there is more to say than its state.")
 
     def __str__(self) -> str:
         return f"sampling {self.pk} from {self.endpoint} ({self.state})"
@@ -100,7 +93,7 @@ class SampledProblem(models.Model):
     position = models.PositiveIntegerField()
     state = models.CharField(max_length=10, choices=State, default=State.WAITING)
     accepted = models.PositiveIntegerField(default=0)
-    error = models.TextField(blank=True)
+    error = SaidField()
 
     class Meta:
         ordering = ["position"]

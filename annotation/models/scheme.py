@@ -5,6 +5,8 @@ from typing import Annotated, Any, Literal
 
 import msgspec
 
+from annotation.wording import said
+
 Colour = Literal["blue", "teal", "green", "yellow", "orange", "red", "purple", "grey"]
 Progress = Annotated[int, msgspec.Meta(ge=0, le=4)]
 Key = Annotated[str, msgspec.Meta(min_length=1, max_length=1)]
@@ -18,6 +20,7 @@ DEFAULT_KEYS = {
     "next": "j",
     "previous": "k",
     "first_error": "e",
+    "no_error": "0",
     "choose": "x",
     "complete": "n",
     "flag": "f",
@@ -30,6 +33,7 @@ DEFAULT_KEYS = {
     "critique": "w",
     "progress": "m",
     "own_step": "o",
+    "go_to": "q",
     "search": "/",
     "mark": "a",
     "hint": "h",
@@ -39,6 +43,7 @@ DEFAULT_KEYS = {
     "undo": "z",
     "skip": "s",
     "decide": "v",
+    "returned": "l",
     "keys": "?",
 }
 
@@ -70,15 +75,20 @@ class Term(msgspec.Struct, forbid_unknown_fields=True):
     help: Annotated[str, msgspec.Meta(max_length=2000)] = ""
     group: Annotated[str, msgspec.Meta(max_length=100)] = ""
 
+    def __post_init__(self) -> None:
+        self.name, self.group = self.name.strip(), self.group.strip()  # as a submission names it
+
 
 class LabelScheme(msgspec.Struct, forbid_unknown_fields=True):
     """How annotators rate. The default is PRM800K phase 2: stop at the first error.
 
-    `offer_neutral` and `offer_unsure`: good and bad are always there. After the first error, as asked: how far the
-    solution had got (`ask_progress`), a critique of the wrong step ("written" by the annotator; or "given" ones rated,
-    and one written where none is good), the alternatives at its position, a step of the annotator's own. Of any step,
-    as asked: which `policy_clauses` it breaks, whether it is consistent with an earlier one, whether it is redundant,
-    and, where work goes on behind an error, whether it recovers from one. `keys` renames keys of DEFAULT_KEYS.
+    `offer_neutral` and `offer_unsure`: good and bad are always there. `offer_accepting`: one key finds several steps
+    good, those before a first error or all that are left; without it every step is rated by hand. After the first
+    error, as asked: how far the solution had got (`ask_progress`), a critique of the wrong step ("written" by the
+    annotator; or "given" ones rated, and one written where none is good), the alternatives at its position, a step of
+    the annotator's own. Of any step, as asked: which `policy_clauses` it breaks, whether it is consistent with an
+    earlier one, whether it is redundant, and, where work goes on behind an error, whether it recovers from one. `keys`
+    renames keys of DEFAULT_KEYS.
 
     `choose_path` is PRM800K phase 1: at each position one of the candidates, or a step of the person's own
     (`ask_own_step`), is the way on, and only then the next position's candidates are shown. `rate_alternatives` then
@@ -93,6 +103,7 @@ class LabelScheme(msgspec.Struct, forbid_unknown_fields=True):
     critique: Literal["none", "written", "given"] = "none"
     offer_neutral: bool = True
     offer_unsure: bool = True
+    offer_accepting: bool = True
     answers: Answers = msgspec.field(default_factory=Answers)
     keys: dict[str, Key] = {}
     error_types: list[Term] = []
@@ -115,7 +126,7 @@ class LabelScheme(msgspec.Struct, forbid_unknown_fields=True):
         _check_names("error_types", self.error_types)
         _check_names("policy_clauses", self.policy_clauses)
         if self.recovery and self.stop_at_first_error:
-            raise ValueError("recovery is asked of steps behind an error: do not stop at the first one")
+            raise ValueError(said("recovery is asked of steps behind an error: do not stop at the first one"))
 
 
 def parse_scheme(value: dict[str, Any]) -> LabelScheme:
@@ -131,18 +142,31 @@ def _term(given: Any) -> Any:
 
 def _check_keys(keys: dict[str, str]) -> None:
     if unknown := next((name for name in keys if name not in DEFAULT_KEYS), None):
-        raise ValueError(f"keys: nothing is called '{unknown}'; what has a key is {', '.join(DEFAULT_KEYS)}")
+        raise ValueError(
+            said(
+                "keys: nothing is called '{unknown}'; what has a key is {known}",
+                unknown=unknown,
+                known=", ".join(DEFAULT_KEYS),
+            )
+        )
     if unfit := next((key for key in keys.values() if key != key.lower() or not key.isprintable() or key == " "), None):
-        raise ValueError(f"keys: {unfit!r} cannot be one: a small letter, a digit or another sign can")
+        raise ValueError(said("keys: {key!r} cannot be one: a small letter, a digit or another sign can", key=unfit))
     taken = Counter((DEFAULT_KEYS | keys).values())
     if twice := next((key for key, count in taken.items() if count > 1), None):
         names = [name for name, key in (DEFAULT_KEYS | keys).items() if key == twice]
-        raise ValueError(f"keys: '{twice}' stands for {' and for '.join(names)}: give one of them another key")
+        raise ValueError(
+            said(
+                "keys: '{key}' stands for {one} and for {other}: give one of them another key",
+                key=twice,
+                one=names[0],
+                other=names[1],
+            )
+        )
 
 
 def _check_names(field: str, terms: list[Term]) -> None:
-    counts = Counter(term.name.strip() for term in terms)
+    counts = Counter(term.name for term in terms)
     if "" in counts:
-        raise ValueError(f"{field}: every entry needs a name")
+        raise ValueError(said("{field}: every entry needs a name", field=field))
     if twice := next((name for name, count in counts.items() if count > 1), None):
-        raise ValueError(f"{field}: '{twice}' stands there twice")
+        raise ValueError(said("{field}: '{name}' stands there twice", field=field, name=twice))

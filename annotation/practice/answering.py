@@ -5,7 +5,6 @@ from dataclasses import dataclass
 import msgspec
 from django.contrib.auth.models import User
 from django.db import transaction
-from django.utils.translation import gettext as _
 
 from annotation import audit
 from annotation.errors import Conflict, Forbidden, Missing
@@ -15,6 +14,7 @@ from annotation.membership.access import membership_of
 from annotation.models import GoldAnswer, Membership, PracticeAnswer, Project
 from annotation.practice.explaining import Explanation, explain, word_of
 from annotation.quality.gold import practice_gold
+from annotation.wording import said
 
 
 @dataclass(frozen=True)
@@ -58,8 +58,11 @@ def find_practice(project: Project, solution_id: int) -> GoldAnswer:
     if found is None:
         raise Missing(
             "practice_not_found",
-            _("Solution %(solution_id)s is not in the practice set of %(name)s.")
-            % {"solution_id": solution_id, "name": project.name},
+            said(
+                "Solution {solution_id} is not in the practice set of {name}.",
+                solution_id=solution_id,
+                name=project.name,
+            ),
         )
     return found
 
@@ -73,9 +76,10 @@ def answer_practice(*, by: User, project: Project, submission: Submission) -> Pr
     """
     membership = membership_of(by, project)
     if membership is None:
-        raise Forbidden("not_annotator", _("You are not a member of this project, so you cannot practise in it."))
+        raise Forbidden("not_annotator", said("You are not a member of this project, so you cannot practise in it."))
     gold = find_practice(project, submission.solution)
-    first_error = allow(submission, project)
+    # It teaches nothing: that the project asked so once will do.
+    first_error = allow(submission, project, since=lambda: project.created_at)
     explanation = explain(
         gold,
         said=first_error,
@@ -102,7 +106,7 @@ def answer_practice(*, by: User, project: Project, submission: Submission) -> Pr
     if answer.membership_id != membership.pk or answer.payload_hash != submission.payload_hash:
         raise Conflict(
             "submission_conflict",
-            _("This submission_id was used before for something else: make a new one and send again."),
+            said("This submission_id was used before for something else: make a new one and send again."),
             {"field": "submission_id"},
         )
     if created:

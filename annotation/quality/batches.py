@@ -6,12 +6,12 @@ from django.contrib.auth.models import User
 from django.db import transaction
 from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.utils import timezone
-from django.utils.translation import gettext as _
 
 from annotation import audit
 from annotation.errors import Conflict, DomainError
 from annotation.membership.access import require_role
 from annotation.models import Annotation, LabelBatch, LabelSource, Membership, Project
+from annotation.wording import said
 
 State = LabelBatch.State
 
@@ -77,7 +77,7 @@ def set_aside_by_hand(
     owner = annotator or source
     if owner is None or (annotator and source) or owner.project_id != project.pk or since > until:
         raise DomainError(
-            "invalid_batch", _("A batch is of one annotator or one source of this project, from then to then.")
+            "invalid_batch", said("A batch is of one annotator or one source of this project, from then to then.")
         )
     batch = LabelBatch(
         project=project,
@@ -88,7 +88,7 @@ def set_aside_by_hand(
         judge=LabelBatch.Judge.PERSON,
     )
     if not labels_of_batch(batch).exists():
-        raise DomainError("empty_batch", _("Nobody labelled anything there: choose another time."))
+        raise DomainError("empty_batch", said("Nobody labelled anything there: choose another time."))
     batch.save()
     return set_aside(by=by, batch=batch, reason=reason)
 
@@ -98,7 +98,7 @@ def _decide(by: User | None, batch: LabelBatch, state: str, reason: str) -> Labe
         require_role(by, batch.project, Membership.Role.MANAGER)
     batch = LabelBatch.objects.select_for_update(no_key=True, of=("self",)).select_related("project").get(pk=batch.pk)
     if batch.state == state:
-        raise Conflict("already_decided", _("This batch is %(state)s already.") % {"state": batch.get_state_display()})
+        raise Conflict("already_decided", said("This batch was decided so already."))
     before = batch.state
     batch.state, batch.reason, batch.decided_by, batch.decided_at = state, reason, by, timezone.now()
     batch.save(update_fields=["state", "reason", "decided_by", "decided_at"])

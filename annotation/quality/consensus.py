@@ -6,9 +6,11 @@ from math import inf, prod
 
 import msgspec
 
+from annotation.formats.path import agreed_path, parting, taken_path
 from annotation.formats.record import Consensus, Record, RecordAnnotation
 from annotation.quality.reliability import RATINGS, Reliability, Vote, estimate
 
+Place = tuple[int, int]  # a completion: its position and alternative
 DIGITS = 4  # of a posterior: the same labels give the same file on any machine
 
 
@@ -19,22 +21,23 @@ def consensus_of(annotations: Sequence[RecordAnnotation], reliability: Reliabili
     probable; the weight is then the chance that one of them tells good from bad. A step that an adjudicating
     annotation rates has that rating alone; of several the last one decides. Where it ends before the solution does, no
     word counts on what comes after: it was read as if the error, or the bad problem, were none. An unsure step is no
-    word.
+    word. Where people chose different paths, the words of those who walked the agreed one count, as far as it goes:
+    the others read the same completion behind something else.
     """
-    words: dict[tuple[int, int], list[tuple[str, int]]] = defaultdict(list)
-    settled: dict[tuple[int, int], int] = {}
+    words: dict[Place, list[tuple[str, int]]] = defaultdict(list)
+    elsewhere: dict[Place, list[tuple[str, int]]] = defaultdict(list)
+    settled: dict[Place, int] = {}
     last = inf
-    for annotation in annotations:
+    for annotation, parted in zip(annotations, _partings(annotations), strict=True):
         person = person_of(annotation)
         for step, rating in _rated(annotation):
-            words[step].append((person, rating))
+            (words if step[0] <= parted else elsewhere)[step].append((person, rating))
             if annotation.adjudicates:
                 settled[step] = rating
         if annotation.adjudicates:
             last = _last_decided(annotation)
-    return [
-        _agreed(step, said, settled.get(step), reliability) for step, said in sorted(words.items()) if step[0] <= last
-    ]
+    counted = sorted((elsewhere | words).items())
+    return [_agreed(step, said, settled.get(step), reliability) for step, said in counted if step[0] <= last]
 
 
 def reliability_of(
@@ -51,11 +54,11 @@ def reliability_of(
     for number, record in enumerate(records):
         if record.solution_id in known:
             settled |= {(number, step): rating for step, rating in _rated(known[record.solution_id])}
-        for annotation in record.annotations:
+        for annotation, parted in zip(record.annotations, _partings(record.annotations), strict=True):
             for step, rating in _rated(annotation):
                 if annotation.adjudicates:
                     settled[number, step] = rating
-                else:
+                elif step[0] <= parted:
                     votes.append(Vote((number, step), person_of(annotation), rating))
     return estimate(votes, settled=settled)
 
@@ -71,7 +74,15 @@ def person_of(annotation: RecordAnnotation) -> str:
     return annotation.annotator or f"{annotation.source_kind} {annotation.source_name}"
 
 
-def _rated(annotation: RecordAnnotation) -> Iterator[tuple[tuple[int, int], int]]:
+def _partings(annotations: Sequence[RecordAnnotation]) -> Sequence[float]:
+    """Behind which position each annotation speaks of another path than the agreed one; mostly none does."""
+    if len(annotations) < 2 or not any(place.chosen or place.own_text for a in annotations for place in a.path):
+        return [inf] * len(annotations)
+    agreed = agreed_path(annotations)
+    return [parting(taken_path(a.finish_reason, a.path), agreed) for a in annotations]
+
+
+def _rated(annotation: RecordAnnotation) -> Iterator[tuple[Place, int]]:
     for place in annotation.path:
         for rating in place.ratings:
             if rating.rating is not None:

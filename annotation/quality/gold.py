@@ -9,13 +9,13 @@ from django.contrib.auth.models import User
 from django.db import transaction
 from django.db.models import Case, Exists, IntegerField, Max, OuterRef, Q, QuerySet, Value, When
 from django.db.models.functions import Coalesce
-from django.utils.translation import gettext as _
 
 from annotation import audit
 from annotation.errors import Conflict, DomainError, Missing
 from annotation.membership.access import STAFF, require_role
 from annotation.models import HIDDEN_LANES, Annotation, GoldAnswer, PracticeAnswer, Project
 from annotation.queue.items import leave_queue
+from annotation.wording import said
 
 MOST_AT_ONCE = 1000
 
@@ -78,8 +78,8 @@ def references(project: Project, *, kinds: Collection[str] = tuple(RANKS), **nar
         .values_list("solution", "rank", "pk", "first_error")
     )
     names = {RANKS[kind]: kind for kind in kinds}
-    for solution, said in groupby(rows.iterator(chunk_size=2000), key=lambda row: row[0]):
-        believed = [(rank, pk, word) for _, rank, pk, word in said if rank in names]
+    for solution, words in groupby(rows.iterator(chunk_size=2000), key=lambda row: row[0]):
+        believed = [(rank, pk, word) for _, rank, pk, word in words if rank in names]
         if believed and len({word for rank, _, word in believed if rank == believed[0][0]}) == 1:
             rank, annotation, first_error = believed[0]
             yield Reference(solution, annotation, first_error, names[rank])
@@ -108,22 +108,20 @@ def mark_gold(
     if annotation is None:
         raise Missing(
             "annotation_not_found",
-            _("There is no label %(annotation_id)s in %(name)s.")
-            % {"annotation_id": annotation_id, "name": project.name},
+            said("There is no label {annotation_id} in {name}.", annotation_id=annotation_id, name=project.name),
         )
     if not _eligible(project).filter(pk=annotation.pk).exists():
         raise DomainError(
             "not_a_reference",
-            _(
-                "Gold needs a label that tells the first error: the latest word of a reviewer or "
-                "manager, an adjudication, or one of people that came in a file. Machines' labels are "
-                "never gold."
+            said(
+                "Gold needs a label that tells the first error: the latest word of a reviewer or manager, an "
+                "adjudication, or one of people that came in a file. Machines' labels are never gold."
             ),
         )
     wanted = _checked(annotation, accepted)
     if not practice and PracticeAnswer.objects.filter(gold__solution=annotation.solution_id).exists():
         raise Conflict(
-            "practised", _("People have practised on this solution and know its answer: it cannot be hidden.")
+            "practised", said("People have practised on this solution and know its answer: it cannot be hidden.")
         )
     return _mark(by, project, [annotation], wanted, practice=practice, explanation=explanation.strip())[0]
 
@@ -140,7 +138,7 @@ def mark_found(*, by: User, project: Project, found: Collection[Reference], prac
     if len(found) > MOST_AT_ONCE:
         raise DomainError(
             "too_many",
-            _("At most %(most_at_once)s solutions become gold at once.") % {"most_at_once": f"{MOST_AT_ONCE:,}"},
+            said("At most {most_at_once} solutions become gold at once.", most_at_once=f"{MOST_AT_ONCE:,}"),
         )
     annotations = Annotation.objects.filter(pk__in=[one.annotation for one in found])
     fresh = annotations.exclude(solution__in=active_gold(project).values("solution"))
@@ -156,7 +154,7 @@ def retire_gold(*, by: User, gold: GoldAnswer, reason: str = "") -> GoldAnswer:
     require_role(by, gold.project, *STAFF)
     gold = GoldAnswer.objects.select_for_update(no_key=True, of=("self",)).select_related("project").get(pk=gold.pk)
     if not gold.active:
-        raise Conflict("already_retired", _("This solution is no gold any more."))
+        raise Conflict("already_retired", said("This solution is no gold any more."))
     gold.active = False
     gold.save(update_fields=["active"])
     leave_queue([gold.solution_id])  # as the gold that it was
@@ -225,7 +223,7 @@ def _checked(annotation: Annotation, accepted: Iterable[int]) -> list[int]:
     if wanted and not -1 <= wanted[0] <= wanted[-1] <= last:
         raise DomainError(
             "invalid_accepted",
-            _("Other first errors that count are positions from 0 to %(last)s, or -1 for none.") % {"last": last},
+            said("Other first errors that count are positions from 0 to {last}, or -1 for none.", last=last),
             {"field": "accepted"},
         )
     return wanted

@@ -43,7 +43,7 @@ class OwnWork:
 def own_work(membership: Membership) -> OwnWork:
     """What the person is told of their own work."""
     policies = membership.project.policies
-    midnight = timezone.now().astimezone(policies.rounds.zone).replace(hour=0, minute=0, second=0, microsecond=0)
+    midnight = policies.rounds.start_of_day(timezone.now())
     labels = latest_annotations(membership.project).filter(annotator=membership.pk)
     figures = labels.aggregate(total=Count("pk"), median=Median("total_ms"), ms=Sum("total_ms"))
     days = _days(membership, midnight)

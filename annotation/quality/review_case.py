@@ -15,8 +15,9 @@ Word = tuple[str, int | None]  # the state of a rating, and the rating
 class CaseRow:
     """One completion with what each label says of it, None where it says nothing.
 
-    `differs` where two who read it do not say the same; `agreed` is what everybody says of it. `on_path` marks the
-    completion that most of them went on with, at each position.
+    `differs` where two who read it do not rate it the same, or name different types of error; `agreed` is how everybody
+    rates it. `on_path` marks the completion that most of them went on with, at each position. `decided` is what the
+    decision says of it.
     """
 
     step: Step
@@ -24,6 +25,7 @@ class CaseRow:
     differs: bool
     agreed: Word | None
     on_path: bool
+    decided: StepRating | None = None
 
 
 @dataclass(frozen=True)
@@ -52,7 +54,7 @@ def case_of(solution: Solution) -> Case:
     """The case of a solution. Answers to gold and machines' labels are no part of it."""
     requests = Prefetch("sent_back", SentBack.objects.filter(state=SentBack.State.OPEN), "open_requests")
     everyones = solution.annotations.select_related("annotator__user", "source")
-    given = list(everyones.prefetch_related("ratings", "path", requests).order_by("pk"))
+    given = list(everyones.prefetch_related("ratings__step", "path", requests).order_by("pk"))
     last = {(label.source_id, label.annotator_id): label for label in given}
     shown = [label for label in last.values() if label.source.kind not in MACHINES and label.lane not in HIDDEN_LANES]
     labels = sorted(shown, key=lambda label: (label.adjudicates, label.pk))
@@ -60,7 +62,7 @@ def case_of(solution: Solution) -> Case:
     return Case(
         solution=solution,
         labels=labels,
-        rows=_rows(list(solution.steps.all()), labels),
+        rows=_rows(list(solution.steps.prefetch_related("critiques")), labels),
         newest=max((label.pk for label in given), default=0),
         decided=decided,
     )
@@ -74,8 +76,11 @@ def _rows(steps: Sequence[Step], labels: Sequence[Annotation]) -> list[CaseRow]:
         words = [said.get((label.pk, step.pk)) for label in labels]
         read = [(word.state, word.rating) for word in words if word and word.state != StepRating.State.NOT_REACHED]
         alike = len({*read}) == 1
+        types = {word.error_type for word in words if word and word.error_type}
         agreed = read[0] if alike and len(read) == len(labels) else None
-        rows.append(CaseRow(step, words, bool(read) and not alike, agreed, step.pk in path))
+        decided = next((word for label, word in zip(labels, words, strict=True) if label.adjudicates), None)
+        differs = len({*read}) > 1 or len(types) > 1
+        rows.append(CaseRow(step, words, differs, agreed, step.pk in path, decided))
     return rows
 
 

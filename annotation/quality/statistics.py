@@ -51,8 +51,8 @@ def first_annotations(project: Project) -> QuerySet[Annotation]:
 
 
 def my_progress(*, by: User, project: Project) -> dict[str, Any]:
-    """`{today, total, median_seconds}` of one person; `today` is the server's day."""
-    midnight = timezone.localtime().replace(hour=0, minute=0, second=0, microsecond=0)
+    """`{today, total, median_seconds}` of one person; `today` is the project's day."""
+    midnight = project.policies.rounds.start_of_day(timezone.now())
     figures = (
         latest_annotations(project)
         .filter(annotator__user=by)

@@ -5,11 +5,11 @@ from dataclasses import dataclass
 
 from django.contrib.auth.models import User
 from django.db import transaction
-from django.utils.translation import gettext as _
 
 from annotation import audit
 from annotation.errors import DomainError
 from annotation.models import Generation, QueueItem, Solution
+from annotation.wording import said
 
 State = QueueItem.State
 
@@ -44,8 +44,7 @@ def replace_items(
     if missing := [s.solution_id for s in selections if s.solution_id not in splits]:
         raise DomainError(
             "unknown_solution",
-            _("Solution %(missing)s is not one of %(project)s.")
-            % {"missing": missing[0], "project": generation.project},
+            said("Solution {missing} is not one of {project}.", missing=missing[0], project=generation.project),
             {"solutions": missing},
         )
     retired = _retire_earlier(generation)

@@ -6,13 +6,13 @@ from datetime import datetime, timedelta
 from django.contrib.auth.models import User
 from django.db import transaction
 from django.utils import timezone
-from django.utils.translation import gettext as _
 
 from annotation import audit
 from annotation.errors import Conflict, Forbidden, Missing
 from annotation.models import AuditEntry, Generation, Lease, Membership, Project, QueueItem
 from annotation.queue.items import lock_items, save_places, settle
 from annotation.statements import columns, fetch_all, fetch_one, instances
+from annotation.wording import said
 
 SWEEP_AT_MOST = 1000
 
@@ -64,12 +64,10 @@ def heartbeat(*, by: User, lease_id: int) -> datetime:
     elif lease.state == Lease.State.EXPIRED:
         raise Conflict(
             "lease_expired",
-            _("Your time for this solution is over and others have its places. What you submit is still kept."),
+            said("Your time for this solution is over and others have its places. What you submit is still kept."),
         )
     elif lease.state != Lease.State.ACTIVE:
-        raise Conflict(
-            "lease_ended", _("This solution was %(state)s before.") % {"state": lease.state}, {"state": lease.state}
-        )
+        raise Conflict("lease_ended", said("This solution is not in your hands any more."), {"state": lease.state})
     lease.expires_at = now + timedelta(minutes=item.project.policies.queue.lease_minutes)
     lease.save(update_fields=["state", "ended_at", "expires_at"])
     return lease.expires_at
@@ -77,15 +75,16 @@ def heartbeat(*, by: User, lease_id: int) -> datetime:
 
 @transaction.atomic
 def release(*, by: User, lease_id: int, reason: str = "") -> None:
-    """Skip: give the place back for good; this person does not get the solution again.
+    """Skip: give the place back for good, also late; this person does not get the solution again.
 
-    A second time changes nothing. Raises Missing, Forbidden, Conflict (`lease_ended`) after a submission.
+    A second time changes nothing, so that a page may send it until it has an answer. Raises Missing, Forbidden,
+    Conflict (`lease_ended`) after a submission.
     """
     lease, item = lock_lease(by=by, lease_id=lease_id)
     if lease.state == Lease.State.RELEASED:
         return
     if lease.state == Lease.State.SUBMITTED:
-        raise Conflict("lease_ended", _("You have submitted this solution already."), {"state": lease.state})
+        raise Conflict("lease_ended", said("You have submitted this solution already."), {"state": lease.state})
     before, lease.reason = lease.state, reason
     end(lease, item, Lease.State.RELEASED)
     audit.record(
@@ -147,15 +146,15 @@ def lock_lease(*, by: User, lease_id: int) -> tuple[Lease, QueueItem]:
     """
     found = Lease.objects.select_related("annotator").filter(pk=lease_id).first()
     if found is None:
-        raise Missing("lease_not_found", _("There is no such lease."))
+        raise Missing("lease_not_found", said("There is no such lease."))
     if found.annotator.user_id != by.pk:
-        raise Forbidden("lease_of_another", _("This solution is in another person's hands."))
+        raise Forbidden("lease_of_another", said("This solution is in another person's hands."))
     membership = Membership.objects.select_for_update(no_key=True).get(pk=found.annotator_id)
     if not membership.active:
-        raise Forbidden("not_annotator", _("You are no longer a member of this project."))
+        raise Forbidden("not_annotator", said("You are no longer a member of this project."))
     held = lock_held(annotator=membership, solution=found.solution_id)
     if held is None:
-        raise Missing("lease_not_found", _("There is no such lease."))
+        raise Missing("lease_not_found", said("There is no such lease."))
     return held
 
 

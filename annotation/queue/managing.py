@@ -6,13 +6,13 @@ from typing import Any, Literal
 from django.contrib.auth.models import User
 from django.db import transaction
 from django.db.models import F, Max, Min
-from django.utils.translation import gettext as _
 
 from annotation import audit
 from annotation.errors import Conflict, DomainError, Missing
 from annotation.membership.access import require_role
 from annotation.models import Generation, Lane, Lease, Membership, PracticeAnswer, Project, QueueItem, Solution, Split
 from annotation.queue.items import lock_items
+from annotation.wording import said
 
 OPEN = (QueueItem.State.READY, QueueItem.State.FULL)
 MOST = 5000  # items changed by one request
@@ -43,10 +43,14 @@ def hand_items(*, by: User, project: Project, items: Sequence[int], to: Membersh
     """
     if to is not None:
         if to.project_id != project.pk or not to.active:
-            raise DomainError("not_a_member", _("Choose an active member of this project."), {"field": "to"})
+            raise DomainError("not_a_member", said("Choose an active member of this project."), {"field": "to"})
         had = Lease.objects.filter(annotator=to, solution__queue_items__in=items).exclude(state=Lease.State.EXPIRED)
         if solution := had.values_list("solution", flat=True).first():
-            message = f"{to.user.username} has had solution {solution} before, and nobody gets a solution twice."
+            message = said(
+                "{name} has had solution {solution} before, and nobody gets a solution twice.",
+                name=to.user.username,
+                solution=solution,
+            )
             raise DomainError("had_before", message, {"field": "items", "solution": solution})
     return _change(by, project, items, "queue.hand" if to else "queue.open", {"assigned_to_id": to and to.pk})
 
@@ -91,11 +95,9 @@ def change_items(*, by: User, project: Project, change: str, items: Sequence[int
     Raises besides DomainError (`unknown_change`; `person_needed`, for "hand" without `to`).
     """
     if change not in CHANGES:
-        raise DomainError(
-            "unknown_change", _("There are %(known)s.") % {"known": ", ".join(CHANGES)}, {"field": "change"}
-        )
+        raise DomainError("unknown_change", said("There are {known}.", known=", ".join(CHANGES)), {"field": "change"})
     if change == "hand" and to is None:
-        raise DomainError("person_needed", _("Choose who is to have them."), {"field": "to"})
+        raise DomainError("person_needed", said("Choose who is to have them."), {"field": "to"})
     service, named = CHANGES[change]
     return service(by=by, project=project, items=items, **({"to": to} if change == "hand" else named))
 
@@ -111,21 +113,21 @@ def queue_solution(*, by: User, project: Project, solution: Solution, to: Member
     require_role(by, project, Membership.Role.MANAGER)
     generation = Generation.objects.select_for_update().filter(project=project, state=Generation.State.OPEN).first()
     if generation is None:
-        raise Conflict("no_generation", _("Open the first generation; then solutions can be added to it."))
+        raise Conflict("no_generation", said("Open the first generation; then solutions can be added to it."))
     if solution.project_id != project.pk:
         raise Missing(
             "solution_not_found",
-            _("There is no solution %(solution)s in %(name)s.") % {"solution": solution.pk, "name": project.name},
+            said("There is no solution {solution} in {name}.", solution=solution.pk, name=project.name),
         )
     if solution.split != Split.POOL:
         raise DomainError(
             "not_of_pool",
-            _("Solution %(solution)s measures models: those are drawn at random only.") % {"solution": solution.pk},
+            said("Solution {solution} measures models: those are drawn at random only.", solution=solution.pk),
         )
     if PracticeAnswer.objects.filter(gold__solution=solution).exists():
         raise Conflict(
             "practised",
-            _("People have practised on solution %(solution)s and know its answer.") % {"solution": solution.pk},
+            said("People have practised on solution {solution} and know its answer.", solution=solution.pk),
         )
     item, created = QueueItem.objects.get_or_create(
         generation=generation,
@@ -137,7 +139,7 @@ def queue_solution(*, by: User, project: Project, solution: Solution, to: Member
     elif item.state not in OPEN:
         raise Conflict(
             "item_done",
-            _("Solution %(solution)s has all the labels that this generation asks for.") % {"solution": solution.pk},
+            said("Solution {solution} has all the labels that this generation asks for.", solution=solution.pk),
         )
     pin_items(by=by, project=project, items=[item.pk])
     if to is not None:
@@ -163,15 +165,13 @@ def _lock(by: User, project: Project, items: Sequence[int]) -> list[QueueItem]:
     """The items named that wait or are held; those that ended are left out."""
     require_role(by, project, Membership.Role.MANAGER)
     if len(items) > MOST:
-        raise DomainError(
-            "too_many_items", _("At most %(most)s items at once.") % {"most": f"{MOST:,}"}, {"field": "items"}
-        )
+        raise DomainError("too_many_items", said("At most {most} items at once.", most=f"{MOST:,}"), {"field": "items"})
     wanted = set(items)
     known = set(QueueItem.objects.filter(project=project, pk__in=wanted).values_list("pk", flat=True))
     if missing := sorted(wanted - known):
         raise Missing(
             "item_not_found",
-            _("There is no item %(missing)s in the queue of %(name)s.") % {"missing": missing[0], "name": project.name},
+            said("There is no item {missing} in the queue of {name}.", missing=missing[0], name=project.name),
         )
     return [item for item in lock_items(wanted) if item.state in OPEN]
 

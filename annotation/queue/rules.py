@@ -58,7 +58,7 @@ def rules_for(membership: Membership, now: datetime) -> Rules:
         lasting.append(NEVER_SEEN)
     elif policy.queue.cool_down_minutes or policy.queue.problem_again == "next_day":
         passing = RESTED
-        given["rested"] = _rested_since(policy.queue, start_of_day(membership, now), now)
+        given["rested"] = _rested_since(policy.queue, policy.rounds.start_of_day(now), now)
     return Rules(" AND ".join(lasting), passing, given)
 
 
@@ -67,14 +67,9 @@ def cap_reached(membership: Membership, in_hand: int, now: datetime) -> datetime
     cap = membership.project.policies.queue.daily_cap
     if not cap:
         return None
-    midnight = start_of_day(membership, now)
+    midnight = membership.project.policies.rounds.start_of_day(now)
     given = Annotation.objects.filter(annotator=membership, revision=1, submitted_at__gte=midnight).count()
     return next_day(midnight) if given + in_hand >= cap else None
-
-
-def start_of_day(membership: Membership, now: datetime) -> datetime:
-    local = now.astimezone(membership.project.policies.rounds.zone)
-    return local.replace(hour=0, minute=0, second=0, microsecond=0)
 
 
 def next_day(midnight: datetime) -> datetime:
@@ -84,10 +79,10 @@ def next_day(midnight: datetime) -> datetime:
 
 def free_again(membership: Membership, seen: datetime) -> datetime:
     """When another solution of a problem may be given whose last one was ended at `seen`."""
-    policy = membership.project.policies.queue
-    again = seen + timedelta(minutes=policy.cool_down_minutes)
-    if policy.problem_again == "next_day":
-        again = max(again, next_day(start_of_day(membership, seen)))
+    policy = membership.project.policies
+    again = seen + timedelta(minutes=policy.queue.cool_down_minutes)
+    if policy.queue.problem_again == "next_day":
+        again = max(again, next_day(policy.rounds.start_of_day(seen)))
     return again
 
 

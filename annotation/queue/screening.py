@@ -10,7 +10,6 @@ from datetime import datetime
 from django.contrib.auth.models import User
 from django.db import transaction
 from django.db.models import OuterRef, QuerySet, Subquery
-from django.utils.translation import gettext as _
 
 from annotation import audit
 from annotation.errors import Conflict, DomainError
@@ -19,6 +18,7 @@ from annotation.models import Annotation, Lane, Lease, Membership, Project, Queu
 from annotation.quality.gold_accuracy import Answer, is_right
 from annotation.quality.gold_answers import answers_to, read_answers
 from annotation.statements import columns, fetch_one, instance
+from annotation.wording import said
 
 Outcome = ScreeningDecision.Outcome
 LATEST = f"""
@@ -46,7 +46,7 @@ def standing(membership: Membership) -> str | None:
     None for whom nobody asks.
     """
     policy = membership.project.policies.screening
-    latest = _latest(membership)
+    latest = latest_decision(membership)
     if latest is not None and (latest.outcome != Outcome.AGAIN or policy.items):
         return latest.outcome
     if not policy.items or membership.role in policy.exempt or _has_worked(membership):
@@ -101,7 +101,7 @@ def decide(*, by: User, membership: Membership, outcome: str, reason: str = "") 
         known = ", ".join(Outcome.values)
         raise DomainError(
             "invalid_outcome",
-            _("'%(outcome)s' is no decision; there are: %(known)s.") % {"outcome": outcome, "known": known},
+            said("'{outcome}' is no decision; there are: {known}.", outcome=outcome, known=known),
             {"field": "outcome"},
         )
     membership = (
@@ -109,22 +109,34 @@ def decide(*, by: User, membership: Membership, outcome: str, reason: str = "") 
     )
     if outcome == Outcome.AGAIN and not membership.project.policies.screening.items:
         raise Conflict(
-            "screening_off", _("This project screens nobody: say in its settings how many solutions to give.")
+            "screening_off", said("This project screens nobody: say in its settings how many solutions to give.")
         )
     if outcome == standing(membership) != Outcome.AGAIN:
-        raise Conflict("already_decided", _("That is how it stands already: %(outcome)s.") % {"outcome": outcome})
+        raise Conflict("already_decided", said("That is how it stands already: {outcome}.", outcome=outcome))
     return _write(membership, outcome, by=by, reason=reason)
 
 
-def _settle_screening(membership: Membership) -> str:
+def verdict_of(membership: Membership, attempt: Attempt) -> str | None:
+    """What an attempt decides: "passed", "failed", or "again" where the policy gives another; None while it lasts."""
     policy = membership.project.policies.screening
-    attempt = attempt_of(membership)
     if attempt.given < policy.items:
+        return None
+    if attempt.right >= policy.pass_mark:
+        return Outcome.PASSED
+    return Outcome.AGAIN if _attempts(membership) + 1 < policy.attempts else Outcome.FAILED
+
+
+def latest_decision(membership: Membership) -> ScreeningDecision | None:
+    row = fetch_one(LATEST, {"membership": membership.pk})
+    return None if row is None else instance(ScreeningDecision, row)
+
+
+def _settle_screening(membership: Membership) -> str:
+    attempt = attempt_of(membership)
+    outcome = verdict_of(membership, attempt)
+    if outcome is None:
         return Outcome.AGAIN
-    outcome = Outcome.PASSED
-    if attempt.right < policy.pass_mark:
-        outcome = Outcome.AGAIN if _attempts(membership) + 1 < policy.attempts else Outcome.FAILED
-    _write(membership, outcome, reason="", right=attempt.right, given=attempt.given)
+    _write(membership, outcome, right=attempt.right, given=attempt.given)
     return outcome
 
 
@@ -150,7 +162,7 @@ def _write(
     right: int | None = None,
     given: int | None = None,
 ) -> ScreeningDecision:
-    before = _latest(membership)
+    before = latest_decision(membership)
     decision = ScreeningDecision.objects.create(
         membership=membership, outcome=outcome, by=by, reason=reason, right=right, given=given
     )
@@ -165,13 +177,8 @@ def _write(
     return decision
 
 
-def _latest(membership: Membership) -> ScreeningDecision | None:
-    row = fetch_one(LATEST, {"membership": membership.pk})
-    return None if row is None else instance(ScreeningDecision, row)
-
-
 def _since(membership: Membership) -> datetime | None:
-    latest = _latest(membership)
+    latest = latest_decision(membership)
     return latest.decided_at if latest else None
 
 

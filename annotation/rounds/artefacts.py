@@ -4,10 +4,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from django.conf import settings
-from django.utils.translation import gettext as _
 
 from annotation.errors import Missing
 from annotation.models import TrainingRun
+from annotation.wording import said
 
 RUN, MODEL = "run", "model"
 
@@ -37,8 +37,7 @@ def find_artefact(run: TrainingRun, area: str, name: str) -> Path:
     if folder is None or name not in {one.name for one in artefacts_of(run) if one.area == area}:
         raise Missing(
             "no_such_file",
-            _("Run %(n)s has no file “%(name)s”; it may have been removed by its age.")
-            % {"n": run.number, "name": name},
+            said("Run {n} has no file “{name}”; it may have been removed by its age.", n=run.number, name=name),
         )
     return folder / name
 

@@ -8,8 +8,9 @@ import re
 from dataclasses import dataclass
 
 from annotation.errors import DomainError
+from annotation.models import RunStage
+from annotation.wording import Said, joined, said
 
-SERVES_ON = "The champion goes on serving."
 SETTINGS, MODELS, LABELS = "settings", "models", "labels"
 
 
@@ -18,7 +19,7 @@ class Kind:
     """`next_step` is one sentence; `page` names the page of the project where it is done, "" where none is."""
 
     code: str
-    next_step: str
+    next_step: Said
     page: str = ""
 
 
@@ -27,22 +28,41 @@ KINDS = {
     for kind in (
         Kind(
             "out_of_memory",
-            "Lower `batch_tokens` or `token_budget`, or set `gradient_checkpointing`, in the training choices; "
-            "or give the machine more memory.",
+            said(
+                "Lower `batch_tokens` or `token_budget`, or set `gradient_checkpointing`, in the training choices; "
+                "or give the machine more memory."
+            ),
             SETTINGS,
         ),
-        Kind("training_data_refused", "Look at the labels that the message names, then retry.", LABELS),
-        Kind("base_missing", "Correct the backbone's name or folder, or fetch it to the machine.", SETTINGS),
-        Kind("disk_full", "Free space under the data folder (old models, fewer days kept), then retry.", SETTINGS),
-        Kind("folder_unwritable", "Let the workers' user write to the data folder (VAR_DIR), then retry."),
-        Kind("worker_died", "Look at the worker's log and at the machine's memory, then retry."),
-        Kind("killed", "The machine likely ran out of memory: see the kernel's log, lower `batch_tokens`.", SETTINGS),
-        Kind("trainer_stalled", "Look at the machine that trains; a retry goes on from the last checkpoint."),
-        Kind("model_unusable", "Its files were damaged or removed: retrain, or promote another version.", MODELS),
-        Kind("files_gone", "Files of this run were removed: begin a new run."),
-        Kind("unexpected", "Retry once; if it fails again, send the log to whoever runs this server."),
+        Kind("training_data_refused", said("Look at the labels that the message names, then retry."), LABELS),
+        Kind("base_missing", said("Correct the backbone's name or folder, or fetch it to the machine."), SETTINGS),
+        Kind(
+            "disk_full", said("Free space under the data folder (old models, fewer days kept), then retry."), SETTINGS
+        ),
+        Kind("folder_unwritable", said("Let the workers' user write to the data folder (VAR_DIR), then retry.")),
+        Kind("worker_died", said("Look at the worker's log and at the machine's memory, then retry.")),
+        Kind(
+            "killed",
+            said("The machine likely ran out of memory: see the kernel's log, lower `batch_tokens`."),
+            SETTINGS,
+        ),
+        Kind("trainer_stalled", said("Look at the machine that trains; a retry goes on from the last checkpoint.")),
+        Kind("model_unusable", said("Its files were damaged or removed: retrain, or promote another version."), MODELS),
+        Kind("files_gone", said("Files of this run were removed: begin a new run.")),
+        Kind("unexpected", said("Retry once; if it fails again, send the log to whoever runs this server.")),
     )
 }  # fmt: skip
+
+STAGES: dict[str, Said] = {
+    RunStage.Name.SNAPSHOT: said("snapshot"),
+    RunStage.Name.TRAIN: said("train"),
+    RunStage.Name.EVALUATE: said("evaluate"),
+    RunStage.Name.GATE: said("gate"),
+    RunStage.Name.PROMOTE: said("promote"),
+    RunStage.Name.SCORE: said("score the pool"),
+    RunStage.Name.SELECT: said("select"),
+    RunStage.Name.SHADOW: said("shadow"),
+}
 
 # What is looked for in the message of an error that does not name its kind, in this order.
 SIGNS: list[tuple[str, str]] = [
@@ -71,8 +91,19 @@ def kind_of(error: Exception) -> Kind:
 def explain(stage: str, error: Exception) -> tuple[str, str]:
     """The kind's code, and the sentences for the run's page: what happened, what stays, what to do."""
     kind = kind_of(error)
-    what = error.message if isinstance(error, DomainError) else f"{type(error).__name__}: {error}"
-    return kind.code, f"The stage “{stage}” failed: {_ended(what)} {SERVES_ON} {kind.next_step}"
+    sentence = said(
+        "The stage “{stage}” failed: {what} The champion goes on serving.",
+        stage=STAGES.get(stage, stage),
+        what=_ended(what_happened(error)),
+    )
+    return kind.code, joined([sentence, kind.next_step])
+
+
+def what_happened(error: Exception) -> str:
+    """What an error says; of one that is none of ours also what it is."""
+    if isinstance(error, DomainError):
+        return error.message
+    return said("{kind}: {error}", kind=type(error).__name__, error=error)
 
 
 def page_of(code: str) -> str:
@@ -95,4 +126,5 @@ def _by_type(error: Exception) -> str | None:
 
 
 def _ended(sentence: str) -> str:
-    return sentence if sentence.rstrip().endswith((".", "!", "?", ".)")) else f"{sentence.rstrip()}."
+    ends = sentence.rstrip().endswith((".", "!", "?", ".)"))
+    return sentence if ends else said("{sentence}.", sentence=sentence)

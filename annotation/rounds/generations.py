@@ -8,7 +8,6 @@ from django.contrib.auth.models import User
 from django.db import transaction
 from django.db.models import Max
 from django.utils import timezone
-from django.utils.translation import gettext as _
 
 from annotation import audit, jobs
 from annotation.errors import Conflict, DomainError
@@ -18,6 +17,7 @@ from annotation.queue.items import replace_items
 from annotation.rounds import ranking, registry
 from annotation.rounds.cold_start import SURPRISAL, rank_by_surprise
 from annotation.rounds.composition import Plan, compose
+from annotation.wording import as_json, said
 
 
 def request_first_generation(*, by: User, project: Project) -> Generation | None:
@@ -89,7 +89,7 @@ def open_generation(
         return opened
     plan = _plan(project, model, seed)
     if note:
-        plan.recipe["note"] = note
+        plan.recipe["note"], plan.recipe["said"] = str(note), as_json(note)
     return _open(project, model, run, by, seed, plan if run else _not_empty(plan))
 
 
@@ -108,13 +108,13 @@ def _plan(project: Project, model: ModelVersion | None, seed: int) -> Plan:
 def _check_first(by: User, project: Project) -> None:
     require_role(by, project, Membership.Role.MANAGER)
     if project.generations.exists():
-        raise Conflict("generation_exists", _("The first generation is there already."))
+        raise Conflict("generation_exists", said("The first generation is there already."))
 
 
 def _not_empty(plan: Plan) -> Plan:
     if not plan.selections:
         raise DomainError(
-            "nothing_to_label", _("No solution here still needs annotations. Import more solutions to label.")
+            "nothing_to_label", said("No solution here still needs annotations. Import more solutions to label.")
         )
     return plan
 

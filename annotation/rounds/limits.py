@@ -8,7 +8,8 @@ from django.db.models import Sum
 from annotation.models import Project, RunStage
 from annotation.quality.agreement import first_error_agreement
 from annotation.quality.batches import waits_for_decision
-from annotation.rounds.timetable import quiet_until, start_of_day, start_of_month
+from annotation.rounds.timetable import quiet_until, start_of_month
+from annotation.wording import Said, counted, said
 
 ENDLESS = timedelta(days=7)  # what lasts longer than a week of windows lasts for ever
 LEAST_PAIRS = 20  # of people on one solution, before their agreement counts as known
@@ -19,7 +20,7 @@ class Hold:
     """`until` is when it ends by itself; None where something has to happen first."""
 
     code: str
-    sentence: str
+    sentence: Said
     until: datetime | None = None
 
 
@@ -57,18 +58,29 @@ def _quiet(project: Project, now: datetime) -> Hold | None:
     if until is None:
         return None
     if until - now > ENDLESS:
-        return Hold("quiet_hours", "Quiet hours without an end: leave a time at which a round may begin.")
-    return Hold("quiet_hours", f"Quiet hours until {until:%Y-%m-%d %H:%M} ({rounds.time_zone}).", until)
+        return Hold("quiet_hours", said("Quiet hours without an end: leave a time at which a round may begin."))
+    return Hold(
+        "quiet_hours",
+        said("Quiet hours until {until} ({time_zone}).", until=f"{until:%Y-%m-%d %H:%M}", time_zone=rounds.time_zone),
+        until,
+    )
 
 
 def _runs_today(project: Project, now: datetime) -> Hold | None:
     rounds = project.policies.rounds
-    today = start_of_day(rounds, now)
+    today = rounds.start_of_day(now)
     begun = project.training_runs.filter(created_at__gte=today).count() if rounds.runs_per_day else 0
     if not rounds.runs_per_day or begun < rounds.runs_per_day:
         return None
     return Hold(
-        "runs_per_day", f"{begun} runs began today; the budget is {rounds.runs_per_day}.", today + timedelta(days=1)
+        "runs_per_day",
+        counted(
+            "{n} run began today; the budget is {budget}.",
+            "{n} runs began today; the budget is {budget}.",
+            n=begun,
+            budget=rounds.runs_per_day,
+        ),
+        today + timedelta(days=1),
     )
 
 
@@ -82,7 +94,11 @@ def _hours_this_month(project: Project, now: datetime) -> Hold | None:
         return None
     return Hold(
         "training_hours",
-        f"Training ran {used:.1f} hours this month; the budget is {rounds.training_hours_per_month:g}.",
+        said(
+            "Training ran {used:.1f} hours this month; the budget is {budget:g}.",
+            used=used,
+            budget=rounds.training_hours_per_month,
+        ),
         (month + timedelta(days=32)).replace(day=1),
     )
 
@@ -93,12 +109,16 @@ def _agreement(project: Project) -> Hold | None:
         return None
     return Hold(
         "agreement_floor",
-        f"People name the same first error on {share:.0%} of the pairs; the floor is "
-        f"{project.policies.rounds.agreement_floor:.0%}. Settle disagreements and sharpen the guidelines first.",
+        said(
+            "People name the same first error on {share:.0%} of the pairs; the floor is {floor:.0%}. Settle "
+            "disagreements and sharpen the guidelines first.",
+            share=share,
+            floor=project.policies.rounds.agreement_floor,
+        ),
     )
 
 
 def _suspicion(project: Project) -> Hold | None:
     if not waits_for_decision(project):
         return None
-    return Hold("suspected_batch", "A suspected batch of labels waits for a decision.")
+    return Hold("suspected_batch", said("A suspected batch of labels waits for a decision."))

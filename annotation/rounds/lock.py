@@ -8,15 +8,14 @@ from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, suppress
 
 import psycopg
-from django.db import connections
+from django.db import OperationalError, connections
 
 # First keys of the locks, in ASCII; the second is the project, or the device.
 ROUNDS = 0x726F756E  # "roun"
 DEVICES = 0x67707573  # "gpus"
-SIMULATIONS = 0x73696D75  # "simu"
 
 
-class LockLost(Exception):
+class LockLost(OperationalError):
     """The connection that held the lock is gone: another worker may be at the same stage."""
 
 

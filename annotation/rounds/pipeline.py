@@ -15,11 +15,13 @@ from django.utils import timezone
 
 from annotation import audit, jobs
 from annotation.errors import DomainError
+from annotation.lifecycle import Cancelled
 from annotation.models import RunPoint, RunStage, TrainingRun
 from annotation.rounds import failures, tickets
-from annotation.rounds.lock import LockLost, project_lock
+from annotation.rounds.lock import project_lock
 from annotation.rounds.stages import evaluate, gate, promote, score, select, shadow, snapshot, train
-from annotation.rounds.work import Outcome, RunCancelled, StageWork
+from annotation.rounds.work import Outcome, StageWork
+from annotation.wording import said
 
 log = logging.getLogger(__name__)
 
@@ -142,9 +144,9 @@ def perform_next(run: TrainingRun, *, expected: str | None = None) -> bool:
         try:
             outcome = STAGES[stage.name].perform(work)
             work.count_seconds()
-        except RunCancelled:
+        except Cancelled:
             _cancel(run)
-        except (LockLost, OperationalError, InterfaceError):
+        except (OperationalError, InterfaceError):
             # The database went away: nothing can be written now; the sweep asks for the stage again.
             log.exception("Run %s lost the database during %s", run.pk, stage.name)
             raise
@@ -160,7 +162,7 @@ def _may_go_on(run: TrainingRun, stage: RunStage | None) -> bool:
     if run.cancel_requested:
         _cancel(run)
     elif stage is not None and stage.unanswered >= MAX_ATTEMPTS:
-        _give_up(run, stage, DomainError("worker_died", f"its worker died {stage.unanswered} times."))
+        _give_up(run, stage, DomainError("worker_died", said("its worker died {n} times.", n=stage.unanswered)))
     else:
         return True
     return False
@@ -177,7 +179,7 @@ def _start(run: TrainingRun, stage: RunStage) -> None:
 
 def _pause(run: TrainingRun, stage: RunStage, outcome: Outcome) -> bool:
     """Part of the stage is done: it is asked for again, and that is no further attempt."""
-    stage.figure, stage.attempts, stage.unanswered = outcome.figure[:200], stage.attempts - 1, 0
+    stage.figure, stage.attempts, stage.unanswered = outcome.figure, stage.attempts - 1, 0
     stage.save(update_fields=["figure", "attempts", "unanswered"])
     TrainingRun.objects.filter(pk=run.pk).update(heartbeat_at=timezone.now())
     return True
@@ -187,7 +189,7 @@ def _pause(run: TrainingRun, stage: RunStage, outcome: Outcome) -> bool:
 def _finish(run: TrainingRun, stage: RunStage, outcome: Outcome) -> bool:
     now = timezone.now()
     stage.state = RunStage.State.SKIPPED if outcome.skipped else RunStage.State.DONE
-    stage.figure, stage.progress, stage.finished_at, stage.unanswered = outcome.figure[:200], 1.0, now, 0
+    stage.figure, stage.progress, stage.finished_at, stage.unanswered = outcome.figure, 1.0, now, 0
     stage.save(update_fields=["state", "figure", "progress", "finished_at", "unanswered"])
     run.heartbeat_at = now
     remain = next_stage(run) is not None
@@ -203,15 +205,18 @@ def _give_up(run: TrainingRun, stage: RunStage, error: Exception) -> bool:
     if not STAGES[stage.name].optional:
         _fail(run, stage, error)
         return False
-    reason = error.message if isinstance(error, DomainError) else f"{type(error).__name__}: {error}"
-    RunPoint.objects.create(run=run, stage=stage.name, message=f"Failed, and the round goes on without it: {reason}")
-    return _finish(run, stage, Outcome(f"failed, the round is none the worse: {reason}", skipped=True))
+    reason = failures.what_happened(error)
+    point = said("Failed, and the round goes on without it: {reason}", reason=reason)
+    RunPoint.objects.create(run=run, stage=stage.name, message=point)
+    return _finish(
+        run, stage, Outcome(said("failed, the round is none the worse: {reason}", reason=reason), skipped=True)
+    )
 
 
 @transaction.atomic
 def _fail(run: TrainingRun, stage: RunStage, error: Exception) -> None:
     now = timezone.now()
-    stage.state, stage.finished_at, stage.figure = RunStage.State.FAILED, now, "failed"
+    stage.state, stage.finished_at, stage.figure = RunStage.State.FAILED, now, said("failed")
     stage.save(update_fields=["state", "finished_at", "figure"])
     run.state, run.finished_at = TrainingRun.State.FAILED, now
     run.failure, run.error = failures.explain(stage.name, error)

@@ -5,15 +5,12 @@ from datetime import timedelta
 from django.db.models import Exists, OuterRef
 from django.utils import timezone
 
+from annotation.lifecycle import Postponed
 from annotation.models import RunStage, TrainingRun
 
 ON_GPU = (RunStage.Name.TRAIN, RunStage.Name.SHADOW)
 PATIENCE = timedelta(seconds=10)  # another worker of the queue may be free
 ENDED = (RunStage.State.DONE, RunStage.State.SKIPPED)
-
-
-class GaveWay(Exception):
-    """A round needs the worker; this is to be taken up again later."""
 
 
 def round_waits() -> bool:
@@ -27,3 +24,9 @@ def round_waits() -> bool:
         run__heartbeat_at__lt=timezone.now() - PATIENCE,
     )
     return waiting.exists()
+
+
+def give_way() -> None:
+    """Raises Postponed where a round waits for the worker."""
+    if round_waits():
+        raise Postponed

@@ -4,7 +4,6 @@ from django.contrib.auth.models import User
 from django.db import IntegrityError, transaction
 from django.db.models import Max, QuerySet
 from django.utils import timezone
-from django.utils.translation import gettext as _
 
 from annotation import audit
 from annotation.errors import Conflict, DomainError
@@ -14,6 +13,7 @@ from annotation.quality.batches import in_use
 from annotation.quality.gold import active_gold
 from annotation.rounds import limits, pipeline
 from annotation.rounds.generations import new_seed
+from annotation.wording import counted, joined, said
 
 LEAST_SOLUTIONS = 20
 
@@ -55,7 +55,7 @@ def prepare_run(
         live = project.training_runs.get(state__in=TrainingRun.LIVE)
         raise Conflict(
             "run_in_progress",
-            _("Run %(n)s is in progress. Wait for it, or cancel it first.") % {"n": live.number},
+            said("Run {n} is in progress. Wait for it, or cancel it first.", n=live.number),
             {"run": live.pk},
         ) from None
     pipeline.create_stages(run)
@@ -72,7 +72,7 @@ def prepare_run(
 def _asked_for(by: User | None, project: Project) -> str:
     """Why a person's round began, with what would have held back one that begins by itself."""
     held = [hold.sentence for hold in limits.holds(project, timezone.now())]
-    return " ".join([f"Asked for by {by.username}." if by else "Asked for.", *held])
+    return joined([said("Asked for by {name}.", name=by.username) if by else said("Asked for."), *held])
 
 
 def cancel_run(*, by: User, run: TrainingRun) -> TrainingRun:
@@ -84,7 +84,7 @@ def cancel_run(*, by: User, run: TrainingRun) -> TrainingRun:
     with transaction.atomic():
         live = TrainingRun.objects.filter(pk=run.pk, state__in=TrainingRun.LIVE)
         if not live.update(cancel_requested=True):
-            raise Conflict("run_is_over", _("Run %(n)s is over already.") % {"n": run.number})
+            raise Conflict("run_is_over", said("Run {n} is over already.", n=run.number))
         audit.record(by=by, action="run.cancel", target=run, project=run.project, before={"state": run.state})
     pipeline.cancel_if_idle(run)
     run.refresh_from_db()
@@ -127,16 +127,14 @@ def can_retry(run: TrainingRun) -> bool:
 
 def _check_retry(run: TrainingRun) -> None:
     if run.state in TrainingRun.LIVE:
-        raise Conflict("run_in_progress", _("Run %(n)s is in progress.") % {"n": run.number}, {"run": run.pk})
+        raise Conflict("run_in_progress", said("Run {n} is in progress.", n=run.number), {"run": run.pk})
     if run.state == TrainingRun.State.SUCCEEDED:
-        raise Conflict("nothing_to_retry", _("Run %(n)s went through; retrain to begin another.") % {"n": run.number})
+        raise Conflict("nothing_to_retry", said("Run {n} went through; retrain to begin another.", n=run.number))
     if run.project.training_runs.filter(number__gt=run.number).exists():
-        raise Conflict(
-            "not_latest", _("A later run began after run %(n)s; retrain to begin another.") % {"n": run.number}
-        )
+        raise Conflict("not_latest", said("A later run began after run {n}; retrain to begin another.", n=run.number))
     if run.pruned_at is not None:
         raise Conflict(
-            "files_gone", _("The files of run %(n)s were removed by its age; begin a new run.") % {"n": run.number}
+            "files_gone", said("The files of run {n} were removed by its age; begin a new run.", n=run.number)
         )
 
 
@@ -158,16 +156,19 @@ def check_labels(project: Project) -> None:
     if labelled < LEAST_SOLUTIONS:
         raise DomainError(
             "too_few_labels",
-            _(
-                "%(labelled)s solutions of the pool are labelled and a round needs %(least_solutions)s. "
-                "Label %(n)s more."
-            )
-            % {"labelled": labelled, "least_solutions": LEAST_SOLUTIONS, "n": LEAST_SOLUTIONS - labelled},
+            counted(
+                "{n} solution of the pool is labelled and a round needs {least}. Label {more} more.",
+                "{n} solutions of the pool are labelled and a round needs {least}. Label {more} more.",
+                n=labelled,
+                least=LEAST_SOLUTIONS,
+                more=LEAST_SOLUTIONS - labelled,
+            ),
             {"labelled": labelled, "needed": LEAST_SOLUTIONS},
         )
     if not pool.filter(finish_reason=FinishReason.FOUND_ERROR).exists():
         raise DomainError(
             "no_errors_labelled",
-            _("None of the %(labelled)s labelled solutions has an error marked, so there is nothing to tell apart yet.")
-            % {"labelled": labelled},
+            said(
+                "No error is marked in what is labelled, so there is nothing to tell apart yet.",
+            ),
         )

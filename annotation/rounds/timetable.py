@@ -42,9 +42,5 @@ def _end_of_window(policy: RoundsPolicy, now: datetime) -> datetime | None:
     return max(ends).replace(tzinfo=policy.zone) if ends else None
 
 
-def start_of_day(policy: RoundsPolicy, now: datetime) -> datetime:
-    return now.astimezone(policy.zone).replace(hour=0, minute=0, second=0, microsecond=0)
-
-
 def start_of_month(policy: RoundsPolicy, now: datetime) -> datetime:
-    return start_of_day(policy, now).replace(day=1)
+    return policy.start_of_day(now).replace(day=1)

@@ -9,6 +9,7 @@ from django.conf import settings
 
 from annotation.errors import DomainError
 from annotation.rounds.watched import ProcessFailed, ProcessStalled, prm_command, watch
+from annotation.wording import said
 
 REFUSED_DATA = 3
 
@@ -37,12 +38,12 @@ def train(
     try:
         watch(_command(data, out, config, devices), log=log, on_line=hear, on_tick=on_tick)
     except ProcessStalled as error:
-        raise DomainError("trainer_stalled", f"the trainer {error}.") from error
+        raise DomainError("trainer_stalled", said("the trainer {error}.", error=error)) from error
     except ProcessFailed as error:
         if error.code == REFUSED_DATA:
-            refused = f"the training data were refused: {error.reason}."
+            refused = said("the training data were refused: {reason}.", reason=error.reason)
             raise DomainError("training_data_refused", refused) from error
-        raise DomainError("training_failed", f"the trainer ended with {error}.") from error
+        raise DomainError("training_failed", said("the trainer ended with {error}.", error=error)) from error
 
 
 def _command(data: Path, out: Path, config: Path, devices: str) -> list[str]:

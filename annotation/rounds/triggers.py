@@ -6,8 +6,9 @@ from datetime import datetime
 from annotation.models import Project, RoundClock, TrainingRun
 from annotation.rounds.runs import training_labels
 from annotation.rounds.timetable import next_time
+from annotation.wording import Said, counted, said
 
-DRIFT_OF = {"imports": "newly imported solutions", "served": "what was served lately"}
+DRIFT_OF = {"imports": said("newly imported solutions"), "served": said("what was served lately")}
 
 
 @dataclass(frozen=True)
@@ -15,7 +16,7 @@ class Cause:
     """`trigger` is one of TrainingRun.Trigger; `sentence` has the figure that made it due."""
 
     trigger: str
-    sentence: str
+    sentence: Said
 
 
 def due_cause(project: Project, now: datetime) -> Cause | None:
@@ -52,7 +53,8 @@ def _labels(project: Project, new: int) -> Cause | None:
     if not wanted or new < wanted:
         return None
     return Cause(
-        TrainingRun.Trigger.LABELS, f"{new:,} labels came since the last run; the policy retrains after {wanted:,}."
+        TrainingRun.Trigger.LABELS,
+        said("{labels}; the policy retrains after {wanted:,}.", labels=_came(new), wanted=wanted),
     )
 
 
@@ -63,9 +65,18 @@ def _schedule(project: Project, new: int, now: datetime) -> Cause | None:
     rounds = project.policies.rounds
     return Cause(
         TrainingRun.Trigger.SCHEDULE,
-        f"The schedule {rounds.cron} named {time:%Y-%m-%d %H:%M} ({rounds.time_zone}), "
-        f"and {new:,} labels came since the last run.",
+        said(
+            "The schedule {cron} named {time} ({time_zone}). {labels}.",
+            cron=rounds.cron,
+            time=f"{time:%Y-%m-%d %H:%M}",
+            time_zone=rounds.time_zone,
+            labels=_came(new),
+        ),
     )
+
+
+def _came(new: int) -> Said:
+    return counted("{n:,} label came since the last run", "{n:,} labels came since the last run", n=new)
 
 
 def _drift(project: Project, last: TrainingRun | None) -> Cause | None:
@@ -77,6 +88,12 @@ def _drift(project: Project, last: TrainingRun | None) -> Cause | None:
         return None  # the run that came since has learned of it
     return Cause(
         TrainingRun.Trigger.DRIFT,
-        f"The champion's scores of {DRIFT_OF[clock.drift_of]} drifted: population stability index {clock.drift:.2f} "
-        f"over {clock.drift_n:,} solutions; the policy allows {above:.2f}.",
+        said(
+            "The champion's scores of {them} drifted: population stability index {drift:.2f} over {n:,} solutions; "
+            "the policy allows {above:.2f}.",
+            them=DRIFT_OF[clock.drift_of],
+            drift=clock.drift,
+            n=clock.drift_n,
+            above=above,
+        ),
     )

@@ -3,6 +3,8 @@
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
+from annotation.wording import Said, as_json, counted, said
+
 
 @dataclass(frozen=True)
 class Measured:
@@ -35,7 +37,10 @@ class Verdict:
     holdout_uses: int
 
     def as_dict(self) -> dict[str, Any]:
-        return asdict(self)
+        """For JSON: `sentence` and `rival` in English, and under `said` for readers of any language."""
+        sentences = {"sentence": self.sentence, "rival": self.rival}
+        in_english = {name: str(one) for name, one in sentences.items()}
+        return asdict(self) | in_english | {"said": {name: as_json(one) for name, one in sentences.items()}}
 
 
 def decide(
@@ -56,40 +61,50 @@ def decide(
     serves, since a random queue is the alternative, and a later one is kept back. `holdout_uses` counts the
     gates that this holdout has decided before.
     """
-    rival = f"model {champion}" if champion is not None else "the zero-label baseline"
-    name = f"Model {challenger}"
+    rival = said("model {n}", n=champion) if champion is not None else said("the zero-label baseline")
+    names = {"challenger": said("Model {n}", n=challenger), "rival": rival}
     if measured is None or solutions < least:
         promote = champion is None
-        known = (
-            f"only {solutions} holdout solutions have a known first error and the gate needs {least}"
-            if solutions < least
-            else "no domain of the holdout has both right and wrong solutions labelled"
-        )
-        sentence = (
-            f"{name} serves without having been measured: {known}."
-            if promote
-            else f"{name} is kept back and {rival} goes on serving: {known}. Label more of the holdout."
-        )
+        sentence = _unmeasured(promote, solutions, least, names)
         return Verdict(promote, sentence, rival, None, None, None, tolerance, solutions, 0, [], holdout_uses)
     better = measured.gain > 0
     sure = champion is None or measured.low > -tolerance
-    figures = (
-        f"ProcessBench F1 {_points(measured.gain)} against {rival} "
-        f"(95 % interval {_points(measured.low)} to {_points(measured.high)}) "
-        f"on {solutions} holdout solutions to {measured.problems} problems"
+    figures = said(
+        "ProcessBench F1 {gain:+.1f} points against {rival} (95 % interval {low:+.1f} points to {high:+.1f} points) "
+        "on {solutions} to {problems}",
+        gain=_points(measured.gain),
+        rival=rival,
+        low=_points(measured.low),
+        high=_points(measured.high),
+        solutions=counted("{n} holdout solution", "{n} holdout solutions", n=solutions),
+        problems=counted("{n} problem", "{n} problems", n=measured.problems),
     )
+    with_figures = names | {"figures": figures}
     if better and champion is None:
-        sentence = f"{name} is promoted: {figures}. No model served before, so the gain alone decides."
+        sentence = said(
+            "{challenger} is promoted: {figures}. No model served before, so the gain alone decides.", **with_figures
+        )
     elif better and sure:
-        sentence = f"{name} is promoted: {figures}. The policy tolerates a lower bound down to {_points(-tolerance)}."
+        sentence = said(
+            "{challenger} is promoted: {figures}. The policy tolerates a lower bound down to {least:+.1f} points.",
+            least=_points(-tolerance),
+            **with_figures,
+        )
     elif champion is None:
-        sentence = f"{name} does not serve yet: {figures}. The next generation is drawn at random; label more."
+        sentence = said(
+            "{challenger} does not serve yet: {figures}. The next generation is drawn at random; label more.",
+            **with_figures,
+        )
     elif not better:
-        sentence = f"{name} is kept back, {rival} goes on serving: {figures}. It is no better."
+        sentence = said(
+            "{challenger} is kept back, {rival} goes on serving: {figures}. It is no better.", **with_figures
+        )
     else:
-        sentence = (
-            f"{name} is kept back, {rival} goes on serving: {figures}. "
-            f"It may be worse by more than the {tolerance * 100:.1f} points that the policy tolerates."
+        sentence = said(
+            "{challenger} is kept back, {rival} goes on serving: {figures}. "
+            "It may be worse by more than the {most:.1f} points that the policy tolerates.",
+            most=tolerance * 100,
+            **with_figures,
         )
     return Verdict(
         promote=better and sure,
@@ -106,5 +121,26 @@ def decide(
     )
 
 
-def _points(share: float) -> str:
-    return f"{round(share * 100, 1) + 0.0:+.1f} points"  # + 0.0: never "-0.0"
+def _unmeasured(promote: bool, solutions: int, least: int, names: dict[str, Said]) -> Said:
+    known = (
+        counted(
+            "only {n} holdout solution has a known first error and the gate needs {least}",
+            "only {n} holdout solutions have a known first error and the gate needs {least}",
+            n=solutions,
+            least=least,
+        )
+        if solutions < least
+        else said("no domain of the holdout has both right and wrong solutions labelled")
+    )
+    if promote:
+        return said("{challenger} serves without having been measured: {known}.", known=known, **names)
+    return said(
+        "{challenger} is kept back and {rival} goes on serving: {known}. Label more of the holdout.",
+        known=known,
+        **names,
+    )
+
+
+def _points(share: float) -> float:
+    """Of 100, to one digit, and never -0."""
+    return round(share * 100, 1) + 0.0

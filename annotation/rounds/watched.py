@@ -4,6 +4,7 @@ Whatever uses torch runs outside of a worker that forks, for a fork after that h
 be killed without the worker. It dies with the task that watches it.
 """
 
+import json
 import selectors
 import subprocess
 import sys
@@ -11,8 +12,9 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from django.conf import settings
+from django.db import InterfaceError, OperationalError
 
-from annotation.rounds.lock import LockLost
+from annotation.wording import from_json, said
 
 TICK_SECONDS = 0.5
 STALL_SECONDS = 15 * 60
@@ -22,8 +24,12 @@ class ProcessFailed(Exception):
     """It ended with an exit code other than 0, or by a signal (`code` is then negative); `reason` is its last line."""
 
     def __init__(self, code: int, reason: str, log: Path) -> None:
-        how = f"signal {-code}" if code < 0 else f"exit code {code}"
-        super().__init__(f"{how}: {reason} (log: {log})")
+        told = {"n": abs(code), "reason": reason, "log": log}
+        super().__init__(
+            said("signal {n}: {reason} (log: {log})", **told)
+            if code < 0
+            else said("exit code {n}: {reason} (log: {log})", **told)
+        )
         self.code, self.reason = code, reason
 
 
@@ -31,14 +37,14 @@ class ProcessStalled(Exception):
     """It said nothing for too long."""
 
     def __init__(self) -> None:
-        super().__init__(f"said nothing for {STALL_SECONDS // 60} minutes")
+        super().__init__(said("said nothing for {n} minutes", n=STALL_SECONDS // 60))
 
 
 def prm_command(*words: str | Path, devices: str = "") -> list[str]:
     """The library's own command line, in a process that dies with this one; `devices` are the GPUs it may see ("" for
     all)."""
     seen = ["/usr/bin/env", f"CUDA_VISIBLE_DEVICES={devices}"] if devices else []
-    return [*seen, sys.executable, "-m", "prm", "--die-with-parent", *map(str, words)]
+    return [*seen, sys.executable, "-m", "prm", "--die-with-parent", "--errors-as-json", *map(str, words)]
 
 
 def watch(
@@ -60,7 +66,7 @@ def watch(
         )
         try:
             _watch(process, on_line, on_tick)
-        except LockLost:
+        except (OperationalError, InterfaceError):
             process.kill()  # another worker may begin the same work: its checkpoint is seconds old
             raise
         finally:
@@ -116,5 +122,15 @@ def _end(process: subprocess.Popen[bytes]) -> None:
 def _last_line(log: Path, start: int) -> str:
     with open(log, "rb") as written:
         written.seek(start)
-        lines = written.read().decode(errors="replace").strip().splitlines()
-    return lines[-1] if lines else "it gave no reason"
+        return last_said(written.read().decode(errors="replace")) or said("it gave no reason")
+
+
+def last_said(log: str) -> str:
+    """The last line of what the library wrote; of an error, which it says in JSON as well, the sentence."""
+    lines = log.strip().splitlines()
+    if not lines:
+        return ""
+    try:
+        return from_json(json.loads(lines[-1])) if lines[-1].startswith('{"said"') else lines[-1]
+    except (ValueError, KeyError):
+        return lines[-1]

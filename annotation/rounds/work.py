@@ -7,15 +7,13 @@ from pathlib import Path
 from django.db.models import F
 from django.utils import timezone
 
+from annotation.lifecycle import Cancelled
 from annotation.models import ModelVersion, Project, RunPoint, RunStage, Snapshot, TrainingRun
 from annotation.rounds.artefacts import run_folder
 from annotation.rounds.lock import Lock
+from annotation.wording import Said
 
 BEAT_SECONDS = 1.0
-
-
-class RunCancelled(Exception):
-    """Someone asked for the run to be cancelled."""
 
 
 @dataclass(frozen=True)
@@ -25,7 +23,7 @@ class Outcome:
     A stage that is `unfinished` lets go of its worker in between and is asked for again.
     """
 
-    figure: str
+    figure: Said
     skipped: bool = False
     unfinished: bool = False
 
@@ -64,7 +62,7 @@ class StageWork:
     def beat(self, progress: float | None = None) -> None:
         """Tell that the stage is alive and how much of it is done (0 to 1); call it often.
 
-        Raises RunCancelled when someone asked for that, and LockLost when the lock is gone.
+        Raises Cancelled when someone asked for that, and LockLost when the lock is gone.
         """
         if time.monotonic() - self._beaten_at < BEAT_SECONDS:
             return
@@ -75,7 +73,7 @@ class StageWork:
         if progress is not None:
             RunStage.objects.filter(pk=self.stage.pk).update(progress=min(max(progress, 0.0), 1.0))
         if TrainingRun.objects.filter(pk=self.run.pk, cancel_requested=True).exists():
-            raise RunCancelled
+            raise Cancelled
 
     def count_seconds(self) -> None:
         """Add the time since the last call to what the stage has cost."""

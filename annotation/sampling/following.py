@@ -7,27 +7,28 @@ from django.utils import timezone
 
 from annotation.errors import DomainError
 from annotation.jobs import enqueue
+from annotation.lifecycle import end_job
 from annotation.models import SamplingRun, Solution, Split
 from annotation.rounds import registry
 from annotation.rounds.generations import new_seed, open_generation
-from annotation.sampling.runs import State, end_sampling
+from annotation.wording import said
 
+State = SamplingRun.State
 SCORE_TASK = "rounds.score_news"
 LONGEST_WAIT = timedelta(hours=1)
 
 
 @transaction.atomic
 def follow(run: SamplingRun, *, note: str = "") -> None:
-    """Have the new solutions scored, and end the run, or let it wait for the scores where a generation is to open."""
+    """Have the new solutions scored; where a generation is to open, the run waits for the scores."""
     champion = registry.champion_of(run.project)
     if champion is not None and run.accepted:
         enqueue(SCORE_TASK)
-    if not run.opens_generation or not run.accepted:
-        end_sampling(run, State.DONE, note=note or ("" if run.accepted else "It brought nothing new."))
-        return
-    run.state, run.note, run.finished_at = State.SCORING, note, timezone.now()
+    run.note = note or ("" if run.accepted else said("It brought nothing new."))
+    if run.opens_generation and run.accepted:
+        run.state, run.finished_at = State.SCORING, timezone.now()
     run.save(update_fields=["state", "note", "finished_at"])
-    if champion is None:
+    if run.state == State.SCORING and champion is None:
         _open(run)
 
 
@@ -62,7 +63,7 @@ def _open(run: SamplingRun) -> None:
             by=run.requested_by, project=run.project, model=registry.champion_of(run.project), seed=new_seed()
         )
     except DomainError as error:
-        end_sampling(run, State.FAILED, note=run.note, error=f"No generation was opened: {error.message}")
+        end_job(run, State.FAILED, said("No generation was opened: {error}", error=error))
         return
     run.save(update_fields=["generation"])
-    end_sampling(run, State.DONE, note=run.note)
+    end_job(run, State.DONE)

@@ -3,7 +3,6 @@
 from dataclasses import dataclass
 
 from django.contrib.auth.models import User
-from django.utils.translation import gettext as _
 
 from annotation.errors import DomainError
 from annotation.formats.record import Record, Rejection
@@ -13,6 +12,7 @@ from annotation.rounds.gateway.policies import AskedPolicy, model_of
 from annotation.sampling.choosing import chosen_problems
 from annotation.sampling.records import record_of
 from annotation.sampling.runs import Wish, check_wish
+from annotation.wording import said
 
 SHOWN = 3
 
@@ -35,7 +35,7 @@ def preview_sampling(*, by: User, project: Project, wish: Wish) -> list[Previewe
     check_wish(wish)
     ids = chosen_problems(project, choice=wish.choice, domain=wish.domain, most=min(SHOWN, wish.most_problems or SHOWN))
     if not ids:
-        raise DomainError("no_problems", _("No problem of the project is of this choice."))
+        raise DomainError("no_problems", said("No problem of the project is of this choice."))
     found = Problem.objects.in_bulk(ids)
     problems = [found[pk] for pk in ids]
     policy = AskedPolicy(

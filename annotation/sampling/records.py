@@ -7,6 +7,7 @@ from annotation.intake.preparing import prepared
 from annotation.models import Problem, SamplingRun
 from annotation.rounds.gateway.answers import answer_in
 from annotation.rounds.gateway.policies import Sample, step_in
+from annotation.wording import counted, said
 
 GENERATOR_LENGTH = 200
 
@@ -14,9 +15,13 @@ GENERATOR_LENGTH = 200
 def record_of(run: SamplingRun, problem: Problem, sample: Sample, number: int) -> Record | Rejection:
     """The sample as a solution of the problem, or why it is none."""
     if sample.cut:
-        return Rejection(line=number, field="solution", reason=f"was cut at {run.max_tokens} tokens")
+        return Rejection(
+            line=number,
+            field="solution",
+            reason=counted("was cut at {n} token", "was cut at {n} tokens", n=run.max_tokens),
+        )
     if "\0" in sample.text:
-        return Rejection(line=number, field="solution", reason="holds a NUL character")
+        return Rejection(line=number, field="solution", reason=said("holds a NUL character"))
     record = Record(
         problem=problem.text,
         positions=[],

@@ -8,20 +8,19 @@ import time
 from collections.abc import Callable, Sequence
 
 from django.db import transaction
-from django.utils import timezone
 
+from annotation.errors import DomainError
 from annotation.formats.record import Record, Rejection
 from annotation.intake.store import store_chunk
-from annotation.jobs import enqueue, sole_worker
+from annotation.lifecycle import Postponed, got_on, heed, run_job, send
 from annotation.models import Problem, SampledProblem, SamplingRun
 from annotation.rounds.gateway.policies import CONCURRENCY, AskedPolicy, Reply
 from annotation.sampling.following import follow
 from annotation.sampling.records import record_of
-from annotation.sampling.runs import TASK, State, end_sampling
+from annotation.wording import joined, said
 
 SLICE_SECONDS = 20.0  # a task's turn; other tasks of the queue come between two turns
 FAILURES_IN_A_ROW = 10  # problems; then the endpoint is taken for away
-LOCK = 0x5374_6570 + 2  # the class of the advisory locks taken here; the key is the run
 Chosen = SampledProblem.State
 Tell = Callable[[SamplingRun], None]
 
@@ -31,72 +30,55 @@ def run_sampling(run_id: int, *, seconds: float | None = SLICE_SECONDS, on_progr
 
     Does nothing if another worker is at it, or if it has ended.
     """
-    with sole_worker(LOCK, run_id) as alone:
-        run = _begin(run_id) if alone else None
-        if run is None:
-            return
-        started = time.monotonic()
-        policy = AskedPolicy(run.endpoint, prompt=run.prompt, temperature=run.temperature, max_tokens=run.max_tokens)
-        while more := _ask_some(run, policy):
-            on_progress(run)
-            if seconds is not None and time.monotonic() - started >= seconds:
-                break
-    if more:
-        enqueue(TASK, run_id)
+    run = run_job(SamplingRun, run_id, lambda run: _sample(run, seconds, on_progress))
+    if run is not None and run.state == SamplingRun.State.QUEUED:
+        send(run)
 
 
-@transaction.atomic
-def _begin(run_id: int) -> SamplingRun | None:
-    run = SamplingRun.objects.select_for_update(of=("self",)).select_related("project").get(pk=run_id)
-    if run.state not in SamplingRun.SAMPLED_FROM:
-        return None
-    if run.cancel_requested:
-        end_sampling(run, State.CANCELLED)
-        return None
-    now = timezone.now()
-    run.state, run.heartbeat_at, run.started_at = State.RUNNING, now, run.started_at or now
-    run.save(update_fields=["state", "heartbeat_at", "started_at"])
-    return run
+def _sample(run: SamplingRun, seconds: float | None, on_progress: Tell) -> None:
+    started = time.monotonic()
+    policy = AskedPolicy(run.endpoint, prompt=run.prompt, temperature=run.temperature, max_tokens=run.max_tokens)
+    some = _next(run)
+    while some:
+        _commit(run, some, _ask(run, policy, some))
+        on_progress(run)
+        heed(run)
+        some = _next(run)
+        if some and seconds is not None and time.monotonic() - started >= seconds:
+            raise Postponed
+    follow(run, note=said("The budget of {n:,} tokens is spent.", n=run.token_budget) if _is_spent(run) else "")
 
 
-def _ask_some(run: SamplingRun, policy: AskedPolicy) -> bool:
-    """Ask the policy about the next few problems and keep what it says; False where the run has ended."""
+def _next(run: SamplingRun) -> list[SampledProblem]:
+    """The next few problems; none where the budget is spent. Raises DomainError (`policy_away`)."""
+    if error := _is_away(run):
+        away = said("{n} problems in a row failed, the last with: {error}", n=FAILURES_IN_A_ROW, error=error)
+        raise DomainError("policy_away", away)
     waiting = run.sampled_problems.filter(state=Chosen.WAITING).select_related("problem").order_by("position")
-    some = list(waiting[:CONCURRENCY])
-    if not some:
-        follow(run)
-        return False
-    replies = policy.ask(
+    return [] if _is_spent(run) else list(waiting[:CONCURRENCY])
+
+
+def _is_spent(run: SamplingRun) -> bool:
+    return bool(run.token_budget) and run.tokens >= run.token_budget
+
+
+def _ask(run: SamplingRun, policy: AskedPolicy, some: Sequence[SampledProblem]) -> Sequence[Reply]:
+    return policy.ask(
         [one.problem.text for one in some],
         samples=run.samples,
         seeds=[run.seed + one.position for one in some],
     )
-    return _commit(run, some, replies)
 
 
 @transaction.atomic
-def _commit(run: SamplingRun, some: Sequence[SampledProblem], replies: Sequence[Reply]) -> bool:
-    """Store what came with the progress it makes; False where the run has ended, and why is noted."""
-    cancelled = SamplingRun.objects.select_for_update().values_list("cancel_requested", flat=True).get(pk=run.pk)
+def _commit(run: SamplingRun, some: Sequence[SampledProblem], replies: Sequence[Reply]) -> None:
+    """Store what came with the progress it makes."""
     for one, reply in zip(some, replies, strict=True):
         _take(run, one, reply)
-    run.heartbeat_at = timezone.now()
-    run.save(
-        update_fields=[
-            "done_problems", "failed_problems", "sampled", "accepted", "duplicates", "refused", "right", "wrong",
-            "ungraded", "calls", "prompt_tokens", "completion_tokens", "heartbeat_at",
-        ]
+    got_on(
+        run, "done_problems", "failed_problems", "sampled", "accepted", "duplicates", "refused", "right", "wrong",
+        "ungraded", "calls", "prompt_tokens", "completion_tokens",
     )  # fmt: skip
-    if cancelled:
-        end_sampling(run, State.CANCELLED)
-        return False
-    if error := _is_away(run):
-        end_sampling(run, State.FAILED, error=f"{FAILURES_IN_A_ROW} problems in a row failed, the last with: {error}")
-        return False
-    if run.token_budget and run.tokens >= run.token_budget:
-        follow(run, note=f"The budget of {run.token_budget:,} tokens is spent.")
-        return False
-    return True
 
 
 def _take(run: SamplingRun, one: SampledProblem, reply: Reply) -> None:
@@ -121,7 +103,7 @@ def _take(run: SamplingRun, one: SampledProblem, reply: Reply) -> None:
     run.wrong += grades.count(False)
     run.ungraded += grades.count(None)
     one.state, one.accepted = Chosen.DONE, counts.accepted
-    one.error = "; ".join(sorted({f"a sample {refusal.reason}" for refusal in refusals}))
+    one.error = joined(sorted({said("a sample {reason}", reason=refusal.reason) for refusal in refusals}), "; ")
     one.save(update_fields=["state", "accepted", "error"])
 
 

@@ -9,13 +9,13 @@ import redis
 from django.conf import settings
 from django.contrib.auth.models import User
 from django.db import connection
-from django.utils.translation import gettext as _
 
 from annotation.errors import DomainError, Missing
 from annotation.models import ApiToken, ModelVersion, Project
 from annotation.rounds.gateway.serving import Text
 from annotation.serving import line, quotas
 from annotation.serving.messages import Answer, Kind, Question, Route
+from annotation.wording import from_json, said
 
 _seats = BoundedSemaphore(settings.SERVING_SEATS)  # threads of this process that may wait for answers
 
@@ -69,7 +69,8 @@ def ask(
         raise line.away(error) from error
     answer = _wait(question)
     if answer.failure is not None:
-        raise Failed(**{name: getattr(answer.failure, name) for name in answer.failure.__struct_fields__})
+        failure = answer.failure
+        raise Failed(failure.status, failure.code, from_json(failure.message), failure.extra)
     return question.id, answer
 
 
@@ -90,7 +91,7 @@ def version_of(project: Project, number: int) -> int:
     if found is None:
         raise Missing(
             "model_not_found",
-            _("There is no model %(number)s in %(name)s.") % {"number": number, "name": project.name},
+            said("There is no model {number} in {name}.", number=number, name=project.name),
             {"field": "model"},
         )
     return found

@@ -12,10 +12,10 @@ from typing import Any
 
 import redis
 from django.conf import settings
-from django.utils.translation import gettext as _
 
 from annotation.errors import DomainError
 from annotation.serving.messages import Answer, Question, decode_answer, decode_question, encode
+from annotation.wording import counted, said
 
 STREAM, GROUP = "serving:line", "score"
 RATE = "serving:rate"
@@ -54,7 +54,12 @@ class Overloaded(DomainError):
         self.wait = wait
         super().__init__(
             "overloaded",
-            f"{waiting} requests wait already. Try again in {wait} s, or start more workers of the score queue.",
+            counted(
+                "{n} request waits already. Try again in {wait} s, or start more workers of the score queue.",
+                "{n} requests wait already. Try again in {wait} s, or start more workers of the score queue.",
+                n=waiting,
+                wait=wait,
+            ),
             {"waiting": waiting, "retry_after": wait},
         )
 
@@ -100,7 +105,7 @@ def ask(question: Question) -> Answer:
 
 
 def away(error: redis.RedisError) -> NoWorker:
-    return NoWorker("redis_away", _("Redis does not answer (%(error)s). Try again in a moment.") % {"error": error})
+    return NoWorker("redis_away", said("Redis does not answer ({error}). Try again in a moment.", error=error))
 
 
 def alive() -> int:
@@ -197,14 +202,16 @@ def _silence(question: Question) -> DomainError:
     seconds = question.deadline - question.asked_at
     return NoAnswer(
         "timed_out",
-        _("No answer within %(seconds)s s. Send fewer or shorter solutions at once, or allow a longer `timeout`.")
-        % {"seconds": f"{seconds:g}"},
+        said(
+            "No answer within {seconds} s. Send fewer or shorter solutions at once, or allow a longer `timeout`.",
+            seconds=f"{seconds:g}",
+        ),
         {"timeout": seconds},
     )
 
 
 def _no_worker() -> NoWorker:
-    return NoWorker("no_worker", _("No worker of the score queue answers. Start one, or try again in a moment."))
+    return NoWorker("no_worker", said("No worker of the score queue answers. Start one, or try again in a moment."))
 
 
 def _places(entries: Iterable[tuple[bytes, dict[bytes, bytes] | None]]) -> list[Place]:

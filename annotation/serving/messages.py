@@ -1,6 +1,6 @@
 """What travels between the web process and the worker."""
 
-from typing import Literal
+from typing import Any, Literal
 
 import msgspec
 
@@ -44,11 +44,11 @@ class Served(msgspec.Struct):
 
 
 class Failure(msgspec.Struct):
-    """Why there is no answer, as the API says it."""
+    """Why there is no answer, as the API says it; `message` as `annotation.wording.as_json` gives it."""
 
     status: int
     code: str
-    message: str
+    message: str | dict[str, Any]
     extra: dict[str, str | int | float | None] = {}
 
 

@@ -5,8 +5,10 @@ import time
 from annotation.errors import DomainError
 from annotation.models import ApiToken, Project
 from annotation.serving import line
+from annotation.wording import Said, counted, said
 
 SECONDS = {"minute": 60, "day": 86_400}
+PERIODS = {"minute": said("minute"), "day": said("day")}
 
 # All counters rise together or none does; the answer names the first that would pass its limit, from 1.
 _SPEND = """
@@ -21,6 +23,12 @@ return 0
 """
 
 
+def _amount(n: int, what: str) -> Said:
+    if what == "steps":
+        return counted("{n:,} step", "{n:,} steps", n=n)
+    return counted("{n:,} request", "{n:,} requests", n=n)
+
+
 class QuotaMet(DomainError):
     """`wait` is in seconds."""
 
@@ -31,7 +39,12 @@ class QuotaMet(DomainError):
         what, _, period = limit.partition("_per_")
         super().__init__(
             "quota_met",
-            f"This token may score {most:,} {what} a {period}, and they are used up. Try again in {wait:,} s.",
+            said(
+                "This token may score {most} a {period}, and that is used up. Try again in {wait:,} s.",
+                most=_amount(most, what),
+                period=PERIODS[period],
+                wait=wait,
+            ),
             {"limit": limit, "most": most, "retry_after": wait},
         )
 
@@ -63,7 +76,12 @@ def spend(token: ApiToken | None, project: Project, *, steps: int) -> None:
         if amount > most:
             raise DomainError(
                 "larger_than_quota",
-                f"This request has {amount:,} {what}, and the token may score {most:,} a {period}. Send less at once.",
+                said(
+                    "This request has {amount}, and the token may score {most} a {period}. Send less at once.",
+                    amount=_amount(amount, what),
+                    most=_amount(most, what),
+                    period=PERIODS[period],
+                ),
                 {"limit": name, "most": most, "asked": amount},
             )
         keys.append(f"serving:quota:{token.pk}:{project.pk}:{name}:{int(now) // seconds}")

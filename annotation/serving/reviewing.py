@@ -5,7 +5,6 @@ from typing import Any
 import msgspec
 from django.conf import settings
 from django.contrib.auth.models import User
-from django.utils.translation import gettext as _
 
 from annotation import jobs
 from annotation.errors import DomainError
@@ -14,19 +13,24 @@ from annotation.models import ServedScore
 from annotation.rounds.gateway.explaining import StepReason, reasons_of
 from annotation.rounds.gateway.serving import Text
 from annotation.serving import line
+from annotation.wording import as_json, from_json, said
 
 KEPT_SECONDS, ASKED_SECONDS = 86_400, 600
 
 
 class Review(msgspec.Struct):
-    """`failure` says why there are no reasons; without either the worker is still at it."""
+    """`failure` says why there are no reasons, as `as_json` gives it; without either the worker is still at it."""
 
     reasons: list[StepReason] = []
-    failure: str = ""
+    failure: str | dict[str, Any] = ""
 
     @property
     def done(self) -> bool:
         return bool(self.reasons or self.failure)
+
+    @property
+    def why_not(self) -> str:
+        return from_json(self.failure)
 
 
 def ask_for_review(*, by: User, row: ServedScore) -> None:
@@ -36,9 +40,11 @@ def ask_for_review(*, by: User, row: ServedScore) -> None:
     """
     require_role(by, row.project, *STAFF)
     if row.text is None:
-        raise DomainError("text_not_kept", _("This project's score log keeps hashes only, so the text is not at hand."))
+        raise DomainError(
+            "text_not_kept", said("This project's score log keeps hashes only, so the text is not at hand.")
+        )
     if row.model_version is None:
-        raise DomainError("model_gone", _("The model that gave this score was deleted."))
+        raise DomainError("model_gone", said("The model that gave this score was deleted."))
     if line.server().set(_key(row), msgspec.json.encode(Review()), nx=True, ex=ASKED_SECONDS):
         jobs.enqueue("serving.review", row.pk, queue="score")
 
@@ -58,11 +64,11 @@ def review(row_id: int) -> None:
     try:
         run = getattr(row.model_version, "run", None)
         if run is None:
-            raise DomainError("no_explanation", _("This model was not trained here, so its labels are not at hand."))
+            raise DomainError("no_explanation", said("This model was not trained here, so its labels are not at hand."))
         found.reasons = reasons_of(row.model_version, text_of(row), settings.RUN_ROOT / str(run.pk) / "train.jsonl")
-        found.failure = "" if found.reasons else "No step of it fits the model's context."
+        found.failure = "" if found.reasons else as_json(said("No step of it fits the model's context."))
     except DomainError as error:
-        found.failure = error.message
+        found.failure = as_json(error.message)
     line.server().set(_key(row), msgspec.json.encode(found), ex=KEPT_SECONDS)
 
 

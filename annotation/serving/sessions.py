@@ -12,7 +12,6 @@ import msgspec
 import redis
 from django.conf import settings
 from django.contrib.auth.models import User
-from django.utils.translation import gettext as _
 
 from annotation.errors import Conflict, DomainError, Missing
 from annotation.membership.access import find_project
@@ -22,6 +21,7 @@ from annotation.rounds.gateway.serving import Scored, Text
 from annotation.serving import line
 from annotation.serving.asking import ask, version_of
 from annotation.serving.shelf import NoChampion
+from annotation.wording import said
 
 MOST_STEPS, MOST_CHARS = 512, 400_000
 
@@ -45,7 +45,7 @@ def begin_session(
     """An empty session of the champion, or of the version `number`. Raises Missing, NoChampion, NoWorker."""
     champion = registry.champion_for(project, domain) if number is None else _named(project, number)
     if champion is None:
-        raise NoChampion("no_champion", _("No model serves this project yet. Retrain it, or let a model serve."))
+        raise NoChampion("no_champion", said("No model serves this project yet. Retrain it, or let a model serve."))
     session = ScoringSession(
         id=str(uuid.uuid4()),
         project=project.slug,
@@ -65,7 +65,9 @@ def find_session(*, by: User, session_id: str) -> ScoringSession:
         found = line.server().get(_key(session_id))
     session = msgspec.msgpack.decode(found, type=ScoringSession) if found else None
     if session is None or session.user != by.pk:
-        raise Missing("session_not_found", _("There is no such session of yours, or it has expired: begin a new one."))
+        raise Missing(
+            "session_not_found", said("There is no such session of yours, or it has expired: begin a new one.")
+        )
     find_project(by, session.project)
     return session
 
@@ -83,8 +85,11 @@ def append_steps(
         if len(text.steps) > MOST_STEPS or sum(len(step) for step, _ in text.steps) > MOST_CHARS:
             raise DomainError(
                 "session_full",
-                _("A session holds at most %(most_steps)s steps and %(most_chars)s characters.")
-                % {"most_steps": MOST_STEPS, "most_chars": f"{MOST_CHARS:,}"},
+                said(
+                    "A session holds at most {most_steps} steps and {most_chars} characters.",
+                    most_steps=MOST_STEPS,
+                    most_chars=f"{MOST_CHARS:,}",
+                ),
             )
         request_id, answer = ask(
             by=by,
@@ -132,7 +137,9 @@ def _one_at_a_time(session_id: str, timeout: float) -> Iterator[None]:
     with _redis_errors():
         taken = lock.acquire()
     if not taken:
-        raise Conflict("session_busy", _("Another step is being appended to this session; append one after the other."))
+        raise Conflict(
+            "session_busy", said("Another step is being appended to this session; append one after the other.")
+        )
     try:
         yield
     finally:

@@ -7,13 +7,13 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 
 from django.db import close_old_connections
-from django.utils.translation import gettext as _
 
 from annotation.errors import DomainError, Missing
 from annotation.models import ModelVersion, Project
 from annotation.rounds import registry
 from annotation.rounds.gateway.serving import ServingModel
 from annotation.serving.messages import Question, Served
+from annotation.wording import said
 
 log = logging.getLogger(__name__)
 TRY_AGAIN_SECONDS = 30.0  # a model that could not be loaded is tried again
@@ -77,11 +77,11 @@ class Shelf:
         if question.version is not None:
             named = ModelVersion.objects.select_related("snapshot").filter(pk=question.version).first()
             if named is None:
-                raise Missing("model_not_found", _("The model asked for was deleted meanwhile."))
+                raise Missing("model_not_found", said("The model asked for was deleted meanwhile."))
             return named
         champion = self._champion(question.project, question.domain)
         if champion is None:
-            raise NoChampion("no_champion", _("No model serves this project yet. Retrain it, or let a model serve."))
+            raise NoChampion("no_champion", said("No model serves this project yet. Retrain it, or let a model serve."))
         return champion
 
     def _champion(self, project: int, domain: str) -> ModelVersion | None:
@@ -147,7 +147,7 @@ def _load(version: ModelVersion, kept_bytes: int) -> Loaded:
     except Exception as error:
         log.exception("Model version %s cannot be loaded", version.pk)
         raise ModelUnusable(
-            "model_unusable", _("Model %(n)s cannot be loaded: %(error)s") % {"n": version.number, "error": error}
+            "model_unusable", said("Model {n} cannot be loaded: {error}", n=version.number, error=error)
         ) from error
     finally:
         close_old_connections()

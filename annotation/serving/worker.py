@@ -22,6 +22,7 @@ from annotation.serving.journal import Journal
 from annotation.serving.line import Place
 from annotation.serving.messages import Answer, Failure, Question
 from annotation.serving.shelf import Loaded, Shelf
+from annotation.wording import as_json, said
 
 log = logging.getLogger(__name__)
 IDLE_SECONDS = 1.0
@@ -139,9 +140,9 @@ class ScoreThread(threading.Thread):
         return parked
 
     def _finish(self, answers: list[tuple[Place, Answer]], loaded: Loaded | None) -> None:
-        for _, said in answers:
-            said.served = loaded.served if loaded else None
-            said.batch = len(answers)
+        for _, answer in answers:
+            answer.served = loaded.served if loaded else None
+            answer.batch = len(answers)
         line.answer((place.question, said) for place, said in answers)
         self._journal.write(answers)
 
@@ -206,12 +207,13 @@ def _score(loaded: Loaded, questions: Sequence[Question]) -> list[Answer]:
 
 
 def _failure(error: DomainError) -> Failure:
-    return Failure(error.status, error.code, error.message, error.extra)
+    return Failure(error.status, error.code, as_json(error.message), error.extra)
 
 
 def _defect(error: Exception) -> Failure:
-    return Failure(500, "scoring_failed", f"The model could not read this ({type(error).__name__}: {error}).")
+    message = said("The model could not read this ({kind}: {error}).", kind=type(error).__name__, error=error)
+    return Failure(500, "scoring_failed", as_json(message))
 
 
 def _late() -> Failure:
-    return Failure(504, "timed_out", "It was taken up after its time.")
+    return Failure(504, "timed_out", as_json(said("It was taken up after its time.")))

@@ -6,7 +6,7 @@ from django.core.management.base import BaseCommand, CommandError
 
 from annotation.errors import DomainError
 from annotation.models import Project
-from annotation.rounds.registry.jobs import request_import, run_job
+from annotation.rounds.registry.jobs import request_import, run_model_job
 
 
 class Command(BaseCommand):
@@ -34,7 +34,7 @@ class Command(BaseCommand):
             raise CommandError(str(error)) from error
         except DomainError as error:
             raise CommandError(error.message) from error
-        run_job(job.pk)
+        run_model_job(job.pk)
         job.refresh_from_db()
         if job.error:
             raise CommandError(job.error)

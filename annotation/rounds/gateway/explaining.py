@@ -9,6 +9,7 @@ from annotation.models import ModelVersion
 from annotation.rounds.gateway.scoring import loaded_scorer
 from annotation.rounds.gateway.serving import Text, trace_of_text
 from annotation.rounds.gateway.training import model_path
+from annotation.wording import said
 
 NEAREST = 3
 STRONGEST = 3
@@ -57,7 +58,8 @@ def reasons_of(version: ModelVersion, text: Text, training: Path) -> list[StepRe
         [explanation] = explain(scorer, neighbours, [trace_of_text(text)], k=NEAREST)
     except (PRMError, OSError) as error:
         raise DomainError(
-            "no_explanation", f"The labels behind model {version.number} cannot be read: {error}"
+            "no_explanation",
+            said("The labels behind model {number} cannot be read: {error}", number=version.number, error=error),
         ) from error
     return [
         StepReason(

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from annotation.rounds.verdict import Measured
+from annotation.wording import Said, counted
 
 if TYPE_CHECKING:
     from prm.evaluation.comparison import Comparison
@@ -33,11 +34,17 @@ def report(data: Path, scores: Path, *, model: Path | None, threshold: float, se
     return told
 
 
-def headline(report: dict[str, Any]) -> str:
+def headline(report: dict[str, Any]) -> Said:
     """The figures that sum a report up."""
     overall = report["overall"]
     f1, auroc = overall["processbench_f1"], overall["step_auroc"]
-    return f"ProcessBench F1 {_percent(f1)}, step AUROC {_percent(auroc)} on {overall['n_solutions']} solutions"
+    return counted(
+        "ProcessBench F1 {f1}, step AUROC {auroc} on {n} solution",
+        "ProcessBench F1 {f1}, step AUROC {auroc} on {n} solutions",
+        f1=_percent(f1),
+        auroc=_percent(auroc),
+        n=overall["n_solutions"],
+    )
 
 
 def compare(

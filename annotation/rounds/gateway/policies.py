@@ -11,6 +11,7 @@ from django.conf import settings
 
 from annotation.errors import DomainError
 from annotation.formats.record import StepKind
+from annotation.wording import said
 
 if TYPE_CHECKING:
     from prm.search import Endpoint
@@ -56,7 +57,10 @@ def model_of(endpoint: str) -> str:
     entry = settings.POLICY_ENDPOINTS.get(endpoint)
     if entry is None:
         known = ", ".join(settings.POLICY_ENDPOINTS) or "none; the operator names them in POLICY_ENDPOINTS"
-        raise DomainError("unknown_endpoint", f"There is no endpoint '{endpoint}'; there are: {known}.")
+        raise DomainError(
+            "unknown_endpoint",
+            said("There is no endpoint '{endpoint}'; there are: {known}.", endpoint=endpoint, known=known),
+        )
     return str(entry["model"])
 
 
@@ -80,7 +84,7 @@ class AskedPolicy:
         try:
             answers = self._endpoint.sample([Prefix(problem)], n=samples, seed=seed)
         except PolicyError as error:
-            return Reply([], error=str(error))
+            return Reply([], error=error.args[0])
         [found], cost = answers
         texts = [Sample(one.text, one.cut) for one in found]
         return Reply(texts, cost.calls, cost.prompt_tokens, cost.completion_tokens)
@@ -113,7 +117,7 @@ def _endpoint(name: str, prompt: str, temperature: float, max_tokens: int, for_p
             concurrency=CONCURRENCY,
         )
     except PolicyError as error:
-        raise DomainError("invalid_sampling", f"{error}.", {"field": "prompt"}) from error
+        raise DomainError("invalid_sampling", said("{error}.", error=error), {"field": "prompt"}) from error
 
 
 @lru_cache(maxsize=1)

@@ -10,6 +10,7 @@ import msgspec
 from annotation.errors import DomainError
 from annotation.models import ModelVersion
 from annotation.rounds.gateway.scoring import loaded_scorer
+from annotation.wording import said
 
 if TYPE_CHECKING:
     from prm.scores import Aggregate, TraceScore
@@ -92,13 +93,20 @@ class ServingModel:
 
         scorer = self._scorer
         if scorer.manifest is None or scorer.manifest.config.lane != "heads":
-            raise DomainError("no_plain_states", "This model's backbone is tuned: its states mean nothing elsewhere.")
+            raise DomainError(
+                "no_plain_states", said("This model's backbone is tuned: its states mean nothing elsewhere.")
+            )
         longest, vocabulary = scorer.reader.context, len(scorer.reader.tokenizer)
         for text in ids:
             if len(text) > longest:
-                raise DomainError("beyond_context", f"A text has {len(text)} tokens; this model reads {longest}.")
+                raise DomainError(
+                    "beyond_context",
+                    said("A text has {n} tokens; this model reads {longest}.", n=len(text), longest=longest),
+                )
             if any(token >= vocabulary for token in text):
-                raise DomainError("unknown_token", f"A text has a token id above {vocabulary - 1}.")
+                raise DomainError(
+                    "unknown_token", said("A text has a token id above {highest}.", highest=vocabulary - 1)
+                )
         return last_states(scorer.backbone, ids, scorer.local.token_budget)
 
     @property

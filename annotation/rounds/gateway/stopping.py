@@ -49,5 +49,5 @@ def advise(seen: Sequence[GenerationSeen]) -> dict[str, Any]:
         )
         for one in seen
     ]
-    told: dict[str, Any] = msgspec.to_builtins(stopping.advise(history))
-    return told
+    advice = stopping.advise(history)
+    return msgspec.structs.asdict(advice) | {"criteria": [msgspec.structs.asdict(one) for one in advice.criteria]}

@@ -8,6 +8,7 @@ from django.conf import settings
 
 from annotation.errors import DomainError
 from annotation.models import ModelVersion, ProjectPolicy
+from annotation.wording import fault_of, said
 
 ELSEWHERE = {"base": "backbone", "neutral": "neutral"}  # choices that have a place of their own in the policy
 
@@ -28,16 +29,16 @@ def check_training(choices: dict[str, Any]) -> None:
 
     for name, place in ELSEWHERE.items():
         if name in choices:
-            raise _refused(f"`{name}` is what the policy calls `{place}`; set it there")
+            raise _refused(said("`{name}` is what the policy calls `{place}`; set it there", name=name, place=place))
     try:
         msgspec.convert(choices, TrainConfig)
     except msgspec.ValidationError as error:
-        what, _at, place = str(error).partition(" - at `$.")
-        raise _refused(f"`{place.rstrip('`')}`: {what}" if place else what) from None
+        place, reason = fault_of(error)
+        raise _refused(said("`{place}`: {reason}", place=place, reason=reason) if place else reason) from None
 
 
 def _refused(why: str) -> DomainError:
-    return DomainError("invalid_policy", f"The training choices: {why}.", {"field": "training"})
+    return DomainError("invalid_policy", said("The training choices: {why}.", why=why), {"field": "training"})
 
 
 def is_unchanged(version: ModelVersion, data: Path, config: dict[str, Any]) -> bool:
@@ -58,7 +59,7 @@ def read_manifest(folder: Path) -> tuple[dict[str, Any], str]:
     try:
         manifest = read(folder)
     except ModelFileError as error:
-        raise DomainError("model_unusable", str(error)) from error
+        raise DomainError("model_unusable", error.args[0]) from error
     return msgspec.to_builtins(manifest), manifest.checksums[WEIGHTS_FILE]
 
 

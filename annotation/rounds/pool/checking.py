@@ -13,6 +13,7 @@ from annotation.models import ModelVersion, PoolScore, PoolScoring
 from annotation.rounds import costs
 from annotation.rounds.gateway import scoring
 from annotation.rounds.pool.shards import solutions_of
+from annotation.wording import Said, counted, said
 
 log = logging.getLogger(__name__)
 
@@ -79,10 +80,20 @@ def _keep(version: ModelVersion, found: Agreement) -> None:
         audit.record(by=None, action="pool.disagree", target=version, project=version.project, after=told)
 
 
-def _complaint(version: ModelVersion, found: Agreement) -> str:
-    return (
-        f"{len(found.differing)} of {found.checked} stored scores of model {version.number} are not what the model "
-        f"says now (off by up to {min(found.worst, 1.0):.3f}, at most {found.tolerance:g} is rounding; "
-        f"solution {found.differing[0]} among them). The weights, the backbone or the library changed under them: "
-        f"on the page of model {version.number}, score the pool anew."
+def _complaint(version: ModelVersion, found: Agreement) -> Said:
+    return said(
+        "{differing} (off by up to {worst:.3f}, at most {tolerance:g} is rounding; solution {solution} among them). "
+        "The weights, the backbone or the library changed under them: on the page of model {model}, score the pool "
+        "anew.",
+        differing=counted(
+            "{n} of {checked} stored scores of model {model} is not what the model says now",
+            "{n} of {checked} stored scores of model {model} are not what the model says now",
+            n=len(found.differing),
+            checked=found.checked,
+            model=version.number,
+        ),
+        model=version.number,
+        worst=min(found.worst, 1.0),
+        tolerance=found.tolerance,
+        solution=found.differing[0],
     )

@@ -12,7 +12,6 @@ from django.contrib.auth.models import User
 from django.db import OperationalError, transaction
 from django.db.models import F
 from django.utils import timezone
-from django.utils.translation import gettext as _
 
 from annotation import audit, jobs
 from annotation.errors import Conflict, DomainError
@@ -22,6 +21,7 @@ from annotation.rounds import registry
 from annotation.rounds.pool import checking
 from annotation.rounds.pool.partitions import drop_partition
 from annotation.rounds.pool.shards import cut_shards, score_slice
+from annotation.wording import said
 
 log = logging.getLogger(__name__)
 
@@ -90,7 +90,7 @@ def rescore_pool(*, by: User, version: ModelVersion) -> int:
     require_role(by, version.project, Membership.Role.MANAGER)
     if version.weights_deleted_at is not None:
         raise Conflict(
-            "weights_deleted", _("The weights of model %(n)s were deleted: it cannot score.") % {"n": version.number}
+            "weights_deleted", said("The weights of model {n} were deleted: it cannot score.", n=version.number)
         )
     try:
         with transaction.atomic():
@@ -101,7 +101,9 @@ def rescore_pool(*, by: User, version: ModelVersion) -> int:
                 by=by, action="pool.rescore", target=version, project=version.project, after={"solutions": wanted}
             )
     except OperationalError as error:
-        raise Conflict("pool_busy", _("The pool's scores are being read at length. Try again in a minute.")) from error
+        raise Conflict(
+            "pool_busy", said("The pool's scores are being read at length. Try again in a minute.")
+        ) from error
     return wanted
 
 

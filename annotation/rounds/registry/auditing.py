@@ -4,7 +4,6 @@ import shutil
 from typing import Any
 
 import msgspec
-from django.utils.translation import gettext as _
 
 from annotation.datasets.snapshots import read_snapshot
 from annotation.errors import DomainError
@@ -12,6 +11,7 @@ from annotation.models import ModelJob, ModelVersion
 from annotation.rounds.gateway.traces import write_holdout_traces
 from annotation.rounds.gateway.training import model_path
 from annotation.rounds.registry.library import run_command
+from annotation.wording import said
 
 FOLDER, DATA, PAGE, REPORT = "audit", "holdout.jsonl", "report.html", "report.json"
 KEPT = ("data", "n_solutions", "n_problems", "n_erroneous", "n_steps", "bootstrap", "threshold")
@@ -22,7 +22,7 @@ def check(version: ModelVersion) -> None:
     if version.snapshot_id is None:
         raise DomainError(
             "no_snapshot",
-            _("Model %(n)s was not measured here yet, so there is no holdout to audit it on.") % {"n": version.number},
+            said("Model {n} was not measured here yet, so there is no holdout to audit it on.", n=version.number),
         )
 
 
@@ -36,7 +36,7 @@ def perform(job: ModelJob) -> None:
     partial = model / f"{FOLDER}.partial"
     partial.mkdir(parents=True, exist_ok=True)
     if not write_holdout_traces(read_snapshot(version.snapshot), partial / DATA):
-        raise DomainError("no_holdout", _("No holdout solution of its snapshot has a known first error."))
+        raise DomainError("no_holdout", said("No holdout solution of its snapshot has a known first error."))
     run_command(job, "audit", "--model", model, "--data", partial / DATA, "--out", partial)
     shutil.rmtree(model / FOLDER, ignore_errors=True)
     partial.rename(model / FOLDER)
@@ -46,5 +46,6 @@ def perform(job: ModelJob) -> None:
 
 
 def _summary(report: dict[str, Any]) -> dict[str, Any]:
-    findings = [{name: finding[name] for name in ("title", "verdict", "sentence")} for finding in report["findings"]]
+    told = ("title", "verdict", "sentence", "said")
+    findings = [{name: finding[name] for name in told} for finding in report["findings"]]
     return {name: report[name] for name in KEPT} | {"findings": findings}

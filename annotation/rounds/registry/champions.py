@@ -3,12 +3,12 @@
 from django.contrib.auth.models import User
 from django.db import transaction
 from django.utils import timezone
-from django.utils.translation import gettext as _
 
 from annotation import audit, jobs
 from annotation.errors import Conflict, DomainError, Missing
 from annotation.membership.access import require_role
 from annotation.models import DomainChampion, Membership, ModelVersion, Project
+from annotation.wording import said
 
 
 def champion_of(project: Project) -> ModelVersion | None:
@@ -39,7 +39,7 @@ def crown(*, by: User | None, version: ModelVersion, reason: str) -> ModelVersio
     """
     version = _to_serve(version)
     if version.state == ModelVersion.State.CHAMPION:
-        raise Conflict("already_champion", _("Model %(n)s is the champion already.") % {"n": version.number})
+        raise Conflict("already_champion", said("Model {n} is the champion already.", n=version.number))
     before = champion_of(version.project)
     if before is not None:
         before.state = ModelVersion.State.RETIRED
@@ -69,7 +69,7 @@ def set_domain_champion(*, by: User, version: ModelVersion, domain: str) -> Doma
     version = _to_serve(version)
     if not domain or not version.project.problems.filter(domain=domain).exists():
         raise DomainError(
-            "unknown_domain", _("No problem of this project is of the domain “%(domain)s”.") % {"domain": domain}
+            "unknown_domain", said("No problem of this project is of the domain “{domain}”.", domain=domain)
         )
     earlier = DomainChampion.objects.filter(project=version.project, domain=domain).first()
     chosen, _made = DomainChampion.objects.update_or_create(
@@ -92,9 +92,7 @@ def clear_domain_champion(*, by: User, project: Project, domain: str) -> None:
     require_role(by, project, Membership.Role.MANAGER)
     chosen = DomainChampion.objects.select_for_update().filter(project=project, domain=domain).first()
     if chosen is None:
-        raise Missing(
-            "no_domain_champion", _("The domain “%(domain)s” has no champion of its own.") % {"domain": domain}
-        )
+        raise Missing("no_domain_champion", said("The domain “{domain}” has no champion of its own.", domain=domain))
     version = chosen.model_version
     chosen.delete()
     audit.record(
@@ -116,16 +114,18 @@ def _to_serve(version: ModelVersion) -> ModelVersion:
     if version.weights_deleted_at is not None:
         raise Conflict(
             "weights_deleted",
-            _("The weights of model %(n)s were deleted by the retention policy, so it cannot serve again.")
-            % {"n": version.number},
+            said(
+                "The weights of model {n} were deleted by the retention policy, so it cannot serve again.",
+                n=version.number,
+            ),
         )
     if version.origin == ModelVersion.Origin.IMPORTED and not version.gate:
         raise Conflict(
             "not_measured",
-            _(
-                "Model %(n)s was made elsewhere and has not been measured on this project's holdout. "
-                "Have it measured first."
-            )
-            % {"n": version.number},
+            said(
+                "Model {n} was made elsewhere and has not been measured on this project's holdout. Have it measured "
+                "first.",
+                n=version.number,
+            ),
         )
     return version

@@ -6,12 +6,12 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from django.conf import settings
-from django.utils.translation import gettext as _
 
 from annotation.errors import Missing
 from annotation.models import ModelJob, ModelVersion
 from annotation.rounds.gateway.training import model_path
 from annotation.rounds.registry.library import run_command
+from annotation.wording import said
 
 CHUNK = 1 << 20
 BLOCK = tarfile.BLOCKSIZE
@@ -30,9 +30,12 @@ def perform(job: ModelJob) -> None:
     out = export_path(version)
     partial = out.with_name(f"{out.name}.partial")
     shutil.rmtree(partial, ignore_errors=True)
-    run_command(job, "export", "--model", model_path(version), "--out", partial)
-    shutil.rmtree(out, ignore_errors=True)
-    partial.rename(out)
+    try:
+        run_command(job, "export", "--model", model_path(version), "--out", partial)
+        shutil.rmtree(out, ignore_errors=True)
+        partial.rename(out)
+    finally:
+        shutil.rmtree(partial, ignore_errors=True)
 
 
 def export_name(version: ModelVersion) -> str:
@@ -44,7 +47,7 @@ def packed_export(version: ModelVersion) -> Iterator[bytes]:
     """The export as a tar file, a piece at a time. Raises Missing (`not_exported`)."""
     folder = export_path(version)
     if not folder.is_dir():
-        raise Missing("not_exported", _("Model %(n)s was not exported yet.") % {"n": version.number})
+        raise Missing("not_exported", said("Model {n} was not exported yet.", n=version.number))
     return _packed(sorted(folder.iterdir()), export_name(version))
 
 

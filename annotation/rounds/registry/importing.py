@@ -1,19 +1,21 @@
 """Models made elsewhere: from a folder that the operator has put among the imports to a challenger of a project."""
 
+import shutil
 from pathlib import Path
 
 from django.conf import settings
 from django.contrib.auth.models import User
 from django.db import transaction
-from django.utils.translation import gettext as _
 
 from annotation import audit
 from annotation.errors import DomainError
+from annotation.lifecycle import Cancelled
 from annotation.models import ModelJob, ModelVersion, Project, TrainingRun
 from annotation.rounds import pipeline, runs
 from annotation.rounds.gateway.training import read_manifest
 from annotation.rounds.registry.library import run_command
 from annotation.rounds.registry.versions import next_number
+from annotation.wording import said
 
 FOLDER = "imports"
 
@@ -29,8 +31,7 @@ def check(folder: str) -> None:
     if folder not in importable_folders():
         raise DomainError(
             "no_such_folder",
-            _("There is no folder “%(folder)s” in %(root)s. Put the model's folder there.")
-            % {"folder": folder, "root": _root()},
+            said("There is no folder “{folder}” in {root}. Put the model's folder there.", folder=folder, root=_root()),
         )
 
 
@@ -40,12 +41,17 @@ def perform(job: ModelJob) -> None:
     path = f"project-{job.project_id}/import-{job.pk}"
     out = settings.MODEL_ROOT / path
     options = [f"--separator={job.options['separator']}", f"--good={job.options['good']}"]
-    run_command(job, "adopt", "--source", _root() / job.options["folder"], "--out", out, *options)
+    try:
+        run_command(job, "adopt", "--source", _root() / job.options["folder"], "--out", out, *options)
+    except (Cancelled, DomainError):
+        if job.model_version is None:
+            shutil.rmtree(out, ignore_errors=True)
+        raise
     version = job.model_version or _register(job, path, out)
     try:
         request_measurement(by=job.requested_by, version=version)
     except DomainError as error:
-        job.said = f"Model {version.number} is not measured yet: {error.message}"
+        job.said = said("Model {n} is not measured yet: {error}", n=version.number, error=error)
         job.save(update_fields=["said"])
 
 
@@ -57,7 +63,7 @@ def request_measurement(*, by: User | None, version: ModelVersion) -> TrainingRu
     `not_imported`).
     """
     if version.origin != ModelVersion.Origin.IMPORTED or version.gate:
-        raise DomainError("not_imported", _("Model %(n)s was measured by its own round.") % {"n": version.number})
+        raise DomainError("not_imported", said("Model {n} was measured by its own round.", n=version.number))
     run = runs.prepare_run(by=by, project=version.project, trigger=TrainingRun.Trigger.IMPORT)
     TrainingRun.objects.filter(model_version=version).update(model_version=None)  # of an earlier, failed one
     run.model_version = version

@@ -3,28 +3,20 @@
 A job may be done again at any time with the same result, so one whose worker died is asked for again.
 """
 
-import logging
-from datetime import timedelta
 from typing import Any
 
 from django.contrib.auth.models import User
 from django.db import IntegrityError, transaction
-from django.utils import timezone
-from django.utils.translation import gettext as _
 
 from annotation import audit
-from annotation import jobs as tasks
-from annotation.errors import Conflict, DomainError
+from annotation.errors import Conflict
+from annotation.lifecycle import run_job, send
 from annotation.membership.access import require_role
 from annotation.models import Membership, ModelJob, ModelVersion, Project
-from annotation.rounds.precedence import GaveWay, round_waits
+from annotation.rounds.precedence import give_way
 from annotation.rounds.registry import auditing, exporting, importing
+from annotation.wording import said
 
-log = logging.getLogger(__name__)
-
-QUEUE = "gpu"
-STALL_SECONDS = 60
-MAX_ATTEMPTS = 3
 WORK = {
     ModelJob.Kind.AUDIT: auditing.perform,
     ModelJob.Kind.EXPORT: exporting.perform,
@@ -56,39 +48,15 @@ def request_import(*, by: User, project: Project, folder: str, separator: str = 
     return _request(by, project, ModelJob.Kind.IMPORT, None, options)
 
 
-def run_job(job_id: int) -> None:
-    """Do a job that waits; does nothing where another worker has it, nor while an unasked one is in a round's way."""
-    waiting = ModelJob.objects.filter(pk=job_id, state=ModelJob.State.QUEUED)
-    if waiting.filter(requested_by=None).exists() and round_waits():
-        return
-    if not waiting.update(state=ModelJob.State.RUNNING, beaten_at=timezone.now()):
-        return
-    job = ModelJob.objects.select_related("project", "model_version").get(pk=job_id)
-    try:
-        WORK[ModelJob.Kind(job.kind)](job)
-    except GaveWay:
-        ModelJob.objects.filter(pk=job.pk).update(state=ModelJob.State.QUEUED, said="Waits for a round to end.")
-    except DomainError as error:
-        _end(job, ModelJob.State.FAILED, error.message)
-    except Exception as error:
-        log.exception("Job %s failed", job.pk)
-        _end(job, ModelJob.State.FAILED, f"{type(error).__name__}: {error}")
-    else:
-        _end(job, ModelJob.State.DONE, "")
+def run_model_job(job_id: int) -> None:
+    """Do a job; one that nobody asked for waits while a round does."""
+    run_job(ModelJob, job_id, _perform)
 
 
-def sweep_jobs() -> int:
-    """Ask again for the jobs that nobody works on any more; returns how many."""
-    old = timezone.now() - timedelta(seconds=STALL_SECONDS)
-    lost = ModelJob.objects.filter(state=ModelJob.State.RUNNING, beaten_at__lt=old)
-    for job in lost.filter(attempts__gte=MAX_ATTEMPTS - 1).select_related("project", "model_version"):
-        _end(job, ModelJob.State.FAILED, f"its worker died {MAX_ATTEMPTS} times. Look at the worker's log.")
-    for job in lost:
-        ModelJob.objects.filter(pk=job.pk).update(state=ModelJob.State.QUEUED, attempts=job.attempts + 1)
-    waiting = ModelJob.objects.filter(state=ModelJob.State.QUEUED, created_at__lt=old)
-    for pk in waiting.values_list("pk", flat=True):
-        tasks.enqueue("rounds.model_job", pk, queue=QUEUE)
-    return waiting.count()
+def _perform(job: ModelJob) -> None:
+    if job.requested_by_id is None:
+        give_way()
+    WORK[ModelJob.Kind(job.kind)](job)
 
 
 def audit_champions() -> int:
@@ -111,7 +79,7 @@ def _request(
     if version is not None and version.weights_deleted_at is not None:
         raise Conflict(
             "weights_deleted",
-            _("The weights of model %(n)s were deleted by the retention policy.") % {"n": version.number},
+            said("The weights of model {n} were deleted by the retention policy.", n=version.number),
         )
     try:
         with transaction.atomic():
@@ -119,20 +87,7 @@ def _request(
                 project=project, kind=kind, model_version=version, options=options, requested_by=by
             )
     except IntegrityError:
-        raise Conflict("job_in_progress", _("This is being done already. Wait for it to end.")) from None
-    audit.record(by=by, action=f"model.{kind}", target=version or job, project=project, after=options)
-    tasks.enqueue("rounds.model_job", job.pk, queue=QUEUE)
+        raise Conflict("job_in_progress", said("This is being done already. Wait for it to end.")) from None
+    audit.record(by=by, action=job.called, target=job.subject, project=project, after=options)
+    send(job)
     return job
-
-
-@transaction.atomic
-def _end(job: ModelJob, state: str, error: str) -> None:
-    job.state, job.error, job.finished_at = state, error, timezone.now()
-    job.save(update_fields=["state", "error", "finished_at"])
-    audit.record(
-        by=None,
-        action=f"model.{job.kind}.{state}",
-        target=job.model_version or job,
-        project=job.project,
-        after={"error": error} if error else {},
-    )

@@ -1,15 +1,16 @@
 """The library's commands as watched subprocesses, which die with their worker."""
 
 import subprocess
-import sys
 from pathlib import Path
 
 from django.conf import settings
-from django.utils import timezone
 
 from annotation.errors import DomainError
+from annotation.lifecycle import beat
 from annotation.models import ModelJob
-from annotation.rounds.precedence import GaveWay, round_waits
+from annotation.rounds.precedence import give_way
+from annotation.rounds.watched import last_said, prm_command
+from annotation.wording import said
 
 BEAT_SECONDS = 2.0
 EXPLAINED = 16_000  # characters of a log's end that are looked at
@@ -18,19 +19,19 @@ EXPLAINED = 16_000  # characters of a log's end that are looked at
 def run_command(job: ModelJob, *arguments: str | Path) -> None:
     """Run `python -m prm` for a job.
 
-    Raises DomainError (`library_refused`) with the library's own reason, and GaveWay where nobody asked for the job
-    and a round waits for the worker.
+    Raises DomainError (`library_refused`) with the library's own reason, Cancelled, and Postponed where nobody asked
+    for the job and a round waits for the worker.
     """
     log = settings.RUN_ROOT / f"model-job-{job.pk}.log"
     log.parent.mkdir(parents=True, exist_ok=True)
-    command = [sys.executable, "-m", "prm", "--die-with-parent", *map(str, arguments)]
+    command = prm_command(*arguments)
     with open(log, "ab") as out:
         process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=out, stderr=out, cwd=settings.BASE_DIR)
         try:
             while process.poll() is None:
                 _beat(job, log)
-                if job.requested_by_id is None and round_waits():
-                    raise GaveWay
+                if job.requested_by_id is None:
+                    give_way()
                 try:
                     process.wait(BEAT_SECONDS)
                 except subprocess.TimeoutExpired:
@@ -41,11 +42,13 @@ def run_command(job: ModelJob, *arguments: str | Path) -> None:
                 process.wait()
     _beat(job, log)
     if process.returncode:
-        raise DomainError("library_refused", f"{job.said or 'The library gave no reason'} (log: {log})")
+        raise DomainError(
+            "library_refused",
+            said("{reason} (log: {log})", reason=job.said or said("The library gave no reason"), log=log),
+        )
 
 
 def _beat(job: ModelJob, log: Path) -> None:
     """Tell that the job is alive, and what was last said."""
-    lines = log.read_text(errors="replace")[-EXPLAINED:].strip().splitlines()
-    job.said = lines[-1][:500] if lines else ""
-    ModelJob.objects.filter(pk=job.pk).update(beaten_at=timezone.now(), said=job.said)
+    job.said = last_said(log.read_text(errors="replace")[-EXPLAINED:])
+    beat(job, said=job.said)

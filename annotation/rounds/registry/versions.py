@@ -12,6 +12,7 @@ from annotation.membership.access import require_role
 from annotation.models import Membership, ModelVersion, Project, TrainingRun
 from annotation.rounds.registry.champions import champion_of
 from annotation.rounds.verdict import Verdict
+from annotation.wording import joined, said
 
 
 @transaction.atomic
@@ -56,8 +57,8 @@ def record_verdict(*, version: ModelVersion, verdict: Verdict) -> None:
     """
     champion = champion_of(version.project)
     if verdict.promote and champion is not None and champion != version and champion.pinned:
-        stays = f" Model {champion.number} is pinned and goes on serving; unpin it or promote by hand."
-        verdict = replace(verdict, sentence=verdict.sentence + stays)
+        stays = said("Model {n} is pinned and goes on serving; unpin it or promote by hand.", n=champion.number)
+        verdict = replace(verdict, sentence=joined([verdict.sentence, stays]))
     before = version.state
     version.gate = verdict.as_dict()
     if not verdict.promote:

@@ -1,18 +1,18 @@
-"""A simulation asked for, called off, and taken up again."""
+"""A simulation asked for, and gone on with."""
 
 from collections.abc import Sequence
 
 from django.contrib.auth.models import User
 from django.db import IntegrityError, transaction
-from django.utils.translation import gettext as _
 
-from annotation import audit, jobs
+from annotation import audit
 from annotation.errors import Conflict, DomainError
+from annotation.lifecycle import resume_job, send
 from annotation.membership.access import require_role
 from annotation.models import Membership, Project, SimulationRun, Snapshot
 from annotation.rounds.gateway.choosing import RANDOM, functions
+from annotation.wording import said
 
-TASK = "rounds.simulate"
 LEAST_BUDGET = 40
 MOST_SEEDS = 20
 
@@ -42,71 +42,48 @@ def start_simulation(
         project=project,
         after={"snapshot": snapshot.sha256, "functions": chosen, "seeds": seeds, "budget": budget},
     )
-    jobs.enqueue(TASK, simulation.pk, queue="gpu")
+    send(simulation)
     return simulation
 
 
-@transaction.atomic
-def cancel_simulation(*, by: User, simulation: SimulationRun) -> SimulationRun:
-    """End a simulation within seconds; what is finished of it is kept.
-
-    Raises Forbidden, Conflict (`simulation_over`).
-    """
-    require_role(by, simulation.project, Membership.Role.MANAGER)
-    live = SimulationRun.objects.filter(pk=simulation.pk, state__in=SimulationRun.LIVE)
-    if not live.update(cancel_requested=True):
-        raise Conflict("simulation_over", _("This simulation is over already."))
-    audit.record(by=by, action="simulation.cancel", target=simulation, project=simulation.project)
-    # Nobody may be at it yet: whoever takes it up ends it.
-    jobs.enqueue(TASK, simulation.pk, queue="gpu")
-    simulation.refresh_from_db()
-    return simulation
-
-
-@transaction.atomic
-def resume_simulation(*, by: User, simulation: SimulationRun) -> SimulationRun:
-    """Go on where a simulation failed or was cancelled.
-
-    Raises Forbidden, Conflict (`simulation_not_stopped`, `simulation_in_progress`).
-    """
-    require_role(by, simulation.project, Membership.Role.MANAGER)
-    stopped = [SimulationRun.State.FAILED, SimulationRun.State.CANCELLED]
-    before = simulation.state
+def resume_simulation(*, by: User, job: SimulationRun) -> SimulationRun:
+    """Go on where a simulation stopped. Raises as `resume_job`, Conflict (`simulation_in_progress`)."""
     try:
-        with transaction.atomic():
-            changed = SimulationRun.objects.filter(pk=simulation.pk, state__in=stopped).update(
-                state=SimulationRun.State.QUEUED,
-                attempts=0,
-                cancel_requested=False,
-                error="",
-                finished_at=None,
-                heartbeat_at=None,
-            )
+        return resume_job(by=by, job=job)
     except IntegrityError:
-        raise _in_progress(simulation.project) from None
-    if not changed:
-        raise Conflict("simulation_not_stopped", _("Only a simulation that failed or was cancelled can go on."))
-    audit.record(
-        by=by, action="simulation.resume", target=simulation, project=simulation.project, before={"state": before}
-    )
-    jobs.enqueue(TASK, simulation.pk, queue="gpu")
-    simulation.refresh_from_db()
-    return simulation
+        raise _in_progress(job.project) from None
 
 
 def _check(snapshot: Snapshot, chosen: Sequence[str], seeds: int, budget: int) -> None:
     known, splits = functions(), snapshot.counts.get("splits", {})
     if unknown := [name for name in chosen if name not in known]:
-        raise _invalid("functions", f"There is no acquisition function {unknown[0]}; there are {', '.join(known)}.")
+        raise _invalid(
+            "functions",
+            said(
+                "There is no acquisition function {unknown}; there are {known}.",
+                unknown=unknown[0],
+                known=", ".join(known),
+            ),
+        )
     if len(chosen) < 2:
-        raise _invalid("functions", "Choose at least one function to compare with random.")
+        raise _invalid("functions", said("Choose at least one function to compare with random."))
     if not 1 <= seeds <= MOST_SEEDS:
-        raise _invalid("seeds", f"Choose 1 to {MOST_SEEDS} seeds.")
+        raise _invalid("seeds", said("Choose 1 to {most} seeds.", most=MOST_SEEDS))
     if missing := [name for name in ("pool", "calibration", "holdout") if not splits.get(name)]:
-        needed = "a simulation learns on the pool, calibrates on calibration and measures on the holdout"
-        raise _invalid("snapshot", f"This snapshot has no labelled solution of the {missing[0]}: {needed}.")
+        needed = said("a simulation learns on the pool, calibrates on calibration and measures on the holdout")
+        raise _invalid(
+            "snapshot",
+            said(
+                "This snapshot has no labelled solution of the {missing}: {needed}.", missing=missing[0], needed=needed
+            ),
+        )
     if not LEAST_BUDGET <= budget <= splits["pool"]:
-        raise _invalid("budget", f"Choose a budget of {LEAST_BUDGET} to {splits['pool']} labelled pool solutions.")
+        raise _invalid(
+            "budget",
+            said(
+                "Choose a budget of {least} to {most} labelled pool solutions.", least=LEAST_BUDGET, most=splits["pool"]
+            ),
+        )
 
 
 def _invalid(field: str, message: str) -> DomainError:
@@ -115,5 +92,5 @@ def _invalid(field: str, message: str) -> DomainError:
 
 def _in_progress(project: Project) -> Conflict:
     live = project.simulations.get(state__in=SimulationRun.LIVE)
-    message = "A simulation of this project is in progress. Wait for it, or cancel it first."
+    message = said("A simulation of this project is in progress. Wait for it, or cancel it first.")
     return Conflict("simulation_in_progress", message, {"simulation": live.pk})

@@ -9,13 +9,14 @@ from annotation.rounds.gateway.scoring import score_file, threshold_of
 from annotation.rounds.gateway.traces import write_holdout_traces
 from annotation.rounds.gateway.training import model_path
 from annotation.rounds.work import Outcome, StageWork
+from annotation.wording import said
 
 HOLDOUT, CHALLENGER, CHAMPION, BASELINE = "holdout", "challenger", "champion", "baseline"
 
 
 def perform(work: StageWork) -> Outcome:
     if work.run.model_version is None:
-        return Outcome("no new model", skipped=True)
+        return Outcome(said("no new model"), skipped=True)
     policy, version = work.project.policies, work.version
     holdout = work.folder / f"{HOLDOUT}.jsonl"
     known = write_holdout_traces(read_snapshot(work.snapshot), holdout)
@@ -23,7 +24,7 @@ def perform(work: StageWork) -> Outcome:
     version.metrics = {"holdout_solutions": known, "champion": champion.number if champion else None}
     if not known:
         version.save(update_fields=["metrics"])
-        return Outcome("no labelled holdout solution", skipped=True)
+        return Outcome(said("no labelled holdout solution"), skipped=True)
     models: dict[str, Path | None] = {CHALLENGER: model_path(version), BASELINE: None}
     if champion is not None:
         models[CHAMPION] = model_path(champion)

@@ -7,11 +7,12 @@ from annotation.rounds.gateway.measuring import compare
 from annotation.rounds.stages.evaluate import BASELINE, CHALLENGER, CHAMPION, HOLDOUT
 from annotation.rounds.verdict import Measured, decide
 from annotation.rounds.work import Outcome, StageWork
+from annotation.wording import Said, said, told
 
 
 def perform(work: StageWork) -> Outcome:
     if work.run.model_version is None:
-        return Outcome("no new model", skipped=True)
+        return Outcome(said("no new model"), skipped=True)
     policy, version = work.project.policies, work.version
     if not version.gate:
         champion, known = version.metrics["champion"], version.metrics["holdout_solutions"]
@@ -32,11 +33,16 @@ def perform(work: StageWork) -> Outcome:
     return Outcome(_figure(version.gate))
 
 
-def _figure(verdict: dict[str, Any]) -> str:
-    decision = "promoted" if verdict["promote"] else "kept back"
+def _figure(verdict: dict[str, Any]) -> Said:
+    decision = said("promoted") if verdict["promote"] else said("kept back")
     if verdict["gain"] is None:
-        return f"{decision}, not measured"
-    return f"{decision}: F1 {verdict['gain'] * 100:+.1f} points against {verdict['rival']}"
+        return said("{decision}, not measured", decision=decision)
+    return said(
+        "{decision}: F1 {gain:+.1f} points against {rival}",
+        decision=decision,
+        gain=verdict["gain"] * 100,
+        rival=told(verdict, "rival"),
+    )
 
 
 def _measure(work: StageWork, rival: str) -> Measured | None:

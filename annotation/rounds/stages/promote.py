@@ -3,22 +3,28 @@
 from annotation.models import ModelVersion
 from annotation.rounds import registry
 from annotation.rounds.work import Outcome, StageWork
+from annotation.wording import said
 
 
 def perform(work: StageWork) -> Outcome:
     if work.run.model_version is None:
-        return Outcome("no new model", skipped=True)
+        return Outcome(said("no new model"), skipped=True)
     version = work.version
     version.refresh_from_db()
     if not version.gate["promote"]:
         champion = registry.champion_of(work.project)
-        return Outcome(f"model {champion.number} goes on serving" if champion else "no model serves", skipped=True)
+        return Outcome(
+            said("model {number} goes on serving", number=champion.number) if champion else said("no model serves"),
+            skipped=True,
+        )
     if version.state == ModelVersion.State.CHALLENGER:
         champion = registry.champion_of(work.project)
         if champion is not None and champion.pinned:
-            return Outcome(f"model {champion.number} is pinned and goes on serving", skipped=True)
+            return Outcome(said("model {number} is pinned and goes on serving", number=champion.number), skipped=True)
         if champion is not None and champion.number != version.metrics["champion"]:
             # The gate compared it with another model: nothing says that it is better than this one.
-            return Outcome(f"model {champion.number}, chosen by hand meanwhile, goes on serving", skipped=True)
+            return Outcome(
+                said("model {number}, chosen by hand meanwhile, goes on serving", number=champion.number), skipped=True
+            )
         registry.crown(by=work.run.requested_by, version=version, reason=version.gate["sentence"])
-    return Outcome(f"model {version.number} serves")
+    return Outcome(said("model {number} serves", number=version.number))

@@ -5,12 +5,13 @@ from annotation.rounds import registry
 from annotation.rounds.pool.scoring import begin_scoring, finish_scoring, wait_for_others
 from annotation.rounds.pool.shards import left_of, score_slice
 from annotation.rounds.work import Outcome, StageWork
+from annotation.wording import counted, said
 
 
 def perform(work: StageWork) -> Outcome:
     champion = registry.champion_of(work.project)
     if champion is None:
-        return Outcome("no model serves", skipped=True)
+        return Outcome(said("no model serves"), skipped=True)
     begin_scoring(champion)
     here = score_slice(champion)
     if left := left_of(champion):
@@ -18,7 +19,15 @@ def perform(work: StageWork) -> Outcome:
         work.beat(1 - left / wanted)
         if not here.found:
             wait_for_others()
-        return Outcome(f"{wanted - left:,} of {wanted:,} solutions scored by model {champion.number}", unfinished=True)
+        return Outcome(
+            said(
+                "{done:,} of {wanted:,} solutions scored by model {model}",
+                done=wanted - left,
+                wanted=wanted,
+                model=champion.number,
+            ),
+            unfinished=True,
+        )
     finish_scoring(champion)
     return _summary(work, champion)
 
@@ -29,7 +38,14 @@ def _summary(work: StageWork, champion: ModelVersion) -> Outcome:
     current = work.project.generations.filter(state=Generation.State.OPEN).first()
     new = progress.cut_at is not None and (current is None or progress.cut_at >= current.created_at)
     if not new and work.run.model_version is None:
-        return Outcome(f"model {champion.number} has scored the whole pool", skipped=True)
+        return Outcome(said("model {number} has scored the whole pool", number=champion.number), skipped=True)
     speed = progress.steps / progress.seconds if new and progress.seconds else 0.0
-    rate = f", {speed:,.0f} steps a second and worker" if speed else ""
-    return Outcome(f"{progress.wanted if new else 0:,} solutions scored by model {champion.number}{rate}")
+    scored = counted(
+        "{n:,} solution scored by model {model}",
+        "{n:,} solutions scored by model {model}",
+        n=progress.wanted if new else 0,
+        model=champion.number,
+    )
+    if not speed:
+        return Outcome(scored)
+    return Outcome(said("{scored}, {speed:,.0f} steps a second and worker", scored=scored, speed=speed))

@@ -3,16 +3,24 @@
 from annotation.models import Generation, RunStage
 from annotation.rounds import generations, registry
 from annotation.rounds.work import Outcome, StageWork
+from annotation.wording import counted, said
 
 
 def perform(work: StageWork) -> Outcome:
     current = work.project.generations.filter(state=Generation.State.OPEN).first()
     if current is not None and _nothing_new(work):
-        return Outcome(f"generation {current.number} goes on", skipped=True)
+        return Outcome(said("generation {number} goes on", number=current.number), skipped=True)
     generation = generations.open_generation(
         project=work.project, model=registry.champion_of(work.project), run=work.run, seed=work.run.seed
     )
-    return Outcome(f"generation {generation.number} with {generation.items.count()} items")
+    return Outcome(
+        counted(
+            "generation {number} with {n} item",
+            "generation {number} with {n} items",
+            n=generation.items.count(),
+            number=generation.number,
+        )
+    )
 
 
 def _nothing_new(work: StageWork) -> bool:

@@ -18,6 +18,7 @@ from annotation.rounds.shadow.arms import ARMS, Matched, arm, in_start, match, u
 from annotation.rounds.shadow.weighing import estimates_of
 from annotation.rounds.watched import prm_command, watch
 from annotation.rounds.work import Outcome, StageWork
+from annotation.wording import Said, counted, said
 
 LEAST_LABELS = 20  # of each lane
 HOLDOUT = "holdout.jsonl"
@@ -43,24 +44,34 @@ def perform(work: StageWork) -> Outcome:
     finally:
         shutil.rmtree(folder, ignore_errors=True)
     if comparison is None:
-        return Outcome("no domain of the holdout has both right and wrong solutions labelled", skipped=True)
+        return Outcome(said("no domain of the holdout has both right and wrong solutions labelled"), skipped=True)
     work.log(_figure(comparison))
     return Outcome(_figure(comparison))
 
 
-def _why_not(work: StageWork, matched: Matched, known: int) -> str:
-    """Why there is nothing to compare; empty where there is."""
+def _why_not(work: StageWork, matched: Matched, known: int) -> Said | None:
+    """Why there is nothing to compare; None where there is."""
     policy = work.project.policies
     last = work.project.shadow_comparisons.select_related("run").first()
     if not policy.shadow_models:
-        return "switched off in the settings"
+        return said("switched off in the settings")
     if matched.fewest < LEAST_LABELS:
-        return f"{matched.fewest} labels in equal time of acquisition and control; {LEAST_LABELS} of each are needed"
+        return counted(
+            "{n} label in equal time of acquisition and control; {least} of each are needed",
+            "{n} labels in equal time of acquisition and control; {least} of each are needed",
+            n=matched.fewest,
+            least=LEAST_LABELS,
+        )
     if known < policy.gate_min_holdout:
-        return f"{known} holdout solutions have a known first error; {policy.gate_min_holdout} are needed"
+        return counted(
+            "{n} holdout solution has a known first error; {least} are needed",
+            "{n} holdout solutions have a known first error; {least} are needed",
+            n=known,
+            least=policy.gate_min_holdout,
+        )
     if last is not None and last.snapshot_id == work.snapshot.pk:
-        return f"no new label since the comparison of run {last.run.number}"
-    return ""
+        return said("no new label since the comparison of run {n}", n=last.run.number)
+    return None
 
 
 def _train(work: StageWork, matched: Matched, lane: str, out: Path, devices: str) -> None:
@@ -89,7 +100,7 @@ def _train_on_start(work: StageWork, matched: Matched, out: Path, devices: str) 
     try:
         _train(work, matched, START, out, devices)
     except DomainError as error:
-        work.log(f"What both lanes started from teaches no model: {error.message}")
+        work.log(said("What both lanes started from teaches no model: {error}", error=error))
 
 
 def _measure(work: StageWork, matched: Matched, folder: Path) -> ShadowComparison | None:
@@ -158,8 +169,14 @@ def _threshold(out: Path) -> float:
     return float(manifest["threshold"])
 
 
-def _figure(found: ShadowComparison) -> str:
-    known = found.low is not None and found.high is not None
-    interval = f" ({100 * found.low:+.1f} to {100 * found.high:+.1f})" if known else ""  # type: ignore[operator]
-    minutes = found.control_seconds / 60
-    return f"acquisition {100 * found.gain:+.1f} points F1{interval} against control, {minutes:.0f} min of labels each"
+def _figure(found: ShadowComparison) -> Said:
+    told = {"gain": 100 * found.gain, "minutes": found.control_seconds / 60}
+    if found.low is None or found.high is None:
+        return said("acquisition {gain:+.1f} points F1 against control, {minutes:.0f} min of labels each", **told)
+    return said(
+        "acquisition {gain:+.1f} points F1 ({low:+.1f} to {high:+.1f}) against control, "
+        "{minutes:.0f} min of labels each",
+        low=100 * found.low,
+        high=100 * found.high,
+        **told,
+    )

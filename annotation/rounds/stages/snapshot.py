@@ -6,6 +6,7 @@ import msgspec
 
 from annotation.datasets.snapshots import create_snapshot
 from annotation.rounds.work import Outcome, StageWork
+from annotation.wording import counted
 
 
 def perform(work: StageWork) -> Outcome:
@@ -19,4 +20,11 @@ def perform(work: StageWork) -> Outcome:
             filters["agreement"] = msgspec.to_builtins(only_training)
         run.snapshot = create_snapshot(by=run.requested_by, project=work.project, filters=filters)
         run.save(update_fields=["snapshot"])
-    return Outcome(f"{run.snapshot.counts['solutions']:,} labelled solutions, snapshot {run.snapshot.sha256[:8]}")
+    return Outcome(
+        counted(
+            "{n:,} labelled solution, snapshot {sha256}",
+            "{n:,} labelled solutions, snapshot {sha256}",
+            n=run.snapshot.counts["solutions"],
+            sha256=run.snapshot.sha256[:8],
+        )
+    )

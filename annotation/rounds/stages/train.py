@@ -13,6 +13,7 @@ from annotation.rounds.devices import training_slot
 from annotation.rounds.gateway.traces import write_training_traces
 from annotation.rounds.gateway.training import is_unchanged, read_manifest, training_config
 from annotation.rounds.work import Outcome, StageWork
+from annotation.wording import counted, from_json, said
 
 LOG_SECONDS = 1.0
 
@@ -27,11 +28,14 @@ def perform(work: StageWork) -> Outcome:
     made = run.model_version
     if made is not None and made.origin == ModelVersion.Origin.IMPORTED:
         ModelVersion.objects.filter(pk=made.pk).update(snapshot=run.snapshot)
-        return Outcome(f"model {made.number} was made elsewhere: it is only measured", skipped=True)
+        return Outcome(said("model {number} was made elsewhere: it is only measured", number=made.number), skipped=True)
     champion = registry.champion_of(work.project)
     if champion is not None and champion != run.model_version and is_unchanged(champion, data, config):
         return Outcome(
-            f"nothing to learn: model {champion.number} was trained on these labels, with these choices and this code",
+            said(
+                "nothing to learn: model {number} was trained on these labels, with these choices and this code",
+                number=champion.number,
+            ),
             skipped=True,
         )
     config_file.write_bytes(msgspec.json.encode(config))
@@ -48,7 +52,14 @@ def perform(work: StageWork) -> Outcome:
         )
     manifest, sha256 = read_manifest(out)
     version = registry.register_version(run=run, path=path, sha256=sha256, manifest=manifest)
-    return Outcome(f"model {version.number} from {manifest['counts']['solutions']} labelled solutions")
+    return Outcome(
+        counted(
+            "model {number} from {n} labelled solution",
+            "model {number} from {n} labelled solutions",
+            n=manifest["counts"]["solutions"],
+            number=version.number,
+        )
+    )
 
 
 class Reporter:
@@ -60,7 +71,7 @@ class Reporter:
         self.stage = ""
 
     def __call__(self, line: dict[str, Any]) -> None:
-        stage, message = str(line.get("stage", "")), str(line.get("message", ""))
+        stage, message = str(line.get("stage", "")), from_json(line.get("said") or line.get("message", ""))
         share = line["step"] / line["of"] if line.get("of") else 0.0
         self.work.beat(_overall(stage, share))
         now = time.monotonic()

@@ -1,0 +1,71 @@
+"""The models that serve, by the names that clients of vLLM call them.
+
+A model's name is a project's slug, with `:domain` for a domain's own champion and `@2` for a version of this number.
+"""
+
+from typing import Any
+
+from drf_spectacular.utils import extend_schema
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from annotation.errors import Missing
+from annotation.membership.access import find_project, visible_projects
+from annotation.models import DomainChampion, ModelVersion, Project
+from annotation.wording import said
+
+
+class ServedModelSerializer(serializers.Serializer):
+    id = serializers.CharField()
+    object = serializers.CharField(default="model")
+    created = serializers.IntegerField()
+    owned_by = serializers.CharField()
+    root = serializers.CharField()  # type: ignore[assignment]
+    max_model_len = serializers.IntegerField(allow_null=True)
+
+
+class ServedModelsSerializer(serializers.Serializer):
+    object = serializers.CharField(default="list")
+    data = ServedModelSerializer(many=True)  # type: ignore[assignment]
+
+
+class ServedModels(APIView):
+    """The models that answer at the pooling route."""
+
+    @extend_schema(operation_id="list_served_models", responses=ServedModelsSerializer)
+    def get(self, request: Request) -> Response:
+        """One for each of the caller's projects that a model serves, and for each domain with its own champion."""
+        projects = visible_projects(request.user)
+        own = DomainChampion.objects.filter(project__in=projects).select_related("model_version__project")
+        champions = ModelVersion.objects.filter(project__in=projects, state=ModelVersion.State.CHAMPION)
+        named = [(version.project.slug, version) for version in champions.select_related("project")]
+        named += [(f"{one.model_version.project.slug}:{one.domain}", one.model_version) for one in own]
+        named.sort(key=lambda one: one[0])
+        return Response({"object": "list", "data": [_served(name, version) for name, version in named]})
+
+
+def _served(name: str, version: ModelVersion) -> dict[str, Any]:
+    return {
+        "id": name,
+        "object": "model",
+        "created": int((version.promoted_at or version.created_at).timestamp()),
+        "owned_by": "stepmark",
+        "root": f"{version.project.slug}@{version.number}",
+        "max_model_len": version.manifest.get("config", {}).get("context"),
+    }
+
+
+def model_named(request: Request, name: str | None) -> tuple[Project, str, int | None]:
+    """Project, domain and version number of a model's name; the only project's where none is given."""
+    if name is None:
+        mine = list(visible_projects(request.user).filter(model_versions__state=ModelVersion.State.CHAMPION)[:2])
+        if len(mine) != 1:
+            raise Missing("model_not_found", said("Name the `model`: /v1/models lists them."), {"field": "model"})
+        return mine[0], "", None
+    rest, _, number = name.partition("@")
+    slug, _, domain = rest.partition(":")
+    if number and not (number.isdecimal() and 0 < int(number) < 2**31):
+        raise Missing("model_not_found", said("{number!r} is no number of a model.", number=number), {"field": "model"})
+    return find_project(request.user, slug), domain, int(number) if number else None

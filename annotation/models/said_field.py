@@ -1,0 +1,31 @@
+from typing import Any
+
+from django.db import models
+
+from annotation.wording import as_json, from_json
+
+
+class SaidField(models.JSONField):
+    """A text that workers say, kept so that it can be shown in the reader's language (`annotation.wording`).
+
+    Reads as a `str` in English. A text of no template is a plain string in JSON, as older rows are.
+    """
+
+    def __init__(self, **kwargs: Any) -> None:
+        kwargs.setdefault("default", str)
+        kwargs.setdefault("blank", True)
+        super().__init__(**kwargs)
+
+    def from_db_value(self, value: Any, expression: Any, connection: Any) -> str | None:
+        found = super().from_db_value(value, expression, connection)
+        return None if found is None else from_json(found)
+
+    def get_db_prep_value(self, value: Any, connection: Any, prepared: bool = False) -> Any:
+        kept = as_json(value) if isinstance(value, str) else value
+        return super().get_db_prep_value(kept, connection, prepared)
+
+    def value_to_string(self, obj: models.Model) -> Any:
+        return as_json(self.value_from_object(obj))
+
+    def to_python(self, value: Any) -> Any:
+        return from_json(value) if isinstance(value, dict) else value
