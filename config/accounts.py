@@ -1,7 +1,16 @@
-"""How people get accounts: a manager adds them."""
+"""How people get accounts and passwords: a manager adds them, and they choose their own password first."""
+
+from collections.abc import Callable
 
 from allauth.account.adapter import DefaultAccountAdapter
-from django.http import HttpRequest
+from django.contrib.auth.models import User
+from django.http import HttpRequest, HttpResponseBase
+from django.shortcuts import redirect
+from django.urls import reverse
+
+from annotation.membership.accounts import choose_password
+
+OPEN = ("/accounts/", "/language/")
 
 
 class ClosedSignup(DefaultAccountAdapter):  # type: ignore[misc]  # allauth ships no types
@@ -10,3 +19,22 @@ class ClosedSignup(DefaultAccountAdapter):  # type: ignore[misc]  # allauth ship
     def is_open_for_signup(self, request: HttpRequest) -> bool:
         """Never."""
         return False
+
+    def set_password(self, user: User, password: str) -> None:
+        choose_password(by=user, password=password)
+
+    def get_password_change_redirect_url(self, request: HttpRequest) -> str:
+        return reverse("home")
+
+
+class OwnPassword:
+    """Whoever still has the password that their account was opened with gets no page but that to change it."""
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponseBase:
+        preference = getattr(request, "preference", None)  # the API asks for none
+        if preference is not None and preference.first_password and not request.path.startswith(OPEN):
+            return redirect("account_change_password")
+        return self.get_response(request)

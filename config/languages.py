@@ -4,7 +4,7 @@ from django.http import HttpRequest
 from django.middleware.locale import LocaleMiddleware
 from django.utils import translation
 
-from annotation.membership.preferences import language_of
+from annotation.membership.preferences import preference_of
 
 API = "/api/"
 
@@ -18,6 +18,9 @@ class Language(LocaleMiddleware):
 
     def process_request(self, request: HttpRequest) -> None:
         super().process_request(request)
-        if not request.path.startswith(API) and (chosen := language_of(request.user)):
+        if request.path.startswith(API):
+            return
+        request.preference = preference_of(request.user)  # type: ignore[attr-defined]
+        if chosen := request.preference.language:  # type: ignore[attr-defined]
             translation.activate(chosen)
             request.LANGUAGE_CODE = chosen

@@ -5,7 +5,8 @@ from django.contrib import admin
 from django.urls import include, path
 from drf_spectacular.views import SpectacularAPIView
 
-from annotation.api.pooling import Pooling, ServedModels
+from annotation.api.pooling import Pooling
+from annotation.api.served_models import ServedModels
 from config.monitoring import healthz, metrics
 
 # One door: attempts to sign in are limited there.

@@ -75,7 +75,13 @@ class Postgres:
         if not (self.data / "PG_VERSION").exists():
             self._initialise()
         self._await_predecessor()
-        settings = ["listen_addresses=", f"unix_socket_directories={self.sockets}", "unix_socket_permissions=0700"]
+        # A server that starts itself again beside a full disk can wait for ever: its owner starts it instead.
+        settings = [
+            "restart_after_crash=off",
+            "listen_addresses=",
+            f"unix_socket_directories={self.sockets}",
+            "unix_socket_permissions=0700",
+        ]
         settings += [] if self.durable else NOT_DURABLE
         command = [str(binaries() / "postgres"), "-D", str(self.data)]
         for setting in settings:

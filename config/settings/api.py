@@ -24,10 +24,9 @@ SPECTACULAR_SETTINGS = {
     "ENUM_NAME_OVERRIDES": {
         "ProjectState": "annotation.models.project.Project.State",
         "RatingState": "annotation.models.annotation.StepRating.State",
-        "ImportState": "annotation.models.import_job.ImportJob.State",
+        "JobState": "annotation.models.job.Job.State",
         "RunState": "annotation.models.training_run.TrainingRun.State",
         "ModelState": "annotation.models.model_version.ModelVersion.State",
-        "ModelJobState": "annotation.models.model_job.ModelJob.State",
         "StageState": "annotation.models.training_run.RunStage.State",
         "StageName": "annotation.models.training_run.RunStage.Name",
         "FinishReason": "annotation.models.FinishReason",
