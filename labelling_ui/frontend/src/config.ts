@@ -19,8 +19,10 @@ export interface Config {
   homeUrl: string;
   /** The solution whose label is opened to be changed; null where the queue is worked through. */
   revise: number | null;
-  /** Why a reviewer sent that label back; null where none did. */
-  sentBack: string | null;
+  /** Why a reviewer sent that label back, and where it stands among all that came back; null where none did. */
+  sentBack: { reason: string; place: number; of: number; nextUrl: string | null } | null;
+  /** Where all that came back is listed. */
+  sentBackUrl: string;
   /** The practice set is worked through, and every answer explained. */
   practice: boolean;
   labelUrl: string;

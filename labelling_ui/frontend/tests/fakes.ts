@@ -70,6 +70,10 @@ export class FakeServer implements Api {
 
   async release(lease: number, reason: string) {
     this.answer("release");
+    if ([...this.accepted.values()].some((one) => one.lease === lease)) {
+      throw new ApiError(409, "lease_ended", "You have submitted this solution already.", null);
+    }
+    if (this.released.some((one) => one.lease === lease)) return;
     this.released.push({ lease, reason });
     this.end(lease);
   }
@@ -113,7 +117,7 @@ export class FakeServer implements Api {
 
   async progress() {
     this.answer("progress");
-    return { today: this.accepted.size, total: this.accepted.size, median_seconds: null, sent_back: 0 };
+    return { today: this.accepted.size, total: this.accepted.size, median_seconds: null, sent_back: 0, screening: null };
   }
 }
 

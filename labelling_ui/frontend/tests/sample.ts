@@ -11,6 +11,7 @@ export const SCHEME: Scheme = {
   critique: "none",
   offer_neutral: true,
   offer_unsure: true,
+  offer_accepting: true,
   answers: { good: LOOK, neutral: LOOK, bad: LOOK, unsure: LOOK },
   keys: {},
   error_types: [],
@@ -63,6 +64,9 @@ export function sampleTask({
     draft,
   };
 }
+
+/** The steps of a sample, all of them read to their end. */
+export const SEEN: ReadonlySet<number> = new Set(Array.from({ length: 100 }, (_, id) => id));
 
 /** A small seeded generator (mulberry32), so that a failing random case can be run again. */
 export function seeded(seed: number): () => number {

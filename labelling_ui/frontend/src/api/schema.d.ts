@@ -200,7 +200,11 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** @description Give the solution back; it does not come to the caller again. */
+        /**
+         * @description Give the solution back, also late; it does not come to the caller again. A second time changes nothing.
+         *
+         *     409 `lease_ended` where the caller has handed it in: that stands.
+         */
         post: operations["release"];
         delete?: never;
         options?: never;
@@ -219,6 +223,23 @@ export interface paths {
         get: operations["get_model_job"];
         put?: never;
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/model-jobs/{job_id}/cancel/": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** @description End it, within seconds where a worker is at it; the model stays as it was. A manager may. */
+        post: operations["cancel_model_job"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1501,7 +1522,7 @@ export interface components {
         Advice: {
             stop: boolean;
             criteria: components["schemas"]["Criterion"][];
-            sentence: string;
+            readonly sentence: string;
         };
         /**
          * @description * `product` - product
@@ -1536,7 +1557,7 @@ export interface components {
             solution: number | null;
             /** @description Which field of it was at fault. */
             field: string;
-            reason: string;
+            readonly reason: string;
         };
         /** @description A run of the grader over a project's solutions; counts are of solutions. */
         AnswerCheck: {
@@ -1544,7 +1565,7 @@ export interface components {
             readonly project: string;
             /** @description Also outcomes that were given, or are from tests. */
             readonly overwrite: boolean;
-            readonly state: components["schemas"]["ImportState"];
+            readonly state: components["schemas"]["JobState"];
             /** @description Solutions of problems with a reference answer. */
             readonly total: number;
             readonly done: number;
@@ -1806,7 +1827,7 @@ export interface components {
             figure: number | null;
             /** Format: double */
             threshold: number;
-            sentence: string;
+            readonly sentence: string;
         };
         /**
          * @description * `none` - none
@@ -2272,7 +2293,7 @@ export interface components {
             readonly options: {
                 [key: string]: unknown;
             };
-            readonly state: components["schemas"]["ImportState"];
+            readonly state: components["schemas"]["JobState"];
             readonly error: string;
             readonly total_bytes: number;
             readonly done_bytes: number;
@@ -2293,15 +2314,6 @@ export interface components {
             /** Format: date-time */
             readonly finished_at: string | null;
         };
-        /**
-         * @description * `queued` - Queued
-         *     * `running` - Running
-         *     * `done` - Done
-         *     * `failed` - Failed
-         *     * `cancelled` - Cancelled
-         * @enum {string}
-         */
-        ImportState: "queued" | "running" | "done" | "failed" | "cancelled";
         IssuedToken: {
             readonly id: number;
             name: string;
@@ -2316,6 +2328,15 @@ export interface components {
             /** @description Shown this once. */
             secret: string;
         };
+        /**
+         * @description * `queued` - Queued
+         *     * `running` - Running
+         *     * `done` - Done
+         *     * `failed` - Failed
+         *     * `cancelled` - Cancelled
+         * @enum {string}
+         */
+        JobState: "queued" | "running" | "done" | "failed" | "cancelled";
         Labels: {
             total: number;
             /** @description Annotations that found an error. */
@@ -2422,15 +2443,18 @@ export interface components {
             readonly id: number;
             readonly kind: components["schemas"]["ModelJobKindEnum"];
             /** @default queued */
-            readonly state: components["schemas"]["ModelJobState"];
+            readonly state: components["schemas"]["JobState"];
             readonly model_version: number | null;
             /** @description Of an import. */
             readonly folder: string | null;
             readonly said: string;
             readonly error: string;
             readonly attempts: number;
+            readonly cancel_requested: boolean;
             /** Format: date-time */
             readonly created_at: string;
+            /** Format: date-time */
+            readonly started_at: string | null;
             /** Format: date-time */
             readonly finished_at: string | null;
         };
@@ -2441,14 +2465,6 @@ export interface components {
          * @enum {string}
          */
         ModelJobKindEnum: "audit" | "export" | "import";
-        /**
-         * @description * `queued` - Queued
-         *     * `running` - Running
-         *     * `done` - Done
-         *     * `failed` - Failed
-         * @enum {string}
-         */
-        ModelJobState: "queued" | "running" | "done" | "failed";
         /**
          * @description * `challenger` - Challenger
          *     * `champion` - Champion
@@ -2865,7 +2881,7 @@ export interface components {
              * @description Share of the device's peak arithmetic.
              */
             utilisation?: number | null;
-            message?: string;
+            readonly message: string;
             /** Format: date-time */
             readonly at: string;
         };
@@ -2886,7 +2902,7 @@ export interface components {
             cut_at?: string | null;
             /** Format: date-time */
             finished_at?: string | null;
-            error?: string;
+            readonly error: string;
             /** @description How a sample of the stored scores agreed with fresh ones; empty before. */
             agreement: {
                 [key: string]: unknown;
@@ -3009,6 +3025,8 @@ export interface components {
             median_seconds: number | null;
             /** @description Labels that a reviewer sent back to the caller. */
             sent_back: number;
+            /** @description Null for whom nobody asks, and once ordinary work is handed in. */
+            screening: components["schemas"]["Screening"] | null;
         };
         /** @description The library's word on a policy's training choices, before the domain's on the rest. */
         Project: {
@@ -3118,6 +3136,8 @@ export interface components {
             state: components["schemas"]["RatingState"];
             rating?: number | null;
             flagged?: boolean;
+            /** @description It was not rated by itself: one key found it good together with others. */
+            accepted?: boolean;
             error_type?: string;
             comment?: string;
             spans?: components["schemas"]["Span"][];
@@ -3129,6 +3149,8 @@ export interface components {
             state: components["schemas"]["RatingState"];
             rating?: number | null;
             flagged?: boolean;
+            /** @description It was not rated by itself: one key found it good together with others. */
+            accepted?: boolean;
             error_type?: string;
             comment?: string;
             spans?: components["schemas"]["SpanRequest"][];
@@ -3175,7 +3197,7 @@ export interface components {
             /** @description 0 in a JUnit report. */
             line: number;
             id: string;
-            reason: string;
+            readonly reason: string;
         };
         ReleaseRequest: {
             /** @default  */
@@ -3222,9 +3244,9 @@ export interface components {
             number: number;
             state?: components["schemas"]["RunState"];
             trigger: components["schemas"]["TriggerEnum"];
-            reason?: string;
+            readonly reason: string;
             failure?: string;
-            error?: string;
+            readonly error: string;
             retries?: number;
             /** Format: date-time */
             readonly created_at: string;
@@ -3321,6 +3343,7 @@ export interface components {
             critique: components["schemas"]["CritiqueEnum"];
             offer_neutral: boolean;
             offer_unsure: boolean;
+            offer_accepting: boolean;
             answers: components["schemas"]["AnswerLooks"];
             /** @description Keys that differ from the workbench's own. */
             keys: {
@@ -3402,6 +3425,23 @@ export interface components {
             outcome: components["schemas"]["ScreeningOutcome"];
             reason?: string;
         };
+        /** @description How far the caller's screening is, and how the last one ended. */
+        Screening: {
+            items: number;
+            /** @description Of the items: answered or skipped. */
+            given: number;
+            /**
+             * @description Of the last that is over; null for none.
+             *
+             *     * `passed` - passed
+             *     * `failed` - failed
+             *     * `again` - again
+             */
+            outcome: (components["schemas"]["ScreeningOutcomeEnum"] | components["schemas"]["NullEnum"]) | null;
+            /** @description Answers that led to the outcome; null where the project does not tell. */
+            right: number | null;
+            of: number | null;
+        };
         ScreeningDecision: {
             readonly id: number;
             readonly outcome: components["schemas"]["ScreeningOutcome"];
@@ -3421,6 +3461,13 @@ export interface components {
          * @enum {string}
          */
         ScreeningOutcome: "passed" | "failed" | "again" | "paused";
+        /**
+         * @description * `passed` - passed
+         *     * `failed` - failed
+         *     * `again` - again
+         * @enum {string}
+         */
+        ScreeningOutcomeEnum: "passed" | "failed" | "again";
         /** @description A position whose score by the model stood before the caller. */
         SeenHintRequest: {
             position: number;
@@ -3558,7 +3605,7 @@ export interface components {
              * @description Share done, 0 to 1.
              */
             progress?: number;
-            figure?: string;
+            readonly figure: string;
             attempts?: number;
             /**
              * Format: double
@@ -3807,9 +3854,9 @@ export interface components {
             number: number;
             state?: components["schemas"]["RunState"];
             trigger: components["schemas"]["TriggerEnum"];
-            reason?: string;
+            readonly reason: string;
             failure?: string;
-            error?: string;
+            readonly error: string;
             retries?: number;
             /** Format: date-time */
             readonly created_at: string;
@@ -4256,6 +4303,35 @@ export interface operations {
         };
     };
     get_model_job: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                job_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ModelJob"];
+                };
+            };
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    cancel_model_job: {
         parameters: {
             query?: never;
             header?: never;

@@ -35,7 +35,7 @@ export type ErrorBody = Schemas["Error"];
 // out where nothing is said.
 type Said<Shape, Narrower> = Omit<Required<Shape>, keyof Narrower> & Narrower;
 
-export type StepJudgement = Said<Schemas["RatingRequest"], { rating: Rating | null; dimensions?: Dimensions }>;
+export type StepJudgement = Said<Schemas["RatingRequest"], { rating: Rating | null; accepted?: true; dimensions?: Dimensions }>;
 export type PathEntry = Said<Schemas["PathPositionRequest"], { ratings: StepJudgement[]; dwell_ms: number }>;
 export type Submission = Said<
   Schemas["SubmissionRequest"],

@@ -1,15 +1,15 @@
 import { ApiError } from "../api/call";
-import type { OwnLabel, Submission, SubmissionReceipt } from "../api/types";
+import type { OwnLabel, Submission } from "../api/types";
 import { Backoff } from "./backoff";
+import { idOf, type Ending } from "./ending";
 import { readJson, type Storage } from "../storage/storage";
 
-export interface OutboxEntry {
-  submission: Submission;
+export type OutboxEntry = Ending & {
   /** Milliseconds since 1970, each later than the one before: the order of sending. */
   queued_at: number;
   /** Set when the server will never take it as it is; the entry is then kept for the person to see. */
   refused?: { code: string; message: string; extra: unknown };
-}
+};
 
 export type Delivery = "idle" | "sending" | "unreachable" | "signed_out";
 
@@ -17,22 +17,31 @@ export interface OutboxOptions {
   storage: Storage;
   /** Keys start with this: one per user and project. */
   prefix: string;
-  send: (submission: Submission) => Promise<SubmissionReceipt>;
+  send: (ending: Ending) => Promise<void>;
   onChange: () => void;
-  onDelivered: (submission: Submission, receipt: SubmissionReceipt) => void;
+  onDelivered: (ending: Ending) => void;
 }
 
 const FIRST_WAIT_MS = 1_000;
 
-/** What the server has instead, where it refused an entry that was made without knowing of it; else null. */
-export function newerVersion({ refused }: OutboxEntry): { revision: number; kept: OwnLabel } | null {
-  return refused?.code === "revision_conflict" ? (refused.extra as { revision: number; kept: OwnLabel }) : null;
+/** Two versions of a label: the one on its way, and the one that the server has by now, whose number is `revision`. */
+export interface Rivals {
+  given: Submission;
+  kept: OwnLabel;
+  revision: number;
+}
+
+/** What the server has instead, where it refused a submission that was made without knowing of it; else null. */
+export function newerVersion(entry: OutboxEntry): Rivals | null {
+  if ("skip" in entry || entry.refused?.code !== "revision_conflict") return null;
+  const { kept, revision } = entry.refused.extra as Omit<Rivals, "given">;
+  return { given: entry.submission, kept, revision };
 }
 
 /**
- * Finished work on its way to the server. An entry is written down before it is sent and removed only
- * when the server has it; its submission id makes sending it twice harmless, from two tabs included.
- * Each entry has a key of its own, so tabs never overwrite each other's.
+ * Ended work on its way to the server, in the order in which it was ended. An entry is written down before it is sent
+ * and removed only when the server has it; its id makes sending it twice harmless, from two tabs included. Each entry
+ * has a key of its own, so tabs never overwrite each other's.
  */
 export class Outbox {
   delivery: Delivery = "idle";
@@ -41,12 +50,13 @@ export class Outbox {
   private readonly backoff = new Backoff(FIRST_WAIT_MS);
   private timer: ReturnType<typeof setTimeout> | undefined;
   private running: Promise<void> | null = null;
+  private askedAgain = false;
 
   constructor(private readonly options: OutboxOptions) {}
 
-  put(submission: Submission): void {
+  put(ending: Ending): void {
     const last = this.entries().at(-1)?.queued_at ?? 0;
-    this.write({ submission, queued_at: Math.max(Date.now(), last + 1) });
+    this.write({ ...ending, queued_at: Math.max(Date.now(), last + 1) });
     this.options.onChange();
   }
 
@@ -59,27 +69,28 @@ export class Outbox {
   }
 
   /** The person has dealt with a refused entry. */
-  dismiss(submissionId: string): void {
-    this.options.storage.remove(this.options.prefix + submissionId);
+  dismiss(id: string): void {
+    this.options.storage.remove(this.options.prefix + id);
     this.options.onChange();
   }
 
   /** The person has chosen between a refused entry and the newer version: it becomes the newest, or is dropped. */
   choose(submissionId: string, choice: "mine" | "theirs"): void {
-    const entry = this.refused().find((one) => one.submission.submission_id === submissionId);
-    const newer = entry && newerVersion(entry);
-    if (!entry || !newer) return;
+    const entry = this.refused().find((one) => idOf(one) === submissionId);
+    const rivals = entry && newerVersion(entry);
+    if (!rivals) return;
     if (choice === "theirs") return this.dismiss(submissionId);
-    this.write({
-      submission: { ...entry.submission, based_on: newer.revision },
-      queued_at: entry.queued_at,
-    });
+    this.write({ submission: { ...rivals.given, based_on: rivals.revision }, queued_at: entry.queued_at });
     this.options.onChange();
     void this.flush();
   }
 
-  /** Sends all that waits, oldest first; what cannot be sent now is tried again later, by itself. */
+  /**
+   * Sends all that waits, oldest first; what cannot be sent now is tried again later, by itself. An attempt that was
+   * under way when the network came back, and failed, says nothing of it: the next one follows at once.
+   */
   flush(): Promise<void> {
+    this.askedAgain = this.running !== null;
     this.running ??= this.sendAll().finally(() => {
       this.running = null;
     });
@@ -91,11 +102,11 @@ export class Outbox {
     for (let entry = this.waiting()[0]; entry; entry = this.waiting()[0]) {
       this.become("sending");
       try {
-        const receipt = await this.options.send(entry.submission);
-        this.options.storage.remove(this.options.prefix + entry.submission.submission_id);
+        await this.options.send(entry);
+        this.options.storage.remove(this.options.prefix + idOf(entry));
         this.backoff.reset();
         this.trouble = "";
-        this.options.onDelivered(entry.submission, receipt);
+        this.options.onDelivered(entry);
       } catch (error) {
         this.trouble = error instanceof ApiError ? error.message : "";
         if (!(error instanceof ApiError) || error.temporary) return this.tryLater("unreachable");
@@ -109,7 +120,7 @@ export class Outbox {
 
   private tryLater(delivery: Delivery): void {
     this.become(delivery);
-    this.timer = setTimeout(() => void this.flush(), this.backoff.next());
+    this.timer = setTimeout(() => void this.flush(), this.askedAgain ? 0 : this.backoff.next());
   }
 
   private become(delivery: Delivery): void {
@@ -127,7 +138,7 @@ export class Outbox {
   }
 
   private write(entry: OutboxEntry): void {
-    this.options.storage.set(this.options.prefix + entry.submission.submission_id, JSON.stringify(entry));
+    this.options.storage.set(this.options.prefix + idOf(entry), JSON.stringify(entry));
   }
 }
 

@@ -10,7 +10,7 @@ export function Verdict({ explanation, last, onNext }: { explanation: Explanatio
   const why = explanation.explanation || explanation.comment;
   const shown = accepted.filter((position) => position !== known);
   useLayoutEffect(() => {
-    const row = document.querySelector<HTMLElement>(".step.current");
+    const row = document.querySelector<HTMLElement>(".shown .step.current");
     row?.focus({ preventScroll: true });
     row?.scrollIntoView({ block: "center" });
   }, []);

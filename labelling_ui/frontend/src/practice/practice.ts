@@ -1,7 +1,6 @@
 import type { Explanation, PracticePlace, Task, Work } from "../api/types";
 import { randomId } from "../outbox/outbox";
 import type { Desk } from "../session/desk";
-import { text } from "../text";
 import { failure, LOADING, messageOf } from "../session/source";
 import type { Idle, View } from "../session/view";
 import type { Action, State } from "../state/model";
@@ -90,9 +89,10 @@ export class Practice implements Desk {
   }
 
   // There is no queue, no lease, no draft and no sitting here.
-  async skip(): Promise<void> {}
+  skip(): void {}
   async heartbeat(): Promise<void> {}
   settle(): void {}
+  understood(): void {}
   dismiss(): void {}
   choose(): void {}
   readonly resting = false;
@@ -129,7 +129,6 @@ export class Practice implements Desk {
       const work = await (this.ahead?.solution === solution ? this.ahead.work : this.fetch(solution));
       const task = asTask(work);
       this.hand = { task, state: startState(task), sent: null, sending: false, explanation: null };
-      if (this.done === 0) this.notice = text.practice.noLabels;
       this.fetchAhead();
     } catch (error) {
       this.ahead = null;
@@ -188,7 +187,7 @@ export class Practice implements Desk {
     this.options.onView({
       task: hand?.task ?? null,
       state: hand?.state ?? null,
-      nextInHand: this.ahead !== null,
+      next: null,
       idle: this.idle,
       saved: "saved",
       durable: true,
@@ -202,7 +201,9 @@ export class Practice implements Desk {
       heldUntil: null,
       sitting: { done: 0, goal: 0, workedMs: 0, proposal: null, restingSince: null },
       notice: this.notice,
+      moved: [],
       practice: {
+        begins: this.done === 0 && !hand?.explanation,
         place: Math.min(this.done + 1, this.round.length),
         of: this.round.length,
         right: ofRound.filter((place) => place.outcome === "right").length,

@@ -7,7 +7,7 @@ import { useNear, useTellDrawn } from "./near";
 import { StepText } from "./StepText";
 
 /** A step's text up to an offset. */
-interface Stretch {
+export interface Stretch {
   step: number;
   to: number;
 }
@@ -35,8 +35,7 @@ const FAR_CHARS = 1_000;
 
 /**
  * What a step is and says; far from the screen its text stands in for it as it was written. `wanted` draws it in any
- * case, and up to `seenTo` it is never folded. Whoever has to find its text on the page looks for `data-text-of`
- * (places.ts).
+ * case, and up to `seenTo` it is never folded. Whoever has to find a step's text on the page asks for `textElement`.
  */
 export function StepBody({ step, wanted, seenTo }: { step: Step; wanted: boolean; seenTo: number }) {
   const revealed = useContext(Revealed);
@@ -47,7 +46,7 @@ export function StepBody({ step, wanted, seenTo }: { step: Step; wanted: boolean
   return (
     <>
       <KindTag kind={step.kind} />
-      <div ref={element} class="text" data-text-of={step.id}>
+      <div ref={element} class="text" id={`text-${step.id}`} data-text-of={step.id}>
         {drawn ? (
           <StepText text={step.text} kind={step.kind} unfoldTo={Math.max(seenTo, sought ?? 0)} />
         ) : (
@@ -59,5 +58,5 @@ export function StepBody({ step, wanted, seenTo }: { step: Step; wanted: boolean
 }
 
 export function textElement(step: number): HTMLElement | null {
-  return document.querySelector(`[data-text-of="${step}"]`);
+  return document.getElementById(`text-${step}`);
 }

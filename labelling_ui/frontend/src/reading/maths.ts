@@ -13,6 +13,10 @@ export interface Formula {
 
 // As in Pandoc: no space inside the dollars and no digit after the closing one, so that prices stay prices.
 const DOLLARS = /\$(?![\s$])((?:\\[^]|[^$\\\n]|\n(?![^\S\n]*\n))*?(?:\\[^]|[^\s$\\]))\$(?!\d)/y;
+// Models write such spaces all the same: then what is between the dollars has to look like mathematics.
+const SPACED_DOLLARS = /(?<!\w)\$((?:\\[^]|[^$\\\n])+)\$(?!\w)/y;
+const MATHEMATICS = /\\[a-zA-Z]|[_^]|^\s*[a-zA-Z]\s*$/;
+const PROSE = /\\[([]|(?<![\\a-zA-Z])[a-zA-Z]{2,}\s[a-zA-Z]{2,}|\s[a-zA-Z]{2,}\s/;
 const ENVIRONMENT =
   /\\begin\{((?:equation|align|alignat|aligned|alignedat|gather|gathered|multline|eqnarray|split|array|tabular|(?:[bpvBV]|small)?matrix|[dr]?cases)\*?)\}/y;
 const DEEPEST_ENVIRONMENT = 20;
@@ -43,13 +47,19 @@ export function formulaAt(source: Source, at: number): Formula | null {
   const { text } = source;
   if (text[at] === "$") {
     if (text[at + 1] === "$") return between(source, at, "$$", "$$", true);
-    const dollars = source.match(DOLLARS, at);
+    const dollars = source.match(DOLLARS, at) ?? spacedDollars(source, at);
     return dollars && formula(source, at, at + dollars[0].length, dollars[1]!, false);
   }
   if (text[at] !== "\\") return null;
   if (text[at + 1] === "[") return between(source, at, "\\[", "\\]", true);
   if (text[at + 1] === "(") return between(source, at, "\\(", "\\)", false);
   return environmentAt(source, at) ?? bareAt(source, at);
+}
+
+function spacedDollars(source: Source, at: number): RegExpExecArray | null {
+  const dollars = source.match(SPACED_DOLLARS, at);
+  const tex = dollars?.[1]?.replace(/\\text\{[^{}]*\}/g, "") ?? "";
+  return MATHEMATICS.test(tex) && !PROSE.test(tex) ? dollars : null;
 }
 
 function formula(source: Source, from: number, to: number, tex: string, display: boolean): Formula {

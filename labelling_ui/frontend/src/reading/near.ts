@@ -1,24 +1,59 @@
 import type { RefObject } from "preact";
 import { useEffect, useLayoutEffect, useState } from "preact/hooks";
+import { whenIdle } from "./idle";
 
 // Drawn ahead of the eye by so much, so that scrolling never meets a text that is not typeset.
 const AHEAD_PX = 1_500;
 
+// A sheet that is not shown: when it is, it begins at the top of the screen.
+const AWAY = ".sheet:not(.shown)";
+
 type Watch = (near: boolean) => void;
 
-const watches = new WeakMap<Element, Watch>();
+const watches = new Map<Element, Watch>();
+const nearby = new Set<Element>();
+const told = new Set<(step: Element, near: boolean) => void>();
 let observer: IntersectionObserver | null = null;
 
-function watch(element: Element, told: Watch): () => void {
+function observe(step: Element): void {
   observer ??= new IntersectionObserver(
     (entries) => {
-      for (const { target, isIntersecting } of entries) watches.get(target)?.(isIntersecting);
+      for (const { target, isIntersecting } of entries) if (!target.closest(AWAY)) place(target, isIntersecting);
     },
     { rootMargin: `${AHEAD_PX}px 0px` },
   );
-  watches.set(element, told);
-  observer.observe(element);
-  return () => observer?.unobserve(element);
+  observer.observe(step);
+}
+
+function place(step: Element, near: boolean): void {
+  watches.get(step)?.(near);
+  if (near === nearby.has(step)) return;
+  nearby[near ? "add" : "delete"](step);
+  for (const tell of told) tell(step, near);
+}
+
+/** What stands ready for later is watched from when it is shown: every step that is costs time in every frame. */
+function watch(step: Element, on: Watch): () => void {
+  watches.set(step, on);
+  if (!step.closest(AWAY)) observe(step);
+  return () => {
+    watches.delete(step);
+    observer?.unobserve(step);
+    place(step, false);
+  };
+}
+
+/** Watches the steps of a sheet that has just been shown. */
+export function watchSheet(sheet: Element): void {
+  for (const step of watches.keys()) if (sheet.contains(step)) observe(step);
+}
+
+/** Calls `come` for every step that is near by now or comes to be, and `gone` for each that is not any more, until it is ended. */
+export function onNear(come: (step: Element) => void, gone: (step: Element) => void): () => void {
+  const tell = (step: Element, near: boolean) => (near ? come(step) : gone(step));
+  nearby.forEach((step) => come(step));
+  told.add(tell);
+  return () => told.delete(tell);
 }
 
 /** Whether the step that an element belongs to is on the screen or not far from it. What somebody has unfolded stays near. */
@@ -28,8 +63,19 @@ export function useNear(element: RefObject<HTMLElement | null>): boolean {
     // Not the element itself: the browser skips what is in a step off the screen, and asking for it would lay it out.
     const step = element.current!.closest(".step") ?? element.current!;
     const { top, bottom } = step.getBoundingClientRect();
-    setNear(bottom > -AHEAD_PX && top < innerHeight + AHEAD_PX);
-    return watch(step, (now) => setNear(now || step.querySelector("[data-open]") !== null));
+    const start = step.closest(AWAY)?.getBoundingClientRect().top ?? 0;
+    setNear(bottom - start > -AHEAD_PX && top - start < innerHeight + AHEAD_PX);
+    // What was drawn goes when there is time for it: taking it away would hold up the scrolling that leaves it.
+    let callOff = () => {};
+    const unwatch = watch(step, (now) => {
+      callOff();
+      if (now) setNear(true);
+      else callOff = whenIdle(() => setNear(step.querySelector("[data-open]") !== null));
+    });
+    return () => {
+      callOff();
+      unwatch();
+    };
   }, []);
   return near;
 }

@@ -1,16 +1,22 @@
+import { Sight, unseenSaid } from "../reading/sight";
 import type { Action, Word } from "./keys";
+import { markSelected } from "./marks";
 import { following, isWhole, type Verdict, withFirstError } from "./verdict";
+
+/** The radio buttons by which a step is rated; an explanation that came with it has others. */
+const VERDICT = "input[name^=word-]";
 
 /** The table of a case: where the reviewer is in it, and their ratings, which are its radio buttons. */
 export class Case {
   private readonly rows: HTMLTableRowElement[];
   private readonly rated: HTMLTableRowElement[];
   private readonly stops: boolean;
+  private readonly sight = new Sight();
   private current: HTMLTableRowElement | undefined;
 
   constructor(private readonly table: HTMLTableElement) {
     this.rows = [...table.tBodies[0]!.rows];
-    this.rated = this.rows.filter((row) => row.querySelector("input[type=radio]"));
+    this.rated = this.rows.filter((row) => row.querySelector(VERDICT));
     this.stops = table.dataset.stops === "yes";
   }
 
@@ -24,6 +30,10 @@ export class Case {
     this.table.addEventListener("change", () => this.show());
     const first = this.rows.find((row) => row.classList.contains("differs")) ?? this.rows[0];
     if (first) this.mark(first);
+    this.sight.watch((near) => {
+      this.rated.forEach(near);
+      return () => undefined;
+    });
     this.show();
   }
 
@@ -42,12 +52,16 @@ export class Case {
         return this.rate(action.word);
       case "firstError":
         return this.markError();
+      case "more":
+        return this.sayMore();
+      case "leave":
+        return this.leave();
     }
   }
 
   private verdict(): Verdict {
     return this.rated.map((row) => {
-      const checked = row.querySelector<HTMLInputElement>("input[type=radio]:checked");
+      const checked = row.querySelector<HTMLInputElement>(`${VERDICT}:checked`);
       return (checked?.value as Word | undefined) ?? null;
     });
   }
@@ -63,14 +77,32 @@ export class Case {
 
   private markError(): boolean {
     const place = this.place();
-    if (place === null) return false;
+    if (place === null || this.readsOn(place)) return place !== null;
     withFirstError(this.verdict(), place).forEach((word, n) => word && choose(this.rated[n]!, word));
     this.show();
     return true;
   }
 
+  /** Leads to the first step before `place` that has no rating and was not seen to its end; false where all were seen. */
+  private readsOn(place: number): boolean {
+    const verdict = this.verdict();
+    const unrated = this.rated.slice(0, place).filter((_, n) => verdict[n] === null);
+    const seen = this.sight.now(unrated.map(stepOf));
+    const unseen = unrated.find((row) => !seen.has(stepOf(row)));
+    if (!unseen) return false;
+    if (!this.shown().includes(unseen)) this.fold();
+    this.focus(unseen, "start");
+    this.say(unseenSaid(stepOf(unseen), this.rated.indexOf(unseen)));
+    return true;
+  }
+
+  private say(words: string): void {
+    document.getElementById("read-on")!.textContent = words;
+  }
+
   /** Greys what the first error leaves out, and holds the decision back until every step has its rating. */
   private show(): void {
+    this.say("");
     const verdict = this.verdict();
     const error = this.stops ? verdict.indexOf("-1") : -1;
     const last = error < 0 ? undefined : this.rated[error];
@@ -103,6 +135,24 @@ export class Case {
     return true;
   }
 
+  /** Opens what may be added to the current step; with some of a step's text selected, marks that. */
+  private sayMore(): boolean {
+    const mark = markSelected(this.table);
+    const more = mark?.closest("details") ?? this.current?.querySelector<HTMLDetailsElement>("details.more");
+    if (!more) return false;
+    more.open = true;
+    const fields = [...more.querySelectorAll<HTMLElement>("select, textarea, input:not([type=hidden])")];
+    (mark ?? fields.find((field) => field.checkVisibility()))?.focus();
+    return true;
+  }
+
+  /** Back to the step from what is written there. */
+  private leave(): boolean {
+    const row = document.activeElement?.closest<HTMLTableRowElement>("details.more")?.closest("tr");
+    row?.focus({ preventScroll: true });
+    return Boolean(row);
+  }
+
   private press(key: string): boolean {
     const target = document.querySelector<HTMLElement>(`[data-key="${key}"]`);
     if (!target || (target instanceof HTMLButtonElement && target.disabled)) return false;
@@ -113,9 +163,9 @@ export class Case {
     return true;
   }
 
-  private focus(row: HTMLTableRowElement): void {
+  private focus(row: HTMLTableRowElement, block: "nearest" | "start" = "nearest"): void {
     row.focus({ preventScroll: true });
-    row.scrollIntoView({ block: "nearest" });
+    row.scrollIntoView({ block });
     this.mark(row);
   }
 
@@ -126,7 +176,11 @@ export class Case {
   }
 }
 
+function stepOf(row: HTMLTableRowElement): number {
+  return Number(row.querySelector<HTMLElement>("[data-text-of]")?.dataset.textOf);
+}
+
 function choose(row: HTMLTableRowElement, word: Word): void {
-  const radio = row.querySelector<HTMLInputElement>(`input[type=radio][value="${word}"]`);
+  const radio = row.querySelector<HTMLInputElement>(`${VERDICT}[value="${word}"]`);
   if (radio) radio.checked = true;
 }

@@ -6,23 +6,34 @@ export type Action =
   | { kind: "firstError" }
   | { kind: "nextDifference" }
   | { kind: "fold" }
+  | { kind: "more" }
+  | { kind: "leave" }
   | { kind: "press"; key: string };
 
-const WORDS: Record<string, Word> = { "1": "1", "2": "0", "3": "-1", "4": "unsure" };
-const PRESSED = new Set(["a", "b", "c", "d", "A", "B", "C", "D", "w", "s", "z", "?", "Enter"]);
+/** What each key of the case does, as the page says it (review_keys.py): an answer's keys are its project's. */
+export type Keys = Readonly<Record<string, string>>;
+
+const NAMED: Record<string, Action> = {
+  next: { kind: "move", by: 1 },
+  previous: { kind: "move", by: -1 },
+  firstError: { kind: "firstError" },
+  difference: { kind: "nextDifference" },
+  fold: { kind: "fold" },
+  more: { kind: "more" },
+};
+const ALWAYS: Keys = { ArrowDown: "next", ArrowUp: "previous", Enter: "press" };
 
 /** What a key asks for: null while somebody writes, or holds a key that is the browser's. */
-export function actionOf(event: KeyboardEvent): Action | null {
-  if (event.ctrlKey || event.metaKey || event.altKey || event.repeat || writes(event.target)) return null;
+export function actionOf(event: KeyboardEvent, keys: Keys): Action | null {
+  if (event.ctrlKey || event.metaKey || event.altKey || event.repeat) return null;
   const { key } = event;
-  if (key in WORDS) return { kind: "rate", word: WORDS[key]! };
-  if (key === "j" || key === "ArrowDown") return { kind: "move", by: 1 };
-  if (key === "k" || key === "ArrowUp") return { kind: "move", by: -1 };
-  if (key === "e") return { kind: "firstError" };
-  if (key === "n") return { kind: "nextDifference" };
-  if (key === "o") return { kind: "fold" };
+  if (key === "Escape") return { kind: "leave" };
+  if (writes(event.target)) return null;
   if (key === "Enter" && !isPlain(event.target)) return null; // a button or link does what it says
-  return PRESSED.has(key) ? { kind: "press", key } : null;
+  const action = ALWAYS[key] ?? keys[key];
+  if (action === "press") return { kind: "press", key };
+  if (action?.startsWith("rate:")) return { kind: "rate", word: action.slice("rate:".length) as Word };
+  return (action && NAMED[action]) || null;
 }
 
 function writes(target: EventTarget | null): boolean {

@@ -9,6 +9,7 @@ export type Desk = Pick<
   | "wake"
   | "heartbeat"
   | "settle"
+  | "understood"
   | "dismiss"
   | "choose"
   | "aim"

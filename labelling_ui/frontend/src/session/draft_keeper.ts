@@ -85,7 +85,7 @@ export class DraftKeeper {
   private worthKeeping(theirs: DraftBody | null): FoundDraft[] {
     const kept: FoundDraft[] = [];
     for (const local of this.locals.all()) {
-      const known = kept.some(({ body }) => body.edited_at === local.body.edited_at || sameWork(body, local.body));
+      const known = kept.some(({ body }) => same(body, local.body));
       const replaced = theirs && !local.dirty && this.isBehind(local, theirs) && !this.isOfEarlierRevision(local);
       const saved = kept.length > 0 && !local.dirty && !this.isOfEarlierRevision(local);
       if (known || replaced || saved) this.locals.remove(local.key);
@@ -97,7 +97,7 @@ export class DraftKeeper {
   /** Whether the server has something that the local draft was made without. */
   private isBehind(local: FoundDraft, theirs: DraftBody): boolean {
     if (this.isOfEarlierRevision(local)) return true;
-    return local.version < this.version && theirs.edited_at !== local.body.edited_at;
+    return local.version < this.version && !same(theirs, local.body);
   }
 
   /** Whether it was typed before the label was handed in elsewhere. */
@@ -201,7 +201,7 @@ export class DraftKeeper {
 
   private differ(stored: StoredDraft, mine: DraftBody): void {
     const theirs = parseDraft(stored.body);
-    const foreign = theirs && !this.sent.has(theirs.edited_at);
+    const foreign = theirs && !this.sent.has(theirs.edited_at) && !same(theirs, mine);
     if (foreign) this.conflict = { mine, theirs, theirVersion: stored.version, theirKey: null };
     else {
       this.version = stored.version;
@@ -226,6 +226,7 @@ export class DraftKeeper {
   }
 }
 
-function sameWork(a: DraftBody, b: DraftBody): boolean {
-  return JSON.stringify(a.work) === JSON.stringify(b.work);
+/** One draft, or two that say the same: nobody is asked to choose. */
+function same(a: DraftBody, b: DraftBody): boolean {
+  return a.edited_at === b.edited_at || JSON.stringify(a.work) === JSON.stringify(b.work);
 }

@@ -1,8 +1,9 @@
 import type { Api } from "../api/endpoints";
 import type { OwnLabel, Task } from "../api/types";
 import type { Storage } from "../storage/storage";
-import { toDraft, withDraft } from "../state/draft";
+import { toDraft, withDraft, type DraftBody } from "../state/draft";
 import type { Action, State } from "../state/model";
+import { fitting, type Moved } from "../state/fitting";
 import { reduce, startState } from "../state/reducer";
 import { asDraft } from "../state/revision";
 import { DraftKeeper } from "./draft_keeper";
@@ -22,7 +23,9 @@ export class Hand {
   /** The own revision that the work began with, 0 for none. */
   readonly basedOn: number;
   /** When the person last changed the work, ISO 8601; it also tells one draft from another. */
-  private editedAt: string;
+  private editedAt = "";
+  /** What the draft says that the project does not ask any more, until the person has seen it. */
+  moved: readonly Moved[] = [];
 
   /** `label` is the person's own that is being revised. Goes on with the draft that is kept, here or on the server. */
   constructor(
@@ -35,11 +38,24 @@ export class Hand {
       prefix: `stepmark:draft:${scope}:`,
       revised: label && { revision: label.revision, said: asDraft(task, label) },
     });
-    const draft = this.keeper.open(task);
-    const fresh = startState(task);
-    this.state = draft ? withDraft(fresh, draft) : fresh;
-    this.editedAt = draft?.edited_at ?? "";
+    this.state = startState(task);
+    this.resume(this.keeper.open(task));
     this.basedOn = label?.revision ?? 0;
+  }
+
+  /** Goes on with a draft, as far as it fits what the project asks by now. */
+  private resume(draft: DraftBody | null): void {
+    if (!draft) return;
+    const fresh = startState(this.task);
+    const { work, moved } = fitting(draft.work, draft.asked, fresh);
+    this.state = withDraft(fresh, { ...draft, work });
+    this.moved = moved;
+    this.editedAt = draft.edited_at;
+  }
+
+  /** What the person has said, as it is kept. */
+  get draft(): DraftBody {
+    return toDraft(this.state, this.editedAt);
   }
 
   /** Applies actions as one; says what changed. */
@@ -48,19 +64,17 @@ export class Hand {
     this.state = actions.reduce(reduce, before);
     if (this.state === before) return "nothing";
     if (this.state.work === before.work) {
-      this.keeper.keepTime(toDraft(this.state, this.editedAt));
+      this.keeper.keepTime(this.draft);
       return "time";
     }
     this.editedAt = new Date().toISOString();
-    this.keeper.keep(toDraft(this.state, this.editedAt));
+    this.keeper.keep(this.draft);
     return "work";
   }
 
   /** Goes on with one of two drafts that differ. */
   settle(choice: "mine" | "theirs"): void {
     const draft = this.keeper.settle(choice);
-    if (!draft || choice === "mine") return;
-    this.state = withDraft(startState(this.task), draft);
-    this.editedAt = draft.edited_at;
+    if (choice === "theirs") this.resume(draft);
   }
 }

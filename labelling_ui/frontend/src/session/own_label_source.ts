@@ -16,9 +16,10 @@ export interface OwnLabelOptions {
 /** One label of the person's own, opened to be changed; there is never another after it. */
 export class OwnLabelSource implements Source {
   idle: Idle = LOADING;
-  readonly ahead = 0;
+  readonly next = null;
   private work: Work | null = null;
   private state: "wanted" | "asked" | "given" = "wanted";
+  private timer: ReturnType<typeof setTimeout> | undefined;
 
   constructor(private readonly options: OwnLabelOptions) {}
 
@@ -40,7 +41,8 @@ export class OwnLabelSource implements Source {
     } catch (error) {
       this.state = "wanted";
       this.idle = failure(error);
-      setTimeout(() => void this.refill(), RETRY_MS);
+      clearTimeout(this.timer);
+      this.timer = setTimeout(() => void this.refill(), RETRY_MS);
     }
     this.options.onChange();
   }

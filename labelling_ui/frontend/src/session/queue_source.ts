@@ -31,8 +31,8 @@ export class QueueSource implements Source {
 
   constructor(private readonly options: QueueOptions) {}
 
-  get ahead(): number {
-    return this.fetched.length;
+  get next(): Task | null {
+    return this.fetched[0] ?? null;
   }
 
   /** Leases of the solutions in hand that were not shown yet. */
@@ -70,7 +70,7 @@ export class QueueSource implements Source {
   /** True when there is reason to claim another. */
   private async claimOne(): Promise<boolean> {
     const { api, busy, depth } = this.options;
-    if (this.ahead >= depth + (busy() ? 0 : 1)) return false;
+    if (this.fetched.length >= depth + (busy() ? 0 : 1)) return false;
     let claim: Claim;
     try {
       claim = await api.claim(this.holding());

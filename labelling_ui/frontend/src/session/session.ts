@@ -1,5 +1,6 @@
 import type { Api } from "../api/endpoints";
 import type { Progress, Task } from "../api/types";
+import { deliver, leaseOf, type Ending } from "../outbox/ending";
 import { randomId, Outbox } from "../outbox/outbox";
 import type { Storage } from "../storage/storage";
 import type { Action } from "../state/model";
@@ -10,7 +11,7 @@ import { Leases } from "./leases";
 import { OwnLabelSource } from "./own_label_source";
 import { QueueSource } from "./queue_source";
 import { Sitting } from "./sitting";
-import { messageOf, type Source } from "./source";
+import type { Source } from "./source";
 import type { View } from "./view";
 
 export interface SessionOptions {
@@ -38,8 +39,10 @@ export class Session {
   private hand: Hand | null = null;
   private progress: Progress | null = null;
   private leaseEnded: string | null = null;
-  private notice = "";
   private waitingShown = 0;
+  private progressAsked = 0;
+  /** Something is being done that is shown when all of it is. */
+  private amidst = false;
   private progressTimer: ReturnType<typeof setTimeout> | undefined;
   private readonly outbox: Outbox;
   private readonly leases: Leases;
@@ -60,7 +63,7 @@ export class Session {
     this.outbox = new Outbox({
       storage,
       prefix: `stepmark:outbox:${scope}:`,
-      send: (submission) => api.submit(submission),
+      send: (ending) => deliver(api, ending),
       onChange: () => this.show(),
       onDelivered: () => this.delivered(),
     });
@@ -90,10 +93,10 @@ export class Session {
 
   /** Applies actions as one: the page is shown once, after the last. */
   dispatch(...actions: Action[]): void {
-    if (!this.hand) return;
-    const changed = this.hand.act(actions);
+    const { hand } = this;
+    if (!hand) return;
+    const changed = this.unshown(() => hand.act(actions));
     this.sitting.spend(actions.reduce((ms, action) => ms + (action.type === "spend" ? action.ms : 0), 0));
-    if (changed === "work") this.notice = "";
     if (changed !== "nothing") this.show();
   }
 
@@ -101,29 +104,29 @@ export class Session {
   submit(): boolean {
     const { hand } = this;
     const submission = hand && toSubmission(hand.task, hand.state, randomId(), hand.basedOn);
-    if (!hand || !submission) return false;
-    this.outbox.put(submission);
-    hand.keeper.discard();
-    if (this.queue) this.sitting.finished();
-    this.takeNext();
-    void this.outbox.flush();
-    if (!this.hand) void this.source.refill();
+    if (!submission) return false;
+    this.end({ submission });
     return true;
   }
 
-  async skip(reason: string): Promise<void> {
-    const { hand } = this;
-    if (!hand) return;
-    try {
-      await this.options.api.release(hand.task.lease.id, reason);
-    } catch (error) {
-      this.notice = messageOf(error);
-      return this.show();
-    }
-    if (this.hand !== hand) return;
-    hand.keeper.discard();
-    this.takeNext();
-    void this.source.refill();
+  /** Gives the solution back with the reason, and shows the next at once. */
+  skip(reason: string): void {
+    if (!this.hand) return;
+    const { task, draft } = this.hand;
+    this.end({ skip: { lease: task.lease.id, solution: task.solution.id, reason, draft } });
+  }
+
+  /** What ends the work on the screen is written down before its draft goes. */
+  private end(ending: Ending): void {
+    this.unshown(() => {
+      this.outbox.put(ending);
+      if (this.queue && "submission" in ending) this.sitting.finished();
+      this.hand?.keeper.discard();
+      this.takeNext();
+      void this.outbox.flush();
+    });
+    this.show();
+    if (!this.hand) void this.source.refill();
   }
 
   settle(choice: "mine" | "theirs"): void {
@@ -131,8 +134,14 @@ export class Session {
     this.show();
   }
 
-  dismiss(submissionId: string): void {
-    this.outbox.dismiss(submissionId);
+  /** The person has seen what does not fit any more. */
+  understood(): void {
+    if (this.hand) this.hand.moved = [];
+    this.show();
+  }
+
+  dismiss(id: string): void {
+    this.outbox.dismiss(id);
   }
 
   /** Between finished work and a newer version of it that the server has. */
@@ -192,7 +201,7 @@ export class Session {
       ...hearing,
       depth: this.options.prefetchDepth,
       held: () => {
-        const sent = this.outbox.waiting().map((entry) => entry.submission.lease);
+        const sent = this.outbox.waiting().map(leaseOf);
         return [this.hand?.task.lease.id, ...sent].filter((lease) => lease != null);
       },
       busy: () => this.hand !== null,
@@ -221,14 +230,16 @@ export class Session {
     const onChange = () => this.show();
     this.hand = next && new Hand(next.task, next.label, { storage, api, scope, page: this.page, onChange });
     this.leaseEnded = null;
-    this.notice = "";
     this.show();
   }
 
   private async refreshProgress(): Promise<void> {
     clearTimeout(this.progressTimer);
+    const asked = ++this.progressAsked;
     try {
-      this.progress = await this.options.api.progress();
+      const progress = await this.options.api.progress();
+      if (asked < this.progressAsked) return; // an answer to an earlier question may come later
+      this.progress = progress;
       this.show();
     } catch {
       // The header goes with its numbers of before; whatever is wrong shows where work would be lost by it.
@@ -236,13 +247,24 @@ export class Session {
     }
   }
 
+  /** Does what would otherwise draw the page several times on the way; whoever asks for it shows the page after. */
+  private unshown<T>(work: () => T): T {
+    this.amidst = true;
+    try {
+      return work();
+    } finally {
+      this.amidst = false;
+    }
+  }
+
   private show(): void {
+    if (this.amidst) return;
     const { hand, outbox, source } = this;
     this.waitingShown = outbox.waiting().length;
     this.options.onView({
       task: hand?.task ?? null,
       state: hand?.state ?? null,
-      nextInHand: source.ahead > 0,
+      next: source.next,
       idle: source.idle,
       saved: this.saved(),
       durable: this.options.storage.survives("stepmark:"),
@@ -255,7 +277,8 @@ export class Session {
       leaseEnded: this.leaseEnded,
       heldUntil: hand && this.leases.endOf(hand.task.lease.id),
       sitting: this.sitting.view(),
-      notice: this.notice,
+      notice: "",
+      moved: hand?.moved ?? [],
       practice: null,
     });
   }

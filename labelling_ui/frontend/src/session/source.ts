@@ -12,9 +12,9 @@ export interface Work {
 export interface Source {
   /** Why there is none, as far as is known. */
   readonly idle: Idle;
-  /** How many solutions are in hand beside the one on the screen. */
-  readonly ahead: number;
-  /** The next solution, where there is one in hand; the one on the screen, if any, is done with. */
+  /** The next solution, where it is in hand beside the one on the screen. */
+  readonly next: Task | null;
+  /** Gives the next solution, where there is one in hand; the one on the screen, if any, is done with. */
   take(): Work | null;
   /** Fetches what is still wanted. */
   refill(): Promise<void>;

@@ -1,5 +1,6 @@
 import type { ClaimReason, Explanation, Progress, Task } from "../api/types";
 import type { OutboxEntry } from "../outbox/outbox";
+import type { Moved } from "../state/fitting";
 import type { State } from "../state/model";
 import type { Conflict, Saving } from "./draft_keeper";
 import type { SittingView } from "./sitting";
@@ -15,8 +16,8 @@ export interface Idle {
 export interface View {
   task: Task | null;
   state: State | null;
-  /** The solution after this one is in hand: it will be shown at once, without the network. */
-  nextInHand: boolean;
+  /** The solution after this one, where it is in hand: it will be shown at once, without the network. */
+  next: Task | null;
   idle: Idle;
   saved: Saving;
   /** False when the browser cannot keep all that is not sent yet across a closed tab. */
@@ -34,12 +35,17 @@ export interface View {
   /** Until when it is the person's if no sign of life comes, milliseconds since 1970; null where there is no end. */
   heldUntil: number | null;
   sitting: SittingView;
+  /** What went wrong in practice; else empty. */
   notice: string;
+  /** What the work on the screen said that the project does not ask any more, and where it stands now. */
+  moved: readonly Moved[];
   practice: PracticeView | null;
 }
 
 /** Where the person is in the practice set. */
 export interface PracticeView {
+  /** Nothing of this round is answered yet. */
+  begins: boolean;
   /** The solution on the screen, from 1, among those of this round; and how many of the round are right so far. */
   place: number;
   of: number;

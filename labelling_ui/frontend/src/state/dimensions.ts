@@ -69,16 +69,35 @@ export function missingOfCritique(step: Step, beside: Beside, asked: Scheme["cri
   return ratings.includes(1) || beside.critique.trim() ? null : "text";
 }
 
+/** What of it the project asks about, and the rest: each part says nothing of the other's. */
+export function splitBeside(beside: Beside, scheme: Scheme): { asked: Beside; rest: Beside } {
+  const known = (name: string) => scheme.policy_clauses.some((clause) => clause.name === name);
+  const part = (ofAsked: boolean): Beside => {
+    const where = <T>(asks: boolean, said: T, nothing: T) => (asks === ofAsked ? said : nothing);
+    return {
+      clauses: beside.clauses.filter((name) => known(name) === ofAsked),
+      consistent: where(scheme.consistency, beside.consistent, null),
+      consistentWith: where(scheme.consistency, beside.consistentWith, null),
+      redundant: where(scheme.redundancy, beside.redundant, false),
+      recovers: where(scheme.recovery, beside.recovers, false),
+      critique: where(scheme.critique !== "none", beside.critique, ""),
+      critiqueRatings: where(scheme.critique === "given", beside.critiqueRatings, {}),
+    };
+  };
+  return { asked: part(true), rest: part(false) };
+}
+
 /** As it is handed in, and as far as the project asks for it; undefined where nothing is said. */
 export function toDimensions(beside: Beside, scheme: Scheme, place: { behindError: boolean }): Dimensions | undefined {
-  const clauses = beside.clauses.filter((name) => scheme.policy_clauses.some((clause) => clause.name === name));
+  const { asked } = splitBeside(beside, scheme);
+  const critique = asked.critique.trim();
   const said: Dimensions = {
-    ...(clauses.length > 0 && { clauses }),
-    ...(scheme.consistency && consistencyOf(beside)),
-    ...(scheme.redundancy && beside.redundant && { redundant: true }),
-    ...(scheme.recovery && place.behindError && beside.recovers && { recovers: true }),
-    ...(scheme.critique !== "none" && beside.critique.trim() && { critique: beside.critique.trim() }),
-    ...(scheme.critique === "given" && ratingsOf(beside)),
+    ...(asked.clauses.length > 0 && { clauses: [...asked.clauses] }),
+    ...consistencyOf(asked),
+    ...(asked.redundant && { redundant: true }),
+    ...(place.behindError && asked.recovers && { recovers: true }),
+    ...(critique && { critique }),
+    ...ratingsOf(asked),
   };
   return Object.keys(said).length > 0 ? said : undefined;
 }

@@ -1,12 +1,15 @@
 import type { State, Work } from "./model";
 import { BLANK_MARK, BLANK_WORK } from "./model";
 import { rows } from "./derived";
+import { askedNow, type Asked } from "./fitting";
 import { notice, type Seen } from "./hints";
 
 /** Unsubmitted work as it is kept in the browser and on the server. */
 export type DraftBody = {
   format: 1;
   work: Work;
+  /** What of it was asked about when it was kept; null where an older page kept it. */
+  asked: Asked | null;
   cursor: number;
   dwell_ms: Record<number, number>;
   total_ms: number;
@@ -19,6 +22,7 @@ export function toDraft(state: State, editedAt: string): DraftBody {
   return {
     format: 1,
     work: state.work,
+    asked: askedNow(state),
     cursor: state.cursor,
     dwell_ms: { ...state.dwellMs },
     total_ms: state.totalMs,
@@ -35,6 +39,7 @@ export function parseDraft(body: unknown): DraftBody | null {
   return {
     format: 1,
     work: completed(draft.work),
+    asked: draft.asked ?? null,
     cursor: Number(draft.cursor ?? 0),
     dwell_ms: draft.dwell_ms ?? {},
     total_ms: Number(draft.total_ms ?? 0),

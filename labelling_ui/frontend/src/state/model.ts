@@ -9,6 +9,8 @@ export type Answer = "good" | "neutral" | "bad" | "unsure";
 
 export interface Mark {
   readonly answer: Answer | null;
+  /** The answer was given to this step together with others, by one key. */
+  readonly accepted: boolean;
   readonly flagged: boolean;
   readonly errorType: string;
   readonly comment: string;
@@ -19,6 +21,7 @@ export interface Mark {
 
 export const BLANK_MARK: Mark = {
   answer: null,
+  accepted: false,
   flagged: false,
   errorType: "",
   comment: "",
@@ -89,7 +92,9 @@ export type Action =
   | HintAction
   | ChoosingAction
   | { type: "rate"; step: number; answer: Answer }
-  | { type: "first_error"; step: number }
+  /** Both accept only what was `seen`: steps whose end has stood on the screen. */
+  | { type: "first_error"; step: number; seen: ReadonlySet<number> }
+  | { type: "no_error"; seen: ReadonlySet<number> }
   | { type: "flag"; step: number }
   | { type: "error_type"; step: number; value: string }
   | { type: "step_comment"; step: number; value: string }
@@ -105,6 +110,12 @@ export type Action =
   | { type: "undo" }
   | { type: "redo" }
   | { type: "spend"; ms: number };
+
+/** Whether the project lets a step be answered so. */
+export function offers(scheme: Scheme, answer: Answer): boolean {
+  if (answer === "neutral") return scheme.offer_neutral;
+  return answer !== "unsure" || scheme.offer_unsure;
+}
 
 export function markOf(work: Work, step: number): Mark {
   return work.marks[step] ?? BLANK_MARK;

@@ -1,12 +1,14 @@
 import type { Task } from "../api/types";
+import { acceptable, accepting, answered, errorRow, firstUnseen, mayAccept, withMark } from "./answering";
 import { choose, complete, isPassed, placesOf, writeOwn } from "./choosing";
 import { firstErrorIndex, left, rows, type Row } from "./derived";
-import { besideAfter, withoutCritique, type BesideAction } from "./dimensions";
+import { besideAfter, type BesideAction } from "./dimensions";
 import { notice, scoreOnRequest, see } from "./hints";
 import { BLANK_WORK, markOf, type Action, type Answer, type Mark, type State, type Work } from "./model";
-import { reduceSpans, withoutErrorTypes, type SpanAction } from "./spans";
+import { reduceSpans, type SpanAction } from "./spans";
 
 const UNDO_DEPTH = 500;
+const NO_STEP = -1;
 
 export function startState(task: Pick<Task, "solution" | "scheme"> & Partial<Pick<Task, "hint">>): State {
   const first = task.solution.steps[0]?.alternatives[0];
@@ -25,6 +27,11 @@ export function startState(task: Pick<Task, "solution" | "scheme"> & Partial<Pic
   });
 }
 
+/** A solution that nobody has in front of them yet: no step of it is reached, and nothing of it was seen. */
+export function stateAhead(task: Parameters<typeof startState>[0]): State {
+  return { ...startState({ ...task, hint: null }), cursor: NO_STEP };
+}
+
 /** The next state. An action that cannot apply (a step not reached, nothing to undo) gives the same state back. */
 export function reduce(state: State, action: Action): State {
   const next = apply(state, action);
@@ -36,7 +43,9 @@ function apply(state: State, action: Action): State {
     case "rate":
       return rate(state, action.step, action.answer);
     case "first_error":
-      return firstErrorHere(state, action.step);
+      return firstErrorHere(state, action.step, action.seen);
+    case "no_error":
+      return acceptRest(state, action.seen);
     case "flag":
       return changeMark(state, action.step, (mark) => ({ ...mark, flagged: !mark.flagged }));
     case "error_type":
@@ -107,10 +116,6 @@ function rowOf(state: State, step: number): Row | undefined {
   return rows(state).find((row) => row.step.id === step);
 }
 
-function withMark(work: Work, step: number, mark: Mark): Work {
-  return { ...work, marks: { ...work.marks, [step]: mark } };
-}
-
 function changeMark(state: State, step: number, edit: (mark: Mark) => Mark, typing: string | null = null): State {
   if (!rowOf(state, step)?.reached) return state;
   return change(state, withMark(state.work, step, edit(markOf(state.work, step))), { cursor: step, typing });
@@ -129,18 +134,6 @@ function changeBeside(state: State, action: BesideAction): State {
   if (critical && markOf(state.work, action.step).answer !== "bad") return state;
   const typing = action.type === "critique" ? `critique ${action.step}` : null;
   return changeMark(state, action.step, (mark) => ({ ...mark, beside: besideAfter(mark.beside, action) }), typing);
-}
-
-/** Error types and a critique belong to a bad step: they go with the rating. */
-function answered(mark: Mark, answer: Answer): Mark {
-  if (answer === "bad") return { ...mark, answer };
-  return {
-    ...mark,
-    answer,
-    errorType: "",
-    spans: withoutErrorTypes(mark.spans),
-    beside: withoutCritique(mark.beside),
-  };
 }
 
 function rate(state: State, step: number, answer: Answer): State {
@@ -189,20 +182,31 @@ function nextUnrated(state: State, step: number): number {
   return after ?? missing[0] ?? step;
 }
 
-/** Marks a step bad and accepts what came before: unanswered and bad steps become good. */
-function firstErrorHere(state: State, step: number): State {
-  if (state.scheme.choose_path) return rate(state, step, "bad");
-  const row = rowOf(state, step);
-  if (!row?.reached || !row.main) return state;
-  let work = withMark(state.work, step, answered(markOf(state.work, step), "bad"));
-  for (const earlier of rows(state)) {
-    if (earlier.position >= row.position) break;
-    const mark = markOf(work, earlier.step.id);
-    if (earlier.main && (mark.answer === null || mark.answer === "bad")) {
-      work = withMark(work, earlier.step.id, answered(mark, "good"));
-    }
-  }
+/**
+ * Marks a step bad and accepts what came before, steps that were the first error until now too; as `acceptRest` does,
+ * once it was seen.
+ */
+function firstErrorHere(state: State, step: number, seen: ReadonlySet<number>): State {
+  if (!mayAccept(state)) return rate(state, step, "bad");
+  const row = errorRow(state, step);
+  if (!row) return state;
+  const unseen = firstUnseen(state, seen, step);
+  if (unseen) return go(state, unseen.step.id);
+  const wasError = ({ position, main, step: { id } }: Row) =>
+    main && position < row.position && markOf(state.work, id).answer === "bad";
+  const before = [...acceptable(state, step), ...rows(state).filter(wasError)];
+  const work = accepting(withMark(state.work, step, answered(markOf(state.work, step), "bad")), before);
   return change(state, work, { cursor: nextUnrated({ ...state, work }, step) });
+}
+
+/** Accepts all that is left, once it was seen; before that it leads to the first step that was not, and says nothing of any. */
+function acceptRest(state: State, seen: ReadonlySet<number>): State {
+  const unseen = firstUnseen(state, seen);
+  if (unseen) return go(state, unseen.step.id);
+  const rest = acceptable(state);
+  if (rest.length === 0) return state;
+  const work = accepting(state.work, rest);
+  return change(state, work, { cursor: nextUnrated({ ...state, work }, state.cursor) });
 }
 
 function go(state: State, step: number): State {

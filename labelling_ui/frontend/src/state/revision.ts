@@ -1,5 +1,6 @@
 import type { OwnLabel, Task } from "../api/types";
 import type { DraftBody } from "./draft";
+import type { Asked } from "./fitting";
 import { fromDimensions } from "./dimensions";
 import { BLANK_WORK, type Answer, type Mark, type Work } from "./model";
 import { fromGiven } from "./spans";
@@ -36,6 +37,7 @@ export function asDraft(task: Task, label: OwnLabel): DraftBody {
   return {
     format: 1,
     work: toWork(label),
+    asked: askedOf(label),
     cursor: task.solution.steps[0]?.alternatives[0]?.id ?? 0,
     dwell_ms: dwell,
     total_ms: label.total_ms ?? 0,
@@ -44,8 +46,17 @@ export function asDraft(task: Task, label: OwnLabel): DraftBody {
   };
 }
 
-function toMark(said: Said): Mark {
+/** All that it says was asked. */
+function askedOf({ path }: OwnLabel): Asked {
+  return {
+    steps: path.flatMap(({ ratings = [] }) => ratings.map(({ step }) => step)),
+    own: path.flatMap(({ position, own_text: own }) => (own == null ? [] : [position])),
+  };
+}
+
+export function toMark(said: Said): Mark {
   const notes = {
+    accepted: said.accepted ?? false,
     flagged: said.flagged ?? false,
     errorType: said.error_type ?? "",
     comment: said.comment ?? "",

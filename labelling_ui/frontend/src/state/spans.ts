@@ -76,6 +76,11 @@ export function quoted(text: string, { start, end }: Pick<Span, "start" | "end">
   return Array.from(text).slice(start, end).join("");
 }
 
+/** Where it stands in the string. */
+export function placeOf(text: string, { start, end }: Pick<Span, "start" | "end">): { from: number; to: number } {
+  return { from: indexOfCodePoint(text, start), to: indexOfCodePoint(text, end) };
+}
+
 /** How many code points stand before an index of a string. */
 export function codePointsTo(text: string, index: number): number {
   return Array.from(text.slice(0, index)).length;

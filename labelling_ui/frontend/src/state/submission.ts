@@ -93,5 +93,5 @@ function toJudgement(step: number, mark: Mark | null): StepJudgement {
   // What is not reached has nothing marked in it: the server would say so.
   if (answer === null) return { step, state: "not_reached", rating: null, ...notes, spans: [] };
   if (answer === "unsure") return { step, state: "unsure", rating: null, ...notes };
-  return { step, state: "rated", rating: RATINGS[answer], ...notes };
+  return { step, state: "rated", rating: RATINGS[answer], ...notes, ...(mark?.accepted && { accepted: true }) };
 }

@@ -1,7 +1,7 @@
 import type { OwnLabel, Submission } from "../api/types";
 import { text } from "../text";
-import { fromDimensions } from "./dimensions";
-import { besideInWords } from "./dimensions_in_words";
+import { markInWords } from "./mark_in_words";
+import { toMark } from "./revision";
 
 type Version = Pick<OwnLabel | Submission, "finish_reason" | "reason" | "comment" | "reference_disputed" | "path">;
 type Said = NonNullable<Version["path"][number]["ratings"]>[number];
@@ -39,12 +39,7 @@ function inWords(version: Version): Map<string, string> {
 }
 
 function ofStep(said: Said): string {
-  const rating = { 1: text.answers.good, 0: text.answers.neutral, [-1]: text.answers.bad }[said.rating ?? 2];
-  const answer = said.state === "unsure" ? text.answers.unsure : (rating ?? text.solution.unrated);
-  const beside = besideInWords(fromDimensions(said.dimensions));
-  const flag = said.flagged ? text.solution.flagged.toLowerCase() : "";
-  const marked = (said.spans ?? []).map(({ start, end, error_type: type, comment }) =>
-    [text.versions.marked(start + 1, end), type, comment && `“${comment}”`].filter(Boolean).join(" "),
-  );
-  return [answer, said.error_type, flag, said.comment && `“${said.comment}”`, ...marked, ...beside].filter(Boolean).join(", ");
+  const mark = toMark(said);
+  const words = markInWords(mark);
+  return (mark.answer ? words : [text.solution.unrated, ...words]).join(", ");
 }

@@ -7,6 +7,8 @@ import type { Answer, Stop } from "../state/model";
 const number = new Intl.NumberFormat("en");
 const count = (n: number, one: string, many = `${one}s`) => `${number.format(n)} ${n === 1 ? one : many}`;
 
+const minutesOf = (minutes: number) => (minutes < 1 ? "less than a minute" : count(minutes, "minute"));
+
 const answers: Record<Answer, string> = { good: "good", neutral: "neutral", bad: "bad", unsure: "unsure" };
 
 const kinds: Record<StepKind, string> = {
@@ -28,9 +30,11 @@ export const en = {
     bad: "Wrong, or cannot be followed",
     unsure: "You cannot tell",
   } satisfies Record<Answer, string>,
+  full: (most: number) => `There is room for ${number.format(most)} characters, and no more.`,
   step: (n: number) => `Step ${n}`,
   otherCompletion: (n: number) => `Other way to take step ${n}`,
   header: {
+    skip: "Skip to the step",
     brand: "Stepmark",
     labelling: "labelling",
     sentBack: (n: number) => `${number.format(n)} sent back to you`,
@@ -65,7 +69,7 @@ export const en = {
     notReached: "Not rated: it comes after the first error",
     rating: (label: string) => `Rating of ${label.toLowerCase()}`,
     firstError: "First error",
-    firstErrorHelp: "Mark this step bad and accept what came before",
+    firstErrorHelp: "Mark this step bad and accept what came before, once it has been on the screen",
     comment: "Comment",
     commentPlaceholder: "What should the reader know about this step?",
     flag: "Flag",
@@ -90,7 +94,7 @@ export const en = {
     takeHelp: "The solution goes on by this candidate; one not rated yet is good",
     ownStep: "Or go on by a step of your own",
     left: (n: number, at: number) => `${count(n, "candidate")} left to rate at step ${number.format(at)}`,
-    choose: (at: number) => `Choose how step ${number.format(at)} is taken: x goes on by a candidate`,
+    choose: (at: number, key: string) => `Choose how step ${number.format(at)} is taken: ${key} goes on by a candidate`,
     deadEnd: (at: number) => `Every candidate of step ${number.format(at)} is bad: the path ends here`,
     done: (n: number) => `The solution is complete, ${count(n, "step")} long`,
     complete: "It is complete here",
@@ -126,9 +130,15 @@ export const en = {
     clause: "Breaks a clause",
     breaks: (names: string) => `Breaks ${names}`,
   },
+  accepting: {
+    noError: "No more errors",
+    noErrorHelp: "Accept every step that is not rated yet, once all of them have been on the screen",
+    readOn: (n: number) => `Read on: you have not seen all of step ${number.format(n)}`,
+    unfold: (n: number) => `Step ${number.format(n)} is folded: show all of it first`,
+  },
   submit: {
     submit: "Submit",
-    left: (n: number) => `${count(n, "step")} left to rate, or mark the first error`,
+    left: (n: number) => `${count(n, "step")} left, or mark the first error`,
     leftAll: (n: number) => `${count(n, "step")} left to rate`,
     leftOther: (n: number) => `${count(n, "other completion")} left to rate`,
     asked: { progress: "Say how far the solution had got", critique: "Say what is wrong with the step" } satisfies Record<Asked, string>,
@@ -150,15 +160,15 @@ export const en = {
       bad_problem: "There is something wrong with the problem. What?",
     } satisfies Record<Stop["kind"], string>,
     reasons: {
-      give_up: ["Too hard for me", "Too long to check", "I cannot follow the notation"],
-      bad_problem: ["Something is missing", "It has no single answer", "It cannot be read"],
-    } satisfies Record<Stop["kind"], string[]>,
+      give_up: { hard: "Too hard for me", long: "Too long to check", notation: "I cannot follow the notation" },
+      bad_problem: { missing: "Something is missing", several: "It has no single answer", unreadable: "It cannot be read" },
+    } satisfies Record<Stop["kind"], Record<string, string>>,
     own: "Or in your own words",
     back: "Go on rating instead",
   },
   skip: {
     title: "Skip this solution? It goes back to the queue for somebody else.",
-    reasons: ["Not my subject", "No time for a long one", "I have seen it before"],
+    reasons: { subject: "Not my subject", time: "No time for a long one", seen: "I have seen it before" },
     own: "Or in your own words",
     confirm: "Skip it",
     back: "Stay",
@@ -212,7 +222,8 @@ export const en = {
       neutral: "Neutral",
       bad: "Bad",
       unsure: "Unsure",
-      first_error: "First error here: accepts what came before",
+      first_error: "First error here: accepts what came before, once you have seen it",
+      no_error: "No more errors: accepts what is left, once you have seen it",
       choose: "Go on by this candidate",
       own_step: "Write the step yourself",
       complete: "The solution is complete: nothing is needed behind this",
@@ -225,6 +236,7 @@ export const en = {
       recovers: "Recovers from the error",
       next: "Next step",
       previous: "Previous step",
+      go_to: "Go to a step by its number",
       search: "Search the solution",
       comment: "Comment on the step",
       flag: "Flag for a reviewer",
@@ -244,21 +256,24 @@ export const en = {
       keys: "This list",
       leave: "Leave a text or a panel",
       leave_text: "Leave a text",
+      returned: "What was sent back to you, where anything was",
       break: "Take a break, and go on",
     },
   },
   banner: {
-    sentBack: (reason: string) => `A reviewer sent this label back: “${reason}” Look at it again, and hand it in as you now see it.`,
+    sentBack: (reason: string, place: number, of: number) =>
+      `A reviewer sent this label back${of > 1 ? ` (${number.format(place)} of ${number.format(of)} that came back)` : ""}: “${reason}” Look at it again, and hand it in as you now see it.`,
     signedOut: (name: string) =>
       `You are not signed in as ${name} any more. Your work is kept in this browser and will be sent once you are.`,
     signIn: "Sign in",
     unreachable: (waiting: number) =>
       waiting > 0
-        ? `The server cannot be reached. ${count(waiting, "finished solution")} kept here; sent as soon as it answers.`
+        ? `The server cannot be reached. What you did with ${count(waiting, "solution")} is kept here, and sent as soon as it answers.`
         : "The server cannot be reached. Your work is kept in this browser.",
     retry: "Try now",
     notDurable: "This browser cannot store your work. Keep this tab open until it is sent.",
     refused: (solution: number, why: string) => `The server did not take your work on solution ${solution}: ${why}`,
+    refusedSkip: (solution: number, why: string) => `The server did not take back solution ${solution}, which you skipped: ${why}`,
     download: "Download a copy",
     dismiss: "Dismiss",
     conflict: "This solution was also worked on in another tab or on another computer. Which work do you keep?",
@@ -270,12 +285,12 @@ export const en = {
   sitting: {
     ofGoal: (done: number, goal: number) => `${number.format(done)} of ${number.format(goal)}`,
     done: (n: number) => `${count(n, "solution")} handed in`,
-    worked: (minutes: number) => `${count(minutes, "minute")} of work`,
+    worked: (minutes: number) => `${minutesOf(minutes)} of work`,
     goal: "Goal, in solutions",
     noGoal: "0 for none",
     takeBreak: "Take a break",
     held: (time: string) => `This solution is yours until ${time}, and longer while you work.`,
-    goalReached: (n: number, minutes: number) => `Your goal is reached: ${count(n, "solution")} in ${count(minutes, "minute")} of work.`,
+    goalReached: (n: number, minutes: number) => `Your goal is reached: ${count(n, "solution")} in ${minutesOf(minutes)} of work.`,
     breakDue: "You have worked for long without a break.",
     notNow: "Not now",
     resting: (time: string) => `On a break since ${time}`,
@@ -285,6 +300,21 @@ export const en = {
     runsOut: (minutes: number) => `This solution stays yours for less than ${count(minutes, "minute")} more.`,
     ranOut: "Somebody else may get this solution by now. What you hand in is kept all the same.",
     keepIt: "Keep it",
+  },
+  screening: {
+    place: (given: number, of: number) => `screening: ${number.format(given)} of ${number.format(of)}`,
+    begins: (n: number) =>
+      `You begin with ${count(n, "solution")} whose answer is known. They decide whether you go on here; take your time.`,
+    passed: "You have passed the screening. What comes now is the project’s ordinary work.",
+    again: (n: number) => `The screening is not passed yet. You have another try, with ${count(n, "more solution", "more solutions")}.`,
+    right: (right: number, of: number) => `${number.format(right)} of ${number.format(of)} of your answers were right.`,
+  },
+  fitting: {
+    changed: "What this project asks has changed since you began. What it does not ask any more stands as words in your comments:",
+    way: (n: number, way: number) => `step ${number.format(n)} was taken by candidate ${number.format(way)}`,
+    ended: (n: number) => `complete with step ${number.format(n)}`,
+    progress: (how: string) => `how far it had got: ${how}`,
+    understood: "All right",
   },
   versions: {
     title: (solution: number) =>
@@ -311,6 +341,7 @@ export const en = {
   idle: {
     revised: ["Your change is handed in", "Your label before it is kept, too."],
     labels: "Back to your labels",
+    nextSentBack: "The next that came back",
     goOn: "Go on labelling",
     loading: ["Getting your next solution…", ""],
     sending: ["Sending your last solution…", "The next one comes right after."],
@@ -334,6 +365,19 @@ export const en = {
     screening: "See how you answered",
     home: "Back to the project",
     again: (time: string) => `Looks again at ${time}`,
+  },
+  /** For a screen reader alone. */
+  spoken: {
+    handedIn: "Handed in.",
+    next: (steps: number) => `Next solution, ${count(steps, "step")}.`,
+    others: (n: number) => `${count(n, "other step")} changed too`,
+    marks: (n: number) => count(n, "mark"),
+    savedAgain: "Your work is saved again.",
+  },
+  goTo: {
+    label: "Go to step",
+    of: (n: number) => `of ${number.format(n)}`,
+    none: (n: number) => `There are ${number.format(n)}`,
   },
   search: {
     label: "Search this solution",

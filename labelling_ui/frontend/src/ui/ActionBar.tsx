@@ -1,23 +1,29 @@
+import { acceptable } from "../state/answering";
 import { left, readiness, rows } from "../state/derived";
 import { markOf, type Action, type State } from "../state/model";
 import { text } from "../text";
 import { PathEnd, whatNextOnPath } from "./PathEnd";
 import { SkipPrompt, StopPrompt } from "./prompts";
 import { Rating } from "./Rating";
+import { useScheme } from "./scheme";
 
 interface Props {
   state: State;
   skipping: boolean;
+  /** Why not all that is left was accepted; empty where it was not tried. */
+  note: string;
   act: (action: Action) => void;
   onSubmit: () => void;
+  onNoError: () => void;
   onSkip: (reason: string) => void;
   onStay: () => void;
 }
 
 /** At the foot of the page: what is left, submit, and on a narrow screen the rating of the current step. */
-export function ActionBar({ state, skipping, act, onSubmit, onSkip, onStay }: Props) {
+export function ActionBar({ state, skipping, note, act, onSubmit, onNoError, onSkip, onStay }: Props) {
   const ready = readiness(state);
   const { stop } = state.work;
+  const noErrorKey = useScheme().keyOf("no_error");
   const current = rows(state).find((row) => row.step.id === state.cursor);
   return (
     <div class="action-bar">
@@ -40,14 +46,26 @@ export function ActionBar({ state, skipping, act, onSubmit, onSkip, onStay }: Pr
         <div class="submit">
           <UndoButtons state={state} act={act} />
           <p id="readiness">
-            {whatNext(state)}{" "}
-            {!ready.ready && ready.why !== "reason" && ready.next !== state.cursor && (
+            {note || whatNext(state)}{" "}
+            {!note && !ready.ready && ready.why !== "reason" && ready.next !== state.cursor && (
               <button type="button" class="link" onClick={() => act({ type: "go", step: ready.next })}>
                 {text.submit.goThere}
               </button>
             )}
           </p>
           <PathEnd state={state} act={act} />
+          {!stop && acceptable(state).length > 0 && (
+            <button
+              type="button"
+              class="quiet"
+              title={text.accepting.noErrorHelp}
+              aria-keyshortcuts={noErrorKey || undefined}
+              onMouseDown={(event) => event.preventDefault()}
+              onClick={onNoError}
+            >
+              {text.accepting.noError} {noErrorKey && <kbd aria-hidden="true">{noErrorKey}</kbd>}
+            </button>
+          )}
           <button
             type="button"
             class="primary"
@@ -65,12 +83,13 @@ export function ActionBar({ state, skipping, act, onSubmit, onSkip, onStay }: Pr
 }
 
 function UndoButtons({ state, act }: Pick<Props, "state" | "act">) {
+  const key = useScheme().keyOf("undo");
   return (
     <span class="undo">
-      <button type="button" class="quiet" aria-disabled={!state.past.length} title={`${text.submit.undo} (z)`} aria-label={text.submit.undo} onClick={() => act({ type: "undo" })}>
+      <button type="button" class="quiet" aria-disabled={!state.past.length} title={`${text.submit.undo} (${key})`} aria-label={text.submit.undo} onClick={() => act({ type: "undo" })}>
         ↶
       </button>
-      <button type="button" class="quiet" aria-disabled={!state.future.length} title={`${text.submit.redo} (Shift z)`} aria-label={text.submit.redo} onClick={() => act({ type: "redo" })}>
+      <button type="button" class="quiet" aria-disabled={!state.future.length} title={`${text.submit.redo} (${text.shortcuts.held.Shift} ${key})`} aria-label={text.submit.redo} onClick={() => act({ type: "redo" })}>
         ↷
       </button>
     </span>

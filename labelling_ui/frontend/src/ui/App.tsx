@@ -6,21 +6,23 @@ import { PracticeEnd } from "../practice/PracticeEnd";
 import { Verdict } from "../practice/Verdict";
 import type { Desk } from "../session/desk";
 import type { View } from "../session/view";
-import { Reading } from "../reading/StepBody";
 import { readiness, rows } from "../state/derived";
 import { scoreOnRequest } from "../state/hints";
 import type { Action, State } from "../state/model";
 import { text } from "../text";
 import { ActionBar, whatNext } from "./ActionBar";
-import { Announcer } from "./Announcer";
+import { useAccepting } from "./accepting";
+import { Announcer, type Saying } from "./Announcer";
 import { focusAsked } from "./AtError";
 import { pressTool } from "./Beside";
 import { Banners } from "./Banners";
+import { GoTo } from "./GoTo";
 import { Header, type Panel } from "./Header";
 import { hintSaid } from "./HintBar";
 import { IdleScreen } from "./IdleScreen";
 import { BlindRun } from "./blind_run";
 import { useFocusClock } from "./focus";
+import { focusCurrent, useWayBack } from "./keyboard";
 import { commandOf, placeOf, type Command } from "./keys";
 import { useMarking } from "./marking";
 import { MiniMap } from "./MiniMap";
@@ -30,13 +32,13 @@ import { useSearch } from "./searching";
 import { coloursOf, lookOf, SchemeContext } from "./scheme";
 import { SidePanel } from "./SidePanel";
 import { BreakScreen, SittingPanel } from "./Sitting";
-import { Solution } from "./Solution";
+import { Sheets } from "./Sheets";
 
 const SPEND_EVERY_MS = 5_000;
 const WIDE = "(min-width: 1100px)";
 
 /** What may be done while an explanation is read. */
-const READING = new Set<Command["type"]>(["move", "search", "reference", "submit", "leave"]);
+const READING = new Set<Command["type"]>(["move", "go_to", "search", "reference", "submit", "leave"]);
 
 interface Props {
   config: Config;
@@ -51,10 +53,13 @@ export function App({ config, session, view, practice }: Props) {
   const [panel, setPanel] = useState<Panel | null>(() => (matchMedia(WIDE).matches ? "guidelines" : null));
   const [skipping, setSkipping] = useState(false);
   const [searching, setSearching] = useState(false);
+  const [goingTo, setGoingTo] = useState(false);
   const [commenting, setCommenting] = useState<number | null>(null);
   const [referenceFlipped, setReferenceFlipped] = useState(false);
-  const [said, setSaid] = useState("");
+  const [said, setSaid] = useState<Saying>({ words: "" });
   const focusNext = useRef<string | null>(null);
+  const goBack = useWayBack();
+  const say = (words: string) => setSaid({ words });
   const { task, state } = view;
   const lease = task?.lease.id;
   const scheme = task?.scheme ?? null;
@@ -75,12 +80,13 @@ export function App({ config, session, view, practice }: Props) {
   }, [session, clock]);
 
   const search = useSearch(state, searching, hands.act);
-  const marking = useMarking({ state, act: hands.act, say: setSaid, focusNext });
+  const accepting = useAccepting({ lease, state, act: hands.act, say });
+  const marking = useMarking({ state, act: hands.act, say, focusNext });
 
   const submit = () => {
     hands.spend();
     if (session.submit()) return;
-    if (state) setSaid(`${text.submit.notYet} ${whatNext(state)}`);
+    if (state) say(`${text.submit.notYet} ${whatNext(state)}`);
     const ready = state && readiness(state);
     if (ready && !ready.ready && ready.why === "asked") return focusAsked(ready.what);
     if (ready && !ready.ready && ready.why !== "reason") {
@@ -93,8 +99,10 @@ export function App({ config, session, view, practice }: Props) {
   const shown = state !== null && !resting;
 
   const run = (command: Command): void => {
-    if (command.type === "panel") return setPanel(panel === command.panel ? null : command.panel);
+    if (command.type !== "go_to") setGoingTo(false);
+    if (command.type === "panel") return turnPanel(command.panel);
     if (command.type === "break") return resting ? goOn() : shown && !practice ? rest() : undefined;
+    if (command.type === "returned") return document.querySelector<HTMLElement>(".returned")?.click();
     if (command.type === "decide") return document.querySelector<HTMLElement>(".banners .decide")?.focus();
     if (!state || resting || (explanation && !READING.has(command.type))) return;
     focusNext.current = "current";
@@ -105,11 +113,14 @@ export function App({ config, session, view, practice }: Props) {
       case "move":
         return hands.act({ type: "move", by: command.by });
       case "first_error":
+        return accepting.firstError(step);
       case "flag":
       case "choose":
         return hands.act({ type: command.type, step });
+      case "no_error":
+        return accepting.noError();
       case "hint":
-        setSaid(hintSaid(scoreOnRequest(state, step)));
+        say(hintSaid(scoreOnRequest(state, step)));
         return hands.act({ type: "hint", step });
       case "undo":
       case "redo":
@@ -126,13 +137,17 @@ export function App({ config, session, view, practice }: Props) {
         return marking.select(command.by, command.extend);
       case "error_type":
         focusNext.current = null;
-        return document.querySelector<HTMLElement>(".step.current .error-types button")?.focus();
+        return document.querySelector<HTMLElement>(".shown .step.current .error-types button")?.focus();
       case "tool":
         focusNext.current = null;
         return pressTool(command.tool);
       case "asked":
         focusNext.current = null;
         return focusAsked(command.what);
+      case "go_to":
+        focusNext.current = "#go-to";
+        setSearching(false);
+        return setGoingTo(true);
       case "search":
         focusNext.current = "#search";
         return setSearching(true);
@@ -161,19 +176,36 @@ export function App({ config, session, view, practice }: Props) {
   };
   const writeOwn = (state: State) => {
     const position = rows(state).find((row) => row.step.id === state.cursor)?.position ?? 0;
-    focusNext.current = `#own-${position}`;
+    const box = `.shown #own-${position}`;
+    focusNext.current = box;
     if (state.scheme.choose_path) hands.act({ type: "write_own", position });
-    document.querySelector<HTMLElement>(`#own-${position}`)?.focus();
+    document.querySelector<HTMLElement>(box)?.focus();
+  };
+
+  /** Opens a panel with the keyboard in it, or closes it. */
+  const turnPanel = (name: Panel) => {
+    if (panel === name) return closePanel();
+    focusNext.current = "#panel";
+    setPanel(name);
+  };
+  const closePanel = () => {
+    const open = document.querySelector("#panel");
+    if (open?.contains(document.activeElement)) goBack(open);
+    setPanel(null);
   };
 
   const leave = () => {
+    const left = document.activeElement?.closest(".prompt, .panel");
     marking.leave();
     setCommenting(null);
     setSkipping(false);
     setSearching(false);
+    setGoingTo(false);
     if (state?.work.stop && !state.work.stop.reason) hands.act({ type: "continue" });
     if (!matchMedia(WIDE).matches) setPanel(null);
-    focusCurrent();
+    focusNext.current = null;
+    if (left) goBack(left);
+    else focusCurrent();
   };
 
   const shownSince = useRef<number | null>(null);
@@ -195,7 +227,7 @@ export function App({ config, session, view, practice }: Props) {
       const command = commandOf(event, placeOf(event.target), shortcutsNow.current);
       if (!command) return;
       event.preventDefault();
-      if (blind && !["panel", "decide", "break"].includes(command.type)) return;
+      if (blind && !["panel", "decide", "break", "returned"].includes(command.type)) return;
       runNow.current(command);
       // A key that changed nothing draws nothing: its wish must not take the keyboard from a later drawing.
       queueMicrotask(() => (focusNext.current = null));
@@ -219,6 +251,7 @@ export function App({ config, session, view, practice }: Props) {
   useLayoutEffect(() => {
     setSkipping(false);
     setSearching(false);
+    setGoingTo(false);
     setCommenting(null);
     setReferenceFlipped(false);
     window.scrollTo(0, 0);
@@ -237,7 +270,7 @@ export function App({ config, session, view, practice }: Props) {
   const referenceShown = (task?.scheme.reference === "shown") !== referenceFlipped;
   return (
     <SchemeContext.Provider value={look}>
-      <Header config={config} view={view} panel={panel} onPanel={(name) => setPanel(panel === name ? null : name)} />
+      <Header config={config} view={view} panel={panel} onPanel={turnPanel} onSkip={() => focusCurrent()} />
       <Banners view={view} session={session} config={config} onBreak={rest} />
       <div class={panel ? "layout with-panel" : "layout"} style={coloursOf(scheme)}>
         {resting ? (
@@ -253,31 +286,35 @@ export function App({ config, session, view, practice }: Props) {
               onSkip={maySkip ? () => setSkipping(true) : null}
               act={hands.act}
             />
-            <section class="solution" aria-label={text.solution.title} data-next={view.nextInHand ? "in-hand" : "awaited"}>
+            <section class="solution" aria-label={text.solution.title} data-next={view.next ? "in-hand" : "awaited"}>
               {searching && <SearchBar search={search} onClose={leave} />}
-              <Reading steps={state.steps} revealed={search.hits[search.at] ?? null}>
-                <Explained.Provider value={explanation}>
-                  <Solution
-                    key={lease}
-                    state={state}
-                    commenting={commenting}
-                    act={hands.act}
-                    onComment={hands.comment}
-                    onMark={marking.mark}
-                  />
-                </Explained.Provider>
-              </Reading>
+              {goingTo && <GoTo state={state} act={hands.act} />}
+              <Explained.Provider value={explanation}>
+                <Sheets
+                  lease={task.lease.id}
+                  state={state}
+                  next={view.next}
+                  commenting={commenting}
+                  revealed={search.hits[search.at] ?? null}
+                  act={hands.act}
+                  onComment={hands.comment}
+                  onMark={marking.mark}
+                  onFirstError={accepting.firstError}
+                />
+              </Explained.Provider>
               {view.practice && explanation ? (
                 <Verdict explanation={explanation} last={view.practice.place === view.practice.of} onNext={submit} />
               ) : (
                 <ActionBar
                   state={state}
                   skipping={skipping}
+                  note={accepting.note}
+                  onNoError={accepting.noError}
                   act={hands.act}
                   onSubmit={submit}
                   onSkip={(reason) => {
                     setSkipping(false);
-                    void session.skip(reason);
+                    session.skip(reason);
                   }}
                   onStay={leave}
                 />
@@ -287,7 +324,7 @@ export function App({ config, session, view, practice }: Props) {
         ) : view.practice && practice && view.idle.kind === "practised" ? (
           <PracticeEnd practice={view.practice} config={config} onAgain={(which) => practice.again(which)} />
         ) : (
-          <IdleScreen idle={view.idle} config={config} onRetry={() => session.wake()} />
+          <IdleScreen view={view} config={config} onRetry={() => session.wake()} />
         )}
         <aside class="side">
           {state && !resting && <MiniMap state={state} hits={search.hits} act={hands.act} />}
@@ -296,20 +333,13 @@ export function App({ config, session, view, practice }: Props) {
               panel={panel}
               guidelines={config.guidelines}
               examples={config.examples}
-              onClose={() => setPanel(null)}
+              onClose={closePanel}
               sitting={<SittingPanel view={view} session={session} onBreak={rest} />}
             />
           )}
         </aside>
       </div>
-      <Announcer state={state} said={said} />
+      <Announcer view={view} said={said} />
     </SchemeContext.Provider>
   );
-}
-
-/** Puts the keyboard and the eye on the current step. */
-function focusCurrent(): void {
-  const row = document.querySelector<HTMLElement>(".step.current");
-  row?.focus({ preventScroll: true });
-  row?.scrollIntoView({ block: "nearest" });
 }

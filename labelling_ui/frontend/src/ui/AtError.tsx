@@ -6,6 +6,7 @@ import { backToStep, choosing } from "./choosing";
 import { useScheme } from "./scheme";
 import { Sign } from "./signs";
 import type { RowProps } from "./StepRow";
+import { Written } from "./Written";
 
 const VALUES: Value[] = [1, 0, -1];
 const SIGNS = ["good", "neutral", "bad"] as const;
@@ -111,7 +112,7 @@ function WrittenCritique({ step, mark, act }: RowProps) {
         {scheme?.critique === "given" && step.critiques.length > 0 ? text.atError.noneGood : text.atError.written}{" "}
         <kbd aria-hidden="true">{keyOf("critique")}</kbd>
       </span>
-      <textarea
+      <Written
         class="critique-text"
         rows={2}
         placeholder={text.atError.writtenPlaceholder}
@@ -130,7 +131,7 @@ const PLACES = {
 /** Puts the keyboard on what is asked about the first error. */
 export function focusAsked(what: keyof typeof PLACES): void {
   for (const selector of PLACES[what].split(", ")) {
-    const found = document.querySelector<HTMLElement>(selector);
+    const found = document.querySelector<HTMLElement>(`.shown ${selector}`);
     if (found) return found.focus();
   }
 }

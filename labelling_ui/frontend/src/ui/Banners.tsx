@@ -1,11 +1,14 @@
 import type { ComponentChildren } from "preact";
 import type { Config } from "../config";
+import { idOf } from "../outbox/ending";
 import { newerVersion, type OutboxEntry } from "../outbox/outbox";
 import type { Desk } from "../session/desk";
 import type { View } from "../session/view";
 import type { Conflict } from "../session/draft_keeper";
 import { LeaseNote } from "./LeaseNote";
+import { ScreeningNews } from "./Screening";
 import { Proposal } from "./Sitting";
+import type { Moved } from "../state/fitting";
 import { answeredCount, type DraftBody } from "../state/draft";
 import { regional, text } from "../text";
 import { Versions } from "./Versions";
@@ -20,7 +23,7 @@ interface Props {
 /** What the person has to know or decide about keeping their work; nothing when all is well. */
 export function Banners({ view, session, config, onBreak }: Props) {
   return (
-    <div class="banners" role="status">
+    <div class="banners" role="status" aria-atomic="false">
       {view.saved === "signed_out" && (view.task || view.revising) && (
         <Banner>
           {text.banner.signedOut(config.user.name)}{" "}
@@ -35,18 +38,23 @@ export function Banners({ view, session, config, onBreak }: Props) {
         </Banner>
       )}
       {!view.durable && (view.waiting > 0 || !["saved", "saving"].includes(view.saved)) && <Banner>{text.banner.notDurable}</Banner>}
-      {config.sentBack && view.revising && <Banner>{text.banner.sentBack(config.sentBack)}</Banner>}
+      {config.sentBack && view.revising && view.task && (
+        <Banner>{text.banner.sentBack(config.sentBack.reason, config.sentBack.place, config.sentBack.of)}</Banner>
+      )}
+      {!view.revising && <ScreeningNews screening={view.progress?.screening} config={config} />}
       {view.leaseEnded && <Banner>{view.leaseEnded}</Banner>}
       {view.heldUntil !== null && view.sitting.restingSince === null && (
         <LeaseNote heldUntil={view.heldUntil} leaseMinutes={config.leaseMinutes} onKeep={() => void session.heartbeat()} />
       )}
       <Proposal view={view} session={session} onBreak={onBreak} />
+      {view.practice?.begins && view.task && <p class="banner calm">{text.practice.noLabels}</p>}
       {view.notice && <Banner>{view.notice}</Banner>}
+      {view.moved.length > 0 && <Changed moved={view.moved} onUnderstood={() => session.understood()} />}
       {view.conflict && <Choice conflict={view.conflict} onChoose={(choice) => session.settle(choice)} />}
       {view.refused.map((entry) => {
-        const kept = newerVersion(entry)?.kept;
-        const key = entry.submission.submission_id;
-        if (kept) return <Versions key={key} entry={entry} kept={kept} session={session} />;
+        const rivals = newerVersion(entry);
+        const key = idOf(entry);
+        if (rivals) return <Versions key={key} rivals={rivals} queuedAt={entry.queued_at} session={session} />;
         return <Refused key={key} entry={entry} session={session} />;
       })}
     </div>
@@ -62,6 +70,22 @@ function Button({ onClick, children }: { onClick: () => void; children: Componen
     <button type="button" class="quiet decide" onClick={onClick}>
       {children}
     </button>
+  );
+}
+
+function Changed({ moved, onUnderstood }: { moved: readonly Moved[]; onUnderstood: () => void }) {
+  return (
+    <div class="banner calm">
+      <p>{text.fitting.changed}</p>
+      <ul>
+        {moved.map(({ position, words }) => (
+          <li key={words}>
+            {position === null ? text.problem.note : text.step(position + 1)}: {words}
+          </li>
+        ))}
+      </ul>
+      <Button onClick={onUnderstood}>{text.fitting.understood}</Button>
+    </div>
   );
 }
 
@@ -86,15 +110,17 @@ function Choice({ conflict, onChoose }: { conflict: Conflict; onChoose: (choice:
 }
 
 function Refused({ entry, session }: { entry: OutboxEntry; session: Desk }) {
-  const { submission, refused } = entry;
-  const copy = `data:application/json;charset=utf-8,${encodeURIComponent(JSON.stringify(submission, null, 2))}`;
+  const skipped = "skip" in entry;
+  const ended = skipped ? entry.skip : entry.submission;
+  const copy = `data:application/json;charset=utf-8,${encodeURIComponent(JSON.stringify(ended, null, 2))}`;
+  const said = skipped ? text.banner.refusedSkip : text.banner.refused;
   return (
     <div class="banner">
-      <p>{text.banner.refused(submission.solution, refused?.message ?? "")}</p>
-      <a class="quiet" href={copy} download={`submission-${submission.submission_id}.json`}>
+      <p>{said(ended.solution, entry.refused?.message ?? "")}</p>
+      <a class="quiet" href={copy} download={`${skipped ? "" : "submission-"}${idOf(entry)}.json`}>
         {text.banner.download}
       </a>{" "}
-      <Button onClick={() => session.dismiss(submission.submission_id)}>{text.banner.dismiss}</Button>
+      <Button onClick={() => session.dismiss(idOf(entry))}>{text.banner.dismiss}</Button>
     </div>
   );
 }

@@ -42,10 +42,9 @@ export function Beside(props: RowProps) {
         </Toggle>
       )}
       {open && (
-        <Focused>
+        <Focused onLeave={() => setOpen(false)}>
           <TermChips
             title={text.beside.clause}
-            keys={keyOf("clause")}
             class="clauses"
             terms={scheme.policy_clauses}
             chosen={beside.clauses}
@@ -125,16 +124,26 @@ function Toggle({ tool, keys, pressed, expanded, onClick, children }: ToggleProp
   );
 }
 
-/** Has the keyboard as soon as it is there. */
-function Focused({ children }: { children: ComponentChildren }) {
+/** Has the keyboard as soon as it is there, until Escape gives it back. */
+function Focused({ onLeave, children }: { onLeave: () => void; children: ComponentChildren }) {
   const place = useRef<HTMLDivElement>(null);
   useLayoutEffect(() => place.current?.querySelector("button")?.focus(), []);
-  return <div ref={place}>{children}</div>;
+  const onKeyDown = (event: KeyboardEvent) => {
+    if (event.key !== "Escape") return;
+    event.stopPropagation();
+    backToStep(place.current!);
+    onLeave();
+  };
+  return (
+    <div ref={place} onKeyDown={onKeyDown}>
+      {children}
+    </div>
+  );
 }
 
 /** Does what the key of a tool of the current step does; nothing where the step is not asked that. */
 export function pressTool(tool: "redundant" | "recovers" | "consistency" | "clause"): void {
-  const found = document.querySelector<HTMLElement>(`.step.current [data-tool="${tool}"]`);
+  const found = document.querySelector<HTMLElement>(`.shown .step.current [data-tool="${tool}"]`);
   if (found instanceof HTMLSelectElement) found.focus();
   else found?.click();
 }

@@ -25,7 +25,7 @@ function Legend() {
       {answers.map(({ answer, name, help }) => (
         <div key={answer}>
           <dt>
-            <Sign answer={answer} /> {name}
+            <Sign answer={answer} /> <span>{name}</span>
           </dt>
           <dd>{help}</dd>
         </div>

@@ -1,6 +1,8 @@
 import type { Config } from "../config";
 import type { PracticeView, View } from "../session/view";
 import { text } from "../text";
+import { useScheme } from "./scheme";
+import { ScreeningPlace } from "./Screening";
 
 export type Panel = "guidelines" | "keys" | "sitting";
 
@@ -9,12 +11,20 @@ interface Props {
   view: View;
   panel: Panel | null;
   onPanel: (panel: Panel) => void;
+  /** To the step that is worked on. */
+  onSkip: () => void;
 }
 
-export function Header({ config, view, panel, onPanel }: Props) {
+export function Header({ config, view, panel, onPanel, onSkip }: Props) {
   const { progress, sitting, practice } = view;
+  const { keyOf } = useScheme();
   return (
     <header class="top">
+      {view.state && (
+        <button type="button" class="skip" onClick={onSkip}>
+          {text.header.skip}
+        </button>
+      )}
       <a class="brand" href="/">
         <img src={config.markUrl} alt="" width="24" height="24" />
         <span>{text.header.brand}</span>
@@ -34,10 +44,11 @@ export function Header({ config, view, panel, onPanel }: Props) {
           </span>
         )}
         {!!progress?.sent_back && (
-          <a class="returned" href={config.homeUrl}>
+          <a class="returned" href={config.sentBackUrl} aria-keyshortcuts={keyOf("returned")}>
             {text.header.sentBack(progress.sent_back)}
           </a>
         )}
+        <ScreeningPlace screening={progress?.screening} />
         {progress?.median_seconds != null && <span class="each">{text.header.each(progress.median_seconds)}</span>}
         {practice ? (
           <Place practice={practice} />
@@ -47,11 +58,11 @@ export function Header({ config, view, panel, onPanel }: Props) {
           </span>
         )}
       </p>
-      <button type="button" class="quiet" aria-expanded={panel === "guidelines"} aria-keyshortcuts="g" onClick={() => onPanel("guidelines")}>
-        <span class="label">{text.header.guidelines}</span> <kbd aria-hidden="true">g</kbd>
+      <button type="button" class="quiet" aria-expanded={panel === "guidelines"} aria-keyshortcuts={keyOf("guidelines")} onClick={() => onPanel("guidelines")}>
+        <span class="label">{text.header.guidelines}</span> <kbd aria-hidden="true">{keyOf("guidelines")}</kbd>
       </button>
-      <button type="button" class="quiet" aria-expanded={panel === "keys"} aria-keyshortcuts="?" onClick={() => onPanel("keys")}>
-        <span class="label">{text.header.keys}</span> <kbd aria-hidden="true">?</kbd>
+      <button type="button" class="quiet open-keys" aria-expanded={panel === "keys"} aria-keyshortcuts={keyOf("keys")} onClick={() => onPanel("keys")}>
+        <span class="label">{text.header.keys}</span> <kbd aria-hidden="true">{keyOf("keys")}</kbd>
       </button>
       <span class="user">{config.user.name}</span>
     </header>

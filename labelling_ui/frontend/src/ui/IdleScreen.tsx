@@ -1,13 +1,16 @@
 import type { Config } from "../config";
-import type { Idle } from "../session/view";
+import type { Idle, View } from "../session/view";
 import { text } from "../text";
 import { timeOf } from "./Banners";
+import { rightAnswers } from "./Screening";
 
 /** While there is no work, and may be some later. */
 const MEANWHILE = new Set<Idle["kind"]>(["done", "all_leased", "paused", "screening_failed", "screening_unready"]);
 
 /** In place of a solution: why there is none, and what to do. */
-export function IdleScreen({ idle, config, onRetry }: { idle: Idle; config: Config; onRetry: () => void }) {
+export function IdleScreen({ view, config, onRetry }: { view: View; config: Config; onRetry: () => void }) {
+  const { idle, progress } = view;
+  const next = config.sentBack?.nextUrl;
   const [title, otherwise] = text.idle[idle.kind];
   const waiting = idle.kind === "loading" || idle.kind === "sending";
   return (
@@ -15,12 +18,13 @@ export function IdleScreen({ idle, config, onRetry }: { idle: Idle; config: Conf
       <h1>{title}</h1>
       {waiting && <Skeleton />}
       <p>{idle.kind === "unreachable" || idle.kind === "signed_out" ? otherwise : idle.message || otherwise}</p>
+      {idle.kind === "screening_failed" && <p>{rightAnswers(progress?.screening)}</p>}
       {idle.retryAt && <p class="muted">{text.idle.again(timeOf(idle.retryAt))}</p>}
       {!waiting && (
         <div class="ways">
           {idle.kind === "revised" ? (
-            <a class="primary" href={config.labelsUrl}>
-              {text.idle.labels}
+            <a class="primary" href={next ?? config.labelsUrl}>
+              {next ? text.idle.nextSentBack : text.idle.labels}
             </a>
           ) : idle.kind === "signed_out" ? (
             <a class="primary" href={config.loginUrl}>

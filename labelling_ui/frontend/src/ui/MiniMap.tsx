@@ -1,5 +1,8 @@
+import type { RefObject } from "preact";
 import { memo } from "preact/compat";
-import { useEffect, useMemo } from "preact/hooks";
+import { useEffect, useMemo, useRef } from "preact/hooks";
+import { whenIdle } from "../reading/idle";
+import { onNear } from "../reading/near";
 import type { Hit } from "../reading/search";
 import { rows } from "../state/derived";
 import { markOf, type Action, type Answer, type State } from "../state/model";
@@ -20,9 +23,10 @@ interface Props {
 export function MiniMap({ state, hits, act }: Props) {
   const shown = rows(state);
   const found = useMemo(() => new Set(hits.map((hit) => hit.step)), [hits]);
-  useInView(shown.map(({ step }) => step.id).join());
+  const map = useRef<HTMLElement>(null);
+  useInView(map);
   return (
-    <nav class={shown.length > LONG ? "map long" : "map"} aria-label={text.solution.map}>
+    <nav ref={map} class={shown.length > LONG ? "map long" : "map"} aria-label={text.solution.map}>
       {shown.map(({ step, position, main, reached }) => {
         const { answer, flagged } = markOf(state.work, step.id);
         return (
@@ -77,16 +81,36 @@ const Square = memo(function Square({ step, position, main, reached, answer, fla
   );
 });
 
-/** Marks the squares whose steps are on the screen. Scrolling draws nothing anew: it sets an attribute. */
-function useInView(steps: string): void {
+/** Marks the squares whose steps are on the screen, when there is time for it: the map would be painted in every frame. */
+function useInView(map: RefObject<HTMLElement | null>): void {
   useEffect(() => {
-    const observer = new IntersectionObserver((entries) => {
-      for (const { target, isIntersecting } of entries) {
-        const square = document.querySelector(`[data-map-of="${target.id.replace("step-", "")}"]`);
-        square?.toggleAttribute("data-in-view", isIntersecting);
+    const turned = new Map<Element, boolean>();
+    let callOff = () => {};
+    const mark = () => {
+      for (const [step, inView] of turned) {
+        const square = map.current?.querySelector(`[data-map-of="${step.id.replace("step-", "")}"]`);
+        square?.toggleAttribute("data-in-view", inView);
       }
+      turned.clear();
+    };
+    const turn = (step: Element, inView: boolean) => {
+      if (turned.size === 0) callOff = whenIdle(mark);
+      turned.set(step, inView);
+    };
+    const observer = new IntersectionObserver((entries) => {
+      for (const { target, isIntersecting } of entries) turn(target, isIntersecting);
     });
-    for (const step of document.querySelectorAll(".step")) observer.observe(step);
-    return () => observer.disconnect();
-  }, [steps]);
+    const stop = onNear(
+      (step) => observer.observe(step),
+      (step) => {
+        observer.unobserve(step);
+        turn(step, false);
+      },
+    );
+    return () => {
+      stop();
+      callOff();
+      observer.disconnect();
+    };
+  }, [map]);
 }

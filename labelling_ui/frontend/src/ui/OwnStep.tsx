@@ -1,6 +1,7 @@
 import { RichText } from "../reading/RichText";
 import { text } from "../text";
 import type { RowProps } from "./StepRow";
+import { Written } from "./Written";
 
 /** A step in the person's own words: what the wrong one should have said, or a way on of their own. */
 export function OwnStep({ position, way, ownStep, act }: Pick<RowProps, "position" | "way" | "ownStep" | "act">) {
@@ -12,7 +13,7 @@ export function OwnStep({ position, way, ownStep, act }: Pick<RowProps, "positio
   return (
     <label class="field own">
       <span>{way === null ? text.solution.ownStep : text.choosing.ownStep}</span>
-      <textarea
+      <Written
         id={`own-${position}`}
         rows={2}
         placeholder={text.solution.ownStepPlaceholder}

@@ -3,6 +3,8 @@ import type { Task } from "../api/types";
 import { RichText } from "../reading/RichText";
 import type { Action, Stop, Work } from "../state/model";
 import { text } from "../text";
+import { useScheme } from "./scheme";
+import { Written } from "./Written";
 
 interface Props {
   task: Task;
@@ -21,6 +23,7 @@ export function Problem({ task, work, referenceShown, onReference, onSkip, act }
   const [unfolded, setUnfolded] = useState(false);
   const [noting, setNoting] = useState(work.comment !== "");
   const { problem } = task;
+  const { keyOf } = useScheme();
   const firstLine = problem.text.trim().split("\n")[0] ?? "";
   return (
     <section class={unfolded ? "problem unfolded" : "problem"} aria-label={text.problem.title}>
@@ -28,9 +31,9 @@ export function Problem({ task, work, referenceShown, onReference, onSkip, act }
         type="button"
         class="fold"
         aria-expanded={unfolded}
-        aria-label={unfolded ? text.problem.fold : text.problem.unfold}
         onClick={() => setUnfolded(!unfolded)}
       >
+        <span class="visually-hidden">{unfolded ? text.problem.fold : text.problem.unfold}</span>
         <span class="first-line">{unfolded ? text.problem.title : <RichText text={firstLine} />}</span>
         <span aria-hidden="true" class="chevron" />
       </button>
@@ -51,8 +54,8 @@ export function Problem({ task, work, referenceShown, onReference, onSkip, act }
             </button>
           ))}
           {onSkip && (
-            <button type="button" class="quiet" aria-keyshortcuts="s" onClick={onSkip}>
-              {text.problem.skip} <kbd aria-hidden="true">s</kbd>
+            <button type="button" class="quiet" aria-keyshortcuts={keyOf("skip")} onClick={onSkip}>
+              {text.problem.skip} <kbd aria-hidden="true">{keyOf("skip")}</kbd>
             </button>
           )}
           {!noting && (
@@ -64,7 +67,7 @@ export function Problem({ task, work, referenceShown, onReference, onSkip, act }
         {noting && (
           <label class="field">
             <span>{text.problem.note}</span>
-            <textarea
+            <Written
               rows={3}
               value={work.comment}
               onInput={(event) => act({ type: "comment", value: event.currentTarget.value })}
@@ -80,21 +83,22 @@ type ReferenceProps = Pick<Props, "task" | "work" | "act"> & { shown: boolean; o
 
 function Reference({ task, work, shown, onToggle, act }: ReferenceProps) {
   const { reference_answer: answer, reference_solution: solution } = task.problem;
-  if (answer === null && solution === null) return null;
+  const key = useScheme().keyOf("reference");
+  if (!answer && !solution) return null;
   return (
     <div class="reference">
-      <button type="button" class="quiet" aria-expanded={shown} aria-keyshortcuts="r" onClick={onToggle}>
-        {shown ? text.problem.hideReference : text.problem.showReference} <kbd aria-hidden="true">r</kbd>
+      <button type="button" class="quiet" aria-expanded={shown} aria-keyshortcuts={key} onClick={onToggle}>
+        {shown ? text.problem.hideReference : text.problem.showReference} <kbd aria-hidden="true">{key}</kbd>
       </button>
       {shown && (
         <>
-          {answer !== null && (
+          {answer && (
             <div class="answer">
               <h3>{text.problem.reference}</h3>
               <RichText text={answerText(answer)} />
             </div>
           )}
-          {solution !== null && (
+          {solution && (
             <details>
               <summary>{text.problem.referenceSolution}</summary>
               <RichText text={solution} />

@@ -11,7 +11,10 @@ interface Props {
   size?: "small" | "named" | "wide";
 }
 
-/** A button for each answer of the scheme. The mouse leaves the focus where it was, so that Enter still submits. */
+/**
+ * A button for each answer of the scheme. The mouse leaves the focus where it was, so that Enter still submits. Tab passes
+ * the small ones by: the keyboard goes to a step by j and k and rates it by one key.
+ */
 export function Rating({ label, value, onRate, size = "small" }: Props) {
   const { answers } = useScheme();
   return (
@@ -20,6 +23,7 @@ export function Rating({ label, value, onRate, size = "small" }: Props) {
         <button
           key={answer}
           type="button"
+          tabIndex={size === "small" ? -1 : undefined}
           class={answer}
           aria-pressed={value === answer}
           aria-keyshortcuts={key}

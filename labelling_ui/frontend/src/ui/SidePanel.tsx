@@ -17,7 +17,7 @@ interface Props {
 /** Beside the work where there is room, a sheet over it where there is not. */
 export function SidePanel({ panel, guidelines, examples, onClose, sitting }: Props) {
   return (
-    <section class="panel" id="panel" aria-label={text.panel[panel]}>
+    <section class="panel" id="panel" tabIndex={-1} aria-label={text.panel[panel]}>
       <div class="panel-head">
         <h2>{text.panel[panel]}</h2>
         <button type="button" class="quiet" aria-label={text.panel.close} onClick={onClose}>

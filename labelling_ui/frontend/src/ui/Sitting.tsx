@@ -3,6 +3,7 @@ import type { Desk } from "../session/desk";
 import type { View } from "../session/view";
 import { text } from "../text";
 import { timeOf } from "./Banners";
+import { useScheme } from "./scheme";
 
 type Props = { view: View; session: Desk };
 
@@ -11,6 +12,7 @@ const minutes = (ms: number) => Math.round(ms / 60_000);
 /** What was done in this sitting, its goal, and the way to a break. */
 export function SittingPanel({ view, onBreak, session }: Props & { onBreak: () => void }) {
   const { sitting, heldUntil } = view;
+  const key = useScheme().keyOf("break");
   return (
     <div class="sitting">
       <p>
@@ -34,8 +36,8 @@ export function SittingPanel({ view, onBreak, session }: Props & { onBreak: () =
         />
       </label>
       {view.task && (
-        <button type="button" class="chip" aria-keyshortcuts="b" onClick={onBreak}>
-          {text.sitting.takeBreak} <kbd aria-hidden="true">b</kbd>
+        <button type="button" class="chip" aria-keyshortcuts={key} onClick={onBreak}>
+          {text.sitting.takeBreak} <kbd aria-hidden="true">{key}</kbd>
         </button>
       )}
       {heldUntil !== null && <p class="muted">{text.sitting.held(clock(heldUntil))}</p>}
@@ -64,6 +66,7 @@ export function Proposal({ view, onBreak, session }: Props & { onBreak: () => vo
 /** In place of the work while the person rests. */
 export function BreakScreen({ view, onGoOn }: { view: View; onGoOn: () => void }) {
   const { heldUntil, sitting } = view;
+  const key = useScheme().keyOf("break");
   const button = useRef<HTMLButtonElement>(null);
   useEffect(() => button.current?.focus(), []);
   return (
@@ -72,8 +75,8 @@ export function BreakScreen({ view, onGoOn }: { view: View; onGoOn: () => void }
       <p>{text.sitting.restingHelp}</p>
       {heldUntil !== null && <p class="muted">{text.sitting.stillYours(clock(heldUntil))}</p>}
       <div class="ways">
-        <button type="button" class="primary" aria-keyshortcuts="b" ref={button} onClick={onGoOn}>
-          {text.sitting.goOn} <kbd aria-hidden="true">b</kbd>
+        <button type="button" class="primary" aria-keyshortcuts={key} ref={button} onClick={onGoOn}>
+          {text.sitting.goOn} <kbd aria-hidden="true">{key}</kbd>
         </button>
       </div>
     </div>

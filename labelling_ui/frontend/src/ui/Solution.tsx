@@ -6,13 +6,15 @@ import { StepRow } from "./StepRow";
 
 interface Props {
   state: State;
+  upTo: number;
   commenting: number | null;
   act: (action: Action) => void;
   onComment: (step: number | null) => void;
   onMark: () => void;
+  onFirstError: (step: number) => void;
 }
 
-export function Solution({ state, commenting, act, onComment, onMark }: Props) {
+export function Solution({ state, upTo, commenting, ...hands }: Props) {
   const shown = rows(state);
   const ownAt = ownStepsAt(state);
   // A step of the person's own stands below what was given at its position.
@@ -21,7 +23,7 @@ export function Solution({ state, commenting, act, onComment, onMark }: Props) {
   const errorAt = state.steps[firstErrorIndex(state)]?.position ?? Infinity;
   return (
     <ol class="steps" aria-label={text.solution.title}>
-      {shown.map((row) => (
+      {shown.slice(0, upTo).map((row) => (
         <StepRow
           key={row.step.id}
           step={row.step}
@@ -42,9 +44,7 @@ export function Solution({ state, commenting, act, onComment, onMark }: Props) {
           ownStep={holdsOwnStep(row) ? (state.work.ownSteps[row.position] ?? "") : null}
           score={row.main && !row.candidate ? scoreInSight(state, row.position) : null}
           mayAsk={!row.candidate && state.cursor === row.step.id && scoreOnRequest(state, row.step.id) !== null}
-          act={act}
-          onComment={onComment}
-          onMark={onMark}
+          {...hands}
         />
       ))}
     </ol>

@@ -1,7 +1,9 @@
-import { quoted, type Span } from "../state/spans";
+import { useLayoutEffect } from "preact/hooks";
+import { light } from "../reading/lighting";
+import { placeOf, quoted, type Span } from "../state/spans";
 import { text } from "../text";
-import { useHighlights } from "./highlights";
 import type { RowProps } from "./StepRow";
+import { LONGEST_TEXT } from "./Written";
 
 const LONGEST_QUOTE = 120;
 
@@ -10,7 +12,7 @@ type Props = Pick<RowProps, "step" | "mark" | "current" | "errorTypes" | "act"> 
 /** What is marked in a step's text: lit up there, quoted here with what was said of it. */
 export function SpanList(props: Props) {
   const { step, mark, label } = props;
-  useHighlights(step.id, step.text, mark.spans);
+  useLayoutEffect(() => light(step.id, mark.spans.map((span) => placeOf(step.text, span))), [step, mark.spans]);
   if (mark.spans.length === 0) return null;
   return (
     <ol class="spans" aria-label={text.spans.title(label)}>
@@ -43,6 +45,7 @@ function SpanFields({ step, mark, errorTypes, act, span, index }: Props & { span
       <input
         id={`span-${step.id}-${span.start}-${span.end}`}
         value={span.comment}
+        maxLength={LONGEST_TEXT}
         placeholder={text.spans.placeholder}
         aria-label={text.spans.comment(clipped(quoted(step.text, span)))}
         onInput={({ currentTarget: { value } }) => act({ type: "span_comment", step: step.id, index, value })}

@@ -6,6 +6,7 @@ import { useScheme } from "./scheme";
 import { SpanList } from "./SpanList";
 import type { RowProps } from "./StepRow";
 import { TermChips } from "./TermChips";
+import { Written } from "./Written";
 
 type Props = RowProps & { label: string };
 
@@ -40,7 +41,7 @@ function CommentBox({ step, mark, label, act }: Props) {
   return (
     <label class="field">
       <span>{text.solution.comment}</span>
-      <textarea
+      <Written
         id={`comment-${step.id}`}
         rows={2}
         aria-label={`${text.solution.comment}: ${label}`}

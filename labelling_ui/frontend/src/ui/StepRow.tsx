@@ -1,6 +1,7 @@
 import { memo } from "preact/compat";
 import type { Step, StepPosition, Term } from "../api/types";
 import { Known } from "../practice/Known";
+import { endOf } from "../reading/sight";
 import { StepBody } from "../reading/StepBody";
 import type { Action, Answer, Mark } from "../state/model";
 import { furthest } from "../state/spans";
@@ -44,6 +45,7 @@ export interface RowProps {
   act: (action: Action) => void;
   onComment: (step: number | null) => void;
   onMark: () => void;
+  onFirstError: (step: number) => void;
 }
 
 export const StepRow = memo(function StepRow(props: RowProps) {
@@ -60,6 +62,7 @@ export const StepRow = memo(function StepRow(props: RowProps) {
       data-answer={reached ? (mark.answer ?? "") : ""}
       tabIndex={current ? 0 : -1}
       aria-current={current ? "step" : undefined}
+      aria-describedby={current ? `text-${step.id}` : undefined}
       aria-label={[`${label}: ${said}`, hintSaid(score)].filter(Boolean).join(". ")}
       onClick={(event) => current || placeOf(event.target) !== "page" || act({ type: "go", step: step.id })}
     >
@@ -69,20 +72,19 @@ export const StepRow = memo(function StepRow(props: RowProps) {
       <span class="said">{reached && <Said answer={mark.answer} />}</span>
       <div class="body">
         <StepBody step={step} wanted={current} seenTo={furthest(mark.spans, step.text)} />
+        <div id={endOf(step.id)} class="step-end" />
         {score !== null && <HintBar score={score} />}
         <Known step={step.id} />
         {reached && (
           <>
+            <Rating
+              size={current ? "named" : "small"}
+              label={label}
+              value={mark.answer}
+              onRate={(answer) => act({ type: "rate", step: step.id, answer })}
+            />
             <StepNotes {...props} label={label} />
-            <div class="foot">
-              <Rating
-                size={current ? "named" : "small"}
-                label={label}
-                value={mark.answer}
-                onRate={(answer) => act({ type: "rate", step: step.id, answer })}
-              />
-              {current && <StepTools {...props} />}
-            </div>
+            {current && <StepTools {...props} />}
           </>
         )}
       </div>

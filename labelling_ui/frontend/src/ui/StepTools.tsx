@@ -1,35 +1,37 @@
 import { text } from "../text";
+import { useScheme } from "./scheme";
 import type { RowProps } from "./StepRow";
 
 /** What can be done with the current step besides rating it. */
-export function StepTools({ step, main, way, taken, mark, commenting, mayAsk, act, onComment, onMark }: RowProps) {
+export function StepTools({ step, main, way, taken, mark, commenting, mayAsk, act, onComment, onMark, onFirstError }: RowProps) {
+  const { scheme, keyOf } = useScheme();
   return (
     <div class="tools">
       {way !== null && (
-        <ToolButton keys="x" pressed={taken} title={text.choosing.takeHelp} onClick={() => act({ type: "choose", step: step.id })}>
+        <ToolButton keys={keyOf("choose")} pressed={taken} title={text.choosing.takeHelp} onClick={() => act({ type: "choose", step: step.id })}>
           {text.choosing.take}
         </ToolButton>
       )}
-      {way === null && main && (
+      {way === null && main && scheme?.offer_accepting && (
         <ToolButton
-          keys="e"
+          keys={keyOf("first_error")}
           title={text.solution.firstErrorHelp}
-          onClick={() => act({ type: "first_error", step: step.id })}
+          onClick={() => onFirstError(step.id)}
         >
           {text.solution.firstError}
         </ToolButton>
       )}
-      <ToolButton keys="c" pressed={commenting} onClick={() => onComment(commenting ? null : step.id)}>
+      <ToolButton keys={keyOf("comment")} pressed={commenting} onClick={() => onComment(commenting ? null : step.id)}>
         {text.solution.comment}
       </ToolButton>
-      <ToolButton keys="a" title={text.spans.markHelp} onClick={onMark}>
+      <ToolButton keys={keyOf("mark")} title={text.spans.markHelp} onClick={onMark}>
         {text.spans.mark}
       </ToolButton>
-      <ToolButton keys="f" pressed={mark.flagged} onClick={() => act({ type: "flag", step: step.id })}>
+      <ToolButton keys={keyOf("flag")} pressed={mark.flagged} onClick={() => act({ type: "flag", step: step.id })}>
         {mark.flagged ? text.solution.flagged : text.solution.flag}
       </ToolButton>
       {mayAsk && (
-        <ToolButton keys="h" title={text.hint.help} onClick={() => act({ type: "hint", step: step.id })}>
+        <ToolButton keys={keyOf("hint")} title={text.hint.help} onClick={() => act({ type: "hint", step: step.id })}>
           {text.hint.ask}
         </ToolButton>
       )}

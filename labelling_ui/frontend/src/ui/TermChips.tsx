@@ -4,9 +4,10 @@ import { grouped } from "../state/dimensions";
 import { backToStep, choosing } from "./choosing";
 
 interface Props {
-  /** What is chosen, for the eye and for a screen reader. */
+  /** What is chosen, for a screen reader, and with its key for the eye. */
   title: string;
-  keys: string;
+  /** Where it is left out, what opened the terms says the title. */
+  keys?: string;
   class: string;
   terms: Term[];
   chosen: readonly string[];
@@ -30,9 +31,11 @@ export function TermChips({ title, keys, class: kind, terms, chosen, onChoose }:
       onKeyDown={choosing((index, group) => choose(inOrder[index]!, group))}
       onMouseLeave={() => setLooked(null)}
     >
-      <span>
-        {title} <kbd aria-hidden="true">{keys}</kbd>
-      </span>
+      {keys && (
+        <span>
+          {title} <kbd aria-hidden="true">{keys}</kbd>
+        </span>
+      )}
       {groups.map(({ group, terms: inGroup }) => (
         <span key={group} class="term-group" role={group ? "group" : undefined} aria-label={group || undefined}>
           {group && <span class="term-heading">{group}</span>}

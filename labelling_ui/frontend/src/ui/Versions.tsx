@@ -1,18 +1,17 @@
-import type { OwnLabel } from "../api/types";
-import type { OutboxEntry } from "../outbox/outbox";
+import type { Rivals } from "../outbox/outbox";
 import type { Desk } from "../session/desk";
 import { differences } from "../state/versions";
 import { text } from "../text";
 import { timeOf } from "./Banners";
 
 /** Two versions of one label, made without knowing of each other: what differs, side by side, and the choice. */
-export function Versions({ entry, kept, session }: { entry: OutboxEntry; kept: OwnLabel; session: Desk }) {
-  const { submission } = entry;
-  const rows = differences(kept, submission);
-  const choose = (choice: "mine" | "theirs") => session.choose(submission.submission_id, choice);
+export function Versions({ rivals, queuedAt, session }: { rivals: Rivals; queuedAt: number; session: Desk }) {
+  const { given, kept } = rivals;
+  const rows = differences(kept, given);
+  const choose = (choice: "mine" | "theirs") => session.choose(given.submission_id, choice);
   return (
-    <section class="banner versions" aria-label={text.versions.title(submission.solution)}>
-      <p>{text.versions.title(submission.solution)}</p>
+    <section class="banner versions" aria-label={text.versions.title(given.solution)}>
+      <p>{text.versions.title(given.solution)}</p>
       {rows.length === 0 ? (
         <p>{text.versions.same}</p>
       ) : (
@@ -20,7 +19,7 @@ export function Versions({ entry, kept, session }: { entry: OutboxEntry; kept: O
           <thead>
             <tr>
               <td />
-              <th scope="col">{text.versions.given(timeOf(new Date(entry.queued_at).toISOString()))}</th>
+              <th scope="col">{text.versions.given(timeOf(new Date(queuedAt).toISOString()))}</th>
               <th scope="col">{text.versions.kept(timeOf(kept.submitted_at))}</th>
             </tr>
           </thead>

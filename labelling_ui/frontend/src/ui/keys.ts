@@ -7,7 +7,7 @@ export type Command =
   | { type: "move"; by: number }
   | { type: "prompt"; prompt: "skip" }
   | { type: "panel"; panel: "guidelines" | "keys" }
-  | { type: "hint" | "first_error" | "flag" | "comment" | "error_type" | "reference" | "undo" | "redo" | "submit" | "leave" | "decide" | "search" | "mark" | "break" | "choose" | "complete" | "own_step" }
+  | { type: "hint" | "first_error" | "no_error" | "go_to" | "flag" | "comment" | "error_type" | "reference" | "undo" | "redo" | "submit" | "leave" | "decide" | "search" | "mark" | "break" | "returned" | "choose" | "complete" | "own_step" }
   | { type: "asked"; what: "progress" | "critique" }
   | { type: "tool"; tool: "clause" | "consistency" | "redundant" | "recovers" }
   | { type: "select_word"; by: number; extend: boolean };
@@ -20,8 +20,8 @@ export interface Press {
   altKey: boolean;
 }
 
-/** Where the press landed: in a text, on something that Enter and Space work already, or on nothing special. */
-export type Place = "text" | "control" | "page";
+/** Where the press landed: in a text, in a box for a number, on something that Enter and Space work already, or on nothing special. */
+export type Place = "text" | "number" | "control" | "page";
 
 /** Where a key stands on the sheet that `?` shows. */
 export type Group = "rating" | "error" | "moving" | "notes" | "work" | "page";
@@ -42,6 +42,7 @@ export const SHORTCUTS: readonly Shortcut[] = [
   { keys: ["3"], command: { type: "rate", answer: "bad" }, group: "rating", about: "bad" },
   { keys: ["4"], command: { type: "rate", answer: "unsure" }, group: "rating", about: "unsure" },
   { keys: ["e"], command: { type: "first_error" }, group: "rating", about: "first_error" },
+  { keys: ["0"], command: { type: "no_error" }, group: "rating", about: "no_error" },
   { keys: ["x"], command: { type: "choose" }, group: "rating", about: "choose" },
   { keys: ["o"], command: { type: "own_step" }, group: "rating", about: "own_step" },
   { keys: ["n"], command: { type: "complete" }, group: "rating", about: "complete" },
@@ -54,6 +55,7 @@ export const SHORTCUTS: readonly Shortcut[] = [
   { keys: ["y"], command: { type: "tool", tool: "recovers" }, group: "notes", about: "recovers" },
   { keys: ["j", "ArrowDown"], command: { type: "move", by: 1 }, group: "moving", about: "next" },
   { keys: ["k", "ArrowUp"], command: { type: "move", by: -1 }, group: "moving", about: "previous" },
+  { keys: ["q"], command: { type: "go_to" }, group: "moving", about: "go_to" },
   { keys: ["/"], command: { type: "search" }, group: "moving", about: "search" },
   { keys: ["c"], command: { type: "comment" }, group: "notes", about: "comment" },
   { keys: ["a"], command: { type: "mark" }, group: "notes", about: "mark" },
@@ -67,6 +69,7 @@ export const SHORTCUTS: readonly Shortcut[] = [
   { keys: ["Enter"], command: { type: "submit" }, group: "work", about: "submit" },
   { keys: ["s"], command: { type: "prompt", prompt: "skip" }, group: "work", about: "skip" },
   { keys: ["v"], command: { type: "decide" }, group: "work", about: "decide" },
+  { keys: ["l"], command: { type: "returned" }, group: "page", about: "returned" },
   { keys: ["b"], command: { type: "break" }, group: "page", about: "break" },
   { keys: ["r"], command: { type: "reference" }, group: "page", about: "reference" },
   { keys: ["h"], command: { type: "hint" }, group: "page", about: "hint" },
@@ -80,6 +83,8 @@ export const SHORTCUTS: readonly Shortcut[] = [
 const ASKED: Partial<Record<Shortcut["about"], (scheme: Scheme) => boolean>> = {
   neutral: (scheme) => scheme.offer_neutral,
   unsure: (scheme) => scheme.offer_unsure,
+  first_error: (scheme) => scheme.offer_accepting,
+  no_error: (scheme) => scheme.offer_accepting && !scheme.choose_path,
   error_type: (scheme) => scheme.error_types.length > 0,
   progress: (scheme) => scheme.ask_progress,
   critique: (scheme) => scheme.critique !== "none",
@@ -101,6 +106,11 @@ export function shortcutsOf(scheme: Scheme | null): readonly Shortcut[] {
   });
 }
 
+/** The key that the sheet shows first for something; empty where the scheme gives it none. */
+export function keyOf(about: Shortcut["about"], shortcuts: readonly Shortcut[]): string {
+  return shortcuts.find((shortcut) => shortcut.about === about)?.keys[0] ?? "";
+}
+
 function find(shortcuts: readonly Shortcut[], key: string, held?: Shortcut["held"]): Command | null {
   return shortcuts.find((shortcut) => shortcut.held === held && shortcut.keys.includes(key))?.command ?? null;
 }
@@ -111,12 +121,15 @@ export function commandOf(press: Press, place: Place, shortcuts: readonly Shortc
   if (key === "Escape") return find(shortcuts, key);
   if (press.ctrlKey || press.metaKey) return place === "text" ? find(shortcuts, key, "Ctrl") : null;
   if (place === "text" || press.altKey) return null;
+  if (place === "number" && key === "Enter") return { type: "leave" };
+  if (place === "number" && /^(\d|ArrowLeft|ArrowRight)$/.test(key)) return null;
   if (place === "control" && (key === "Enter" || key === " ")) return null;
   return (press.shiftKey ? find(shortcuts, key, "Shift") : null) ?? find(shortcuts, key);
 }
 
 export function placeOf(target: EventTarget | null): Place {
   if (!(target instanceof Element)) return "page";
+  if (target.closest("[data-number]")) return "number";
   if (target.closest("textarea, input, select")) return "text";
   return target.closest("button, a, summary") ? "control" : "page";
 }

@@ -2,6 +2,8 @@ import type { ComponentChildren, RefObject } from "preact";
 import { useLayoutEffect, useRef } from "preact/hooks";
 import type { Action, Stop } from "../state/model";
 import { text } from "../text";
+import { inWords, reasons, toKeep, type Reason } from "../text/reasons";
+import { LONGEST_TEXT } from "./Written";
 
 /** Giving up, or a bad problem: the reason is part of the work, so it is kept and can be undone. */
 export function StopPrompt({ stop, act, onSubmit }: { stop: Stop; act: (action: Action) => void; onSubmit: () => void }) {
@@ -9,7 +11,7 @@ export function StopPrompt({ stop, act, onSubmit }: { stop: Stop; act: (action: 
   return (
     <Prompt
       title={text.stop.title[stop.kind]}
-      reasons={text.stop.reasons[stop.kind]}
+      offered={reasons((catalogue) => catalogue.stop.reasons[stop.kind])}
       own={text.stop.own}
       value={stop.reason}
       onChange={set}
@@ -25,7 +27,10 @@ export function StopPrompt({ stop, act, onSubmit }: { stop: Stop; act: (action: 
 /** Skipping gives the solution back; nothing of the work is handed in. */
 export function SkipPrompt({ onSkip, onStay }: { onSkip: (reason: string) => void; onStay: () => void }) {
   const input = useFocused();
-  const submit = (form: HTMLFormElement) => onSkip(String(new FormData(form).get("reason") ?? "").trim());
+  const submit = (form: HTMLFormElement) => {
+    const reason = String(new FormData(form).get("reason") ?? "").trim();
+    if (reason) onSkip(reason);
+  };
   return (
     <form
       class="prompt"
@@ -37,13 +42,13 @@ export function SkipPrompt({ onSkip, onStay }: { onSkip: (reason: string) => voi
     >
       <p>{text.skip.title}</p>
       <div class="chips">
-        {text.skip.reasons.map((reason) => (
-          <button key={reason} type="button" class="chip" onClick={() => onSkip(reason)}>
-            {reason}
+        {reasons((catalogue) => catalogue.skip.reasons).map((reason) => (
+          <button key={reason.kept} type="button" class="chip" onClick={() => onSkip(reason.kept)}>
+            {reason.said}
           </button>
         ))}
       </div>
-      <input ref={input} name="reason" required placeholder={text.skip.own} aria-label={text.skip.own} />
+      <input ref={input} name="reason" required maxLength={LONGEST_TEXT} placeholder={text.skip.own} aria-label={text.skip.own} />
       <div class="ways">
         <button type="submit" class="primary">
           {text.skip.confirm}
@@ -58,7 +63,7 @@ export function SkipPrompt({ onSkip, onStay }: { onSkip: (reason: string) => voi
 
 interface PromptProps {
   title: string;
-  reasons: string[];
+  offered: Reason[];
   own: string;
   value: string;
   onChange: (value: string) => void;
@@ -66,24 +71,25 @@ interface PromptProps {
   children: ComponentChildren;
 }
 
-function Prompt({ title, reasons, own, value, onChange, onEnter, children }: PromptProps) {
+function Prompt({ title, offered, own, value, onChange, onEnter, children }: PromptProps) {
   const input = useFocused();
   return (
     <div class="prompt" role="group" aria-label={title}>
       <p>{title}</p>
       <div class="chips">
-        {reasons.map((reason) => (
-          <button key={reason} type="button" class="chip" aria-pressed={reason === value} onClick={() => onChange(reason)}>
-            {reason}
+        {offered.map(({ kept, said }) => (
+          <button key={kept} type="button" class="chip" aria-pressed={kept === value} onClick={() => onChange(kept)}>
+            {said}
           </button>
         ))}
       </div>
       <input
         ref={input}
-        value={value}
+        value={inWords(value, offered)}
+        maxLength={LONGEST_TEXT}
         placeholder={own}
         aria-label={own}
-        onInput={(event) => onChange(event.currentTarget.value)}
+        onInput={(event) => onChange(toKeep(event.currentTarget.value, offered))}
         onKeyDown={(event) => event.key === "Enter" && onEnter()}
       />
       <div class="ways">{children}</div>

@@ -1,9 +1,9 @@
 import { createContext } from "preact";
 import { useContext } from "preact/hooks";
 import type { Scheme } from "../api/types";
-import type { Answer } from "../state/model";
+import { offers, type Answer } from "../state/model";
 import { text } from "../text";
-import { shortcutsOf, type Shortcut } from "./keys";
+import { keyOf, shortcutsOf, type Shortcut } from "./keys";
 
 const ANSWERS: Answer[] = ["good", "neutral", "bad", "unsure"];
 
@@ -28,21 +28,15 @@ export interface SchemeLook {
 /** `null`: as the workbench looks before there is a solution. */
 export function lookOf(scheme: Scheme | null): SchemeLook {
   const shortcuts = shortcutsOf(scheme);
-  const keyOf = (about: Shortcut["about"]) => shortcuts.find((shortcut) => shortcut.about === about)?.keys[0] ?? "";
   const nameOf = (answer: Answer) => scheme?.answers[answer].name || text.answers[answer];
-  const offered = ANSWERS.filter((answer) => offers(scheme, answer));
+  const offered = ANSWERS.filter((answer) => !scheme || offers(scheme, answer));
   const answers = offered.map((answer) => ({
     answer,
     name: nameOf(answer),
     help: scheme?.answers[answer].help || text.answerHelp[answer],
-    key: keyOf(answer),
+    key: keyOf(answer, shortcuts),
   }));
-  return { scheme, answers, shortcuts, nameOf, keyOf };
-}
-
-function offers(scheme: Scheme | null, answer: Answer): boolean {
-  if (answer === "neutral") return scheme?.offer_neutral ?? true;
-  return answer === "unsure" ? (scheme?.offer_unsure ?? true) : true;
+  return { scheme, answers, shortcuts, nameOf, keyOf: (about) => keyOf(about, shortcuts) };
 }
 
 /** The scheme's colours in place of the workbench's own: each is one of the shared hues, legible in both themes. */

@@ -1,34 +1,40 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { ApiError, NetworkError } from "../../src/api/call";
-import type { Submission } from "../../src/api/types";
+import { deliver, idOf, type Ending } from "../../src/outbox/ending";
 import { randomId, Outbox } from "../../src/outbox/outbox";
+import { toDraft } from "../../src/state/draft";
+import { startState } from "../../src/state/reducer";
 import { memoryStorage } from "../fakes";
+import { sampleTask } from "../sample";
 
-function submission(id: string): Submission {
-  return {
+function submission(id: string): Ending {
+  const submission = {
     submission_id: id,
     solution: 1,
     lease: 1,
     based_on: 0,
-    finish_reason: "solution",
+    finish_reason: "solution" as const,
     reason: "",
     total_ms: 0,
     comment: "",
     reference_disputed: false,
     path: [],
   };
+  return { submission };
 }
 
-const RECEIPT = { id: 1, revision: 1, counted: true, first_error: -1 };
+function skip(lease: number): Ending {
+  return { skip: { lease, solution: 100 + lease, reason: "no", draft: toDraft(startState(sampleTask({ lease })), "") } };
+}
 
-function outbox(send: (submission: Submission) => Promise<typeof RECEIPT>, storage = memoryStorage()) {
+function outbox(send: (ending: Ending) => Promise<void>, storage = memoryStorage()) {
   const delivered: string[] = [];
   const box = new Outbox({
     storage,
     prefix: "box:",
     send,
     onChange: () => {},
-    onDelivered: (sent) => delivered.push(sent.submission_id),
+    onDelivered: (sent) => delivered.push(idOf(sent)),
   });
   return { box, delivered, storage };
 }
@@ -41,12 +47,13 @@ afterEach(() => void vi.useRealTimers());
 
 describe("the outbox", () => {
   it("sends oldest first and forgets what was taken", async () => {
-    const { box, delivered, storage } = outbox(async () => RECEIPT);
+    const { box, delivered, storage } = outbox(async () => {});
     box.put(submission("a"));
+    box.put(skip(7));
     vi.advanceTimersByTime(5);
     box.put(submission("b"));
     await box.flush();
-    expect(delivered).toEqual(["a", "b"]);
+    expect(delivered).toEqual(["a", "skip-7", "b"]);
     expect(storage.map.size).toBe(0);
   });
 
@@ -54,9 +61,8 @@ describe("the outbox", () => {
     const ids: string[] = [];
     let online = false;
     const { box, delivered } = outbox(async (sent) => {
-      ids.push(sent.submission_id);
+      ids.push(idOf(sent));
       if (!online) throw new NetworkError("no");
-      return RECEIPT;
     });
     box.put(submission("a"));
     await box.flush();
@@ -76,15 +82,14 @@ describe("the outbox", () => {
     const storage = memoryStorage();
     const first = outbox(async () => Promise.reject(new NetworkError("no")), storage);
     first.box.put(submission("a"));
-    const second = outbox(async () => RECEIPT, storage);
+    const second = outbox(async () => {}, storage);
     await second.box.flush();
     expect(second.delivered).toEqual(["a"]);
   });
 
   it("sets aside what the server refuses, and goes on with the rest", async () => {
     const { box, delivered } = outbox(async (sent) => {
-      if (sent.submission_id === "a") throw new ApiError(400, "bad_path", "Position 3 is missing.", null);
-      return RECEIPT;
+      if (idOf(sent) === "a") throw new ApiError(400, "bad_path", "Position 3 is missing.", null);
     });
     box.put(submission("a"));
     vi.advanceTimersByTime(5);
@@ -104,6 +109,31 @@ describe("the outbox", () => {
     expect(box.waiting()).toHaveLength(1);
   });
 
+});
+
+describe("a skip", () => {
+  const skipped = skip(3);
+  const refusing = (code: string) => async () => Promise.reject(new ApiError(409, code, "No.", null));
+  const submit = vi.fn();
+
+  it("is brought to the server with its reason", async () => {
+    const release = vi.fn(async () => {});
+    await deliver({ submit, release }, skipped);
+    expect(release).toHaveBeenCalledWith(3, "no");
+  });
+
+  it("says nothing any more of what was handed in elsewhere", async () => {
+    await expect(deliver({ submit, release: refusing("lease_ended") }, skipped)).resolves.toBeUndefined();
+  });
+
+  it("that the server refuses otherwise is kept for the person to see", async () => {
+    const { box } = outbox((ending) => deliver({ submit, release: refusing("not_annotator") }, ending));
+    box.put(skipped);
+    await box.flush();
+    expect(box.refused()).toMatchObject([{ ...skipped, refused: { message: "No." } }]);
+    box.dismiss(idOf(skipped));
+    expect(box.refused()).toEqual([]);
+  });
 });
 
 it("makes version-4 UUIDs", () => {

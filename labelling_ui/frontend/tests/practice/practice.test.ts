@@ -4,7 +4,7 @@ import { NetworkError } from "../../src/api/call";
 import type { PracticeApi, Unleased } from "../../src/practice/api";
 import { Practice } from "../../src/practice/practice";
 import type { View } from "../../src/session/view";
-import { sampleTask } from "../sample";
+import { sampleTask, SEEN } from "../sample";
 
 /** The server, as practice sees it: a set of solutions, all with their first error at step 2. */
 class Server implements PracticeApi {
@@ -47,7 +47,7 @@ async function begun(...set: PracticePlace[]) {
   await settled();
   const view = () => views.at(-1)!;
   const answer = async (step: number) => {
-    practice.dispatch({ type: "first_error", step });
+    practice.dispatch({ type: "first_error", step, seen: SEEN });
     expect(practice.submit()).toBe(true);
     await settled();
   };

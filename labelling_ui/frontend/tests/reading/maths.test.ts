@@ -15,6 +15,16 @@ describe("formulas in a line", () => {
     expect(inlinesOf(text)).toEqual([maths(tex)]);
   });
 
+  it.each([
+    ["$ \\frac{1}{31} \\div \\frac{1}{93} $", " \\frac{1}{31} \\div \\frac{1}{93} "],
+    ["$x\\div d = 2 $", "x\\div d = 2 "],
+    ["$ x_1 + x_2$", " x_1 + x_2"],
+    ["$ n $", " n "],
+    ["$ \\text{the whole area} = \\pi r^2 $", " \\text{the whole area} = \\pi r^2 "],
+  ])("stand between dollars with spaces, where they look like mathematics: %s", (text, tex) => {
+    expect(inlinesOf(text)).toEqual([maths(tex)]);
+  });
+
   it("end with their own brace", () => {
     expect(inlinesOf("\\boxed{9}.")).toEqual([maths("\\boxed{9}"), said(".")]);
   });
@@ -60,6 +70,20 @@ describe("what is no formula", () => {
     const text = "It costs $5 and then $7.50 (50% of $15), or $5-$10.";
     expect(inlinesOf(text)).toEqual([said(text)]);
     expect(inlinesOf("or \\$8")).toEqual([said("or "), said("$"), said("8")]);
+  });
+
+  it.each([
+    "so 20 + 22.78 = $42.78 = $",
+    "tickets at $ 5 each, so $ 10",
+    "it costs $5_ and $ more",
+    "5$ for x_1 and 6$ for x_2",
+    "$5^2 if sold, else $ 3",
+  ])("prices with spaces: %s", (text) => {
+    expect(inlinesOf(text)).toEqual([said(text)]);
+  });
+
+  it("a price before a formula", () => {
+    expect(inlinesOf("for $5_000 or $x_1$")).toEqual([said("for $5_000 or "), maths("x_1")]);
   });
 
   it.each(["so \\[ x = 1", "a $x and no end", "\\( x", "$$", "\\[ \\]", "\\begin{align} x", "\\begin{itemize}\\end{itemize}"])(

@@ -7,7 +7,7 @@ describe("typesetting", () => {
     expect(typeset("\\nosuchcommand", false)).toBeNull();
   });
 
-  it.each(["\\boxed{$400}", "\\boxed{70%}", "5\\mbox{ cm}", "\\begin{tabular}{c|c}a&b\\\\\\hline 1&2\\end{tabular}"])(
+  it.each(["\\boxed{$400}", "\\boxed{70%}", "5\\mbox{ cm}", "(r + 1) # s", "\\begin{tabular}{c|c}a&b\\\\\\hline 1&2\\end{tabular}"])(
     "reads what models write without care: %s",
     (tex) => {
       expect(typeset(tex, false)).not.toBeNull();

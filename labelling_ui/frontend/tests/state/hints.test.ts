@@ -3,9 +3,9 @@ import type { Hint } from "../../src/api/types";
 import { parseDraft, toDraft, withDraft } from "../../src/state/draft";
 import { scoreInSight, scoreOnRequest } from "../../src/state/hints";
 import type { Action, State } from "../../src/state/model";
-import { reduce, startState } from "../../src/state/reducer";
+import { reduce, startState, stateAhead } from "../../src/state/reducer";
 import { toSubmission } from "../../src/state/submission";
-import { sampleTask } from "../sample";
+import { sampleTask, SEEN } from "../sample";
 
 const SCORES = [0.9, 0.2, null, 0.7];
 
@@ -46,11 +46,25 @@ describe("a score that comes when its step is reached", () => {
   });
 });
 
+describe("a solution that stands ready", () => {
+  it("has no step reached and no score in sight or to be asked for, and is otherwise as it begins", () => {
+    for (const reveal of ["reached", "rated", "on_request"] as const) {
+      const ahead = stateAhead(task(reveal));
+      expect(inSight(ahead)).toEqual([null, null, null, null]);
+      expect(ahead.steps.some(({ alternatives }) => scoreOnRequest(ahead, alternatives[0]!.id) !== null)).toBe(false);
+      expect(ahead.seen).toEqual([]);
+      expect(ahead.steps.some(({ alternatives }) => alternatives.some((step) => step.id === ahead.cursor))).toBe(false);
+      const { hint, seen, cursor } = start(reveal);
+      expect({ ...ahead, hint, seen, cursor }).toEqual(start(reveal));
+    }
+  });
+});
+
 describe("a score that comes after the own rating", () => {
   it("waits for it, also where the first error accepts what came before", () => {
     const one = after(start("rated"), { type: "rate", step: 0, answer: "good" });
     expect(inSight(one)).toEqual([0.9, null, null, null]);
-    const all = after(start("rated"), { type: "first_error", step: 30 });
+    const all = after(start("rated"), { type: "first_error", step: 30, seen: SEEN });
     expect(inSight(all)).toEqual([0.9, 0.2, null, 0.7]);
     expect(all.seen.map((one) => one.before)).toEqual([1, 1, -1]);
   });

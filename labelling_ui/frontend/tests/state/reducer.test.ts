@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { left, readiness, rows } from "../../src/state/derived";
 import { markOf, type Action, type State } from "../../src/state/model";
 import { reduce, startState } from "../../src/state/reducer";
-import { sampleTask, terms } from "../sample";
+import { sampleTask, SEEN, terms } from "../sample";
 
 function play(state: State, ...actions: Action[]): State {
   return actions.reduce(reduce, state);
@@ -63,7 +63,7 @@ describe("the first error", () => {
     const state = play(
       start({ alternatives: [1, 1, 1, 1] }),
       { type: "rate", step: 0, answer: "neutral" },
-      { type: "first_error", step: 20 },
+      { type: "first_error", step: 20, seen: SEEN },
     );
     expect([0, 10, 20, 30].map((id) => markOf(state.work, id).answer)).toEqual(["neutral", "good", "bad", null]);
     expect(readiness(state)).toEqual({ ready: true, finish: "found_error", firstError: 2 });
@@ -72,16 +72,35 @@ describe("the first error", () => {
   it("moves an earlier first error to where the person now sees it", () => {
     const state = play(
       start({ scheme: { stop_at_first_error: false } }),
-      { type: "first_error", step: 0 },
-      { type: "first_error", step: 20 },
+      { type: "first_error", step: 0, seen: SEEN },
+      { type: "first_error", step: 20, seen: SEEN },
     );
     expect([0, 10, 20].map((id) => markOf(state.work, id).answer)).toEqual(["good", "good", "bad"]);
   });
 
   it("is one undo, however many steps it accepted", () => {
     const before = start();
-    const after = play(before, { type: "first_error", step: 20 }, { type: "undo" });
+    const after = play(before, { type: "first_error", step: 20, seen: SEEN }, { type: "undo" });
     expect(after.work).toBe(before.work);
+  });
+
+  it("leads to the first step before it that was not seen to its end, and accepts none before that", () => {
+    const before = start({ alternatives: [1, 1, 1, 1] });
+    const after = reduce(before, { type: "first_error", step: 30, seen: new Set([0, 20]) });
+    expect(after.work).toBe(before.work);
+    expect(after.cursor).toBe(10);
+    expect(readiness(reduce(after, { type: "first_error", step: 30, seen: new Set([0, 10, 20]) })).ready).toBe(true);
+  });
+
+  it("leaves what is rated or flagged before it as it is", () => {
+    const state = play(
+      start({ alternatives: [1, 1, 1, 1] }),
+      { type: "flag", step: 10 },
+      { type: "rate", step: 20, answer: "unsure" },
+      { type: "first_error", step: 30, seen: new Set([0]) },
+    );
+    expect([0, 10, 20, 30].map((id) => markOf(state.work, id).answer)).toEqual(["good", null, "unsure", "bad"]);
+    expect([state.cursor, left(state).length]).toEqual([10, 1]);
   });
 
   it("brings ratings given below it back when it is taken away", () => {
@@ -96,9 +115,83 @@ describe("the first error", () => {
   });
 });
 
+describe("no more errors", () => {
+  it("accepts what nothing was said of, and nothing else", () => {
+    const state = play(
+      start({ alternatives: [1, 1, 1, 1] }),
+      { type: "rate", step: 0, answer: "neutral" },
+      { type: "flag", step: 20 },
+      { type: "no_error", seen: SEEN },
+    );
+    expect([0, 10, 20, 30].map((id) => markOf(state.work, id).answer)).toEqual(["neutral", "good", null, "good"]);
+    expect([0, 10, 30].map((id) => markOf(state.work, id).accepted)).toEqual([false, true, true]);
+    expect([state.cursor, left(state).length]).toEqual([20, 1]);
+  });
+
+  it("is one undo, however many steps it accepted", () => {
+    const before = start();
+    const after = play(before, { type: "no_error", seen: SEEN });
+    expect(readiness(after)).toEqual({ ready: true, finish: "solution", firstError: null });
+    expect(reduce(after, { type: "undo" }).work).toBe(before.work);
+  });
+
+  it("leads to the first step not seen to its end, and accepts none before that", () => {
+    const before = start();
+    const after = reduce(before, { type: "no_error", seen: new Set([0, 20]) });
+    expect(after.work).toBe(before.work);
+    expect(after.cursor).toBe(10);
+  });
+
+  it("asks for no look at what is rated already, or comes after the first error", () => {
+    const state = play(
+      start({ alternatives: [1, 1, 1, 1] }),
+      { type: "rate", step: 10, answer: "good" },
+      { type: "rate", step: 20, answer: "bad" },
+      { type: "no_error", seen: new Set([0]) },
+    );
+    expect([0, 10, 20, 30].map((id) => markOf(state.work, id).answer)).toEqual(["good", "good", "bad", null]);
+  });
+
+  it("accepts what comes behind an error, too, where every step is asked about", () => {
+    const state = play(
+      start({ scheme: { stop_at_first_error: false } }),
+      { type: "rate", step: 10, answer: "bad" },
+      { type: "no_error", seen: SEEN },
+    );
+    expect([0, 10, 20].map((id) => markOf(state.work, id).answer)).toEqual(["good", "bad", "good"]);
+  });
+
+  it("says nothing of other completions at the error", () => {
+    const state = play(
+      start({ alternatives: [1, 2] }),
+      { type: "rate", step: 10, answer: "bad" },
+      { type: "no_error", seen: new Set([0, 10, 11]) },
+    );
+    expect(markOf(state.work, 11).answer).toBeNull();
+    expect(left(state).map((row) => row.step.id)).toEqual([11]);
+  });
+
+  it.each([{ offer_accepting: false }, { choose_path: true }])("is not there with %o", (scheme) => {
+    const before = start({ scheme });
+    expect(reduce(before, { type: "no_error", seen: SEEN })).toBe(before);
+  });
+
+  it("is a rating of the step's own once it is given by hand", () => {
+    const state = play(start(), { type: "no_error", seen: SEEN }, { type: "rate", step: 10, answer: "good" });
+    expect([0, 10, 20].map((id) => markOf(state.work, id).accepted)).toEqual([true, false, true]);
+  });
+});
+
+describe("where every step is rated by hand", () => {
+  it("the first error accepts nothing", () => {
+    const state = reduce(start({ scheme: { offer_accepting: false } }), { type: "first_error", step: 10, seen: SEEN });
+    expect([0, 10].map((id) => markOf(state.work, id).answer)).toEqual([null, "bad"]);
+  });
+});
+
 describe("other completions at a position", () => {
   it("open below a bad step and have to be answered", () => {
-    const state = play(start({ alternatives: [1, 3, 1] }), { type: "first_error", step: 10 });
+    const state = play(start({ alternatives: [1, 3, 1] }), { type: "first_error", step: 10, seen: SEEN });
     expect(rows(state).map((row) => row.step.id)).toEqual([0, 10, 11, 12, 20]);
     expect(readiness(state)).toEqual({ ready: false, why: "left", count: 2, next: 11 });
   });
@@ -107,13 +200,14 @@ describe("other completions at a position", () => {
     const state = play(start({ alternatives: [3, 1], scheme: { rate_alternatives: false } }), {
       type: "first_error",
       step: 0,
+      seen: SEEN,
     });
     expect(rows(state).map((row) => row.step.id)).toEqual([0, 10]);
   });
 
   it("cannot be called the first error of the solution", () => {
     const state = reduce(start({ alternatives: [2, 1] }), { type: "rate", step: 0, answer: "bad" });
-    expect(reduce(state, { type: "first_error", step: 1 })).toBe(state);
+    expect(reduce(state, { type: "first_error", step: 1, seen: SEEN })).toBe(state);
   });
 });
 

@@ -3,7 +3,7 @@ import { parseDraft } from "../../src/state/draft";
 import type { Action } from "../../src/state/model";
 import { reduce, startState } from "../../src/state/reducer";
 import { toSubmission } from "../../src/state/submission";
-import { sampleTask } from "../sample";
+import { sampleTask, SEEN } from "../sample";
 
 function submit(task: ReturnType<typeof sampleTask>, ...actions: Action[]) {
   const submission = toSubmission(task, actions.reduce(reduce, startState(task)), "id");
@@ -13,7 +13,7 @@ function submit(task: ReturnType<typeof sampleTask>, ...actions: Action[]) {
 
 describe("a submission", () => {
   it("ends at the first error: nothing is chosen there, the rest is not reached", () => {
-    const { path, finish_reason } = submit(sampleTask(), { type: "first_error", step: 10 });
+    const { path, finish_reason } = submit(sampleTask(), { type: "first_error", step: 10, seen: SEEN });
     expect(finish_reason).toBe("found_error");
     expect(path.map((entry) => entry.chosen)).toEqual([0, null, null]);
     expect(path.map((entry) => entry.ratings[0]?.state)).toEqual(["rated", "rated", "not_reached"]);
@@ -33,7 +33,7 @@ describe("a submission", () => {
   it("carries the person's own step in place of a chosen one", () => {
     const { path } = submit(
       sampleTask({ scheme: { ask_own_step: true } }),
-      { type: "first_error", step: 20 },
+      { type: "first_error", step: 20, seen: SEEN },
       { type: "own_step", position: 2, value: " x = 14 " },
     );
     expect(path[2]).toMatchObject({ chosen: null, own_text: "x = 14" });
@@ -54,7 +54,7 @@ describe("a submission", () => {
     const { path, total_ms } = submit(
       sampleTask({ alternatives: [2, 1] }),
       { type: "spend", ms: 300.4 },
-      { type: "first_error", step: 0 },
+      { type: "first_error", step: 0, seen: SEEN },
       { type: "spend", ms: 200 },
       { type: "rate", step: 1, answer: "good" },
     );

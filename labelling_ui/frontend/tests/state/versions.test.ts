@@ -6,7 +6,7 @@ import { reduce, startState } from "../../src/state/reducer";
 import { asDraft } from "../../src/state/revision";
 import { toSubmission } from "../../src/state/submission";
 import { differences } from "../../src/state/versions";
-import { sampleTask, terms } from "../sample";
+import { sampleTask, SEEN, terms } from "../sample";
 
 const TASK = sampleTask({ alternatives: [1, 2, 1], scheme: { error_types: terms("slip"), ask_own_step: true } });
 
@@ -18,7 +18,7 @@ function label(...actions: Action[]): OwnLabel {
 const FULL: Action[] = [
   { type: "rate", step: 0, answer: "unsure" },
   { type: "flag", step: 0 },
-  { type: "first_error", step: 10 },
+  { type: "first_error", step: 10, seen: SEEN },
   { type: "rate", step: 11, answer: "neutral" },
   { type: "error_type", step: 10, value: "slip" },
   { type: "step_comment", step: 10, value: "sign" },

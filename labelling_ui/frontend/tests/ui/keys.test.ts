@@ -1,7 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { text } from "../../src/text";
-import { commandOf, SHORTCUTS, type Press } from "../../src/ui/keys";
+import { commandOf, SHORTCUTS, shortcutsOf, type Press } from "../../src/ui/keys";
 import { capsOf } from "../../src/ui/Shortcuts";
+import { SCHEME } from "../sample";
 
 function press(key: string, held: Partial<Press> = {}): Press {
   return { key, shiftKey: false, ctrlKey: false, metaKey: false, altKey: false, ...held };
@@ -37,6 +38,12 @@ describe("keys", () => {
     expect(commandOf(press("Enter", { ctrlKey: true }), "text")).toEqual({ type: "leave" });
   });
 
+  it("leave its digits to a box for a number, and do what they do from it", () => {
+    expect(commandOf(press("3"), "number")).toBeNull();
+    expect(commandOf(press("e"), "number")).toEqual({ type: "first_error" });
+    expect(commandOf(press("Enter"), "number")).toEqual({ type: "leave" });
+  });
+
   it("let a button be pressed with Enter, and rate from it all the same", () => {
     expect(commandOf(press("Enter"), "control")).toBeNull();
     expect(commandOf(press(" "), "control")).toBeNull();
@@ -57,6 +64,12 @@ describe("keys", () => {
   it("mean one thing each", () => {
     const pressed = SHORTCUTS.flatMap(({ keys, held = "" }) => keys.map((key) => `${held} ${key}`));
     expect(new Set(pressed).size).toBe(pressed.length);
+  });
+
+  it("are the project's where it gives them away", () => {
+    const shortcuts = shortcutsOf({ ...SCHEME, keys: { good: "0", no_error: "q", go_to: "1", returned: "ö" } });
+    const does = (key: string) => shortcuts.filter((one) => one.keys.includes(key)).map((one) => one.about);
+    expect(["0", "q", "1", "ö", "l"].map(does)).toEqual([["good"], ["no_error"], ["go_to"], ["returned"], []]);
   });
 
   it("are shown as they are printed on a keyboard", () => {

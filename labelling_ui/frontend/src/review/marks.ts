@@ -1,0 +1,51 @@
+import { selectedText, selectNothing } from "../reading/selecting";
+import { light } from "../reading/lighting";
+import { codePointsTo, placeOf } from "../state/spans";
+
+/** What the steps of the page say, before they are typeset. */
+const sources = new Map(
+  [...document.querySelectorAll<HTMLElement>("[data-text-of]")].map((text) => [Number(text.dataset.textOf), text.textContent ?? ""]),
+);
+
+const out = new Map<number, () => void>();
+
+/** Lights up in the text of a row what anybody marked of it, as the words beside it and the reviewer's own marks quote it. */
+export function lightMarks(row: HTMLTableRowElement): void {
+  const step = Number(row.querySelector<HTMLElement>("[data-text-of]")?.dataset.textOf);
+  const source = sources.get(step) ?? "";
+  const spans = [...row.querySelectorAll<HTMLElement>("[data-mark]")].map(({ dataset }) => dataset.mark!.split(":").map(Number));
+  out.get(step)?.();
+  out.set(step, light(step, spans.map(([start, end]) => placeOf(source, { start: start!, end: end! }))));
+}
+
+/** Marks what is selected of a step that is decided on, and gives the field to say what is wrong there; null for nothing. */
+export function markSelected(table: HTMLTableElement): HTMLElement | null {
+  const selected = selectedText();
+  const source = selected && sources.get(selected.step);
+  const row = selected && table.querySelector(`[data-text-of="${selected.step}"]`)?.closest("tr");
+  const list = row?.querySelector<HTMLElement>(".marks");
+  if (!source || !row || !list) return null;
+  const { from, to } = selected.place;
+  const mark = document.querySelector<HTMLTemplateElement>("template#mark")!.content.cloneNode(true) as DocumentFragment;
+  for (const field of mark.querySelectorAll<HTMLInputElement | HTMLSelectElement>("[name]")) field.name += String(selected.step);
+  const place = `${codePointsTo(source, from)}:${codePointsTo(source, to)}`;
+  mark.querySelector("q")!.textContent = source.slice(from, to);
+  mark.querySelector("q")!.dataset.mark = place;
+  mark.querySelector("input")!.value = place;
+  list.append(mark);
+  lightMarks(row);
+  selectNothing();
+  return list.lastElementChild!.querySelector("input:not([type=hidden])");
+}
+
+/** Takes marks away where their button is pressed. */
+export function letMarksGo(table: HTMLTableElement): void {
+  table.addEventListener("click", ({ target }) => {
+    const mark = target instanceof Element && target.closest("[data-remove]")?.closest("li");
+    if (!mark) return;
+    const row = mark.closest("tr")!;
+    row.focus({ preventScroll: true });
+    mark.remove();
+    lightMarks(row);
+  });
+}

@@ -1,0 +1,98 @@
+import { memo } from "preact/compat";
+import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import type { Task } from "../api/types";
+import { Reading, type Stretch } from "../reading/StepBody";
+import { whenIdle } from "../reading/idle";
+import { watchSheet } from "../reading/near";
+import { rows } from "../state/derived";
+import type { Action, State } from "../state/model";
+import { stateAhead } from "../state/reducer";
+import { lookOf, SchemeContext } from "./scheme";
+import { Solution } from "./Solution";
+
+/** What a sheet needs in any place; these stay the same ones, so that a sheet is not drawn anew when it is shown. */
+interface Hands {
+  act: (action: Action) => void;
+  onComment: (step: number | null) => void;
+  onMark: () => void;
+  onFirstError: (step: number) => void;
+}
+
+interface Props extends Hands {
+  lease: number;
+  state: State;
+  next: Task | null;
+  commenting: number | null;
+  revealed: Stretch | null;
+}
+
+/**
+ * The steps of the solution on the screen. Behind it the next one stands ready: while the hands rest it is drawn and laid
+ * out where neither eye nor screen reader, Tab nor search comes, and on its turn it is shown as it stands. What was on
+ * the screen before is cleared away later.
+ */
+export function Sheets({ lease, state, next, commenting, revealed, ...hands }: Props) {
+  const rested = useRested(lease);
+  const leaving = useRef({ lease, state });
+  if (rested === lease) leaving.current = { lease, state };
+  const upcoming = useMemo(() => next && { lease: next.lease.id, state: stateAhead(next) }, [next]);
+  const shown = { lease, state };
+  const sheets = rested === lease ? [shown, upcoming] : [leaving.current, shown];
+  return sheets.map((sheet) => {
+    if (!sheet) return null;
+    const there = sheet === shown ? { shown: true, fresh: rested !== lease, commenting, revealed } : ELSEWHERE;
+    return <Sheet key={sheet.lease} state={sheet.state} {...there} {...hands} />;
+  });
+}
+
+const ELSEWHERE = { shown: false, fresh: false, commenting: null, revealed: null };
+
+interface SheetProps extends Hands {
+  state: State;
+  shown: boolean;
+  /** It has only just been shown. */
+  fresh: boolean;
+  commenting: number | null;
+  revealed: Stretch | null;
+}
+
+/** What stands ready is not looked at with every key: nothing of it changes by one. */
+const Sheet = memo(function Sheet({ state, shown, fresh, commenting, revealed, ...hands }: SheetProps) {
+  const look = useMemo(() => lookOf(state.scheme), [state.scheme]);
+  const sheet = useRef<HTMLDivElement>(null);
+  const lines = rows(state);
+  const drawn = useDrawnAhead(sheet, shown, lines.length);
+  useEffect(() => (shown ? watchSheet(sheet.current!) : undefined), [shown]);
+  // The first look costs a screen, not a solution; where the work goes on further down, the way there has to be laid out.
+  const glance = fresh && state.cursor === lines[0]?.step.id;
+  return (
+    <div ref={sheet} class={["sheet", shown && "shown", glance && "glance"].filter(Boolean).join(" ")}>
+      <SchemeContext.Provider value={look}>
+        <Reading steps={state.steps} revealed={revealed}>
+          <Solution state={state} upTo={drawn} commenting={commenting} {...hands} />
+        </Reading>
+      </SchemeContext.Provider>
+    </div>
+  );
+});
+
+/** The solution that the page has had time to rest with since it was shown. */
+function useRested(lease: number): number {
+  const [rested, setRested] = useState(lease);
+  useEffect(() => (rested === lease ? undefined : whenIdle(() => setRested(lease))), [rested, lease]);
+  return rested;
+}
+
+const AT_ONCE = 2;
+
+/** How many steps of a sheet are drawn: all once it is shown, until then a few more whenever the page is idle. */
+function useDrawnAhead(sheet: { current: HTMLElement | null }, shown: boolean, steps: number): number {
+  const [drawn, setDrawn] = useState(shown ? steps : 0);
+  const ready = shown || drawn >= steps;
+  useEffect(() => {
+    // Asking for a place has the browser lay out what it would otherwise leave until it is shown.
+    if (!shown) sheet.current!.querySelector(".step:last-child .text")?.getBoundingClientRect();
+    return ready ? undefined : whenIdle(() => setDrawn(drawn + AT_ONCE));
+  }, [shown, ready, drawn]);
+  return shown ? Infinity : drawn;
+}

@@ -1,0 +1,60 @@
+import { useEffect, useLayoutEffect, useMemo } from "preact/hooks";
+
+/** As many places as a person could have opened one from another. */
+const REMEMBERED = 8;
+
+/** Puts the keyboard and the eye on the current step; at the "start", so that what comes after it can be read too. */
+export function focusCurrent(block: "nearest" | "start" = "nearest"): void {
+  currentStep()?.focus({ preventScroll: true });
+  showCurrent(block);
+}
+
+/** Puts the eye alone there. Steps on the way get their height only when they come near: the second look is not off. */
+export function showCurrent(block: "nearest" | "start" = "nearest"): void {
+  const show = () => currentStep()?.scrollIntoView({ block });
+  show();
+  requestAnimationFrame(show);
+}
+
+function currentStep(): HTMLElement | null {
+  return document.querySelector<HTMLElement>(".shown .step.current");
+}
+
+/**
+ * The way back from what is closed: a function that gives the keyboard to what opened it, and to the current step where
+ * a mouse or a key of the workbench did. What vanishes with the keyboard in it gives it back by itself.
+ */
+export function useWayBack(): (from: Element) => void {
+  const way = useMemo(() => new Way(), []);
+  useEffect(() => {
+    const note = ({ target }: FocusEvent) => way.note(target as HTMLElement);
+    document.addEventListener("focusin", note);
+    return () => document.removeEventListener("focusin", note);
+  }, [way]);
+  useLayoutEffect(() => {
+    if (document.activeElement === document.body && way.vanished()) way.back(null);
+  });
+  return (from) => way.back(from);
+}
+
+class Way {
+  private last: Element | null = null;
+  private readonly places: HTMLElement[] = [];
+
+  /** A place counts as a way back where the keyboard was led there. */
+  note(place: HTMLElement): void {
+    this.last = place;
+    if (place.matches(":focus-visible")) this.places.push(place);
+    if (this.places.length > REMEMBERED) this.places.shift();
+  }
+
+  vanished(): boolean {
+    return this.last !== null && !this.last.isConnected;
+  }
+
+  back(from: Element | null): void {
+    const opener = this.places.filter((place) => place.checkVisibility() && !from?.contains(place)).at(-1);
+    if (opener && !opener.matches(".step")) opener.focus();
+    else focusCurrent();
+  }
+}
