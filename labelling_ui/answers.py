@@ -16,6 +16,10 @@ USUAL: dict[str, tuple[str, str | Promise, str]] = {
 }
 
 
+# Whether an explanation that came with a step says what is wrong with it; the scheme's own names are of steps.
+ANSWERS_TO_A_CRITIQUE = [(kind, *USUAL[kind]) for kind in ("good", "neutral", "bad")]
+
+
 class Answer(NamedTuple):
     """`renamed`: the name is the project's own, so that the sign alone does not say it."""
 

@@ -5,11 +5,12 @@ is kept beside its source.
 """
 
 import io
+import string
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from babel.messages.catalog import Catalog
+from babel.messages.catalog import Catalog, Message
 from babel.messages.extract import DEFAULT_KEYWORDS, extract, extract_from_file
 from babel.messages.mofile import write_mo
 from babel.messages.pofile import read_po, write_po
@@ -17,7 +18,7 @@ from django.conf import settings
 from django.utils.translation.template import templatize
 
 CATALOGUES = Path(settings.LOCALE_PATHS[0])
-PACKAGES = ("annotation", "config", "labelling_ui")
+PACKAGES = ("annotation", "config", "labelling_ui", "prm")
 HEADERS = ("Language", "Plural-Forms", "MIME-Version", "Content-Type", "Content-Transfer-Encoding")
 KEYWORDS: dict[str, Any] = {
     **DEFAULT_KEYWORDS,
@@ -25,6 +26,8 @@ KEYWORDS: dict[str, Any] = {
     "gettext_noop": None,
     "ngettext_lazy": (1, 2),
     "pgettext_lazy": ((1, "c"), 2),
+    "said": None,
+    "counted": (1, 2),
 }
 
 
@@ -78,7 +81,7 @@ def updated(path: Path, messages: Catalog) -> Catalog:
     catalogue = _Undated(locale=said.locale, header_comment=said.header_comment, fuzzy=False)
     for message in (one for one in messages if one.id):
         known = said.get(message.id, context=message.context) or message
-        catalogue.add(
+        taken = catalogue.add(
             message.id,
             known.string,
             locations=message.locations,
@@ -87,6 +90,8 @@ def updated(path: Path, messages: Catalog) -> Catalog:
             user_comments=known.user_comments,
             context=message.context,
         )
+        if taken.python_brace_format:
+            taken.flags.discard("python-format")  # the "% i" of "95 % interval" is none
     return catalogue
 
 
@@ -101,6 +106,8 @@ def faults(catalogue: Catalog) -> Iterator[str]:
             yield f"in doubt (fuzzy): {message.id!r}"
         else:
             yield from (f"{error}: {message.id!r}" for error in message.check(catalogue))
+            if message.python_brace_format and not _have_the_same_fields(message):
+                yield f"other fields in braces: {message.id!r}"
 
 
 def as_po(catalogue: Catalog) -> bytes:
@@ -126,6 +133,18 @@ def _extracted() -> Iterator[tuple[Path, list[Any]]]:
             lines = templatize(path.read_text(), origin=path.as_posix()).splitlines()
             blanked = io.BytesIO("\n".join(line.strip() for line in lines).encode())
             yield path, list(extract("python", blanked, KEYWORDS, ["Translators:"]))
+
+
+def _have_the_same_fields(message: Message) -> bool:
+    """Whether each form of the translation fills in what the English sentence does, formed alike."""
+    return _fields(message.string) == _fields(message.id)
+
+
+def _fields(text: Any) -> set[tuple[str, str, str]]:
+    """Of all forms of a message: each field with how it is formed."""
+    forms = [text] if isinstance(text, str) else text
+    parts = [part for form in forms for part in string.Formatter().parse(form)]
+    return {(name, spec or "", conversion or "") for _text, name, spec, conversion in parts if name is not None}
 
 
 class _Undated(Catalog):

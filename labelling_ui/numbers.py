@@ -1,6 +1,8 @@
 """Numbers as the reader's language writes them; in files and addresses they stay as programs write them."""
 
-from django.utils.formats import number_format
+from datetime import date
+
+from django.utils.formats import date_format, get_format, number_format
 
 
 def decimal(value: float, digits: int = 0) -> str:
@@ -16,3 +18,8 @@ def signed(value: float, digits: int = 0) -> str:
 def short(value: float, digits: int = 6) -> str:
     """As few digits as tell it, at most so many: 0.25, 3."""
     return number_format(f"{value:.{digits}g}")
+
+
+def day_of_month(day: date) -> str:
+    """21 Nov in English, 21. Nov. in German."""
+    return date_format(day, get_format("DATE_FORMAT").removesuffix(" Y"))

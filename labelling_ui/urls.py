@@ -12,6 +12,7 @@ from labelling_ui.pages import (
     hints,
     home,
     imports,
+    jobs,
     labels,
     learning,
     member,
@@ -30,12 +31,12 @@ from labelling_ui.pages import (
     runs,
     sampling,
     serving,
-    settings,
     simulations,
     solutions,
     tokens,
     workbench,
 )
+from labelling_ui.pages.settings import views as settings
 
 of_a_project: list[URLPattern | URLResolver] = [
     path("", overview.overview, name="project"),
@@ -86,12 +87,11 @@ of_a_project: list[URLPattern | URLResolver] = [
     path("learning/", learning.learning, name="learning"),
     path("simulations/", simulations.simulations, name="simulations"),
     path("simulations/<int:simulation_id>/", simulations.simulation, name="simulation"),
-    path("simulations/<int:simulation_id>/cancel/", simulations.cancel, name="simulation-cancel"),
-    path("simulations/<int:simulation_id>/resume/", simulations.resume, name="simulation-resume"),
     path("simulations/<int:simulation_id>/report.json", simulations.download, name="simulation-report"),
     path("simulations/<int:simulation_id>/curves.svg", simulations.picture, name="simulation-picture"),
+    path("jobs/<slug:kind>/<int:job_id>/cancel/", jobs.cancel, name="job-cancel"),
+    path("jobs/<slug:kind>/<int:job_id>/resume/", jobs.resume, name="job-resume"),
     path("answers/", answers.answers, name="answers"),
-    path("answers/cancel/", answers.cancel, name="answers-cancel"),
     path("import/", imports.imports, name="import"),
     path("import/test-results/", outcomes.test_results, name="test-results"),
     path("import/preview/", imports.preview, name="import-preview"),
@@ -109,6 +109,7 @@ of_a_project: list[URLPattern | URLResolver] = [
     path("members/<int:member_id>/", members.change, name="member-change"),
     path("settings/", settings.settings, name="settings"),
     path("settings/state/", settings.set_state, name="project-state"),
+    path("settings/<slug:name>/", settings.settings, name="settings-page"),
 ]
 
 urlpatterns: list[URLPattern | URLResolver] = [
@@ -125,9 +126,6 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("runs/<int:run_id>/log/", run.log, name="run-log"),
     path("runs/<int:run_id>/files/<slug:area>/<path:name>", run.artefact, name="run-artefact"),
     path("imports/<int:job_id>/", imports.import_job, name="import-job"),
-    path("imports/<int:job_id>/cancel/", imports.cancel, name="import-cancel"),
     path("imports/<int:job_id>/rejected/", imports.originals, name="import-originals"),
     path("samplings/<int:run_id>/", sampling.sampling_run, name="sampling-run"),
-    path("samplings/<int:run_id>/cancel/", sampling.cancel, name="sampling-cancel"),
-    path("samplings/<int:run_id>/resume/", sampling.resume, name="sampling-resume"),
 ]

@@ -1,6 +1,7 @@
 """Choices in the words of the interface."""
 
 from django.utils.translation import gettext_lazy as _
+from django.utils.translation import gettext_noop
 
 ALL = ("", _("all"))
 FINISH_REASONS = [
@@ -20,6 +21,12 @@ SOURCES = [
     ("monte_carlo", _("Monte Carlo estimates")),
     ("heuristic", _("heuristics")),
 ]
+AUDIT_VERDICTS = [
+    ("ok", _("ok")),
+    ("attention", _("attention")),
+    ("fail", _("fail")),
+    ("cannot tell", _("cannot tell")),
+]
 LANES = [
     ("acquisition", _("acquisition")),
     ("control", _("control")),
@@ -30,3 +37,36 @@ LANES = [
     ("gold", _("gold")),
     ("screening", _("screening")),
 ]
+# What an acquisition function looks for.
+ACQUISITIONS = [
+    ("balanced_errors", _("likely errors and right solutions in balance, by uncertainty per cost")),
+    ("first_error_bald", _("information about the first error, per cost")),
+    ("first_error_entropy", _("uncertainty about the first error, per cost")),
+    ("joint_bald", _("information about all steps together, per cost")),
+    ("step_bald", _("information about each step by itself, per cost")),
+    ("entropy", _("entropy")),
+    ("margin", _("margin")),
+    ("actprm", _("the ActPRM rule: unsure up to the first predicted error")),
+    ("convincing_wrong_answer", _("convincing wrong answers")),
+    ("surprisal", _("surprise at the least likely step")),
+    ("random", _("random")),
+]
+# How a lane was drawn: kept in English with the generation.
+DRAWS = frozenset(
+    {
+        gettext_noop("at random"),
+        gettext_noop("at random within domain, length and generator"),
+        gettext_noop("ranked"),
+    }
+)
+# The reasons that the workbench offers: kept in English, the same in every file.
+REASONS = frozenset(
+    {
+        gettext_noop("Too hard for me"),
+        gettext_noop("Too long to check"),
+        gettext_noop("I cannot follow the notation"),
+        gettext_noop("Something is missing"),
+        gettext_noop("It has no single answer"),
+        gettext_noop("It cannot be read"),
+    }
+)

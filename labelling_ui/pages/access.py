@@ -15,6 +15,7 @@ from annotation.errors import DomainError, Forbidden, Missing
 from annotation.membership import access
 from annotation.membership.access import find_project, require_role, visible_projects
 from annotation.models import ImportJob, Membership, SamplingRun, TrainingRun
+from annotation.wording import in_words
 
 MANAGER = Membership.Role.MANAGER
 ANYONE: tuple[str, ...] = ()
@@ -41,9 +42,9 @@ def project_page(*roles: str) -> Callable[[ProjectView], View]:
                 membership.project = project
                 return view(request, membership, **named)
             except Forbidden as error:
-                raise PermissionDenied(error.message) from None
+                raise PermissionDenied(in_words(error.message)) from None
             except Missing as error:
-                raise Http404(error.message) from None
+                raise Http404(in_words(error.message)) from None
 
         return page
 
@@ -79,7 +80,7 @@ def attempt(request: HttpRequest, done: str, service: Callable[..., Any], **name
     except (Forbidden, Missing):
         raise
     except DomainError as error:
-        messages.error(request, error.message)
+        messages.error(request, in_words(error.message))
         return None
     if done:
         messages.success(request, done)

@@ -7,9 +7,8 @@ from django.http import HttpRequest, HttpResponseBase
 from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
-from django.views.decorators.http import require_POST
 
-from annotation.intake.answer_checks import cancel_answer_check, gradable, outcomes_of, start_answer_check
+from annotation.intake.answer_checks import gradable, outcomes_of, start_answer_check
 from annotation.models import AnswerCheck, Membership, OutcomeDisagreement
 from labelling_ui.pages.access import MANAGER, STAFF, attempt, project_page
 from labelling_ui.pages.listing import Column, Listing, respond
@@ -42,7 +41,7 @@ def answers(request: HttpRequest, member: Membership) -> HttpResponseBase:
     if request.method == "POST":
         return _start(request, slug=member.project.slug)
     check = AnswerCheck.objects.filter(project=member.project).first()
-    live = check is not None and check.state in AnswerCheck.LIVE
+    live = check is not None and check.live
     context: dict[str, Any] = {"member": member, "tab": "solutions", "check": check, "live": live}
     context["outcomes"] = outcomes_of(member.project)
     if request.headers.get("HX-Request") and "sort" not in request.GET:
@@ -62,13 +61,4 @@ def _start(request: HttpRequest, member: Membership) -> HttpResponseBase:
     form = CheckForm(request.POST)
     form.is_valid()
     attempt(request, "", start_answer_check, project=member.project, overwrite=form.cleaned_data["overwrite"])
-    return redirect("answers", member.project.slug)
-
-
-@require_POST
-@project_page(MANAGER)
-def cancel(request: HttpRequest, member: Membership) -> HttpResponseBase:
-    check = AnswerCheck.objects.filter(project=member.project, state__in=AnswerCheck.LIVE).first()
-    if check is not None:
-        attempt(request, _("The check stops within a minute. What it graded stays."), cancel_answer_check, check=check)
     return redirect("answers", member.project.slug)

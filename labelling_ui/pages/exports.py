@@ -47,7 +47,7 @@ class SnapshotForm(AgreementFields):
     )
     submitted_to = forms.DateField(
         required=False,
-        label=gettext_lazy("Up to, not with"),
+        label=gettext_lazy("Before"),
         widget=forms.DateInput({"type": "date"}),
         help_text=gettext_lazy("Days are days in UTC."),
     )

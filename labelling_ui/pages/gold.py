@@ -26,6 +26,7 @@ from annotation.quality.gold_answers import Worn, accuracy_by_gold, wear_of
 from labelling_ui import words
 from labelling_ui.pages.access import STAFF, attempt, project_page
 from labelling_ui.pages.listing import Column, Filters, Listing, respond
+from labelling_ui.pages.numbers import whole_number
 
 KINDS = [
     ("adjudicated", gettext_lazy("adjudications")),
@@ -127,7 +128,7 @@ def gold(request: HttpRequest, member: Membership) -> HttpResponseBase:
 @project_page(*STAFF)
 def mark(request: HttpRequest, member: Membership) -> HttpResponseBase:
     """Make a solution gold by one of its labels."""
-    label = member.project.annotations.filter(pk=_number(request.POST.get("annotation"))).first()
+    label = member.project.annotations.filter(pk=whole_number(request.POST.get("annotation")) or 0).first()
     if label is None:
         raise Http404("There is no such label in this project.")
     accepted = _positions(request.POST.get("accepted", ""))
@@ -224,10 +225,6 @@ def _state(row: GoldAnswer) -> str:
     if not row.active:
         return "retired"
     return "practice" if row.practice else "hidden"
-
-
-def _number(text: str | None) -> int:
-    return int(text) if text and text.isdecimal() and len(text) < 19 else 0
 
 
 def _positions(text: str) -> list[int] | None:

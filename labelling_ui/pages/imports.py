@@ -16,17 +16,19 @@ from annotation.errors import DomainError
 from annotation.intake.decomposition import decompose
 from annotation.intake.dividing import division_of
 from annotation.intake.groups import cancel_group, summary_of
-from annotation.intake.imports import cancel_import, progress_of
+from annotation.intake.imports import progress_of
 from annotation.intake.previewing import PREVIEW_BYTES, preview_import
 from annotation.intake.rejections import original_lines
 from annotation.intake.uploads import unfinished_uploads
 from annotation.models import ImportGroup, ImportJob, Membership
+from annotation.wording import in_words
 from labelling_ui import words
 from labelling_ui.pages import import_files
 from labelling_ui.pages.access import MANAGER, attempt, project_page, signed_in, slug_of
 from labelling_ui.pages.import_files import FilesForm
 from labelling_ui.pages.listing import Column, Filters, Listing, respond
 from labelling_ui.pages.mapping import for_page, mapping_of
+from labelling_ui.pages.numbers import whole_number
 
 
 class ImportForm(FilesForm):
@@ -151,7 +153,7 @@ def preview(request: HttpRequest, member: Membership) -> HttpResponseBase:
         found = preview_import(
             head=head.read(PREVIEW_BYTES),
             tail=tail.read(PREVIEW_BYTES) if tail else b"",
-            size=int(request.POST.get("size", "0")) if request.POST.get("size", "0").isdecimal() else 0,
+            size=whole_number(request.POST.get("size")) or 0,
             mapping=mapping_of(request.POST),
             whole=request.POST.get("whole") == "true",
             filename=request.POST.get("filename", ""),
@@ -161,7 +163,7 @@ def preview(request: HttpRequest, member: Membership) -> HttpResponseBase:
         names = dict(ImportForm.base_fields["format"].choices)  # type: ignore[attr-defined]
         context |= {"preview": found, "format": names[found.format], "rules": _rules(), **for_page(found)}
     except DomainError as error:
-        context["error"] = error.message
+        context["error"] = in_words(error.message)
     return render(request, "labelling_ui/import_preview.html", context)
 
 
@@ -190,20 +192,14 @@ def originals(request: HttpRequest, job_id: int) -> HttpResponseBase:
     return _originals(request, slug=slug_of(request, ImportJob, job_id), job_id=job_id)
 
 
-@require_POST
-def cancel(request: HttpRequest, job_id: int) -> HttpResponseBase:
-    return _cancel(request, slug=slug_of(request, ImportJob, job_id), job_id=job_id)
-
-
 @project_page(MANAGER)
 def _job_page(request: HttpRequest, member: Membership, job_id: int) -> HttpResponseBase:
     job = get_object_or_404(ImportJob, pk=job_id, project=member.project)
-    live = job.state in ImportJob.LIVE
-    context = {"member": member, "tab": "import", "job": job, "live": live, "progress": progress_of(job)}
+    context = {"member": member, "tab": "import", "job": job, "live": job.live, "progress": progress_of(job)}
     context["nothing_new"] = _why_nothing_is_new(job)
     if request.headers.get("HX-Request") and "sort" not in request.GET:
         page: HttpResponse = render(request, "labelling_ui/import_live.html", context)
-        if not live:
+        if not job.live:
             page.headers["HX-Refresh"] = "true"  # the rejected lines stand outside of the live part
         return page
     listing = Listing(request, job.rejections.all(), REJECTION_COLUMNS, sort="line")
@@ -233,10 +229,3 @@ def _why_nothing_is_new(job: ImportJob) -> str:
     if job.rejected:
         return _("Nothing was taken in: every record was rejected. The reasons are below.")
     return _("Everything in this file was here already.") if job.duplicates else ""
-
-
-@project_page(MANAGER)
-def _cancel(request: HttpRequest, member: Membership, job_id: int) -> HttpResponseBase:
-    job = get_object_or_404(ImportJob, pk=job_id, project=member.project)
-    attempt(request, _("The import stops within seconds. What it took in stays."), cancel_import, job=job)
-    return redirect("import-job", job.pk)

@@ -11,6 +11,7 @@ from annotation.models import Membership, ShadowComparison
 from annotation.rounds.gateway.stopping import advise
 from annotation.rounds.shadow.history import decided_rounds, history_of
 from annotation.rounds.shadow.weighing import LaneEstimates, estimates_of
+from annotation.wording import in_words
 from labelling_ui.charts import Chart, Point, Series, line_chart
 from labelling_ui.numbers import decimal, signed
 from labelling_ui.pages.access import STAFF, project_page
@@ -107,4 +108,4 @@ def _rate_chart(estimates: list[LaneEstimates], slug: str) -> Chart:
 def _why_not(member: Membership) -> str:
     """What the last round said where it compared nothing."""
     run: Any = member.project.training_runs.filter(stages__name="shadow", stages__state="skipped").first()
-    return str(run.stages.get(name="shadow").figure) if run else ""
+    return in_words(run.stages.get(name="shadow").figure) if run else ""

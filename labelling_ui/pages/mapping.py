@@ -13,6 +13,7 @@ from annotation.formats.mapping import Column, MadeBy, Mapping, StepsMapping
 from annotation.formats.rows import WORDS, cell_of
 from annotation.formats.table import Sample
 from annotation.intake.previewing import Preview
+from annotation.wording import said, sentence_of
 from labelling_ui import words
 
 EXAMPLES = 2
@@ -112,7 +113,9 @@ def mapping_of(given: QueryDict) -> Mapping | None:
     try:
         return msgspec.convert(mapping, Mapping)
     except msgspec.ValidationError as error:
-        raise DomainError("invalid_mapping", f"The columns cannot be read so: {error}.") from None
+        raise DomainError(
+            "invalid_mapping", said("The columns cannot be read so: {error}.", error=sentence_of(error))
+        ) from None
 
 
 def for_page(preview: Preview) -> dict[str, Any]:
@@ -191,14 +194,14 @@ def _labels(told: dict[str, list[tuple[int, str]]], given: QueryDict) -> Iterato
 def _details(number: int, told: dict[str, list[tuple[int, str]]], given: QueryDict) -> dict[str, Any]:
     """How the label is written, and its source: said for all rows, or by a column of each."""
 
-    def said(field: str) -> Any:
+    def of_field(field: str) -> Any:
         if found := told.get(f"source_{field}"):
             return {"column": found[0][1]}
         return given.get(f"{field}-{number}", "").strip()
 
-    details: dict[str, Any] = {"source": {"kind": said("kind") or "heuristic", "name": said("name"),
-                                          "policy": said("policy")}}  # fmt: skip
-    rollouts = said("rollouts")
+    details: dict[str, Any] = {"source": {"kind": of_field("kind") or "heuristic", "name": of_field("name"),
+                                          "policy": of_field("policy")}}  # fmt: skip
+    rollouts = of_field("rollouts")
     if isinstance(rollouts, dict) or str(rollouts).isdecimal():
         details["source"]["rollouts"] = rollouts if isinstance(rollouts, dict) else int(rollouts)
     if (base := given.get(f"base-{number}")) in ("0", "1"):

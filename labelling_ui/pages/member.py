@@ -13,6 +13,7 @@ from annotation.membership.members import domains_of, qualify
 from annotation.models import HIDDEN_LANES, Membership, ScreeningDecision
 from annotation.quality.gold_accuracy import accuracy_of, grouped, is_right
 from annotation.quality.gold_answers import answers_to, confusion_of, read_answers
+from annotation.quality.pace import pace_by_person
 from annotation.queue.screening import attempt_of, decide, standing
 from labelling_ui.pages.access import MANAGER, STAFF, attempt, project_page
 from labelling_ui.pages.listing import Column, Listing, respond
@@ -45,6 +46,7 @@ def member(request: HttpRequest, member: Membership, member_id: int) -> HttpResp
         "screening": policy.screening,
         "attempt": attempt_of(person) if now == ScreeningDecision.Outcome.AGAIN else None,
         "decisions": person.screening_decisions.select_related("by").order_by("-pk"),
+        "pace": pace_by_person(project, person.pk).get(person.pk),
         "accuracy": accuracy_of(answers, tolerance=policy.gold.tolerance),
         "by_generation": [
             (number, accuracy_of(some, tolerance=policy.gold.tolerance))

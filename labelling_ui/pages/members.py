@@ -19,6 +19,7 @@ from annotation.quality.agreement import agreement_by_member
 from annotation.quality.gold_accuracy import Accuracy
 from annotation.quality.gold_answers import accuracy_by_person
 from annotation.quality.statistics import Median, latest_annotations
+from annotation.wording import in_words
 from labelling_ui.pages.access import MANAGER, attempt, project_page, signed_in
 from labelling_ui.pages.listing import Column, Listing, respond
 
@@ -43,7 +44,7 @@ def members(request: HttpRequest, member: Membership) -> HttpResponseBase:
         except Forbidden:
             raise
         except DomainError as error:
-            form.add_error("role" if error.extra.get("field") == "role" else "username", error.message)
+            form.add_error("role" if error.extra.get("field") == "role" else "username", in_words(error.message))
         else:
             if password is None:
                 messages.success(request, _("%(name)s is in.") % {"name": new.user.username})

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
+from django.db.models import QuerySet
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
@@ -26,7 +27,9 @@ from annotation.rounds.registry import (
 from annotation.rounds.registry.exporting import export_name, export_path, packed_export
 from annotation.rounds.registry.importing import importable_folders, request_measurement
 from annotation.rounds.registry.jobs import request_audit, request_export, request_import
+from annotation.wording import in_words
 from labelling_ui.pages.access import MANAGER, STAFF, attempt, project_page
+from labelling_ui.pages.numbers import whole_number
 from labelling_ui.selectors import model_page
 from labelling_ui.selectors.costs import costs_of
 from labelling_ui.selectors.models import holdout_f1
@@ -62,7 +65,7 @@ def model(request: HttpRequest, member: Membership, number: int) -> HttpResponse
         "parent": model_page.parent_of(version),
         "history": history,
         "card": model_page.card_of(version),
-        "jobs": version.jobs.exclude(kind=ModelJob.Kind.IMPORT)[:5],
+        **_watched(version.jobs.exclude(kind=ModelJob.Kind.IMPORT)),
         "exported": export_path(version).is_dir(),
         "scoring": PoolScoring.objects.filter(model_version=version).first(),
         "left": left_of(version),
@@ -103,7 +106,7 @@ def exported(request: HttpRequest, member: Membership, number: int) -> HttpRespo
     try:
         content = packed_export(version)
     except Missing as error:
-        raise Http404(error.message) from None
+        raise Http404(in_words(error.message)) from None
     return download(content, name=f"{export_name(version)}.tar", content_type="application/x-tar")
 
 
@@ -121,7 +124,7 @@ def audit_page(request: HttpRequest, member: Membership, number: int) -> HttpRes
 @project_page(*STAFF)
 def compare(request: HttpRequest, member: Membership) -> HttpResponse:
     """Two versions side by side."""
-    pair = [_find(member, _number(request.GET.get(name))) for name in ("a", "b")]
+    pair = [_find(member, whole_number(request.GET.get(name)) or 0) for name in ("a", "b")]
     sides = [{"version": version, "rows": model_page.metric_rows(version)} for version in pair]
     first, second = (dict(model_page.facts_of(version)) for version in pair)
     facts = [(name, first.get(name, "–"), second.get(name, "–")) for name in first | second]
@@ -134,16 +137,22 @@ def compare(request: HttpRequest, member: Membership) -> HttpResponse:
 def import_model(request: HttpRequest, member: Membership) -> HttpResponseBase:
     separator = request.POST.get("separator", "").replace("\\n", "\n").replace("\\t", "\t") or "\n"
     service = partial(request_import, project=member.project, folder=request.POST.get("folder", ""))
-    good = request.POST.get("good", "1")
+    good = whole_number(request.POST.get("good"))
     done = _("The import is on its way. The model appears here as a challenger, and the gate measures it.")
-    attempt(request, done, service, separator=separator, good=int(good) if good.isdecimal() else 1)
+    attempt(request, done, service, separator=separator, good=1 if good is None else good)
     return redirect("models", member.project.slug)
 
 
 def imports_of(member: Membership) -> dict[str, Any]:
     """What the list of models says about imports."""
     jobs = member.project.model_jobs.filter(kind=ModelJob.Kind.IMPORT).select_related("model_version")
-    return {"importable": importable_folders(), "import_jobs": jobs[:5]}
+    return {"importable": importable_folders(), **_watched(jobs)}
+
+
+def _watched(jobs: QuerySet[ModelJob]) -> dict[str, Any]:
+    """The latest jobs on a model, looked at again for as long as one of them is live."""
+    latest = list(jobs[:5])
+    return {"jobs": latest, "jobs_live": any(job.live for job in latest)}
 
 
 def _find(member: Membership, number: int) -> ModelVersion:
@@ -160,7 +169,3 @@ def _may_serve(version: ModelVersion) -> bool:
 def _unmeasured(version: ModelVersion) -> bool:
     """Made elsewhere, and the gate has not seen it."""
     return version.origin == ModelVersion.Origin.IMPORTED and not version.gate
-
-
-def _number(given: str | None) -> int:
-    return int(given) if given and given.isdecimal() and len(given) < 9 else -1

@@ -11,6 +11,7 @@ from annotation.practice.answering import practice_set
 from annotation.practice.screening import screening_of
 from annotation.quality.own_work import DAYS, LEAST, OwnWork, own_work
 from labelling_ui.charts import Chart, Point, Series, bar_chart
+from labelling_ui.numbers import day_of_month
 from labelling_ui.pages.access import ANYONE, project_page
 from labelling_ui.templatetags.figures import duration
 
@@ -29,7 +30,6 @@ def own_page(member: Membership) -> dict[str, Any]:
     practice = practice_set(member)
     return {
         "member": member,
-        "tab": "project",
         "mine": mine,
         "least": LEAST,
         "told": policy.feedback,
@@ -45,7 +45,7 @@ def own_page(member: Membership) -> dict[str, Any]:
 
 def _by_day(mine: OwnWork) -> Chart:
     points = [
-        Point(f"{day.day} {day:%b}", of.labels, note=_("labels, %(time)s") % {"time": duration(of.seconds)})
+        Point(day_of_month(day), of.labels, note=_("labels, %(time)s") % {"time": duration(of.seconds)})
         for day, of in mine.days.items()
     ]
     title = _("Your labels by day, the last %(n)s days") % {"n": DAYS}

@@ -13,7 +13,7 @@ from annotation.models import Membership, ModelVersion, Project
 from annotation.quality.agreement import Pairs, agreement_by_day
 from annotation.quality.statistics import median_seconds
 from labelling_ui.charts import Chart, Point, Series, bar_chart, line_chart, share_chart
-from labelling_ui.numbers import decimal
+from labelling_ui.numbers import day_of_month, decimal
 from labelling_ui.pages.access import ANYONE, project_page
 from labelling_ui.pages.my_work import own_page
 from labelling_ui.pages.runs import retraining
@@ -159,4 +159,4 @@ def _percent(share: float) -> str:
 
 
 def _day(day: date) -> str:
-    return f"{day.day} {day:%b}"
+    return day_of_month(day)

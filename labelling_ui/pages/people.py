@@ -1,8 +1,9 @@
-"""A member as a choice of a form."""
+"""Members to choose from."""
 
 from django import forms
+from django.db.models import QuerySet
 
-from annotation.models import Membership
+from annotation.models import Membership, Project
 
 
 class PersonField(forms.ModelChoiceField):
@@ -10,3 +11,8 @@ class PersonField(forms.ModelChoiceField):
 
     def label_from_instance(self, obj: Membership) -> str:
         return obj.user.username
+
+
+def people_of(project: Project) -> QuerySet[Membership]:
+    """The members of a project, by user name."""
+    return Membership.objects.filter(project=project, active=True).select_related("user").order_by("user__username")

@@ -12,6 +12,7 @@ from django.utils.translation import gettext_lazy
 from annotation.errors import DomainError
 from annotation.membership.access import may_create_projects
 from annotation.membership.projects import create_project
+from annotation.wording import in_words
 from labelling_ui.pages.access import signed_in
 
 
@@ -42,7 +43,7 @@ def create(request: HttpRequest) -> HttpResponse:
         try:
             project = create_project(by=signed_in(request), **data)
         except DomainError as error:
-            form.add_error(error.extra.get("field"), error.message)
+            form.add_error(error.extra.get("field"), in_words(error.message))
         else:
             return redirect("project", project.slug)
     return render(request, "labelling_ui/project_create.html", {"form": form})

@@ -15,11 +15,13 @@ from annotation.models import LabelBatch, LabelSource, Membership, Project
 from annotation.quality import batches
 from annotation.quality.gold_accuracy import Accuracy
 from annotation.quality.gold_answers import accuracy_by_person
+from annotation.quality.pace import Pace, pace_by_person
 from annotation.quality.people import Trust, trust_by_person
 from labelling_ui import words
 from labelling_ui.pages.access import MANAGER, STAFF, attempt, project_page
 from labelling_ui.pages.listing import Column, Filters, Listing, respond
 from labelling_ui.pages.people import PersonField
+from labelling_ui.templatetags.figures import source_in_words
 
 
 class BatchFilters(Filters):
@@ -45,6 +47,8 @@ class SetAsideForm(forms.Form):
         annotator.queryset = project.memberships.select_related("user").order_by("user__username")
 
 
+Members = dict[int, Membership]  # by its id, the user read with each
+
 COLUMNS = [
     Column("found", gettext_lazy("Found"), lambda b: b.found_at.isoformat(), sort="found_at"),
     Column("by", gettext_lazy("Labels by"), lambda b: owner_of(b), sort="annotator__user__username"),
@@ -65,10 +69,12 @@ def quality(request: HttpRequest, member: Membership) -> HttpResponseBase:
     listing = Listing(request, rows, COLUMNS, sort="-found", filters=BatchFilters(request.GET))
     for batch in listing.page.object_list:
         batch.owner, batch.labels = owner_of(batch), batches.labels_of_batch(batch).count()
+    members = {one.pk: one for one in project.memberships.select_related("user")}
     context = {
         "member": member,
-        "people": _people(project),
-        "gold": _on_gold(project),
+        "people": _people(project, members),
+        "paces": _paces(project, members),
+        "gold": _on_gold(project, members),
         "form": SetAsideForm(project=project),
         "between": project.policies.quality.labels_between_false_alarms,
     }
@@ -105,19 +111,32 @@ def set_aside(request: HttpRequest, member: Membership) -> HttpResponseBase:
 
 def owner_of(batch: LabelBatch) -> str:
     """Whose labels they are."""
-    return batch.annotator.user.username if batch.annotator else str(batch.source)
+    if batch.annotator:
+        return batch.annotator.user.username
+    return _named(batch.source) if batch.source else ""
 
 
-def _on_gold(project: Project) -> list[tuple[Membership, Accuracy]]:
+def _named(source: LabelSource) -> str:
+    """A source by its name, with its kind where it has one."""
+    kind = source_in_words(source.kind)
+    return f"{source.name} ({kind})" if source.name else kind
+
+
+def _on_gold(project: Project, members: Members) -> list[tuple[Membership, Accuracy]]:
     """Each annotator's accuracy on hidden gold, the least right first."""
-    found = accuracy_by_person(project)
-    people = project.memberships.filter(pk__in=found).select_related("user")
-    return sorted(((person, found[person.pk]) for person in people), key=lambda row: row[1].right.value or 0)
+    found = [(members[who], accuracy) for who, accuracy in accuracy_by_person(project).items()]
+    return sorted(found, key=lambda row: (row[1].right.value or 0, row[0].user.username))
 
 
-def _people(project: Project) -> list[tuple[str, Trust]]:
+def _paces(project: Project, members: Members) -> list[tuple[Membership, Pace]]:
+    """How each annotator goes about it, who accepts most together first."""
+    found = [(members[who], pace) for who, pace in pace_by_person(project).items()]
+    return sorted(found, key=lambda row: (-(row[1].accepted.value or 0), row[0].user.username))
+
+
+def _people(project: Project, members: Members) -> list[tuple[str, Trust]]:
     """Name and trust, the least informed first."""
     found = trust_by_person(project)
-    names = {f"annotator {m.pk}": m.user.username for m in project.memberships.select_related("user")}
-    names |= {f"source {s.pk}": str(s) for s in LabelSource.objects.filter(project=project)}
+    names = {f"annotator {pk}": one.user.username for pk, one in members.items()}
+    names |= {f"source {s.pk}": _named(s) for s in LabelSource.objects.filter(project=project)}
     return sorted(((names[who], trust) for who, trust in found.items()), key=lambda row: row[1].informedness)

@@ -16,7 +16,8 @@ from annotation.queue import managing
 from labelling_ui import words
 from labelling_ui.pages.access import MANAGER, STAFF, attempt, project_page
 from labelling_ui.pages.listing import Column, Filters, Listing, respond
-from labelling_ui.pages.people import PersonField
+from labelling_ui.pages.numbers import whole_number
+from labelling_ui.pages.people import PersonField, people_of
 
 HELD = "held"
 MARKS = [
@@ -30,10 +31,10 @@ MARKS = [
 
 class QueueFilters(Filters):
     lane = forms.ChoiceField(choices=[words.ALL, *words.LANES], required=False, label=gettext_lazy("Lane"))
-    mark = forms.ChoiceField(choices=MARKS, required=False, label=gettext_lazy("Only"))
+    mark = forms.ChoiceField(choices=MARKS, required=False, label=gettext_lazy("State"))
     domain = forms.CharField(required=False, label=gettext_lazy("Domain"))
     person = PersonField(
-        Membership.objects.none(), required=False, empty_label=gettext_lazy("all"), label=gettext_lazy("Of")
+        Membership.objects.none(), required=False, empty_label=gettext_lazy("all"), label=gettext_lazy("Person")
     )
 
     lookups: dict[str, dict[str, Any]] = {
@@ -46,7 +47,7 @@ class QueueFilters(Filters):
     def __init__(self, *args: Any, project: Project, **named: Any) -> None:
         super().__init__(*args, **named)
         person: forms.ModelChoiceField = self.fields["person"]  # type: ignore[assignment]
-        person.queryset = _people(project)
+        person.queryset = people_of(project)
 
     def narrow(self, rows: QuerySet[Any]) -> QuerySet[Any]:
         chosen = self.chosen()
@@ -86,7 +87,7 @@ def queue(request: HttpRequest, member: Membership) -> HttpResponseBase:
     )
     filters = QueueFilters(request.GET, project=member.project)
     listing = Listing(request, rows, COLUMNS, sort="place", filters=filters)
-    context = {"member": member, "people": _people(member.project), "manages": member.role == MANAGER}
+    context = {"member": member, "people": people_of(member.project), "manages": member.role == MANAGER}
     return respond(request, "labelling_ui/queue.html", listing, f"{member.project.slug}-queue", context)
 
 
@@ -94,7 +95,7 @@ def queue(request: HttpRequest, member: Membership) -> HttpResponseBase:
 @project_page(MANAGER)
 def change(request: HttpRequest, member: Membership) -> HttpResponseBase:
     """One change of the items that were ticked."""
-    ticked = [int(pk) for pk in request.POST.getlist("item") if pk.isdecimal()]
+    ticked = [pk for given in request.POST.getlist("item") if (pk := whole_number(given)) is not None]
     if not ticked:
         messages.error(request, _("Tick the items first."))
     else:
@@ -133,13 +134,8 @@ def add(request: HttpRequest, member: Membership, solution_id: int) -> HttpRespo
     return redirect("solution", member.project.slug, solution_id)
 
 
-def _people(project: Project) -> QuerySet[Membership]:
-    return Membership.objects.filter(project=project, active=True).select_related("user").order_by("user__username")
-
-
 def _person(request: HttpRequest, project: Project) -> Membership | None:
-    chosen = request.POST.get("to", "")
-    return _people(project).filter(pk=chosen).first() if chosen.isdecimal() else None
+    return people_of(project).filter(pk=whole_number(request.POST.get("to")) or 0).first()
 
 
 def _marks(item: Any) -> list[str]:

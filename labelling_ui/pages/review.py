@@ -1,11 +1,14 @@
 """Review: what waits for a reviewer, and a solution with everybody's ratings side by side to decide on."""
 
+import json
 import uuid
+from itertools import zip_longest
 from typing import Any
 
 from django.contrib import messages
+from django.contrib.auth.models import User
 from django.db.models import Prefetch, QuerySet
-from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase, QueryDict
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils.html import format_html
@@ -16,24 +19,25 @@ from django.views.decorators.http import require_POST
 
 from annotation.labelling.adjudication import accept, adjudicate
 from annotation.labelling.sending_back import send_back, take_back
-from annotation.labelling.verdicts import UNSURE, verdict
+from annotation.labelling.submission import Submitted
 from annotation.models import HIDDEN_LANES, Annotation, Dispute, Membership, Project, SentBack, Solution
-from annotation.quality.review_case import Case, case_of
+from annotation.quality.review_case import Case, CaseRow, Word, case_of
 from annotation.quality.review_queue import REASONS, next_to_review, review_counts, to_review
 from annotation.quality.statistics import latest_annotations
+from labelling_ui.answers import ANSWERS_TO_A_CRITIQUE, answers_of
+from labelling_ui.beside import PROGRESS
 from labelling_ui.pages.access import STAFF, attempt, project_page
 from labelling_ui.pages.listing import Column, Listing, respond
+from labelling_ui.pages.numbers import whole_number
+from labelling_ui.pages.review_form import own_verdict
+from labelling_ui.pages.review_keys import CaseKeys, keys_of
 
-LETTERS = "ABCD"
 KINDS = [
     ("", gettext_lazy("Everything")),
     ("disagreement", gettext_lazy("Disagreements")),
     ("dispute", gettext_lazy("Disputed references")),
     ("doubt", gettext_lazy("Steps in doubt")),
 ]
-WORDS: dict[str, int | str] = {"1": 1, "0": 0, "-1": -1, UNSURE: UNSURE}
-
-
 COLUMNS = [
     Column("why", gettext_lazy("Why"), lambda s: " ".join(_reasons(s)), sort="urgency"),
     Column("problem", gettext_lazy("Problem"), lambda s: s.problem.text),
@@ -66,21 +70,28 @@ def case(request: HttpRequest, member: Membership, solution_id: int) -> HttpResp
     solution = _find(member.project, solution_id)
     found = case_of(solution)
     reason = _reason(request)
-    columns = _columns(found)
+    scheme = member.project.label_scheme
+    keys = keys_of(scheme)
+    columns = _columns(found, keys)
     context = {
         "member": member,
         "tab": "review",
         "case": found,
         "solution": solution,
         "columns": columns,
-        "rows": _numbered(found, columns),
+        "rows": _numbered(found, columns, rates_critiques=scheme.critique == "given"),
         "disputes": Dispute.objects.filter(annotation__solution=solution, state=Dispute.State.OPEN).select_related(
             "annotation__annotator__user"
         ),
         "submission_id": uuid.uuid4(),
         "reason": reason,
         "next": next_to_review(member.project, after=solution_id, reason=reason),
-        "scheme": member.project.label_scheme,
+        "scheme": scheme,
+        "keys": keys,
+        "actions": json.dumps(keys.actions),
+        "progress": list(enumerate(PROGRESS)),
+        "answers_to_a_critique": ANSWERS_TO_A_CRITIQUE,
+        "ratings": [(keys.of[answer.kind], answer) for answer in answers_of(scheme).offered],
     }
     return render(request, "labelling_ui/review_case.html", context)
 
@@ -92,21 +103,25 @@ def decide(request: HttpRequest, member: Membership, solution_id: int) -> HttpRe
     project, solution = member.project, _find(member.project, solution_id)
     following = next_to_review(project, after=solution_id, reason=_reason(request))
     posted = request.POST
-    seen, comment = _number(posted.get("seen")), posted.get("comment", "")
-    submission_id = _uuid(posted.get("submission_id"))
+    seen, submission_id = whole_number(posted.get("seen")) or 0, _uuid(posted.get("submission_id"))
     if "accepts" in posted:
-        label = _label(project, _number(posted.get("accepts")))
-        made = attempt(request, "", accept, annotation=label, submission_id=submission_id, seen=seen, comment=comment)
+        label = _label(project, whole_number(posted.get("accepts")) or 0)
+        told = {"submission_id": submission_id, "seen": seen, "comment": posted.get("comment", "")}
+        made = attempt(request, "", accept, annotation=label, **told)
     else:
-        path = [step.pk for step in case_of(solution).path]
-        words = {step: WORDS[word] for step in path if (word := posted.get(f"word-{step}")) in WORDS}
-        stops = project.label_scheme.stop_at_first_error
-        own = verdict(solution_id, path, words, stops=stops, submission_id=submission_id, comment=comment)
-        made = attempt(request, "", adjudicate, project=project, submission=own, seen=seen)
+        made = attempt(
+            request, "", _adjudicate, posted=posted, solution=solution, submission_id=submission_id, seen=seen
+        )
     if made is None:
         return redirect(_address(request, project, solution_id))
     _tell_decided(request, project, made.annotation)
     return redirect(_address(request, project, following))
+
+
+def _adjudicate(*, by: User, posted: QueryDict, solution: Solution, submission_id: uuid.UUID, seen: int) -> Submitted:
+    """Raises what `own_verdict` and `adjudicate` do."""
+    own = own_verdict(posted, case_of(solution), submission_id)
+    return adjudicate(by=by, project=solution.project, submission=own, seen=seen)
 
 
 @require_POST
@@ -134,20 +149,19 @@ def withdraw(request: HttpRequest, member: Membership, sent_id: int) -> HttpResp
     return redirect("review", member.project.slug)
 
 
-def _columns(found: Case) -> list[dict[str, Any]]:
+def _columns(found: Case, keys: CaseKeys) -> list[dict[str, Any]]:
     """The labels by a letter each: who gave them is told where the reviewer asks, since it should not matter."""
-    return [
-        {
-            "letter": "" if label.adjudicates else LETTERS[n : n + 1],
-            "name": _("Decision") if label.adjudicates else LETTERS[n : n + 1] or str(n + 1),
-            "label": label,
-            "may_return": not label.adjudicates and _may_be_sent_back(label),
-        }
-        for n, label in enumerate(found.labels)
-    ]
+    letters = dict(enumerate(keys.letters))
+    columns = []
+    for n, label in enumerate(found.labels):
+        key = "" if label.adjudicates else letters.get(n, "")
+        name = _("Decision") if label.adjudicates else key.upper() or str(n + 1)
+        may_return = not label.adjudicates and _may_be_sent_back(label)
+        columns.append({"key": key, "name": name, "label": label, "may_return": may_return})
+    return columns
 
 
-def _numbered(found: Case, columns: list[dict[str, Any]]) -> list[dict[str, Any]]:
+def _numbered(found: Case, columns: list[dict[str, Any]], *, rates_critiques: bool) -> list[dict[str, Any]]:
     """The rows with what a page says of each; `before` marks those that all agree on before the first difference."""
     first = found.first_difference
     return [
@@ -155,10 +169,23 @@ def _numbered(found: Case, columns: list[dict[str, Any]]) -> list[dict[str, Any]
             "row": row,
             "words": list(zip(columns, row.words, strict=True)),
             "before": first is not None and n < first,
-            "agreed": "" if row.agreed is None else UNSURE if row.agreed[0] == UNSURE else str(row.agreed[1]),
+            "agreed": _value(row.agreed),
+            "critiques": _critiques(row) if rates_critiques and row.on_path else [],
         }
         for n, row in enumerate(found.rows)
     ]
+
+
+def _critiques(row: CaseRow) -> list[tuple[str, str]]:
+    """The critiques that came with a step, and how the decision rated each, as the form says it; empty for not."""
+    rated = row.decided.dimensions.get("critique_ratings", []) if row.decided else []
+    texts = [critique.text for critique in row.step.critiques.all()]
+    return list(zip_longest(texts, map(str, rated[: len(texts)]), fillvalue=""))
+
+
+def _value(word: Word | None) -> str:
+    """As the form's radio buttons say it; empty for none."""
+    return "" if word is None else word[0] if word[1] is None else str(word[1])
 
 
 def _tell_decided(request: HttpRequest, project: Project, decided: Annotation) -> None:
@@ -172,7 +199,9 @@ def _tell_decided(request: HttpRequest, project: Project, decided: Annotation) -
     )
     told = _("Solution %(n)s is decided: %(said)s.") % {"n": decided.solution_id, "said": said}
     address = _address(request, project, decided.solution_id)
-    messages.success(request, format_html('{} <a href="{}" data-key="z">{}</a>', told, address, _("Decide anew")))
+    back = '{} <a href="{}" data-key="{}">{}</a>'
+    key = keys_of(project.label_scheme).of["undo"]
+    messages.success(request, format_html(back, told, address, key, _("Decide anew")))
 
 
 def _sent_back(project: Project) -> QuerySet[SentBack]:
@@ -222,10 +251,6 @@ def _label(project: Project, label_id: int) -> Annotation:
     if found is None:
         raise Http404("There is no such label in this project.")
     return found
-
-
-def _number(text: str | None) -> int:
-    return int(text) if text and text.isdecimal() and len(text) < 19 else 0
 
 
 def _uuid(text: str | None) -> uuid.UUID:

@@ -11,7 +11,7 @@ from django.views.decorators.http import require_POST
 
 from annotation.models import Membership, RunPoint, TrainingRun
 from annotation.rounds.artefacts import artefacts_of, find_artefact, run_folder
-from annotation.rounds.failures import page_of
+from annotation.rounds.failures import SETTINGS, page_of
 from annotation.rounds.runs import can_retry, cancel_run, retry_run
 from labelling_ui.charts import Chart, Point, Series, gain_chart, line_chart
 from labelling_ui.numbers import short
@@ -48,18 +48,17 @@ def artefact(request: HttpRequest, run_id: int, area: str, name: str) -> HttpRes
 @project_page(*STAFF)
 def _run_page(request: HttpRequest, member: Membership, run_id: int) -> HttpResponse:
     run = get_object_or_404(
-        TrainingRun.objects.select_related("model_version", "generation", "snapshot", "requested_by"),
+        TrainingRun.objects.select_related("project", "model_version", "generation", "snapshot", "requested_by"),
         pk=run_id,
         project=member.project,
     )
-    page = page_of(run.failure)
     context = {
         "member": member,
         "tab": "runs",
         "run": run,
         "live": run.state in TrainingRun.LIVE,
         "can_retry": can_retry(run),
-        "remedy": reverse(page, args=[member.project.slug]) if page else "",
+        "remedy": _remedy(run),
         "stages": list(run.stages.all()),
         "now": timezone.now(),
         "training": progress_of_training(run),
@@ -119,6 +118,14 @@ def _lines(run: TrainingRun) -> Iterator[str]:
     if trainer.exists():
         with trainer.open(errors="replace") as lines:
             yield from lines
+
+
+def _remedy(run: TrainingRun) -> str:
+    """The page where what failed is mended; "" where there is none."""
+    page, slug = page_of(run.failure), run.project.slug
+    if page == SETTINGS:
+        return reverse("settings-page", args=[slug, "training"])
+    return reverse(page, args=[slug]) if page else ""
 
 
 def _loss_chart(run: TrainingRun) -> Chart:

@@ -14,6 +14,7 @@ from annotation.errors import DomainError
 from annotation.models import Membership, Project, RunStage, TrainingRun
 from annotation.rounds.automatic import outlook
 from annotation.rounds.runs import check_labels, request_run
+from annotation.wording import in_words, told
 from labelling_ui import words
 from labelling_ui.pages.access import MANAGER, STAFF, attempt, project_page
 from labelling_ui.pages.listing import Column, Filters, Listing, respond
@@ -62,7 +63,7 @@ def retraining(project: Project) -> dict[str, Any]:
         try:
             check_labels(project)
         except DomainError as error:
-            not_yet = error.message
+            not_yet = in_words(error.message)
     return {"live_run": live, "not_yet": not_yet}
 
 
@@ -81,5 +82,5 @@ def _seconds(run: TrainingRun) -> float | None:
 
 def _outcome(run: Any) -> str:
     """Why it failed, what the gate said, or why nothing was trained (`untrained`)."""
-    said = run.model_version.gate.get("sentence") if run.model_version else run.untrained
-    return str(run.error or said or "")
+    said = told(run.model_version.gate) if run.model_version else run.untrained
+    return run.error or said or ""

@@ -5,7 +5,6 @@ from typing import Any
 from django import forms
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import get_object_or_404, redirect, render
-from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_POST
 
@@ -19,11 +18,10 @@ from annotation.sampling.runs import (
     MOST_SAMPLES,
     MOST_TOKENS,
     Wish,
-    cancel_sampling,
     progress_of,
-    resume_sampling,
     start_sampling,
 )
+from annotation.wording import in_words
 from labelling_ui.pages.access import MANAGER, attempt, project_page, signed_in, slug_of
 from labelling_ui.pages.imports import ImportForm
 from labelling_ui.pages.listing import Column, Listing, respond
@@ -134,7 +132,7 @@ def preview(request: HttpRequest, member: Membership) -> HttpResponseBase:
         try:
             context["previewed"] = preview_sampling(by=signed_in(request), project=member.project, wish=form.wish())
         except DomainError as error:
-            context["error"] = error.message
+            context["error"] = in_words(error.message)
     return render(request, "labelling_ui/sampling_preview.html", context)
 
 
@@ -142,44 +140,26 @@ def sampling_run(request: HttpRequest, run_id: int) -> HttpResponseBase:
     return _run_page(request, slug=slug_of(request, SamplingRun, run_id), run_id=run_id)
 
 
-@require_POST
-def cancel(request: HttpRequest, run_id: int) -> HttpResponseBase:
-    return _cancel(request, slug=slug_of(request, SamplingRun, run_id), run_id=run_id)
-
-
-@require_POST
-def resume(request: HttpRequest, run_id: int) -> HttpResponseBase:
-    return _resume(request, slug=slug_of(request, SamplingRun, run_id), run_id=run_id)
-
-
 @project_page(MANAGER)
 def _run_page(request: HttpRequest, member: Membership, run_id: int) -> HttpResponseBase:
     run = get_object_or_404(SamplingRun.objects.select_related("generation"), pk=run_id, project=member.project)
-    live = run.state in SamplingRun.LIVE
-    left = not live and run.sampled_problems.exclude(state=SampledProblem.State.DONE).exists()
-    context = {"member": member, "tab": "import", "run": run, "live": live, "left": left, "progress": progress_of(run)}
+    left = not run.live and run.sampled_problems.exclude(state=SampledProblem.State.DONE).exists()
+    context = {
+        "member": member,
+        "tab": "import",
+        "run": run,
+        "live": run.live,
+        "left": left,
+        "progress": progress_of(run),
+    }
     if request.headers.get("HX-Request") and "sort" not in request.GET:
         page: HttpResponse = render(request, "labelling_ui/sampling_live.html", context)
-        if not live:
+        if not run.live:
             page.headers["HX-Refresh"] = "true"  # the problems with errors stand outside of the live part
         return page
     errors = run.sampled_problems.exclude(error="").select_related("problem")
     listing = Listing(request, errors, ERROR_COLUMNS, sort="position")
     return respond(request, "labelling_ui/sampling_run.html", listing, f"sampling-{run.pk}-errors", context)
-
-
-@project_page(MANAGER)
-def _cancel(request: HttpRequest, member: Membership, run_id: int) -> HttpResponseBase:
-    run = get_object_or_404(SamplingRun, pk=run_id, project=member.project)
-    attempt(request, _("The sampling stops behind what is being asked. What came in stays."), cancel_sampling, run=run)
-    return redirect("sampling-run", run.pk)
-
-
-@project_page(MANAGER)
-def _resume(request: HttpRequest, member: Membership, run_id: int) -> HttpResponseBase:
-    run = get_object_or_404(SamplingRun, pk=run_id, project=member.project)
-    attempt(request, _("The sampling goes on with the problems that are left."), resume_sampling, run=run)
-    return redirect("sampling-run", run.pk)
 
 
 def _form(request: HttpRequest, member: Membership) -> SamplingForm:

@@ -20,7 +20,7 @@ from annotation.rounds.registry import champion_of
 from annotation.serving import reviewing
 from annotation.serving.traffic import Bin, Traffic, failures_of, traffic_of
 from labelling_ui.charts import Chart, Point, Series, bar_chart, line_chart
-from labelling_ui.numbers import decimal
+from labelling_ui.numbers import day_of_month, decimal
 from labelling_ui.pages.access import MANAGER, STAFF, attempt, project_page
 from labelling_ui.pages.listing import Column, Filters, Listing, respond
 
@@ -118,7 +118,7 @@ def set_limits(request: HttpRequest, member: Membership) -> HttpResponseBase:
         policy = project.policy | {"serving": msgspec.to_builtins(ServingPolicy(**form.cleaned_data))}
         attempt(request, _("The limits hold from now on."), change_project, project=project, policy=policy)
         return redirect("serving", project.slug)
-    context = {"member": member, "form": form}
+    context = {"member": member, "tab": "serving", "form": form}
     return render(request, "labelling_ui/serving_limits.html", context, status=400)
 
 
@@ -130,7 +130,11 @@ def log(request: HttpRequest, member: Membership) -> HttpResponseBase:
         row.flags = _flags(row)
         row.who = _who(row)
     return respond(
-        request, "labelling_ui/served_scores.html", listing, f"{member.project.slug}-scores", {"member": member}
+        request,
+        "labelling_ui/served_scores.html",
+        listing,
+        f"{member.project.slug}-scores",
+        {"member": member, "tab": "serving"},
     )
 
 
@@ -141,6 +145,7 @@ def score(request: HttpRequest, member: Membership, row_id: int) -> HttpResponse
     text = reviewing.text_of(row) if row.text is not None else None
     context = {
         "member": member,
+        "tab": "serving",
         "row": row,
         "who": _who(row),
         "flags": _flags(row),
@@ -206,7 +211,7 @@ def _flags(row: ServedScore) -> list[str]:
 def _charts(traffic: list[Traffic], size: Bin) -> list[CHART]:
     def label(one: Traffic) -> str:
         at = timezone.localtime(one.begins)
-        return at.strftime("%H:%M") if size == "hour" else at.strftime("%d %b")
+        return at.strftime("%H:%M") if size == "hour" else day_of_month(at)
 
     def line(name: str, look: str, field: str) -> Series:
         return Series(name, look, [Point(label(one), getattr(one, field)) for one in traffic])

@@ -6,23 +6,22 @@ from typing import Any
 from django import forms
 from django.http import FileResponse, Http404, HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import redirect, render
+from django.utils.formats import date_format
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
-from django.views.decorators.http import require_POST
 
 from annotation.models import Membership, Project, SimulationRun, Snapshot
 from annotation.rounds.gateway.choosing import RANDOM, functions
 from annotation.rounds.simulations.requests import (
     LEAST_BUDGET,
     MOST_SEEDS,
-    cancel_simulation,
-    resume_simulation,
     start_simulation,
 )
 from annotation.rounds.simulations.running import PICTURE, folder_of
 from labelling_ui.numbers import decimal
 from labelling_ui.pages.access import MANAGER, attempt, project_page
 from labelling_ui.pages.listing import Column, Listing, respond
+from labelling_ui.templatetags.figures import acquisition_in_words
 
 USUAL = ["first_error_bald", "balanced_errors"]
 AXES = ("solutions", "steps", "seconds")
@@ -40,7 +39,7 @@ class SnapshotField(forms.ModelChoiceField):
     def label_from_instance(self, obj: Any) -> str:
         solutions = obj.counts.get("solutions", 0)
         return _("%(day)s, %(n)s solutions (%(sha)s)") % {
-            "day": f"{obj.created_at:%-d %b %Y}",
+            "day": date_format(obj.created_at, "DATE_FORMAT"),
             "n": decimal(solutions),
             "sha": obj.sha256[:8],
         }
@@ -74,7 +73,7 @@ class SimulationForm(forms.Form):
         snapshots: SnapshotField = self.fields["snapshot"]  # type: ignore[assignment]
         snapshots.queryset = project.snapshots.all()
         chosen: forms.MultipleChoiceField = self.fields["functions"]  # type: ignore[assignment]
-        chosen.choices = [(name, name) for name in functions() if name != RANDOM]
+        chosen.choices = [(name, f"{acquisition_in_words(name)} ({name})") for name in functions() if name != RANDOM]
         chosen.initial = USUAL
 
 
@@ -104,30 +103,13 @@ def simulation(request: HttpRequest, member: Membership, simulation_id: int) -> 
         "member": member,
         "tab": "learning",
         "simulation": found,
-        "live": found.state in SimulationRun.LIVE,
+        "live": found.live,
         "stopped": found.state in (SimulationRun.State.FAILED, SimulationRun.State.CANCELLED),
         "rows": _rows(found.result),
         "picture": (folder_of(found) / PICTURE).is_file() and bool(found.result),
     }
     part = "simulation_live.html" if request.headers.get("HX-Request") else "simulation.html"
     return render(request, f"labelling_ui/{part}", context)
-
-
-@require_POST
-@project_page(MANAGER)
-def cancel(request: HttpRequest, member: Membership, simulation_id: int) -> HttpResponseBase:
-    told = _("The simulation stops within seconds. What is finished of it is kept.")
-    found = _find(member.project, simulation_id)
-    attempt(request, told, cancel_simulation, simulation=found)
-    return redirect("simulation", member.project.slug, found.pk)
-
-
-@require_POST
-@project_page(MANAGER)
-def resume(request: HttpRequest, member: Membership, simulation_id: int) -> HttpResponseBase:
-    found = _find(member.project, simulation_id)
-    attempt(request, _("The simulation goes on where it stopped."), resume_simulation, simulation=found)
-    return redirect("simulation", member.project.slug, found.pk)
 
 
 @project_page(MANAGER)

@@ -11,11 +11,13 @@ from django.utils.translation import gettext_lazy as _
 from annotation.models import Annotation, LabelSource, Membership, PoolScore, Project, QueueItem, Solution
 from annotation.quality.agreement import disagreements
 from annotation.quality.contrast import WAYS, contrasted
+from annotation.queue.managing import OPEN
 from annotation.rounds.registry import champion_of
 from labelling_ui import words
 from labelling_ui.pages.access import STAFF, project_page
 from labelling_ui.pages.gold import gold_of, may_be_gold
 from labelling_ui.pages.listing import Column, Filters, Listing, respond
+from labelling_ui.pages.people import people_of
 
 
 class SolutionFilters(Filters):
@@ -144,6 +146,8 @@ def solution(request: HttpRequest, member: Membership, solution_id: int) -> Http
             "gold": gold_of(member.project, found.pk),
             "gold_from": [label for label in labels if may_be_gold(label)],
             "facts": _facts(found),
+            "waits": found.queue_items.filter(state__in=OPEN).select_related("assigned_to__user").first(),
+            "people": people_of(member.project),
         },
     )
 

@@ -14,6 +14,7 @@ from django.views.decorators.http import require_POST
 from annotation.errors import DomainError, Missing
 from annotation.membership.tokens import LARGEST_LIMIT, issue_token, limit_token, revoke_token
 from annotation.models import ApiToken
+from annotation.wording import in_words
 from labelling_ui.pages.access import attempt, signed_in
 
 
@@ -45,7 +46,7 @@ def tokens(request: HttpRequest) -> HttpResponseBase:
             # shown now and never again, so it is not left in a session or an address
             _token, secret = issue_token(by=signed_in(request), name=form.cleaned_data["name"])
         except DomainError as error:
-            form.add_error("name", error.message)
+            form.add_error("name", in_words(error.message))
         else:
             form = TokenForm()
     mine = ApiToken.objects.filter(user=signed_in(request), revoked_at__isnull=True).order_by("-pk")
@@ -65,7 +66,7 @@ def revoke(request: HttpRequest, token_id: int) -> HttpResponseBase:
     try:
         attempt(request, _("The token is refused from now on."), revoke_token, token_id=token_id)
     except Missing as error:
-        raise Http404(error.message) from None
+        raise Http404(in_words(error.message)) from None
     return redirect("tokens")
 
 
@@ -81,5 +82,5 @@ def limit(request: HttpRequest, token_id: int) -> HttpResponseBase:
         else:
             messages.error(request, _("A limit is a whole number from 1 on, or nothing."))
     except Missing as error:
-        raise Http404(error.message) from None
+        raise Http404(in_words(error.message)) from None
     return redirect("tokens")

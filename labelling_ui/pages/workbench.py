@@ -1,5 +1,6 @@
 """The workbench: the page around the island in `labelling_ui/frontend`."""
 
+from typing import Any
 from urllib.parse import urlencode
 
 from django.http import HttpRequest, HttpResponse
@@ -48,7 +49,8 @@ def _bench(
         },
         "prefetchDepth": queue.prefetch_depth,
         "revise": revise,
-        "sentBack": _why_sent_back(member, revise),
+        "sentBack": _sent_back(member, revise),
+        "sentBackUrl": f"{reverse('my-work', args=[project.slug])}#sent-back",
         "practice": practice,
         "labelUrl": reverse("workbench", args=[project.slug]),
         "practiceUrl": reverse("practice", args=[project.slug]) if practice_gold(project).exists() else None,
@@ -61,12 +63,22 @@ def _bench(
     return render(request, "labelling_ui/workbench.html", {"project": project, "config": config})
 
 
-def _why_sent_back(member: Membership, solution_id: int | None) -> str | None:
-    """What a reviewer wants to have looked at again in the label that is opened."""
+def _sent_back(member: Membership, solution_id: int | None) -> dict[str, Any] | None:
+    """Why a reviewer sent back the label that is opened, its place among all that came back, and where the next is."""
     if solution_id is None or member.pk is None:
         return None
-    waiting = sent_back_to(member).filter(annotation__solution=solution_id)
-    return waiting.values_list("reason", flat=True).first()
+    waiting = dict(sent_back_to(member).values_list("annotation__solution", "reason"))
+    if solution_id not in waiting:
+        return None
+    solutions = list(waiting)
+    at = solutions.index(solution_id)
+    following = [*solutions[at + 1 :], *solutions[:at]]
+    return {
+        "reason": waiting[solution_id],
+        "place": at + 1,
+        "of": len(solutions),
+        "nextUrl": reverse("revise", args=[member.project.slug, following[0]]) if following else None,
+    }
 
 
 def _sign_in_again(then: str) -> str:

@@ -6,7 +6,9 @@ from datetime import timedelta
 from django.db.models import Sum
 from django.urls import reverse
 from django.utils import timezone
-from django.utils.translation import gettext as _
+from django.utils.functional import Promise
+from django.utils.translation import gettext_lazy as _
+from django.utils.translation import ngettext_lazy
 
 from annotation.models import Dispute, ImportJob, LabelBatch, Membership, TrainingRun
 from annotation.quality.gold_answers import to_review
@@ -38,65 +40,89 @@ def concerns(member: Membership) -> list[Concern]:
     waiting = review_counts(project)
     imports = ImportJob.objects.filter(project=project, created_at__gte=recent)
     found = [
-        Concern(
-            _("disputed references"),
+        _concern(
+            ngettext_lazy("disputed reference", "disputed references", "n"),
             project.disputes.filter(state=Dispute.State.OPEN).count(),
             to("review", "?reason=dispute"),
         ),
-        Concern(
-            _("solutions whose first error people disagree on"),
+        _concern(
+            ngettext_lazy(
+                "solution whose first error people disagree on", "solutions whose first error people disagree on", "n"
+            ),
             waiting["disagreement"],
             to("review", "?reason=disagreement"),
         ),
-        Concern(
-            _("solutions with a step that somebody flagged or was unsure of"),
+        _concern(
+            ngettext_lazy(
+                "solution with a step that somebody flagged or was unsure of",
+                "solutions with a step that somebody flagged or was unsure of",
+                "n",
+            ),
             waiting["doubt"],
             to("review", "?reason=doubt"),
         ),
-        Concern(
-            _("labels that were sent back and wait for their annotators"),
+        _concern(
+            ngettext_lazy(
+                "label that was sent back and waits for its annotator",
+                "labels that were sent back and wait for their annotators",
+                "n",
+            ),
             waiting["sent_back"],
             to("review"),
         ),
-        Concern(
-            _("suspected batches of labels"),
+        _concern(
+            ngettext_lazy("suspected batch of labels", "suspected batches of labels", "n"),
             project.label_batches.filter(state=LabelBatch.State.SUSPECTED).count(),
             to("quality", "?state=suspected"),
         ),
-        Concern(
-            _("gold solutions that are worn out, or that good annotators dispute"),
+        _concern(
+            ngettext_lazy(
+                "gold solution that is worn out, or that good annotators dispute",
+                "gold solutions that are worn out, or that good annotators dispute",
+                "n",
+            ),
             to_review(project).count(),
             to("gold", "?review=on"),
         ),
-        Concern(
-            _("people whose screening failed, or whom a policy paused"),
+        _concern(
+            ngettext_lazy(
+                "person whose screening failed, or whom a policy paused",
+                "people whose screening failed, or whom a policy paused",
+                "n",
+            ),
             kept_out(project).count(),
             to("members") if manages else "",
         ),
-        Concern(
-            _("labels that gave up, or call the problem bad"),
+        _concern(
+            ngettext_lazy(
+                "label that gave up, or calls the problem bad", "labels that gave up, or call the problem bad", "n"
+            ),
             latest_annotations(project).filter(finish_reason__in=["give_up", "bad_problem"]).count(),
             to("labels", "?finish_reason=give_up&finish_reason=bad_problem"),
         ),
-        Concern(
+        _concern(
             _("rule that holds rounds back: people agree less than the floor"),
             int(below_floor(project) is not None),
             to("solutions", "?disagreement=on"),
         ),
-        Concern(
-            _("failed runs in the last 14 days"),
+        _concern(
+            ngettext_lazy("failed run in the last 14 days", "failed runs in the last 14 days", "n"),
             TrainingRun.objects.filter(project=project, state="failed", created_at__gte=recent).count(),
             to("runs", "?state=failed"),
         ),
-        Concern(
-            _("failed imports in the last 14 days"),
+        _concern(
+            ngettext_lazy("failed import in the last 14 days", "failed imports in the last 14 days", "n"),
             imports.filter(state=ImportJob.State.FAILED).count(),
             to("import", "?state=failed") if manages else "",
         ),
-        Concern(
-            _("rejected import lines in the last 14 days"),
+        _concern(
+            ngettext_lazy("rejected import line in the last 14 days", "rejected import lines in the last 14 days", "n"),
             imports.aggregate(n=Sum("rejected"))["n"] or 0,
             to("import", "?rejected=on") if manages else "",
         ),
     ]
     return [concern for concern in found if concern.count]
+
+
+def _concern(label: Promise, count: int, href: str) -> Concern:
+    return Concern(label % {"n": count}, count, href)

@@ -29,8 +29,8 @@ def costs_of(version: ModelVersion) -> list[Cost]:
     if stage is not None:
         found += [
             Cost(_("useful tokens a second"), decimal(stage["tokens_per_second"])),
-            Cost(_("padding"), f"{decimal(100 * stage['padded_share'], 1)}%"),
-            Cost(_("utilisation"), f"{decimal(100 * stage['utilisation'], 1)}%", _peak(costs)),
+            Cost(_("padding"), f"{decimal(100 * stage['padded_share'], 1)} %"),
+            Cost(_("utilisation"), f"{decimal(100 * stage['utilisation'], 1)} %", _peak(costs)),
         ]
     found.append(Cost(_("peak memory"), f"{decimal(costs['peak_memory_bytes'] / 1e9, 2)} GB", costs["memory_kind"]))
     if costs["energy_joules"] is not None:

@@ -11,6 +11,7 @@ from django.db.models import Avg, Count, Max, Min, Sum
 from django.utils.translation import gettext as _
 
 from annotation.models import Generation, Lane, QueueItem
+from annotation.wording import from_json, in_words
 from labelling_ui.numbers import decimal, short
 
 EDGES = [0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0]
@@ -103,5 +104,6 @@ def settings_of(generation: Generation) -> Sequence[tuple[str, str]]:
         words = _("%(n)s solutions by “%(backbone)s”, with no labels")
         found.append((_("read"), words % {"n": decimal(notes["read"]), "backbone": notes["backbone"]}))
     if "note" in generation.recipe:
-        found.append((_("ranked at random because"), generation.recipe["note"]))
+        note = from_json(generation.recipe.get("said", generation.recipe["note"]))
+        found.append((_("ranked at random because"), in_words(note)))
     return found

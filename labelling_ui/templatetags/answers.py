@@ -4,6 +4,7 @@ from django import template
 
 from annotation.models import Project
 from labelling_ui.answers import Answers, answers_of
+from labelling_ui.beside import beside_in_words, marks
 
 register = template.Library()
 
@@ -11,3 +12,7 @@ register = template.Library()
 @register.filter
 def answers(project: Project) -> Answers:
     return answers_of(project.label_scheme)
+
+
+register.filter("beside_in_words", beside_in_words)
+register.filter("marks", marks)

@@ -1,6 +1,8 @@
 """Figures as people read them: counts with separators, durations in human units, times in the reader's zone."""
 
+from collections.abc import Mapping
 from datetime import datetime, timedelta
+from typing import Any
 
 from django import template
 from django.contrib.humanize.templatetags.humanize import intcomma
@@ -10,7 +12,8 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 
-from annotation.models import Annotation
+from annotation import wording
+from annotation.models import Annotation, Membership
 from labelling_ui import words
 from labelling_ui.numbers import decimal, signed
 
@@ -83,6 +86,53 @@ def labelled_by(label: Annotation) -> str:
     if label.annotator:
         return label.annotator.user.username
     return label.source.name or label.source.get_kind_display()
+
+
+@register.filter
+def in_words(text: str) -> str:
+    """What a service or a worker said, in the reader's language."""
+    return wording.in_words(text)
+
+
+@register.filter
+def reason_in_words(reason: str) -> str:
+    """Why somebody gave up: one of the reasons offered in the reader's language, one of their own as they wrote it."""
+    return _(reason) if reason in words.REASONS else reason
+
+
+@register.filter
+def told(kept: Mapping[str, Any], name: str = "sentence") -> str:
+    """What the gate said of a model, or an audit of it, in the reader's language; empty before it did."""
+    return wording.in_words(wording.told(kept, name))
+
+
+@register.filter
+def audit_verdict(verdict: str) -> str:
+    """An audit's verdict in a word or two."""
+    return str(dict(words.AUDIT_VERDICTS).get(verdict, verdict))
+
+
+@register.filter
+def role_in_words(role: str) -> str:
+    return str(Membership.Role(role).label)
+
+
+@register.filter
+def draw_in_words(how: str) -> str:
+    """How a lane was drawn from what could be asked for."""
+    return _(how) if how in words.DRAWS else how
+
+
+@register.filter
+def acquisition_in_words(function: str) -> str:
+    """What an acquisition function looks for."""
+    return str(dict(words.ACQUISITIONS).get(function, function))
+
+
+@register.filter
+def lane_in_words(lane: str) -> str:
+    """Why a solution was given out."""
+    return str(dict(words.LANES).get(lane, lane))
 
 
 @register.filter

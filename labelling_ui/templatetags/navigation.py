@@ -1,9 +1,10 @@
-"""The tabs of a project: each member sees the pages that their role opens."""
+"""The pages of a project in groups: each member sees the pages that their role opens."""
 
-from typing import Any
+from typing import Any, NamedTuple
 
 from django import template
 from django.urls import reverse
+from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
 from annotation.models import Membership
@@ -13,34 +14,68 @@ register = template.Library()
 ANYONE = list(Membership.Role)
 STAFF = [Membership.Role.REVIEWER, Membership.Role.MANAGER]
 MANAGERS = [Membership.Role.MANAGER]
-TABS = [
-    ("project", _("Overview"), ANYONE),
-    ("labels", _("Labels"), ANYONE),
-    ("solutions", _("Solutions"), STAFF),
-    ("queue", _("Queue"), STAFF),
-    ("review", _("Review"), STAFF),
-    ("quality", _("Quality"), STAFF),
-    ("gold", _("Gold"), STAFF),
-    ("generations", _("Generations"), STAFF),
-    ("runs", _("Runs"), STAFF),
-    ("models", _("Models"), STAFF),
-    ("serving", _("Serving"), STAFF),
-    ("learning", _("Learning"), STAFF),
-    ("import", _("Import"), MANAGERS),
-    ("export", _("Export"), MANAGERS),
-    ("members", _("Members"), MANAGERS),
-    ("settings", _("Settings"), MANAGERS),
+
+
+class Tab(NamedTuple):
+    """A page: the name of its address, its label, and who may open it."""
+
+    name: str
+    label: Promise
+    roles: list[Membership.Role]
+
+
+# What somebody does daily stands first. A group of one page is that page.
+GROUPS: list[tuple[Promise, list[Tab]]] = [
+    (_("Overview"), [Tab("project", _("Overview"), ANYONE)]),
+    (
+        _("Labelling"),
+        [
+            Tab("queue", _("Queue"), STAFF),
+            Tab("review", _("Review"), STAFF),
+            Tab("labels", _("Labels"), ANYONE),
+            Tab("my-work", _("Your work"), ANYONE),
+        ],
+    ),
+    (_("Quality"), [Tab("quality", _("Quality"), STAFF), Tab("gold", _("Gold"), STAFF)]),
+    (
+        _("Data"),
+        [
+            Tab("solutions", _("Solutions"), STAFF),
+            Tab("import", _("Import"), MANAGERS),
+            Tab("export", _("Export"), MANAGERS),
+        ],
+    ),
+    (
+        _("Model"),
+        [
+            Tab("models", _("Models"), STAFF),
+            Tab("runs", _("Runs"), STAFF),
+            Tab("generations", _("Generations"), STAFF),
+            Tab("learning", _("Learning"), STAFF),
+            Tab("serving", _("Serving"), STAFF),
+        ],
+    ),
+    (_("Members"), [Tab("members", _("Members"), MANAGERS)]),
+    (_("Settings"), [Tab("settings", _("Settings"), MANAGERS)]),
 ]
 
 
 @register.inclusion_tag("labelling_ui/parts/tabs.html", takes_context=True)
 def project_tabs(context: dict[str, Any]) -> dict[str, Any]:
+    """The groups, each leading to its first page, and the pages of the one that is open."""
     member = context["member"]
-    tab = context.get("tab") or context["request"].resolver_match.url_name
-    return {
-        "tabs": [
-            {"address": reverse(name, args=[member.project.slug]), "label": label, "current": name == tab}
-            for name, label, roles in TABS
-            if member.role in roles
-        ]
-    }
+    here = context.get("tab") or context["request"].resolver_match.url_name
+    groups = [_group(member, here, label, tabs) for label, tabs in GROUPS]
+    groups = [group for group in groups if group["pages"]]
+    return {"groups": groups, "open": next((group for group in groups if group["current"]), None)}
+
+
+def _group(member: Membership, here: str, label: Promise, tabs: list[Tab]) -> dict[str, Any]:
+    pages = [
+        {"address": reverse(tab.name, args=[member.project.slug]), "label": tab.label, "current": tab.name == here}
+        for tab in tabs
+        if member.role in tab.roles
+    ]
+    alone = len(pages) == 1
+    current = any(page["current"] for page in pages)
+    return {"label": pages[0]["label"] if alone else label, "pages": pages, "alone": alone, "current": current}

@@ -22,9 +22,25 @@
     }
   }
 
+  // Where there is no room for columns, a row is a block and each cell says which column it is of (tables.css).
+  function nameCells(root) {
+    for (const table of root.querySelectorAll(".table > table:not(.stacked)")) {
+      const heads = [...(table.tHead?.rows[0]?.cells ?? [])];
+      const names = heads.map((head) => (head.querySelector(".hidden-label") ? "" : head.textContent.trim()));
+      for (const cell of table.querySelectorAll("tbody :is(th, td)")) {
+        if (names[cell.cellIndex]) cell.dataset.column = names[cell.cellIndex];
+      }
+      table.classList.add("named");
+    }
+  }
+
   localise(document);
-  document.querySelector(".tabs [aria-current]")?.scrollIntoView({ inline: "center", block: "nearest" });
-  document.addEventListener("htmx:afterSettle", () => localise(document));
+  nameCells(document);
+  for (const open of document.querySelectorAll(".tabs [aria-current]")) open.scrollIntoView({ inline: "center", block: "nearest" });
+  document.addEventListener("htmx:afterSettle", () => {
+    localise(document);
+    nameCells(document);
+  });
 
   // An open menu closes on Escape and on a click elsewhere.
   document.addEventListener("click", (event) => {

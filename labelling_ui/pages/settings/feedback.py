@@ -5,13 +5,16 @@ from typing import Any
 from django import forms
 from django.utils.translation import gettext_lazy
 
-from annotation.models import ProjectPolicy
+from annotation.models import Project
+from labelling_ui.pages.settings.part import Part
 
 FEEDBACK = ("gold", "peers")
 
 
-class FeedbackFields(forms.Form):
+class FeedbackPart(Part):
     """The fields of `FeedbackPolicy`, each with `told_` before its name."""
+
+    heading = gettext_lazy("What people see of how they label")
 
     told_gold = forms.BooleanField(
         required=False,
@@ -24,12 +27,9 @@ class FeedbackFields(forms.Form):
         help_text=gettext_lazy("of days that are over, and from ten solutions on"),
     )
 
-    told = tuple(f"told_{name}" for name in FEEDBACK)
+    @classmethod
+    def values(cls, project: Project) -> dict[str, Any]:
+        return {f"told_{name}": getattr(project.policies.feedback, name) for name in FEEDBACK}
 
-    def feedback_policy(self) -> dict[str, Any]:
-        """`feedback` as the policy has it."""
-        return {name: self.cleaned_data[f"told_{name}"] for name in FEEDBACK}
-
-
-def feedback_initial(policy: ProjectPolicy) -> dict[str, Any]:
-    return {f"told_{name}": getattr(policy.feedback, name) for name in FEEDBACK}
+    def changes(self) -> dict[str, Any]:
+        return {"policy": {"feedback": {name: self.cleaned_data[f"told_{name}"] for name in FEEDBACK}}}

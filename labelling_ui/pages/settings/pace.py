@@ -5,11 +5,14 @@ from typing import Any
 from django import forms
 from django.utils.translation import gettext_lazy
 
-from annotation.models import PacePolicy
+from annotation.models import Project
+from labelling_ui.pages.settings.part import Part
 
 
-class PaceFields(forms.Form):
+class PacePart(Part):
     """The fields of `PacePolicy`."""
+
+    heading = gettext_lazy("How steadily people work")
 
     idle_seconds = forms.IntegerField(
         label=gettext_lazy("Seconds of rest after which time stops counting"),
@@ -23,8 +26,9 @@ class PaceFields(forms.Form):
         help_text=gettext_lazy("0 for none; each person may set another"),
     )
 
-    pace = PacePolicy.__struct_fields__
+    @classmethod
+    def values(cls, project: Project) -> dict[str, Any]:
+        return {name: getattr(project.policies.pace, name) for name in cls.base_fields}
 
-
-def pace_initial(policy: PacePolicy) -> dict[str, Any]:
-    return {name: getattr(policy, name) for name in PaceFields.pace}
+    def changes(self) -> dict[str, Any]:
+        return {"policy": {"pace": self.cleaned_data}}

@@ -5,15 +5,18 @@ from typing import Any, get_args
 from django import forms
 from django.utils.translation import gettext_lazy
 
-from annotation.models import HintsPolicy, Membership
+from annotation.models import HintsPolicy, Membership, Project
 from annotation.models.hints_policy import HintedLane
 from labelling_ui import words
+from labelling_ui.pages.settings.part import Part
 
 HINTS = {f"hints_{name}": name for name in HintsPolicy.__struct_fields__}
 
 
-class HintsFields(forms.Form):
+class HintsPart(Part):
     """The fields of `HintsPolicy`, each under its name with `hints_` before it."""
+
+    heading = gettext_lazy("The model’s hints")
 
     hints_share = forms.FloatField(
         label=gettext_lazy("Share of solutions with a hint"),
@@ -44,10 +47,12 @@ class HintsFields(forms.Form):
         label=gettext_lazy("Who sees hints"),
     )
 
-    def hints_policy(self) -> dict[str, Any]:
-        """What the policy holds under `hints`; only of a valid form."""
-        return {name: self.cleaned_data[field] for field, name in HINTS.items()}
+    @classmethod
+    def values(cls, project: Project) -> dict[str, Any]:
+        return {field: getattr(project.policies.hints, name) for field, name in HINTS.items()}
 
+    def changes(self) -> dict[str, Any]:
+        return {"policy": {"hints": {name: self.cleaned_data[field] for field, name in HINTS.items()}}}
 
-def hints_initial(policy: HintsPolicy) -> dict[str, Any]:
-    return {field: getattr(policy, name) for field, name in HINTS.items()}
+    def field_at(self, place: list[str]) -> str | None:
+        return super().field_at([f"hints_{name}" for name in place])

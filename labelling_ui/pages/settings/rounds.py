@@ -5,15 +5,19 @@ from typing import Any
 from zoneinfo import available_timezones
 
 from django import forms
-from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from annotation.models import RoundsPolicy
+from annotation.models import Project
 from annotation.models.rounds_policy import example_times, parse_cron, parse_window, parse_zone
+from annotation.wording import in_words, said
+from labelling_ui.pages.settings.part import Part
 
 
-class RoundsFields(forms.Form):
+class RoundsPart(Part):
     """The fields of `RoundsPolicy`; quiet hours are lines of a text."""
+
+    heading = gettext_lazy("When rounds begin by themselves")
+    template = "labelling_ui/settings/rounds.html"
 
     cron = forms.CharField(
         required=False,
@@ -50,7 +54,11 @@ class RoundsFields(forms.Form):
         help_text=gettext_lazy("0 for ever; models are kept by a policy of their own"),
     )
 
-    when = RoundsPolicy.__struct_fields__
+    @classmethod
+    def values(cls, project: Project) -> dict[str, Any]:
+        policy = project.policies.rounds
+        values = {name: getattr(policy, name) for name in cls.base_fields}
+        return values | {"quiet_hours": "\n".join(policy.quiet_hours)}
 
     def clean_cron(self) -> str:
         cron = " ".join(self.cleaned_data["cron"].split())
@@ -69,9 +77,8 @@ class RoundsFields(forms.Form):
             _refuse_wrong(parse_window, line)
         return lines
 
-    def rounds_policy(self) -> dict[str, Any]:
-        """What the policy holds under `rounds`; only of a valid form."""
-        return {name: self.cleaned_data[name] for name in self.when}
+    def changes(self) -> dict[str, Any]:
+        return {"policy": {"rounds": self.cleaned_data}}
 
     def next_times(self) -> list[str]:
         """When the schedule in the form comes next, in the project's zone; none for one that is not understood."""
@@ -89,13 +96,8 @@ class RoundsFields(forms.Form):
         return sorted(available_timezones())
 
 
-def rounds_initial(policy: RoundsPolicy) -> dict[str, Any]:
-    values = {name: getattr(policy, name) for name in RoundsFields.when}
-    return values | {"quiet_hours": "\n".join(policy.quiet_hours)}
-
-
 def _refuse_wrong(check: Any, *values: Any) -> None:
     try:
         check(*values)
     except ValueError as error:
-        raise forms.ValidationError(_("%(reason)s.") % {"reason": error}) from None
+        raise forms.ValidationError(in_words(said("{sentence}.", sentence=error))) from None

@@ -5,14 +5,14 @@ from typing import Any
 from django import forms
 from django.utils.translation import gettext_lazy
 
-from annotation.models import Membership, ProjectPolicy
-
-GOLD = ("share", "tolerance", "pause_below", "pause_after", "seen_by", "disputed_by")
-SCREENING = ("items", "pass_mark", "attempts", "feedback", "exempt")
+from annotation.models import Membership, Project
+from labelling_ui.pages.settings.part import Part
 
 
-class GoldFields(forms.Form):
-    """The fields of `GoldPolicy` and `ScreeningPolicy`."""
+class GoldPart(Part):
+    """The fields of `GoldPolicy`."""
+
+    heading = gettext_lazy("Hidden gold")
 
     share = forms.FloatField(
         label=gettext_lazy("Share of hidden gold"),
@@ -33,6 +33,20 @@ class GoldFields(forms.Form):
         label=gettext_lazy("Gold is suspect when disputed by"),
         help_text=gettext_lazy("share of the annotators who are good at other gold, 0 to 1"),
     )
+
+    @classmethod
+    def values(cls, project: Project) -> dict[str, Any]:
+        return {name: getattr(project.policies.gold, name) for name in cls.base_fields}
+
+    def changes(self) -> dict[str, Any]:
+        return {"policy": {"gold": self.cleaned_data}}
+
+
+class ScreeningPart(Part):
+    """The fields of `ScreeningPolicy`."""
+
+    heading = gettext_lazy("Screening")
+
     items = forms.IntegerField(
         label=gettext_lazy("Gold in a screening"),
         help_text=gettext_lazy("that everybody new labels first; 0 screens nobody"),
@@ -51,17 +65,9 @@ class GoldFields(forms.Form):
         label=gettext_lazy("Neither screened nor paused"),
     )
 
-    hidden = (*GOLD, *SCREENING)
+    @classmethod
+    def values(cls, project: Project) -> dict[str, Any]:
+        return {name: getattr(project.policies.screening, name) for name in cls.base_fields}
 
-    def gold_policies(self) -> dict[str, Any]:
-        """`gold` and `screening` as the policy has them."""
-        data = self.cleaned_data
-        return {
-            "gold": {name: data[name] for name in GOLD},
-            "screening": {name: data[name] for name in SCREENING},
-        }
-
-
-def gold_initial(policy: ProjectPolicy) -> dict[str, Any]:
-    values = {name: getattr(policy.gold, name) for name in GOLD}
-    return values | {name: getattr(policy.screening, name) for name in SCREENING}
+    def changes(self) -> dict[str, Any]:
+        return {"policy": {"screening": self.cleaned_data}}

@@ -5,14 +5,17 @@ from typing import Any
 from django import forms
 from django.utils.translation import gettext_lazy
 
-from annotation.models import LabelsWanted, QueuePolicy
+from annotation.models import LabelsWanted, Project, QueuePolicy
+from labelling_ui.pages.settings.part import Part
 
-LANES = LabelsWanted.__struct_fields__
-WANTED = {f"wanted_{lane}": lane for lane in LANES}
+WANTED = {f"wanted_{lane}": lane for lane in LabelsWanted.__struct_fields__}
+HANDING_OUT = tuple(name for name in QueuePolicy.__struct_fields__ if name != "wanted")
 
 
-class QueueFields(forms.Form):
+class QueuePart(Part):
     """The fields of `QueuePolicy`, with a field for each lane's labels."""
+
+    heading = gettext_lazy("How work is handed out")
 
     wanted_acquisition = forms.IntegerField(
         label=gettext_lazy("Labels of a solution: acquisition"), help_text=gettext_lazy("by so many people")
@@ -29,7 +32,7 @@ class QueueFields(forms.Form):
     prefetch_depth = forms.IntegerField(label=gettext_lazy("Solutions fetched ahead"))
     daily_cap = forms.IntegerField(
         label=gettext_lazy("Solutions a person a day, at most"),
-        help_text=gettext_lazy("0 for no limit; the day is the time zone’s below"),
+        help_text=gettext_lazy("0 for no limit; the day is that of the learning rounds’ time zone"),
     )
     cool_down_minutes = forms.IntegerField(
         label=gettext_lazy("Minutes between solutions of one problem"), help_text=gettext_lazy("for one person")
@@ -43,14 +46,16 @@ class QueueFields(forms.Form):
         label=gettext_lazy("The same problem comes to a person again"),
     )
 
-    handing_out = tuple(name for name in QueuePolicy.__struct_fields__ if name != "wanted")
+    @classmethod
+    def values(cls, project: Project) -> dict[str, Any]:
+        policy = project.policies.queue
+        values = {name: getattr(policy, name) for name in HANDING_OUT}
+        return values | {name: getattr(policy.wanted, lane) for name, lane in WANTED.items()}
 
-    def queue_policy(self) -> dict[str, Any]:
-        """What the policy holds under `queue`; only of a valid form."""
-        policy = {name: self.cleaned_data[name] for name in self.handing_out}
-        return policy | {"wanted": {lane: self.cleaned_data[name] for name, lane in WANTED.items()}}
+    def changes(self) -> dict[str, Any]:
+        data = self.cleaned_data
+        policy = {name: data[name] for name in HANDING_OUT}
+        return {"policy": {"queue": policy | {"wanted": {lane: data[name] for name, lane in WANTED.items()}}}}
 
-
-def queue_initial(policy: QueuePolicy) -> dict[str, Any]:
-    values = {name: getattr(policy, name) for name in QueueFields.handing_out}
-    return values | {name: getattr(policy.wanted, lane) for name, lane in WANTED.items()}
+    def field_at(self, place: list[str]) -> str | None:
+        return super().field_at([f"wanted_{name}" for name in place] if "wanted" in place else place)

@@ -1,0 +1,94 @@
+"""What a reviewer says on a case in their own words, from the page's form to a submission."""
+
+from typing import Literal
+from uuid import UUID
+
+from django.http import QueryDict
+from msgspec import UNSET, UnsetType
+
+from annotation.errors import DomainError
+from annotation.labelling.payload import Dimensions, GivenRating, GivenSpan, Submission
+from annotation.labelling.verdicts import verdict
+from annotation.models import Step
+from annotation.quality.review_case import Case
+from annotation.wording import said
+from labelling_ui.pages.numbers import whole_number
+
+RATINGS: dict[str, Literal[1, 0, -1]] = {"1": 1, "0": 0, "-1": -1}
+CONSISTENT = "yes"
+
+
+def own_verdict(posted: QueryDict, case: Case, submission_id: UUID) -> Submission:
+    """The ratings with what was added to them. What is asked of wrong steps alone is left out of others.
+
+    The page says itself whether it stopped at the first error: the scheme may be another by now. Raises DomainError
+    (`critiques_left`) where some of a step's given critiques are rated and others are not.
+    """
+    path = [step.pk for step in case.path]
+    ratings = {step.pk: rating for step in case.path if (rating := _rating(posted, step))}
+    wrong = next((step for step, given in ratings.items() if given.rating == -1), None)
+    progress = None if wrong is None else whole_number(posted.get(f"progress-{wrong}"))
+    return verdict(
+        case.solution.pk,
+        path,
+        ratings,
+        stops=posted.get("stops") == "yes",
+        submission_id=submission_id,
+        comment=posted.get("comment", ""),
+        progress=UNSET if progress is None else progress,
+    )
+
+
+def _rating(posted: QueryDict, of: Step) -> GivenRating | None:
+    step = of.pk
+    word = posted.get(f"word-{step}", "")
+    if word not in (*RATINGS, "unsure"):
+        return None
+    wrong = word == "-1"
+    return GivenRating(
+        step,
+        "rated" if word in RATINGS else "unsure",
+        RATINGS.get(word),
+        error_type=posted.get(f"type-{step}", "") if wrong else "",
+        comment=posted.get(f"comment-{step}", "").strip(),
+        spans=_spans(posted, step, wrong) or UNSET,
+        dimensions=_dimensions(posted, of, wrong),
+    )
+
+
+def _spans(posted: QueryDict, step: int, wrong: bool) -> list[GivenSpan]:
+    """Marks come as three fields each, in the same order: the place as `start:end`, its type, what is said of it."""
+    places, types, comments = (posted.getlist(f"span{field}-{step}") for field in ("", "-type", "-comment"))
+    return [
+        GivenSpan(first, last, error_type if wrong else "", comment.strip())
+        for place, error_type, comment in zip(places, types, comments, strict=False)
+        for start, _, end in [place.partition(":")]
+        if (first := whole_number(start)) is not None and (last := whole_number(end)) is not None
+    ]
+
+
+def _dimensions(posted: QueryDict, of: Step, wrong: bool) -> Dimensions | UnsetType:
+    step = of.pk
+    agrees = posted.get(f"consistent-{step}", "")
+    beside = Dimensions(
+        clauses=posted.getlist(f"clauses-{step}"),
+        consistent=True if agrees == CONSISTENT else False if agrees else None,
+        consistent_with=whole_number(agrees),
+        redundant=f"redundant-{step}" in posted,
+        recovers=f"recovers-{step}" in posted,
+        critique=posted.get(f"critique-{step}", "").strip() if wrong else "",
+        critique_ratings=_critique_ratings(posted, of) if wrong else [],
+    )
+    return UNSET if beside == Dimensions() else beside
+
+
+def _critique_ratings(posted: QueryDict, step: Step) -> list[Literal[1, 0, -1]]:
+    """One for each of the critiques that came with the step, or none."""
+    given = [RATINGS.get(posted.get(f"given-{step.pk}-{n}", "")) for n in range(len(step.critiques.all()))]
+    rated = [rating for rating in given if rating is not None]
+    if rated and len(rated) < len(given):
+        raise DomainError(
+            "critiques_left",
+            said("Rate each of the explanations of step {n}, or none of them.", n=step.position + 1),
+        )
+    return rated

@@ -1,0 +1,1 @@
+"""A project's settings: pages of a few parts, each page a form that is saved by itself."""

@@ -1,0 +1,59 @@
+"""The part of the settings that says what a generation is made of."""
+
+from typing import Any
+
+from django import forms
+from django.utils.translation import gettext_lazy
+
+from annotation.models import Project
+from labelling_ui import words
+from labelling_ui.pages.settings.part import Part
+
+MIX = ("control", "holdout", "calibration", "overlap")
+CAPS = ("problem", "domain")
+CHOICES = ("generation_budget", "acquisition", "cold_start")
+
+
+class GenerationsPart(Part):
+    """How many solutions, how they are chosen, and the fields of `LaneMix` and `Caps`."""
+
+    heading = gettext_lazy("What the queue holds")
+
+    generation_budget = forms.IntegerField(label=gettext_lazy("Solutions a generation"))
+    control = forms.FloatField(label=gettext_lazy("Share of control"), help_text=gettext_lazy("0 to 1, at random"))
+    holdout = forms.FloatField(label=gettext_lazy("Share of holdout"), help_text=gettext_lazy("measures the model"))
+    calibration = forms.FloatField(
+        label=gettext_lazy("Share of calibration"), help_text=gettext_lazy("fits its thresholds")
+    )
+    overlap = forms.FloatField(label=gettext_lazy("Share of overlap"), help_text=gettext_lazy("measures agreement"))
+    acquisition = forms.ChoiceField(choices=words.ACQUISITIONS, label=gettext_lazy("What to label next"))
+    problem = forms.IntegerField(
+        required=False,
+        label=gettext_lazy("Most solutions of a problem"),
+        help_text=gettext_lazy("in the acquisition lane; empty: one of each, more only if needed"),
+    )
+    domain = forms.FloatField(
+        required=False,
+        label=gettext_lazy("Greatest share of a domain"),
+        help_text=gettext_lazy("in the acquisition lane, 0 to 1; empty: no cap"),
+    )
+    cold_start = forms.ChoiceField(
+        choices=[
+            ("random", gettext_lazy("at random")),
+            ("surprisal", gettext_lazy("what surprises the backbone")),
+        ],
+        label=gettext_lazy("First generation, before there is a model"),
+    )
+
+    @classmethod
+    def values(cls, project: Project) -> dict[str, Any]:
+        policy = project.policies
+        values = {name: getattr(policy, name) for name in CHOICES}
+        values |= {lane: getattr(policy.mix, lane) for lane in MIX}
+        return values | {name: getattr(policy.caps, name) or "" for name in CAPS}
+
+    def changes(self) -> dict[str, Any]:
+        data = self.cleaned_data
+        policy = {name: data[name] for name in CHOICES}
+        mix, caps = {lane: data[lane] for lane in MIX}, {name: data[name] for name in CAPS}
+        return {"policy": policy | {"mix": mix, "caps": caps}}
