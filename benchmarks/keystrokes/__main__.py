@@ -3,11 +3,13 @@
     python -m benchmarks.keystrokes [--solutions 50] [--environment FOLDER] [--port 8330] [--json FILE]
 
 Both platforms run as `benchmarks.label_studio` starts them, and real Chromium works on their pages. A solution is
-rated up to its first wrong step, as PRM800K's phase 2 asks, and handed in. With `--json` what is measured is kept, and
-a run with the same file goes on behind it. Prints a Markdown table.
+rated up to its first wrong step, as PRM800K's phase 2 asks, and handed in; what is stored is read back. The solutions
+are of the kind that our queue gives out: the problems of others are kept for measuring and calibrating models. With
+`--json` what is measured is kept, and a run with the same file goes on behind it. Prints a Markdown table.
 """
 
 import argparse
+from collections.abc import Mapping
 from pathlib import Path
 
 import msgspec
@@ -18,7 +20,7 @@ from benchmarks.keystrokes.hands import Labelled
 from benchmarks.keystrokes.report import table
 from benchmarks.label_studio.bench import FOLDER, Bench
 from benchmarks.label_studio.report import machine
-from benchmarks.label_studio.solutions import Solution, solution
+from benchmarks.label_studio.solutions import Solution, ratings, solution
 from launch import frontend
 from launch.chromium import find_chromium
 
@@ -33,7 +35,6 @@ def main() -> None:
     parser.add_argument("--port", type=int, default=8330, help="ours; Label Studio takes the next one")
     parser.add_argument("--json", type=Path, help="where to keep all that is measured")
     options = parser.parse_args()
-    solutions = {one.problem.partition(".")[0]: one for one in map(solution, range(options.solutions))}
     kept = options.json.read_bytes() if options.json and options.json.exists() else b"{}"
     measured = msgspec.json.decode(kept, type=dict[str, list[Labelled]])
     frontend.build()
@@ -41,6 +42,8 @@ def main() -> None:
         Bench(seconds=0, port=options.port, venv=options.environment, kept=None) as bench,
         sync_playwright() as playwright,
     ):
+        work_of = map(solution, bench.ours.given_out(options.solutions))
+        solutions = {one.problem.partition(".")[0]: one for one in work_of}
         browser = playwright.chromium.launch(executable_path=str(find_chromium()), args=["--no-sandbox"])
         for side, ways, work in (
             ("Stepmark", stepmark_hands.WAYS, _ours),
@@ -59,26 +62,37 @@ def main() -> None:
 def _ours(bench: Bench, browser: Browser, solutions: dict[str, Solution], way: str) -> list[Labelled]:
     side = bench.ours
     project = side.make_project(way, policy={"gold": {"share": 0}})
-    side.take_in(project, side.content(range(len(solutions)), labelled=False))
+    side.take_in(project, side.content(_numbers(solutions), labelled=False))
     side.open_queue(project, len(solutions))
     context = browser.new_context(base_url=side.address, viewport=SIZE)
     name, value = side.session()
     context.add_cookies([{"name": name, "value": value, "url": side.address}])
-    return stepmark_hands.label(context.new_page(), project, solutions, way)
+    done = stepmark_hands.label(context.new_page(), project, solutions, way)
+    context.close()
+    _compare("Stepmark", side.ratings(project), {one.number: ratings(one) for one in solutions.values()})
+    return done
 
 
 def _theirs(bench: Bench, browser: Browser, solutions: dict[str, Solution], way: str) -> list[Labelled]:
     side = bench.theirs
     project = side.make_project(way, good_at_first=way == label_studio_hands.GOOD_AT_FIRST)
-    side.take_in(project, side.content(range(len(solutions)), labelled=False))
+    side.take_in(project, side.content(_numbers(solutions), labelled=False))
     side.join(project)
     context = browser.new_context(base_url=side.address, viewport=SIZE)
     done = label_studio_hands.label(context.new_page(), project, solutions, way)
     context.close()
     expected = {one.number: label_studio_hands.expected(one, way) for one in solutions.values()}
-    if (stored := side.ratings(project)) != expected:
-        raise SystemExit(f"Label Studio has other ratings than were given: {stored}, not {expected}")
+    _compare("Label Studio", side.ratings(project), expected)
     return done
+
+
+def _numbers(solutions: Mapping[str, Solution]) -> list[int]:
+    return [one.number for one in solutions.values()]
+
+
+def _compare(side: str, stored: Mapping[int, list[int]], given: Mapping[int, list[int]]) -> None:
+    if stored != given:
+        raise SystemExit(f"{side} has other ratings than were given: {stored}, not {given}")
 
 
 if __name__ == "__main__":

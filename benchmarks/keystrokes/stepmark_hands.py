@@ -1,15 +1,19 @@
-"""Labelling in our workbench: a key a step, `e` on the first wrong one."""
+"""Labelling in our workbench: a key a step; or steps accepted together, up to the first wrong one or to the end."""
 
+import re
 from collections.abc import Mapping
 
-from playwright.sync_api import Page
+from playwright.sync_api import Locator, Page
 
 from benchmarks.keystrokes.hands import Hands, Labelled
 from benchmarks.label_studio.solutions import Solution
 
-BY_KEYS, SHORTEST = "keys alone", "mouse and keys"
-WAYS = (BY_KEYS, SHORTEST)
-PATIENCE_MS = 120_000
+BY_STEP, BY_KEYS, BY_MOUSE = "keys, a step at a time", "keys, steps accepted together", "mouse and keys, together"
+WAYS = (BY_STEP, BY_KEYS, BY_MOUSE)
+STEP_BY_STEP = 2  # so near, `j` is no more keys than `q` and a number
+PATIENCE_MS, SCROLLED_MS = 120_000, 300
+WHEEL_PX = 600  # less than a screen, so that the end of every step stands clear once
+READ_ON = re.compile(r"^Read on")
 
 
 def label(page: Page, project: str, solutions: Mapping[str, Solution], way: str) -> list[Labelled]:
@@ -35,17 +39,54 @@ def label(page: Page, project: str, solutions: Mapping[str, Solution], way: str)
 
 
 def _rate(hands: Hands, one: Solution, way: str) -> None:
-    if one.wrong < 0:
-        for _ in one.steps:
+    if way == BY_STEP:
+        for _ in one.steps if one.wrong < 0 else one.steps[: one.wrong]:
             hands.press("1")
-    elif way == SHORTEST:
-        if one.wrong > 0:
-            hands.click(hands.page.locator("li.step").nth(one.wrong).locator(".text"))
-        hands.press("e")
+        if one.wrong >= 0:
+            hands.press("3")
+    elif one.wrong < 0:
+        while not _accepts(hands, "0"):
+            pass
     else:
-        for _ in range(one.wrong):
-            hands.press("1")
-        hands.press("3")
+        _go(hands, one.wrong, way)
+        while not _accepts(hands, "e"):
+            _go(hands, one.wrong, way)
+
+
+def _accepts(hands: Hands, key: str) -> bool:
+    """Read a screen and press a key that accepts: where there is more to read, it goes on to that instead."""
+    readiness = hands.page.locator("#readiness")
+    said = readiness.inner_text()
+    hands.press(key)
+    readiness.filter(has_not_text=said).wait_for(timeout=PATIENCE_MS)
+    return READ_ON.search(readiness.inner_text()) is None
+
+
+def _go(hands: Hands, wrong: int, way: str) -> None:
+    """To the wrong step, over all that comes before it: by the wheel, which does not count, or by keys."""
+    text = hands.page.locator(".shown li.step").nth(wrong).locator(".text")
+    while not _in_sight(text):
+        if way == BY_MOUSE:
+            hands.page.mouse.wheel(0, WHEEL_PX)
+        else:
+            hands.press("PageDown")
+        hands.page.wait_for_timeout(SCROLLED_MS)
+    if way == BY_MOUSE:
+        if wrong > 0:
+            hands.click(text)
+    elif wrong <= STEP_BY_STEP:
+        for _ in range(wrong):
+            hands.press("j")
+    else:
+        for key in ("q", *str(wrong + 1)):
+            hands.press(key)
+
+
+def _in_sight(text: Locator) -> bool:
+    """Whether a text stands on the screen to its end, before the foot of the page."""
+    foot = text.page.locator(".action-bar").bounding_box()
+    place = text.bounding_box()
+    return foot is not None and place is not None and place["y"] + place["height"] <= foot["y"]
 
 
 def _first(one: Solution) -> str:

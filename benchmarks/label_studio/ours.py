@@ -5,13 +5,14 @@ import subprocess
 import sys
 import time
 import uuid
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
+from annotation.formats.record import Record, RecordAnnotation
 from benchmarks.label_studio.processes import inherited, running
 from benchmarks.label_studio.solutions import as_line, solution
 from benchmarks.label_studio.web import Door, await_answer
@@ -68,7 +69,7 @@ class Stepmark:
         _ask_people("join", slug, environment=self._environment)
         return slug
 
-    def content(self, numbers: range, *, labelled: bool) -> bytes:
+    def content(self, numbers: Iterable[int], *, labelled: bool) -> bytes:
         """These solutions as a file for our importer."""
         return b"".join(as_line(solution(number), labelled=labelled) for number in numbers)
 
@@ -92,6 +93,10 @@ class Stepmark:
     def places(self, project: str, tasks: Sequence[int]) -> list[int]:
         """Which places in the queue these tasks have, from 1 on."""
         return list(_ask_people("places", project, *map(str, tasks), environment=self._environment))
+
+    def given_out(self, count: int) -> list[int]:
+        """The numbers of the first so many solutions that a queue gives out: some problems are kept for measuring."""
+        return list(_ask_people("pool", str(count), environment=self._environment))
 
     def session(self) -> tuple[str, str]:
         """Name and value of a cookie by which an annotator is signed in on the pages."""
@@ -129,6 +134,12 @@ class Stepmark:
         made = self._manager.ask("POST", f"/api/v1/projects/{project}/snapshots/", {"filters": {}})
         return int(made["id"])
 
+    def ratings(self, project: str) -> dict[int, list[int]]:
+        """The ratings of every labelled solution, by its number, in the order of its steps."""
+        address = f"/api/v1/snapshots/{self.freeze(project)}/download/?format=records"
+        records = map(_RECORD.decode, self._manager.ask("GET", address, raw=True).splitlines())
+        return {int(record.external_id): _ratings(record.annotations[0]) for record in records}
+
     def download(self, snapshot: int) -> int:
         """Read a snapshot as PRM800K to its end; returns its size in bytes."""
         return self._manager.stream(f"/api/v1/snapshots/{snapshot}/download/?format=prm800k")
@@ -138,7 +149,13 @@ class Stepmark:
         return Door(self.address, self.people[0]).status("DELETE", f"/api/v1/projects/{project}/")
 
 
+def _ratings(annotation: RecordAnnotation) -> list[int]:
+    said = [rating.rating for place in annotation.path for rating in place.ratings]
+    return [rating for rating in said if rating is not None]
+
+
 _CLAIM = msgspec.json.Decoder(_Claim)
+_RECORD = msgspec.json.Decoder(Record)
 
 
 @contextmanager

@@ -3,11 +3,13 @@
 people N               a manager and N annotators: the secrets of their tokens
 join SLUG              let the annotators into a project
 session                the name and value of a cookie by which the first annotator is signed in
-settle                 bring the planner's statistics up to date
+places SLUG ID...      the places that solutions have in a project's queue
+pool N                 the numbers of the first N solutions whose problems are not kept for measuring models
 """
 
 import json
 import sys
+from itertools import count, islice
 
 import django
 
@@ -17,16 +19,18 @@ from django.conf import settings  # noqa: E402
 from django.contrib.auth.models import User  # noqa: E402
 from django.test import Client  # noqa: E402
 
+from annotation.intake.splits import assign_split, source_group_of  # noqa: E402
 from annotation.membership.members import add_member  # noqa: E402
 from annotation.membership.tokens import issue_token  # noqa: E402
-from annotation.models import Membership, Project, QueueItem  # noqa: E402
+from annotation.models import Membership, Project, QueueItem, Split  # noqa: E402
+from benchmarks.label_studio.solutions import solution  # noqa: E402
 
 MANAGER = "manager"
 
 
-def people(count: str) -> list[str]:
+def people(number: str) -> list[str]:
     users = [User.objects.create_user(MANAGER, is_staff=True)]
-    users += [User.objects.create_user(f"annotator{number}") for number in range(int(count))]
+    users += [User.objects.create_user(f"annotator{place}") for place in range(int(number))]
     return [issue_token(by=user, name="benchmark")[1] for user in users]
 
 
@@ -48,6 +52,11 @@ def places(slug: str, *solutions: str) -> list[int]:
     return [order.index(int(solution)) + 1 for solution in solutions]
 
 
+def pool(number: str) -> list[int]:
+    splits = ((place, assign_split(source_group_of(solution(place).problem))) for place in count())
+    return list(islice((place for place, split in splits if split == Split.POOL), int(number)))
+
+
 if __name__ == "__main__":
-    verbs = {"people": people, "join": join, "session": session, "places": places}
+    verbs = {"people": people, "join": join, "session": session, "places": places, "pool": pool}
     print(json.dumps(verbs[sys.argv[1]](*sys.argv[2:])))

@@ -2,7 +2,7 @@
 
 import json
 import subprocess
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -56,7 +56,7 @@ class LabelStudio:
         """Make everybody an annotator of the project: who works in it needs no more than the organization."""
         self._ask_people("join", project)
 
-    def content(self, numbers: range, *, labelled: bool, scored: bool = False) -> bytes:
+    def content(self, numbers: Iterable[int], *, labelled: bool, scored: bool = False) -> bytes:
         """These solutions as the body of an import."""
         tasks = (as_task(solution(number), labelled=labelled, scored=scored) for number in numbers)
         return b"[" + b",".join(msgspec.json.encode(task) for task in tasks) + b"]"

@@ -1,5 +1,6 @@
 """What both sides of the comparison can do."""
 
+from collections.abc import Iterable
 from typing import NamedTuple, Protocol
 
 
@@ -31,7 +32,7 @@ class Side(Protocol):
 
     def make_project(self, title: str) -> str: ...
 
-    def content(self, numbers: range, *, labelled: bool) -> bytes: ...
+    def content(self, numbers: Iterable[int], *, labelled: bool) -> bytes: ...
 
     def take_in(self, project: str, content: bytes) -> None: ...
 

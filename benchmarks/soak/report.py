@@ -56,7 +56,10 @@ def _live_comparisons(project: Project) -> str:
         f"| {one.control_f1:.3f} | {Figure(one.gain, one.low, one.high)} |"
         for one in project.shadow_comparisons.order_by("pk")
     ]
-    head = "| up to generation | start | acquisition labels | control | seconds | seconds | F1 | F1 | gain |"
+    head = (
+        "| up to generation | common start | labels: acquisition | control | seconds: acquisition | control |"
+        " F1: acquisition | control | gain |"
+    )
     return "\n".join(["", head, "|---" * 9 + "|", *rows])
 
 
