@@ -23,31 +23,31 @@ def project() -> Project:
 def workbench(open_for: Callable[..., Page], project: Project) -> Page:
     page = open_for(MembershipFactory(project=project).user)
     page.goto(f"/p/{project.slug}/label/")
-    expect(page.locator("li.step")).to_have_count(1)
+    expect(page.locator(".shown li.step")).to_have_count(1)
     return page
 
 
 def test_the_solution_grows_by_what_is_taken_or_written_and_ends_where_it_is_complete(workbench: Page) -> None:
     press = workbench.keyboard.press
     press("1")
-    expect(workbench.locator("li.step")).to_have_count(4)
+    expect(workbench.locator(".shown li.step")).to_have_count(4)
     for key in "311":
         press(key)
     expect(workbench.locator("#readiness")).to_contain_text("Choose how step 2 is taken")
     press("x")
-    expect(workbench.locator("li.step.taken")).to_contain_text(["We add.", "It is"])
-    expect(workbench.locator("li.step")).to_have_count(6)
+    expect(workbench.locator(".shown li.step.taken")).to_contain_text(["We add.", "It is"])
+    expect(workbench.locator(".shown li.step")).to_have_count(6)
     press("3")
     press("3")
     workbench.get_by_label("Or go on by a step of your own").fill("So $4$.")
     press("Escape")
-    expect(workbench.locator("li.step")).to_have_count(8)
+    expect(workbench.locator(".shown li.step")).to_have_count(8)
     press("n")
     expect(workbench.locator("#readiness")).to_contain_text("The solution is complete, 3 steps long")
     press("z")
-    expect(workbench.locator("li.step")).to_have_count(8)
+    expect(workbench.locator(".shown li.step")).to_have_count(8)
     press("Shift+z")
-    expect(workbench.locator("li.step")).to_have_count(6)
+    expect(workbench.locator(".shown li.step")).to_have_count(6)
     press("Enter")
     expect(workbench.get_by_text("1 today")).to_be_visible()
     label = Annotation.objects.get()

@@ -3,11 +3,16 @@
 Where time has to pass, the page's own clock is set forward.
 """
 
+import os
+import signal
 from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
-from playwright.sync_api import Page, expect
+from playwright.sync_api import BrowserType, Error, Page, expect
 
 from annotation.models import Annotation, Lease, Membership, Project
 from tests.browser.workbench import (
@@ -19,12 +24,14 @@ from tests.browser.workbench import (
     step,
 )
 from tests.factories import GenerationFactory, MembershipFactory, ProblemFactory, QueueItemFactory, SolutionFactory
+from tests.plugins.browser import WAIT_MS
 from tests.waiting import until
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
 DEPTH = 3
 MINUTE_MS = 60_000
+JOURNAL = "Object.entries(localStorage).some(([key, text]) => key.startsWith('stepmark:') && text !== '')"
 
 
 @pytest.fixture
@@ -53,6 +60,14 @@ def workbench(open_for: Callable[..., Page], project: Project, annotator: User) 
     return page
 
 
+def kill_browser_of(profile: Path) -> None:
+    """As a battery does that runs out: none of its processes gets to say goodbye."""
+    for process in Path("/proc").glob("[0-9]*"):
+        with suppress(OSError):  # gone meanwhile
+            if f"--user-data-dir={profile}" in (process / "cmdline").read_text().split("\0"):
+                os.kill(int(process.name), signal.SIGKILL)
+
+
 def label(page: Page, problem: int) -> None:
     expect(problem_of(page)).to_contain_text(f"Problem {problem}:")
     page.keyboard.press("e")
@@ -66,7 +81,7 @@ def test_a_minute_without_network_stops_nobody_and_loses_nothing(workbench: Page
     for problem in (1, 2, 3):
         label(workbench, problem)
     workbench.clock.fast_forward(MINUTE_MS)
-    expect(workbench.get_by_text("3 finished solutions kept here")).to_be_visible()
+    expect(workbench.get_by_text("What you did with 3 solutions is kept here")).to_be_visible()
     until(lambda: len(kept_in_browser(workbench)) == 3)
     workbench.keyboard.press("2")
     workbench.context.set_offline(False)
@@ -75,6 +90,30 @@ def test_a_minute_without_network_stops_nobody_and_loses_nothing(workbench: Page
     expect(problem_of(workbench)).to_contain_text("Problem 4:")
     expect(step(workbench, 1)).to_have_attribute("data-answer", "neutral")
     assert list(Annotation.objects.values_list("revision", flat=True)) == [1, 1, 1]
+
+
+def test_a_skip_needs_no_network_and_outlives_the_page(workbench: Page, project: Project) -> None:
+    until(lambda: Lease.objects.count() == 1 + DEPTH)
+    expect(next_in_hand(workbench)).to_be_visible()
+    workbench.context.set_offline(True)
+    workbench.keyboard.press("s")
+    workbench.keyboard.type("I know its author")
+    workbench.keyboard.press("Enter")
+    label(workbench, 2)
+    workbench.keyboard.press("s")
+    workbench.get_by_role("button", name="Not my subject").click()
+    expect(problem_of(workbench)).to_contain_text("Problem 4:")
+    until(lambda: len(kept_in_browser(workbench)) == 3)
+    context = workbench.context
+    workbench.close()
+    context.set_offline(False)
+    reopened = context.new_page()
+    open_workbench(reopened, project, problem=4)
+    expect(reopened.get_by_text("1 today")).to_be_visible()
+    expect(saved(reopened)).to_be_visible()
+    until(lambda: not kept_in_browser(reopened))
+    ended = Lease.objects.exclude(state=Lease.State.ACTIVE).order_by("ended_at").values_list("state", "reason")
+    assert list(ended) == [("released", "I know its author"), ("submitted", ""), ("released", "Not my subject")]
 
 
 def test_whoever_is_signed_out_signs_in_beside_the_work_and_all_of_it_is_sent(workbench: Page, annotator: User) -> None:
@@ -114,6 +153,54 @@ def test_time_counts_until_the_hand_has_rested_for_too_long(workbench: Page) -> 
     rested = annotation.path.get(position=1).dwell_ms
     assert rested is not None
     assert rested >= 2 * MINUTE_MS, "the time is the step's that the person was at"
+
+
+def test_no_time_counts_while_another_window_is_in_front(workbench: Page) -> None:
+    workbench.evaluate("document.hasFocus = () => false; dispatchEvent(new Event('blur'))")
+    workbench.clock.fast_forward(30 * MINUTE_MS)
+    workbench.evaluate("delete document.hasFocus; dispatchEvent(new Event('focus'))")
+    label(workbench, 1)
+    expect(workbench.get_by_text("1 today")).to_be_visible()
+    total = Annotation.objects.get().total_ms
+    assert total is not None
+    assert total < 2 * MINUTE_MS, "a hand that rests is counted for two minutes"
+
+
+def test_a_browser_that_is_killed_brings_all_of_it_back(
+    browser_type: BrowserType,
+    browser_type_launch_args: dict[str, Any],
+    browser_context_args: dict[str, Any],
+    sign_in: Callable[[Page, User], None],
+    project: Project,
+    annotator: User,
+    tmp_path: Path,
+) -> None:
+    def opened() -> Page:
+        browser = browser_type.launch_persistent_context(tmp_path, **browser_type_launch_args, **browser_context_args)
+        browser.set_default_timeout(WAIT_MS)
+        page = browser.pages[0]
+        sign_in(page, annotator)
+        return page
+
+    page = opened()
+    open_workbench(page, project)
+    expect(next_in_hand(page)).to_be_visible()
+    page.context.set_offline(True)
+    label(page, 1)
+    expect(problem_of(page)).to_contain_text("Problem 2:")
+    page.keyboard.press("2")
+    until(lambda: len(kept_in_browser(page)) == 2 and not page.evaluate(JOURNAL))  # on the disk
+    kill_browser_of(tmp_path)
+    with suppress(Error):
+        page.context.close()
+
+    again = opened()
+    open_workbench(again, project, problem=2)
+    expect(again.get_by_text("1 today")).to_be_visible()
+    expect(step(again, 1)).to_have_attribute("data-answer", "neutral")
+    expect(saved(again)).to_be_visible()
+    assert Annotation.objects.get().revision == 1
+    again.context.close()
 
 
 def test_a_sitting_has_a_goal_and_breaks_in_which_no_time_counts(workbench: Page) -> None:

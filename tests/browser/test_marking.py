@@ -30,7 +30,7 @@ def annotator(project: Project) -> User:
 def workbench(open_for: Callable[..., Page], project: Project, annotator: User) -> Page:
     page = open_for(annotator)
     page.goto(f"/p/{project.slug}/label/")
-    expect(page.locator(".step .katex")).to_be_visible()
+    expect(page.locator(".shown .step .katex")).to_be_visible()
     return page
 
 
@@ -45,7 +45,7 @@ def drag_over(page: Page, words: str) -> None:
     """Selects words as a mouse does."""
     page.evaluate(
         """words => {
-            const walker = document.createTreeWalker(document.querySelector(".step .text"), NodeFilter.SHOW_TEXT);
+            const walker = document.createTreeWalker(document.querySelector(".shown .text"), NodeFilter.SHOW_TEXT);
             while (!walker.nextNode().textContent.includes(words));
             const at = walker.currentNode.textContent.indexOf(words);
             getSelection().setBaseAndExtent(walker.currentNode, at, walker.currentNode, at + words.length);
@@ -72,7 +72,7 @@ def test_words_are_selected_and_marked_by_keys_alone_and_undone(workbench: Page)
         workbench.keyboard.press(key)
     workbench.keyboard.type("a formula is one word")
     workbench.keyboard.press("Enter")
-    expect(workbench.locator("li.step.current")).to_be_focused()
+    expect(workbench.locator(".shown li.step.current")).to_be_focused()
     workbench.keyboard.press("a")
     workbench.keyboard.press("a")
     workbench.keyboard.press("Escape")

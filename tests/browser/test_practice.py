@@ -42,7 +42,7 @@ def test_each_answer_is_explained_and_the_set_can_be_gone_through_again(
     expect(verdict).to_contain_text("first error at step 1")
     expect(verdict.locator(".katex")).to_be_visible()
     page.keyboard.press("1")  # an answer that was given does not change
-    expect(page.locator("li.step:nth-child(1)")).to_have_attribute("data-answer", "bad")
+    expect(page.locator(".shown li.step:nth-child(1)")).to_have_attribute("data-answer", "bad")
     page.keyboard.press("Enter")
     expect(page.get_by_text("2 of 2")).to_be_visible()
     page.keyboard.press("j")

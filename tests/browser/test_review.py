@@ -1,18 +1,20 @@
 """A reviewer goes through what waits by keys alone."""
 
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 from playwright.sync_api import Page, expect
 
-from annotation.models import Annotation, PathStep, Solution, StepRating
+from annotation.models import Annotation, Critique, PathStep, Solution, StepRating
 from tests.factories import AnnotationFactory, MembershipFactory, ProjectFactory, SolutionFactory
+from tests.waiting import until
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
 
-def label(solution: Solution, *ratings: int) -> Annotation:
-    """Ratings of the first steps by somebody of their own; -1 ends it."""
+def label(solution: Solution, *ratings: int, marked: list[dict[str, Any]] | None = None) -> Annotation:
+    """Ratings of the first steps by somebody of their own; -1 ends it, with what is `marked` there."""
     error = ratings.index(-1) if -1 in ratings else -1
     made = AnnotationFactory(
         solution=solution, first_error=error, finish_reason="found_error" if error >= 0 else "solution"
@@ -20,7 +22,8 @@ def label(solution: Solution, *ratings: int) -> Annotation:
     for step, rating in zip(solution.steps.all(), ratings, strict=False):
         chosen = None if rating == -1 else step
         PathStep.objects.create(annotation=made, position=step.position, chosen=chosen)
-        StepRating.objects.create(annotation=made, step=step, state="rated", rating=rating)
+        spans = marked if marked and rating == -1 else []
+        StepRating.objects.create(annotation=made, step=step, state="rated", rating=rating, spans=spans)
     return made
 
 
@@ -63,3 +66,73 @@ def test_one_key_decides_and_a_reviewers_own_ratings_are_one_key_a_step(open_for
     expect(page.get_by_text("is decided: first error at step 2")).to_be_visible()
     decided = Annotation.objects.filter(adjudicates=True).order_by("pk")
     assert list(decided.values_list("first_error", "revision")) == [(1, 1), (2, 1), (1, 2)]
+
+
+def test_a_reviewer_says_what_is_wrong_by_the_projects_own_keys(open_for: Callable[..., Page]) -> None:
+    """A rating's key never decides; `m` marks what is selected, or opens what can be said of the step."""
+    scheme = {
+        "keys": {"good": "a", "mark": "u", "bad": "q", "go_to": "5"},
+        "error_types": ["slip"],
+        "critique": "given",
+    }
+    project = ProjectFactory(slug="algebra", scheme=scheme)
+    solution = SolutionFactory(project=project)
+    label(solution, 1, 1, 1)
+    label(solution, 1, -1, marked=[{"start": 4, "end": 5, "error_type": "", "comment": "why?"}])
+    for n, text in enumerate(("Two is no number.", "Three is asked for.")):
+        Critique.objects.create(step=solution.steps.get(position=1), ordinal=n, text=text)
+    page = open_for(MembershipFactory(project=project, role="reviewer").user)
+    page.goto(f"/p/algebra/review/{solution.pk}/")
+    lit = "() => [...CSS.highlights.get('marked') ?? []].map(String)"
+    until(lambda: page.evaluate(lit) == ["2"])
+    current = page.locator("tr[aria-current=step]")
+    expect(page.get_by_role("button", name="B is right")).to_be_visible()  # a is taken: letters begin with b
+    page.keyboard.press("a")
+    expect(current).to_contain_text("The answer is 4.")
+    page.keyboard.press("k")
+    page.keyboard.press("q")
+    current.get_by_text("2 + 2 = 4.").dblclick(position={"x": 3, "y": 8})
+    page.keyboard.press("m")
+    expect(current.get_by_role("textbox", name="What is wrong here?")).to_be_focused()
+    page.keyboard.type("not two")
+    page.keyboard.press("Escape")
+    expect(current).to_be_focused()
+    assert page.evaluate(lit) == ["2", "2"], "what the annotator marked, and the reviewer"
+    page.keyboard.press("m")
+    current.get_by_role("group", name="Explanation 1").get_by_role("radio").first.focus()
+    page.keyboard.press("3")
+    expect(current.get_by_role("group", name="Explanation 2").get_by_role("radio").first).to_be_focused()
+    page.keyboard.press("1")
+    expect(current).to_be_focused()
+    current.get_by_label("Type of error").last.select_option("slip")
+    current.get_by_label("What is wrong with it").fill("It is given as three.")
+    page.keyboard.press("Escape")
+    page.keyboard.press("Enter")
+    expect(page.get_by_text("is decided: first error at step 2")).to_be_visible()
+    wrong = Annotation.objects.get(adjudicates=True).ratings.get(rating=-1)
+    said = {"critique": "It is given as three.", "critique_ratings": [-1, 1]}
+    assert (wrong.error_type, wrong.dimensions) == ("slip", said)
+    assert wrong.spans == [{"start": 0, "end": 1, "error_type": "", "comment": "not two"}]
+
+
+def test_e_finds_good_in_a_case_only_what_the_reviewer_has_seen(open_for: Callable[..., Page]) -> None:
+    project = ProjectFactory(slug="algebra")
+    solution = SolutionFactory(project=project, steps=[f"Step {n} takes one away." for n in range(1, 31)])
+    label(solution, *[1] * 30)
+    label(solution, *[0] * 30)
+    page = open_for(MembershipFactory(project=project, role="reviewer").user)
+    page.goto(f"/p/algebra/review/{solution.pk}/")
+    row, chosen = page.locator("table.case tbody tr"), page.locator("[name^=word-]:checked")
+    expect(row.first).to_have_attribute("aria-current", "step")
+
+    def mark() -> bool:
+        """It leads to what is to be read; with that on the screen, the same again."""
+        row.nth(24).focus()
+        page.keyboard.press("e")
+        return chosen.count() > 0
+
+    assert not mark()
+    expect(page.get_by_text("Read on: you have not seen all of step")).to_be_visible()
+    until(mark)
+    expect(page.get_by_text("Read on")).to_have_count(0)
+    assert chosen.evaluate_all("all => all.map(one => one.value)") == [*["1"] * 24, "-1"]

@@ -1,11 +1,11 @@
-"""A newcomer fails the screening in the workbench, is let in by a manager, and goes on."""
+"""A newcomer is screened in the workbench: told how far it is and how it ended, and let in by it or by a manager."""
 
 from collections.abc import Callable
 
 import pytest
 from playwright.sync_api import Page, expect
 
-from annotation.models import Annotation
+from annotation.models import Annotation, Project
 from annotation.queue.screening import decide
 from tests.factories import GenerationFactory, MembershipFactory, ProblemFactory, QueueItemFactory, SolutionFactory
 from tests.unit.annotation.queue.gold_world import make_gold
@@ -13,23 +13,52 @@ from tests.unit.annotation.queue.gold_world import make_gold
 pytestmark = pytest.mark.django_db(transaction=True)
 
 
-def test_whoever_fails_is_told_so_and_goes_on_once_a_manager_lets_them_in(page_for: Callable[..., Page]) -> None:
-    generation = GenerationFactory(project__policy={"screening": {"items": 1, "pass_mark": 1}})
-    project = generation.project
-    make_gold(project, 1, first_error=-1)
-    problem = ProblemFactory(project=project, text="An ordinary problem")
-    QueueItemFactory(generation=generation, solution=SolutionFactory(project=project, problem=problem))
+def project_with(*, items: int, **screening: object) -> Project:
+    """Everybody new answers `items` solutions that have no error, then an ordinary one."""
+    generation = GenerationFactory(project__policy={"screening": {"items": items, "pass_mark": 1, **screening}})
+    make_gold(generation.project, items, first_error=-1)
+    problem = ProblemFactory(project=generation.project, text="An ordinary problem")
+    QueueItemFactory(generation=generation, solution=SolutionFactory(project=generation.project, problem=problem))
+    return generation.project
+
+
+def test_whoever_passes_is_told_how_far_it_is_that_they_passed_and_what_comes_next(
+    open_for: Callable[..., Page],
+) -> None:
+    project = project_with(items=2, feedback=True)
+    page = open_for(MembershipFactory(project=project).user)
+    page.goto(f"/p/{project.slug}/label/")
+    expect(page.get_by_text("You begin with 2 solutions whose answer is known")).to_be_visible()
+    expect(page.get_by_text("screening: 0 of 2")).to_be_visible()
+    expect(page.get_by_role("region", name="Problem")).to_contain_text("plus 2?")
+    page.keyboard.press("e")  # an error where there is none
+    page.keyboard.press("Enter")
+    expect(page.get_by_text("screening: 1 of 2")).to_be_visible()
+    expect(page.get_by_text("You begin with")).to_have_count(0)
+    for key in ("1", "1", "1", "Enter"):
+        page.keyboard.press(key)
+    expect(page.get_by_role("region", name="Problem")).to_contain_text("An ordinary problem")
+    expect(page.get_by_text("You have passed the screening")).to_contain_text("1 of 2 of your answers were right.")
+    expect(page.get_by_text("screening: ")).to_have_count(0)
+    answers = page.get_by_role("link", name="See how you answered")
+    expect(answers).to_have_attribute("href", f"/p/{project.slug}/my-work/#screening")
+    page.keyboard.press("e")
+    page.keyboard.press("Enter")
+    expect(page.get_by_text("You have passed the screening")).to_have_count(0)
+
+
+def test_whoever_fails_is_told_so_and_goes_on_once_a_manager_lets_them_in(open_for: Callable[..., Page]) -> None:
+    project = project_with(items=1)
     person, manager = MembershipFactory(project=project), MembershipFactory(project=project, role="manager")
-    page = page_for(person.user)
+    page = open_for(person.user)
     page.goto(f"/p/{project.slug}/label/")
     expect(page.get_by_role("region", name="Problem")).to_contain_text("plus 2?")
     page.keyboard.press("e")  # an error where there is none
     page.keyboard.press("Enter")
     expect(page.get_by_role("heading", name="No work for you here now")).to_be_visible()
-    expect(page.get_by_text("manager can let you try again")).to_be_visible()
+    expect(page.get_by_text("manager can let you try again").first).to_be_visible()
     assert list(Annotation.objects.filter(annotator=person).values_list("lane", flat=True)) == ["screening"]
 
     decide(by=manager.user, membership=person, outcome="passed", reason="we talked")
     page.get_by_role("button", name="Look again").click()
     expect(page.get_by_role("region", name="Problem")).to_contain_text("An ordinary problem")
-    page.context.set_offline(True)  # nothing is sent any more when the page goes

@@ -79,7 +79,7 @@ def test_a_newcomer_sees_the_loop_turn(
     assert ready.exists()
     assert list(ready.values_list("solution_id", flat=True)) != served
     annotator.goto(f"/p/{demo.slug}/label/")
-    expect(annotator.locator("li.step").first).to_be_visible()
+    expect(annotator.locator(".shown li.step").first).to_be_visible()
 
     exported = export(manager, demo, tmp_path)
     loaded = load_dataset("json", data_files=str(exported["TRL"]), split="train", cache_dir=str(tmp_path / "cache"))
@@ -95,7 +95,7 @@ def test_a_newcomer_sees_the_loop_turn(
 
 def label_by_keyboard(page: Page, *, first_error: bool) -> None:
     """Rate a solution without the mouse: an error at the first step, or none at all."""
-    steps = page.locator("li.step")
+    steps = page.locator(".shown li.step")
     expect(steps.first).to_be_visible()
     if first_error:
         page.keyboard.press("e")

@@ -8,7 +8,8 @@ import pytest
 from django.contrib.auth.models import User
 from playwright.sync_api import Page, Route, expect
 
-from annotation.models import Annotation, Draft, Lease, Membership, Project, StepRating
+from annotation.api.annotations import LONGEST_TEXT
+from annotation.models import Annotation, Draft, Lease, Membership, Project, SentBack, StepRating
 from tests.browser.workbench import (
     LOCAL_STORAGE_FULL,
     draft_sent,
@@ -19,7 +20,14 @@ from tests.browser.workbench import (
     saved,
     step,
 )
-from tests.factories import GenerationFactory, MembershipFactory, ProblemFactory, QueueItemFactory, SolutionFactory
+from tests.factories import (
+    AnnotationFactory,
+    GenerationFactory,
+    MembershipFactory,
+    ProblemFactory,
+    QueueItemFactory,
+    SolutionFactory,
+)
 from tests.waiting import until
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -206,7 +214,7 @@ def test_a_key_that_does_nothing_leaves_the_reason_the_keyboard(workbench: Page)
 
 def test_giving_up_needs_a_reason(workbench: Page) -> None:
     workbench.get_by_role("button", name="Give up").click()
-    expect(workbench.get_by_text("Say why, then submit")).to_be_visible()
+    expect(workbench.get_by_text("Say why, then submit", exact=True)).to_be_visible()
     workbench.get_by_role("button", name="Too hard for me").click()
     workbench.get_by_role("button", name="The reference is wrong").click()
     workbench.get_by_role("button", name="Submit").click()
@@ -217,9 +225,29 @@ def test_giving_up_needs_a_reason(workbench: Page) -> None:
     assert annotation.dispute.state == "open"
 
 
+def test_a_text_longer_than_is_kept_is_cut_while_it_is_written_and_not_refused_later(workbench: Page) -> None:
+    workbench.keyboard.press("c")
+    workbench.keyboard.insert_text("x" * (LONGEST_TEXT + 1))
+    expect(workbench.get_by_text("room for 20,000 characters")).to_be_visible()
+    workbench.keyboard.press("Escape")
+    for key in "111":
+        workbench.keyboard.press(key)
+    workbench.keyboard.press("Enter")
+    expect(workbench.get_by_text("1 today")).to_be_visible()
+    assert StepRating.objects.exclude(comment="").get().comment == "x" * LONGEST_TEXT
+
+
+def test_a_skip_needs_a_reason(workbench: Page) -> None:
+    workbench.keyboard.press("s")
+    workbench.keyboard.type("  ")
+    workbench.keyboard.press("Enter")
+    expect(workbench.get_by_role("form", name="Skip this solution?")).to_be_visible()
+    assert not Lease.objects.filter(state=Lease.State.RELEASED).exists()
+
+
 def test_a_prompt_opened_at_once_on_a_new_solution_keeps_what_is_typed(workbench: Page) -> None:
     """Effects that run late, on a slow machine, must not close what a fast hand has opened meanwhile."""
-    workbench.evaluate("window.requestAnimationFrame = (draw) => setTimeout(draw, 90)")
+    workbench.evaluate("() => { window.requestAnimationFrame = (draw) => setTimeout(draw, 90) }")
     expect(next_in_hand(workbench)).to_be_visible()
     for key in "111":
         workbench.keyboard.press(key)
@@ -258,7 +286,7 @@ def test_skipping_gives_the_solution_back_with_the_reason(workbench: Page) -> No
     workbench.keyboard.type("I wrote this one")
     workbench.keyboard.press("Enter")
     expect(problem_of(workbench)).to_contain_text("Problem 2:")
-    lease = Lease.objects.get(state=Lease.State.RELEASED)
+    lease = until(lambda: Lease.objects.filter(state=Lease.State.RELEASED).first())  # the next one waits for no network
     assert lease.reason == "I wrote this one"
 
 
@@ -302,7 +330,7 @@ def test_text_of_a_file_is_never_markup(open_for: Callable[..., Page]) -> None:
     item = QueueItemFactory(solution__steps=[text])
     page = open_for(MembershipFactory(project=item.project).user)
     page.goto(f"/p/{item.project.slug}/label/")
-    body = page.locator("li.step .body")
+    body = page.locator(".shown li.step .body")
     expect(body).to_contain_text("<img src=x onerror=alert(1)>")
     expect(body).to_contain_text("<b>bold</b>")
     expect(body).to_contain_text("\\[\\frac{1}{\\]")
@@ -333,6 +361,18 @@ def test_two_tabs_hand_in_different_labels_and_the_person_chooses_by_keyboard(
     expect(saved(elsewhere)).to_be_visible()
     kept = [(one.revision, one.finish_reason) for one in Annotation.objects.order_by("revision")]
     assert kept == [(1, "found_error"), (2, "solution")]
+
+
+def test_l_leads_to_what_a_reviewer_sent_back(open_for: Callable[..., Page], project: Project, annotator: User) -> None:
+    given = AnnotationFactory(solution__project=project, annotator=Membership.objects.get(user=annotator))
+    reviewer = MembershipFactory(project=project, role="reviewer").user
+    SentBack.objects.create(project=project, annotation=given, by=reviewer, reason="Look at step 2 again.")
+    page = open_for(annotator)
+    open_workbench(page, project)
+    expect(page.get_by_role("link", name="1 sent back to you")).to_have_attribute("aria-keyshortcuts", "l")
+    page.keyboard.press("l")
+    expect(page).to_have_url(re.compile(r"/my-work/#sent-back$"))
+    expect(page.get_by_text("Look at step 2 again.")).to_be_in_viewport()
 
 
 def test_ones_own_label_is_opened_from_the_list_and_changed(workbench: Page, project: Project) -> None:
@@ -393,7 +433,7 @@ def test_where_one_of_the_browsers_stores_fails_the_other_keeps_the_work(
     page.keyboard.press("Enter")
     page.keyboard.press("2")
     until(lambda: len(kept_in_browser(page)) == 2)
-    expect(page.get_by_text("1 finished solution kept here")).to_be_visible()
+    expect(page.get_by_text("What you did with 1 solution is kept here")).to_be_visible()
     expect(page.get_by_text("This browser cannot store your work")).to_have_count(0)
     page.close()
     page.context.set_offline(False)

@@ -16,9 +16,10 @@ PHASE_2 = {
     "ask_progress": True,
     "critique": "given",
     "answers": {"good": {"name": "Great", "colour": "green"}, "bad": {"name": "Broken", "colour": "red"}},
-    "keys": {"good": "u", "bad": "q"},
+    "keys": {"good": "u", "bad": "q", "flag": "5", "go_to": "6"},
     "offer_neutral": False,
 }
+AT_ERROR = {"rate_alternatives": True, "critique": "written", "ask_own_step": True, "reference": "on_request"}
 AGENT = {
     "stop_at_first_error": False,
     "policy_clauses": [{"name": "2.1", "help": "Never delete without asking.", "group": "Care"}, {"name": "3.4"}],
@@ -28,15 +29,15 @@ AGENT = {
 }
 
 
-def project_with(scheme: dict) -> Project:
+def project_with(scheme: dict, *, second: str | list[str] = "2 + 2 = 5.") -> Project:
     generation = GenerationFactory(project__scheme=scheme)
     problem = ProblemFactory(project=generation.project, text="Problem 1: what is 2 + 2?")
     solution = SolutionFactory(
         project=generation.project,
         problem=problem,
-        steps=["We add.", "2 + 2 = 5.", "That cannot be: 2 + 2 = 4.", "It is 4."],
+        steps=["We add.", second, "That cannot be: 2 + 2 = 4.", "It is 4."],
     )
-    wrong = solution.steps.get(position=1)
+    wrong = solution.steps.get(position=1, alternative=0)
     Critique.objects.bulk_create(
         [Critique(step=wrong, ordinal=0, text="The font is ugly."), Critique(step=wrong, ordinal=1, text="2 + 2 is 4.")]
     )
@@ -61,6 +62,7 @@ def test_the_first_error_is_asked_about_under_the_schemes_own_names_and_keys(ope
     expect(buttons).to_have_count(3)
     for n, name in enumerate(("Great", "Broken", "unsure")):
         expect(buttons.nth(n)).to_have_accessible_name(name)
+    expect(step(page, 1).get_by_role("button", name="Flag")).to_have_text("Flag 5")
     press(page, "1", "2", "3")
     expect(page.locator("#readiness")).to_contain_text("4 steps left")
     press(page, "u", "q")
@@ -79,6 +81,32 @@ def test_the_first_error_is_asked_about_under_the_schemes_own_names_and_keys(ope
     assert wrong.dimensions == {"critique_ratings": [-1, 1]}
 
 
+def test_behind_the_first_error_the_other_ways_on_are_rated_and_what_is_wrong_is_written(
+    open_for: Callable[..., Page],
+) -> None:
+    page = workbench_of(project_with(AT_ERROR, second=["2 + 2 = 5.", "2 + 2 = 4.", "2 + 2 = 3."]), open_for)
+    reference = page.get_by_text("Reference answer")
+    expect(reference).to_have_count(0)
+    press(page, "r")
+    expect(reference).to_be_visible()
+    press(page, "1", "3")
+    expect(page.locator(".shown li.step")).to_have_count(6)
+    expect(page.locator("#readiness")).to_contain_text("2 other")
+    press(page, "1", "3")
+    expect(page.locator("#readiness")).to_contain_text("what is wrong")
+    press(page, "Enter")
+    expect(page.locator(".shown .critique-text")).to_be_focused()
+    page.keyboard.type("Two and two make four.")
+    press(page, "Escape")
+    page.get_by_label("What should this step have said?").fill("2 + 2 = 4.")
+    press(page, "Escape", "Enter")
+    until(Annotation.objects.exists)
+    said = StepRating.objects.filter(step__position=1).order_by("step__alternative")
+    assert [rating.rating for rating in said] == [-1, 1, -1]
+    assert said[0].dimensions == {"critique": "Two and two make four."}
+    assert Annotation.objects.get().path.get(position=1).own_text == "2 + 2 = 4."
+
+
 def test_a_steps_dimensions_are_said_by_keys_and_undone(open_for: Callable[..., Page]) -> None:
     page = workbench_of(project_with(AGENT), open_for)
     press(page, "1", "3", "k", "p")
@@ -92,3 +120,19 @@ def test_a_steps_dimensions_are_said_by_keys_and_undone(open_for: Callable[..., 
     until(Annotation.objects.exists)
     said = StepRating.objects.order_by("step__position").values_list("dimensions", flat=True)
     assert list(said) == [{}, {"clauses": ["2.1"], "consistent": False, "consistent_with": 0}, {"recovers": True}, {}]
+
+
+def test_a_draft_is_gone_on_with_after_the_scheme_has_changed(open_for: Callable[..., Page]) -> None:
+    project = project_with(AGENT)
+    page = workbench_of(project, open_for)
+    press(page, "1", "3", "k", "d", "j", "2")
+    expect(step(page, 3)).to_have_attribute("data-answer", "neutral")
+    Project.objects.update(scheme={"error_types": ["slip"]})
+    page.reload()
+    expect(page.get_by_text("What this project asks has changed since you began")).to_be_visible()
+    expect(step(page, 2)).to_contain_text("[Redundant; Step 3: neutral]")
+    page.get_by_role("button", name="All right").click()
+    expect(page.get_by_text("What this project asks has changed since you began")).to_have_count(0)
+    press(page, "Enter")
+    until(Annotation.objects.exists)
+    assert StepRating.objects.get(rating=-1).comment == "[Redundant; Step 3: neutral]"

@@ -37,7 +37,7 @@ def problem_of(page: Page) -> Locator:
 
 
 def step(page: Page, number: int) -> Locator:
-    return page.locator(f"li.step:nth-child({number})")
+    return page.locator(f".shown li.step:nth-child({number})")
 
 
 def saved(page: Page) -> Locator:

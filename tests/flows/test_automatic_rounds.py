@@ -83,7 +83,7 @@ class TestSchedule:
         late = MONDAY + timedelta(days=4)
         assert automatic.start_due_runs(late) == 1
         assert latest(project).trigger == "schedule"
-        assert "0 3 * * * named 2026-06-02 03:00 (Europe/Zurich), and 1 labels" in latest(project).reason
+        assert "0 3 * * * named 2026-06-02 03:00 (Europe/Zurich). 1 label came" in latest(project).reason
         end(project, late)
         assert automatic.start_due_runs(late + timedelta(minutes=1)) == 0
 
@@ -144,7 +144,7 @@ class TestBudget:
         label(project, MONDAY + timedelta(minutes=1))
         assert automatic.start_due_runs(MONDAY + timedelta(hours=1)) == 0
         told = automatic.outlook(project, MONDAY + timedelta(hours=1))
-        assert told.holds[0].sentence == "1 runs began today; the budget is 1."
+        assert told.holds[0].sentence == "1 run began today; the budget is 1."
         assert told.not_before == datetime(2026, 6, 1, 22, tzinfo=UTC)  # midnight in Zurich
         assert automatic.start_due_runs(told.not_before) == 1
 

@@ -6,7 +6,8 @@ from datetime import timedelta
 from django.contrib.auth.models import User
 from django.utils import timezone
 
-from annotation.intake.imports import start_import, sweep_imports
+from annotation.intake.imports import start_import
+from annotation.lifecycle import sweep_jobs
 from annotation.membership.projects import create_project
 from annotation.models import Annotation, ImportJob, Problem, Solution, Step, StepRating
 from tests.waiting import until
@@ -42,7 +43,7 @@ def test_killed_import_goes_on_and_adds_nothing_twice(celery_workers):
         stalled = timezone.now() - timedelta(hours=1)
         if not ImportJob.objects.filter(heartbeat_at__gt=timezone.now() - timedelta(seconds=3)).exists():
             ImportJob.objects.filter(state="running").update(heartbeat_at=stalled)
-        sweep_imports()
+        sweep_jobs()
         return state().state == "done"
 
     until(taken_up_and_done)

@@ -96,7 +96,7 @@ def test_claim_draft_resume_submit(client, item):
     item.refresh_from_db()
     assert (item.state, item.leased, item.done) == (QueueItem.State.DONE, 0, 1)
     progress = client.get(address(item.project, "my-progress/")).json()
-    assert progress == {"today": 1, "total": 1, "median_seconds": 2.7, "sent_back": 0}
+    assert progress == {"today": 1, "total": 1, "median_seconds": 2.7, "sent_back": 0, "screening": None}
     assert client.post(address(item.project, "claim/"), {}).json()["reason"] == "done"
 
 

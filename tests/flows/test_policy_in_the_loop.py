@@ -7,13 +7,14 @@ from django.contrib.auth.models import User
 from django.utils import timezone
 
 from annotation.intake.records import import_records
+from annotation.lifecycle import sweep_jobs
 from annotation.membership.projects import create_project
 from annotation.membership.tokens import issue_token
 from annotation.models import SamplingRun, Solution
 from annotation.rounds import registry
 from annotation.rounds.gateway.sandbox import Sandbox
 from annotation.rounds.gateway.scoring import loaded_scorer
-from annotation.sampling.runs import Wish, start_sampling, sweep_samplings
+from annotation.sampling.runs import Wish, start_sampling
 from prm.errors import PolicyError
 from prm.search import ServiceVerifier
 from prm.traces import Step, Trace
@@ -45,7 +46,7 @@ def test_a_killed_sampling_goes_on_and_takes_nothing_in_twice(celery_workers):
     def taken_up_and_done():
         if not SamplingRun.objects.filter(heartbeat_at__gt=timezone.now() - timedelta(seconds=5)).exists():
             SamplingRun.objects.filter(state="running").update(heartbeat_at=timezone.now() - timedelta(hours=1))
-        sweep_samplings()
+        sweep_jobs()
         return state().state == "done"
 
     until(taken_up_and_done)

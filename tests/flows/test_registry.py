@@ -27,7 +27,7 @@ def test_a_model_goes_out_comes_in_and_is_measured_before_it_may_serve(settings,
     # Out.
     client.post(f"/p/{project.slug}/models/1/export/")
     job = project.model_jobs.get(kind=ModelJob.Kind.EXPORT)
-    jobs.run_job(job.pk)
+    jobs.run_model_job(job.pk)
     job.refresh_from_db()
     assert job.state == ModelJob.State.DONE, job.error
     downloaded = client.get(f"/p/{project.slug}/models/1/download/")
@@ -38,7 +38,7 @@ def test_a_model_goes_out_comes_in_and_is_measured_before_it_may_serve(settings,
     exporting.export_path(original).rename(settings.MODEL_ROOT / importing.FOLDER / "theirs")
     client.post(f"/p/{project.slug}/models/import/", {"folder": "theirs", "separator": "\\n", "good": "1"})
     job = project.model_jobs.get(kind=ModelJob.Kind.IMPORT)
-    jobs.run_job(job.pk)
+    jobs.run_model_job(job.pk)
     job.refresh_from_db()
     assert job.state == ModelJob.State.DONE, job.error
     version = job.model_version
@@ -57,7 +57,7 @@ def test_a_model_goes_out_comes_in_and_is_measured_before_it_may_serve(settings,
 
     # Audited on the holdout that it was measured on, and the card tells of it.
     job = jobs.request_audit(by=manager, version=version)
-    jobs.run_job(job.pk)
+    jobs.run_model_job(job.pk)
     job.refresh_from_db()
     assert job.state == ModelJob.State.DONE, job.error
     version.refresh_from_db()

@@ -8,9 +8,10 @@ import pytest
 from django.utils import timezone
 
 from annotation.datasets.snapshots import create_snapshot
+from annotation.lifecycle import MAX_ATTEMPTS, STALLED_AFTER, cancel_job, sweep_jobs
 from annotation.models import SimulationRun
 from annotation.rounds.simulations import running
-from annotation.rounds.simulations.requests import cancel_simulation, resume_simulation, start_simulation
+from annotation.rounds.simulations.requests import resume_simulation, start_simulation
 from tests.factories import UserFactory
 from tests.rounds_world import folders, labelled_project
 
@@ -47,10 +48,11 @@ def test_a_simulation_is_called_off_goes_on_and_is_shown(client, manager, simula
 
     def listen(self, line):
         hear(self, line)
-        shares.append(self.rows.get().progress)
+        self.simulation.refresh_from_db()
+        shares.append(self.simulation.progress)
         if shares[-1] and len(kept) == 0:
             kept.append(line)
-            cancel_simulation(by=manager, simulation=simulation)
+            cancel_job(by=manager, job=simulation)
 
     kept = []
     monkeypatch.setattr(running._Watch, "hear", listen)
@@ -62,11 +64,11 @@ def test_a_simulation_is_called_off_goes_on_and_is_shown(client, manager, simula
     arms = running.folder_of(simulation) / "arms.jsonl"
     finished = arms.read_text().splitlines()
 
-    resume_simulation(by=manager, simulation=simulation)
+    resume_simulation(by=manager, job=simulation)
     shares.clear()
     running.run_simulation(simulation.pk)
     simulation.refresh_from_db()
-    assert (simulation.state, simulation.error, simulation.progress) == (State.SUCCEEDED, "", 1.0)
+    assert (simulation.state, simulation.error, simulation.progress) == (State.DONE, "", 1.0)
     assert arms.read_text().splitlines()[: len(finished)] == finished
     assert sorted({share for share in shares if share}) == [n / 4 for n in range(len(finished), 5)]
 
@@ -90,12 +92,12 @@ def test_a_dead_worker_s_simulation_is_asked_for_again_and_given_up_at_last(simu
     rows = SimulationRun.objects.filter(pk=simulation.pk)
     rows.update(state=State.RUNNING, heartbeat_at=timezone.now())
     sent.clear()
-    assert running.sweep_simulations() == 0
-    rows.update(heartbeat_at=timezone.now() - 2 * running.STALLED_AFTER)
-    assert running.sweep_simulations() == 1
+    assert sweep_jobs() == 0
+    rows.update(heartbeat_at=timezone.now() - 2 * STALLED_AFTER)
+    assert sweep_jobs() == 1
     assert sent == [("rounds.simulate", (simulation.pk,), "gpu")]
-    assert running.sweep_simulations() == 0, "asked for a moment ago"
-    rows.update(attempts=running.MAX_ATTEMPTS, heartbeat_at=timezone.now() - timedelta(hours=1))
+    assert sweep_jobs() == 0, "asked for a moment ago"
+    rows.update(attempts=MAX_ATTEMPTS, heartbeat_at=timezone.now() - timedelta(hours=1))
     running.run_simulation(simulation.pk)
     simulation.refresh_from_db()
     assert simulation.state == State.FAILED
@@ -104,11 +106,11 @@ def test_a_dead_worker_s_simulation_is_asked_for_again_and_given_up_at_last(simu
 
 def test_a_simulation_gives_way_to_a_round_and_goes_on_by_itself(simulation, sent, monkeypatch):
     looked = iter([False, True])  # none waits when it begins, one does soon after
-    monkeypatch.setattr(running, "round_waits", lambda: next(looked, True))
+    monkeypatch.setattr("annotation.rounds.precedence.round_waits", lambda: next(looked, True))
     running.run_simulation(simulation.pk)
     simulation.refresh_from_db()
     assert (simulation.state, simulation.attempts, simulation.error) == (State.QUEUED, 0, "")
-    SimulationRun.objects.update(heartbeat_at=timezone.now() - 2 * running.STALLED_AFTER)
+    SimulationRun.objects.update(heartbeat_at=timezone.now() - 2 * STALLED_AFTER)
     sent.clear()
-    running.sweep_simulations()
+    sweep_jobs()
     assert sent == [("rounds.simulate", (simulation.pk,), "gpu")]

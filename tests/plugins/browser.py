@@ -7,6 +7,7 @@ are relative to the live server: `page.goto("/")`.
 
 import fcntl
 import os
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from typing import Any
@@ -14,6 +15,8 @@ from typing import Any
 import pytest
 from django.conf import settings
 from django.contrib.auth.models import AbstractBaseUser
+from django.core.handlers.wsgi import WSGIHandler
+from django.core.signals import request_finished, request_started
 from django.db import connections
 from django.test import Client
 from django_vite.core.asset_loader import DjangoViteAssetLoader
@@ -21,6 +24,7 @@ from playwright.sync_api import BrowserContext, Page, Request, expect
 
 from launch import frontend
 from launch.chromium import find_chromium
+from tests.waiting import until
 
 # Nothing but the live server is asked for anything.
 QUIET = [
@@ -77,6 +81,35 @@ def browser_context_args(browser_context_args: dict[str, Any], live_server: Any,
     return browser_context_args | {"base_url": live_server.url}
 
 
+@pytest.fixture(autouse=True)
+def _no_request_outlives_its_test(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Wait for the live server's last answer before the test's database goes; a closed browser tells nothing of it."""
+    if "live_server" not in request.fixturenames:
+        yield
+        return
+    request.getfixturevalue("transactional_db")  # whose end comes after this one's
+    answering: set[int] = set()
+
+    def began(sender: object, **_: object) -> None:
+        if _is_server(sender):
+            answering.add(threading.get_ident())
+
+    def ended(sender: object, **_: object) -> None:
+        if _is_server(sender):
+            answering.discard(threading.get_ident())
+
+    request_started.connect(began)
+    request_finished.connect(ended)
+    yield
+    until(lambda: not answering)
+    request_started.disconnect(began)
+    request_finished.disconnect(ended)
+
+
+def _is_server(sender: object) -> bool:
+    return isinstance(sender, type) and issubclass(sender, WSGIHandler)
+
+
 @pytest.fixture
 def sign_in(live_server: Any) -> Callable[[Page, AbstractBaseUser], None]:
     """Sign a page's context in without going through the form."""
@@ -107,7 +140,10 @@ def page_for(
 
 @pytest.fixture
 def open_for(page_for: Callable[..., Page]) -> Iterator[Callable[..., Page]]:
-    """`page_for`, where a script error fails the test and no request outlives it into the next test's database."""
+    """`page_for`, where a script's error and what the policy of contents refuses fail the test.
+
+    No request outlives it into the next test's database.
+    """
     errors: list[str] = []
     contexts: list[BrowserContext] = []
     under_way: set[Request] = set()
@@ -120,6 +156,7 @@ def open_for(page_for: Callable[..., Page]) -> Iterator[Callable[..., Page]]:
         page.context.on("page", lambda opened: opened.on("close", lambda _: under_way.clear()))
         page.on("close", lambda _: under_way.clear())  # a closed page tells no more of its requests
         page.context.on("weberror", lambda error: errors.append(str(error.error)))
+        page.context.on("console", lambda said: "Content Security Policy" in said.text and errors.append(said.text))
         contexts.append(page.context)
         return page
 

@@ -19,7 +19,9 @@ class Look(NamedTuple):
         return f"{self.width}-{self.theme}"
 
 
-LOOKS = [Look(width, theme) for width in (1280, 400) for theme in ("light", "dark")]
+LOOKS = tuple(Look(width, theme) for width in (1280, 400) for theme in ("light", "dark"))
+OTHER_WIDTHS = (Look(2560, "light"), Look(768, "light"))
+ALL = (*LOOKS, *OTHER_WIDTHS)
 STYLE = """
 body { margin: 24px; font: 14px/1.5 system-ui, sans-serif; color: #1a1e25; background: #f5f6f8 }
 h2 { margin: 32px 0 8px; font-size: 16px }
@@ -34,13 +36,19 @@ def folder() -> Path:
     return found
 
 
+def wanted(looks: tuple[Look, ...]) -> list[Look]:
+    """Those of the looks that were asked for."""
+    chosen = os.environ.get("STEPMARK_LOOKS", "").split()
+    return [look for look in looks if not chosen or look.name in chosen]
+
+
 def picture(state: str, look: Look) -> Path:
     return folder() / f"{state}-{look.name}.png"
 
 
 def write_sheet() -> Path:
     """`index.html`: a row for each state of which there are pictures, every look in a column."""
-    states = sorted({file.name.removesuffix(f"-{look.name}.png") for look in LOOKS for file in _of(look)})
+    states = sorted({file.name.removesuffix(f"-{look.name}.png") for look in ALL for file in _of(look)})
     rows = "".join(f"<h2>{html.escape(state)}</h2><div class=row>{_images(state)}</div>" for state in states)
     sheet = folder() / "index.html"
     sheet.write_text(
@@ -55,5 +63,5 @@ def _of(look: Look) -> list[Path]:
 
 
 def _images(state: str) -> str:
-    files = [picture(state, look).name for look in LOOKS]
+    files = [picture(state, look).name for look in ALL if picture(state, look).exists()]
     return "".join(f'<a href="{file}"><img src="{file}" alt="{html.escape(file)}"></a>' for file in files)

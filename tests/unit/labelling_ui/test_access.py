@@ -39,6 +39,7 @@ PAGES = {
     "members/": (403, 403, 200),
     "members/0/gold/": (403, 404, 404),
     "settings/": (403, 403, 200),
+    "settings/queue/": (403, 403, 200),
 }
 ACTIONS = {
     "retrain/": (403, 403, 302),
@@ -58,7 +59,9 @@ ACTIONS = {
     "members/0/screen/": (403, 403, 404),
     "serving/limits/": (403, 403, 400),
     "answers/": (403, 403, 302),
-    "answers/cancel/": (403, 403, 302),
+    "jobs/answers/0/cancel/": (403, 403, 404),
+    "jobs/nothing/0/cancel/": (403, 403, 404),
+    "jobs/simulation/0/resume/": (403, 403, 404),
     "import/": (403, 403, 200),
     "import/preview/": (403, 403, 400),
     "import/steps/": (403, 403, 200),

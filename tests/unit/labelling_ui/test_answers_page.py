@@ -35,7 +35,7 @@ def test_answers_are_checked_from_the_page_and_disagreements_listed(client, mana
 def test_a_check_is_cancelled_from_the_page(client, manager):
     SolutionFactory(project=manager.project)
     client.post(reverse("answers", args=[manager.project.slug]))
-    client.post(reverse("answers-cancel", args=[manager.project.slug]))
+    client.post(reverse("job-cancel", args=[manager.project.slug, "answers", AnswerCheck.objects.get().pk]))
     assert AnswerCheck.objects.get().state == "cancelled"
 
 

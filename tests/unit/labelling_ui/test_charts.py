@@ -1,5 +1,7 @@
 """Charts: values to places in a plot of 100 by 100."""
 
+import pytest
+
 from labelling_ui.charts import Point, Series, bar_chart, gain_chart, line_chart, share_chart
 
 
@@ -28,6 +30,22 @@ def test_a_gap_in_a_line_is_bridged_and_said_in_the_table() -> None:
     chart = line_chart("F1", [series(0.2, None, 0.4)], places="model", top=1.0)
     assert chart.lines[0].path == "M16.67 80.00 L83.33 60.00"
     assert chart.rows == [["0", "0.2"], ["1", "–"], ["2", "0.4"]]
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "places"),
+    [
+        ("1", "01", "01"),
+        ("01", "1", "01"),
+        ("13", "0123", "0123"),
+        ("024", "13", "13024"),
+        ("01", "12", "012"),
+        ("", "0", "0"),
+    ],
+)
+def test_places_stand_in_the_order_of_every_line(first: str, second: str, places: str) -> None:
+    lines = [Series(name, "first", [Point(place, 1.0) for place in name]) for name in (first, second)]
+    assert [row[0] for row in line_chart("Errors", lines, places="generation").rows] == list(places)
 
 
 def test_an_interval_is_a_whisker() -> None:

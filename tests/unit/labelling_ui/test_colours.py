@@ -13,7 +13,7 @@ TOKENS = (Path(labelling_ui.__file__).parent / "static/labelling_ui/css/tokens.c
 LIGHT, DARK = TOKENS.split("@media (prefers-color-scheme: dark)")
 HUES = get_args(Colour)
 ENOUGH = 4.5  # of text to its ground: WCAG 2.2, success criterion 1.4.3
-PRESSED = 0.14  # of the hue in the ground of the button that was pressed, see steps.css
+PRESSED = 0.14  # of the hue in the ground of the button that was pressed, see rating.css
 
 Rgb = tuple[float, float, float]
 
@@ -69,5 +69,14 @@ def test_both_themes_have_every_hue_and_no_other() -> None:
 
 
 def test_the_pressed_button_is_tinted_as_is_reckoned_here() -> None:
-    steps = Path(labelling_ui.__file__).parent / "frontend/src/styles/steps.css"
-    assert f"color-mix(in srgb, var(--pressed) {PRESSED:.0%}, var(--surface))" in steps.read_text()
+    rating = Path(labelling_ui.__file__).parent / "frontend/src/styles/rating.css"
+    assert f"color-mix(in srgb, var(--answer) {PRESSED:.0%}, var(--surface))" in rating.read_text()
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_what_is_typed_into_has_an_edge_that_is_seen(theme: str) -> None:
+    """WCAG 2.2, success criterion 1.4.11: three to one."""
+    assert "--field: color-mix(in srgb, var(--muted) 60%, var(--line));" in TOKENS
+    named = tokens(theme)
+    edge = mixed(0.6, named["muted"], named["line"])
+    assert min(contrast(edge, named[ground]) for ground in ("bg", "surface")) >= 3

@@ -11,6 +11,7 @@ from annotation.models import GoldAnswer, Membership, Project, QueueItem, Screen
 from tests.factories import AnnotationFactory, LabelSourceFactory, MembershipFactory
 from tests.manager_world import label, make_solution
 from tests.unit.annotation.queue.gold_world import work
+from tests.unit.labelling_ui.settings_form import as_opened
 
 
 @pytest.fixture
@@ -119,24 +120,23 @@ def test_the_overview_names_whom_the_policy_kept_out(client: Client, people: dic
     person = Membership.objects.get(project=project, user=people["annotator"])
     ScreeningDecision.objects.create(membership=person, outcome="failed", right=0, given=2)
     client.force_login(people["manager"])
-    assert "people whose screening failed" in page(client, "")
+    assert "person whose screening failed" in page(client, "")
     ScreeningDecision.objects.create(membership=person, outcome="failed", by=people["manager"])
-    assert "people whose screening failed" not in page(client, "")
+    assert "person whose screening failed" not in page(client, "")
 
 
 def test_settings_keep_gold_and_screening_and_name_the_field_that_is_wrong(
     client: Client, people: dict[str, User], project: Project
 ) -> None:
     client.force_login(people["manager"])
-    shown = client.get("/p/algebra/settings/").context["form"].initial
-    form = {name: value for name, value in shown.items() if value is not None and value is not False}
-    client.post("/p/algebra/settings/", form | {"share": 0.1, "items": 10, "pass_mark": 8, "feedback": "on"})
+    form = as_opened(client, "quality")
+    client.post("/p/algebra/settings/quality/", form | {"share": 0.1, "items": 10, "pass_mark": 8, "feedback": "on"})
     project.refresh_from_db()
     assert (project.policies.gold.share, project.policies.screening.items) == (0.1, 10)
     assert project.policies.screening.feedback is True
-    wrong = client.post("/p/algebra/settings/", form | {"share": 0.9})
-    assert "share" in wrong.context["form"].errors
-    wrong = client.post("/p/algebra/settings/", form | {"items": 3, "pass_mark": 4})
+    wrong = client.post("/p/algebra/settings/quality/", form | {"share": 0.9})
+    assert "share" in wrong.context["page"].errors
+    wrong = client.post("/p/algebra/settings/quality/", form | {"items": 3, "pass_mark": 4})
     assert "the pass mark 4 is more than the 3 items" in wrong.content.decode()
 
 

@@ -1,6 +1,7 @@
 """Examples in the settings, gold for practice, and the page of one's own work."""
 
 import json
+from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
@@ -11,6 +12,7 @@ from annotation.models import GoldAnswer, Membership, Project
 from tests.factories import AnnotationFactory, LabelSourceFactory
 from tests.manager_world import make_solution
 from tests.unit.annotation.queue.gold_world import answer, claim
+from tests.unit.labelling_ui.settings_form import as_opened
 
 EXAMPLE = {"rating": "bad", "before": "What is 2 + 2?", "step": "It is $5$.", "why": "It is 4."}
 
@@ -19,11 +21,6 @@ def page(client: Client, address: str) -> str:
     response = client.get(f"/p/algebra/{address}")
     assert response.status_code == 200
     return response.content.decode()
-
-
-def settings_form(client: Client) -> dict[str, object]:
-    shown = client.get("/p/algebra/settings/").context["form"].initial
-    return {name: value for name, value in shown.items() if value is not None and value is not False}
 
 
 def rows(*examples: dict[str, str], removed: int = -1) -> dict[str, object]:
@@ -39,29 +36,33 @@ def test_examples_are_added_changed_and_removed_in_the_settings_and_stand_beside
     client: Client, people: dict[str, User], project: Project
 ) -> None:
     client.force_login(people["manager"])
-    form = settings_form(client)
+    form = as_opened(client, "guidelines")
     new = {f"examples-0-{name}": value for name, value in EXAMPLE.items()}
-    client.post("/p/algebra/settings/", form | {"examples-TOTAL_FORMS": 1, "examples-INITIAL_FORMS": 0} | new)
+    client.post(
+        "/p/algebra/settings/guidelines/", form | {"examples-TOTAL_FORMS": 1, "examples-INITIAL_FORMS": 0} | new
+    )
     project.refresh_from_db()
     assert project.examples == [EXAMPLE]
     shown = client.get("/p/algebra/label/").context["config"]
     assert (shown["examples"], shown["practice"]) == ([EXAMPLE], False)
 
-    client.post("/p/algebra/settings/", form | rows(EXAMPLE | {"why": "Count."}))
+    client.post("/p/algebra/settings/guidelines/", form | rows(EXAMPLE | {"why": "Count."}))
     project.refresh_from_db()
     assert [one["why"] for one in project.examples] == ["Count."]
-    client.post("/p/algebra/settings/", form)
+    client.post("/p/algebra/settings/project/", {"name": "Geometry"})
     project.refresh_from_db()
-    assert len(project.examples) == 1, "a page without the examples leaves them as they are"
-    client.post("/p/algebra/settings/", form | rows(EXAMPLE, removed=0))
+    assert (project.name, len(project.examples)) == ("Geometry", 1), "another page leaves them as they are"
+    client.post("/p/algebra/settings/guidelines/", form | rows(EXAMPLE, removed=0))
     project.refresh_from_db()
     assert project.examples == []
 
 
 def test_an_example_without_a_step_is_named(client: Client, people: dict[str, User], project: Project) -> None:
     client.force_login(people["manager"])
-    wrong = client.post("/p/algebra/settings/", settings_form(client) | rows(EXAMPLE | {"step": ""}))
-    assert wrong.context["examples"].forms[0].errors == {"step": ["This field is required."]}
+    wrong = client.post(
+        "/p/algebra/settings/guidelines/", as_opened(client, "guidelines") | rows(EXAMPLE | {"step": ""})
+    )
+    assert wrong.context["page"].parts[1].rows.forms[0].errors == {"step": ["This field is required."]}
     project.refresh_from_db()
     assert project.examples == []
 
@@ -116,3 +117,24 @@ def test_what_came_back_stands_on_top_with_its_reason_and_leads_to_the_label(
     answer(person, given.lease, first_error=-1, based_on=1)
     assert "came back to you" not in page(client, "")
     assert "Look at step 2 again." in page(client, ""), "told among what came back earlier"
+
+
+def test_a_label_that_came_back_says_where_it_stands_among_them_and_which_is_next(
+    client: Client, people: dict[str, User], project: Project
+) -> None:
+    person = Membership.objects.get(project=project, user=people["annotator"])
+    given = [answer(person, claim(person).lease) for _ in range(2)]
+    first, second = (one.solution_id for one in given)
+    client.force_login(people["annotator"])
+
+    def told(solution: int) -> Any:
+        return client.get(f"/p/algebra/label/{solution}/").context["config"]["sentBack"]
+
+    assert told(first) is None
+    send_back(by=people["reviewer"], annotation=given[0], reason="Look at step 2.")
+    assert told(first) == {"reason": "Look at step 2.", "place": 1, "of": 1, "nextUrl": None}
+    send_back(by=people["reviewer"], annotation=given[1], reason="And here?")
+    assert told(first)["nextUrl"] == f"/p/algebra/label/{second}/"
+    assert told(second) == {"reason": "And here?", "place": 2, "of": 2, "nextUrl": f"/p/algebra/label/{first}/"}
+    where = client.get("/p/algebra/label/").context["config"]["sentBackUrl"]
+    assert 'id="sent-back"' in client.get(where.partition("#")[0]).content.decode()

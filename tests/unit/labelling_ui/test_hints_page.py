@@ -7,6 +7,7 @@ from django.utils import timezone
 
 from annotation.models import Annotation, Hint, Lease, Membership, Project
 from tests.factories import AnnotationFactory, GenerationFactory, ModelVersionFactory, QueueItemFactory
+from tests.unit.labelling_ui.settings_form import as_opened
 
 
 @pytest.fixture
@@ -67,11 +68,12 @@ def test_settings_keep_the_hints_and_name_the_field_that_is_wrong(
     client: Client, people: dict[str, User], project: Project
 ) -> None:
     client.force_login(people["manager"])
-    shown = client.get("/p/algebra/settings/").context["form"].initial
-    form = {name: value for name, value in shown.items() if value is not None and value is not False}
-    client.post("/p/algebra/settings/", form | {"hints_share": 0.25, "hints_reveal": "rated", "hints_lanes": ["gold"]})
+    form = as_opened(client, "work")
+    client.post(
+        "/p/algebra/settings/work/", form | {"hints_share": 0.25, "hints_reveal": "rated", "hints_lanes": ["gold"]}
+    )
     project.refresh_from_db()
     hints = project.policies.hints
     assert (hints.share, hints.reveal, hints.lanes, hints.roles) == (0.25, "rated", ["gold"], ["annotator"])
-    wrong = client.post("/p/algebra/settings/", form | {"hints_share": 0.9})
-    assert list(wrong.context["form"].errors) == ["hints_share"]
+    wrong = client.post("/p/algebra/settings/work/", form | {"hints_share": 0.9})
+    assert list(wrong.context["page"].errors) == ["hints_share"]

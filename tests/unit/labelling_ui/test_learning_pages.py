@@ -83,7 +83,7 @@ def test_programs_get_the_same(client, people, project, snapshot):
 
 def test_a_simulation_is_started_from_the_page(manager, project, snapshot, monkeypatch):
     sent = []
-    monkeypatch.setattr("annotation.jobs.enqueue", lambda task, *args, queue="default": sent.append((task, queue)))
+    monkeypatch.setattr("annotation.lifecycle.enqueue", lambda task, *args, queue: sent.append((task, queue)))
     assert "Make a snapshot" not in manager.get("/p/algebra/simulations/").content.decode()
     given = {"snapshot": snapshot.pk, "functions": ["entropy"], "seeds": 2, "budget": 100}
     answer = manager.post("/p/algebra/simulations/", given)
@@ -104,7 +104,7 @@ def test_what_cannot_be_simulated_is_said_on_the_page(manager, project, snapshot
 def test_a_finished_simulation_shows_its_table_and_downloads(manager, project, snapshot):
     found = SimulationRun.objects.create(
         project=project, snapshot=snapshot, functions=["random", "entropy"], seeds=5, budget=100,
-        state="succeeded", result=RESULT,
+        state="done", result=RESULT,
     )  # fmt: skip
     page = manager.get(f"/p/algebra/simulations/{found.pk}/").content.decode()
     assert "1.73×" in page

@@ -14,7 +14,7 @@ from django.utils import timezone
 
 from annotation.models import AuditEntry, ImportJob, Membership, ModelVersion, Project, Snapshot, TrainingRun
 from tests import manager_world
-from tests.factories import ModelVersionFactory
+from tests.factories import ModelVersionFactory, QueueItemFactory
 
 EMPTY = {
     "": "This project has no solutions yet",
@@ -35,7 +35,7 @@ MOST_QUERIES = {
     "solutions/": 12,
     "disputes/": 10,
     "review/": 12,
-    "quality/": 14,
+    "quality/": 17,
     "generations/": 10,
     "generations/0/": 16,
     "runs/": 12,
@@ -86,9 +86,9 @@ def test_the_first_line_of_the_project_page(manager: Client, project: Project) -
     page = manager.get("/p/algebra/").content.decode()
     for figure in ("/ 6", "of 1 pair", "62.0", "95 % interval 55.0 to 69.0", "42 s"):
         assert figure in page
-    for concern in ("disputed references", "people disagree on", "rejected import lines"):
+    for concern in ("disputed reference", "people disagree on", "rejected import line"):
         assert concern in page
-    assert "1 solutions of the pool are labelled and a round needs 20" in page
+    assert "1 solution of the pool is labelled and a round needs 20" in page
 
 
 def test_solutions_are_filtered_by_what_was_said_of_them(manager: Client, project: Project) -> None:
@@ -192,55 +192,6 @@ def test_the_last_manager_stays(manager: Client, project: Project, people: dict[
     assert (other.role, other.active) == ("manager", False)
 
 
-def test_settings_name_the_field_that_is_wrong(manager: Client, project: Project) -> None:
-    form = manager.get("/p/algebra/settings/").context["form"]
-    data = {name: value for name, value in form.initial.items() if value is not False}
-    wrong = manager.post("/p/algebra/settings/", data | {"control": "1.5"})
-    assert "<= 1.0" in wrong.context["form"].errors["control"][0]
-    wrong = manager.post("/p/algebra/settings/", data | {"wanted_control": "0"})
-    assert "wanted_control" in wrong.context["form"].errors
-    wrong = manager.post("/p/algebra/settings/", data | {"lease_minutes": "1"})
-    assert "sign of life" in str(wrong.context["form"].errors)
-    wrong = manager.post("/p/algebra/settings/", data | {"generation_budget": "0"})
-    assert ">= 1" in wrong.context["form"].errors["generation_budget"][0]
-    saved = manager.post("/p/algebra/settings/", data | {"control": "0.3", "error_types": "slip\n\njump"})
-    assert saved.status_code == 302
-    project.refresh_from_db()
-    assert project.policies.mix.control == 0.3
-    assert [term.name for term in project.label_scheme.error_types] == ["slip", "jump"]
-    assert project.policies.shadow_models
-
-
-def test_the_live_comparison_is_switched_off_in_the_settings(manager: Client, project: Project) -> None:
-    form = manager.get("/p/algebra/settings/").context["form"]
-    data = {name: value for name, value in form.initial.items() if value is not False}
-    del data["shadow_models"]
-    assert manager.post("/p/algebra/settings/", data).status_code == 302
-    project.refresh_from_db()
-    assert not project.policies.shadow_models
-
-
-def test_training_choices_are_checked_where_they_are_made(manager: Client, project: Project) -> None:
-    form = manager.get("/p/algebra/settings/").context["form"]
-    data = {name: value for name, value in form.initial.items() if value is not False}
-    for choices, reason in {
-        '{"epoch": 3}': "unknown field `epoch`",
-        "[3]": "An object of choices is needed",
-        "{epochs}": "valid JSON",
-    }.items():
-        wrong = manager.post("/p/algebra/settings/", data | {"training": choices})
-        assert reason in wrong.context["form"].errors["training"][0]
-        assert "<details" in wrong.content.decode()
-    assert manager.post("/p/algebra/settings/", data | {"training": '{"lane": "lora"}'}).status_code == 302
-    project.refresh_from_db()
-    assert project.policies.training == {"lane": "lora"}
-    assert "&quot;lora&quot;" in manager.get("/p/algebra/settings/").content.decode()
-    patch = {"policy": {"training": {"lane": "nonsense"}}}
-    refused = manager.patch("/api/v1/projects/algebra/", patch, content_type="application/json")
-    assert (refused.status_code, refused.json()["code"]) == (400, "invalid_policy")
-    assert "`lane`" in refused.json()["message"]
-
-
 COSTS = {
     "device": "NVIDIA H100 80GB HBM3",
     "processes": 2,
@@ -273,7 +224,16 @@ def test_a_run_tells_its_cost(manager: Client, project: Project) -> None:
     run.model_version = version
     run.save()
     page = manager.get(f"/runs/{run.pk}/").content.decode()
-    figures = ("2 × NVIDIA H100", "100,000", "1.0%", "42.0%", "of 989.00 TFLOP/s", "61.00 GB", "2.0 Wh", "train 60.0 s")
+    figures = (
+        "2 × NVIDIA H100",
+        "100,000",
+        "1.0 %",
+        "42.0 %",
+        "of 989.00 TFLOP/s",
+        "61.00 GB",
+        "2.0 Wh",
+        "train 60.0 s",
+    )
     assert [figure for figure in figures if figure not in page] == []
 
 
@@ -360,3 +320,13 @@ def test_a_round_for_an_import_is_not_put_down_to_the_clock(manager: Client, pro
         assert "clock" not in page
         assert "imported" in page
         assert 'href="/p/algebra/models/1/"' in page
+
+
+def test_the_page_of_a_solution_says_that_it_waits_and_who_may_be_asked(
+    manager: Client, empty_project: Project, people: dict[str, User]
+) -> None:
+    item = QueueItemFactory(generation__project=empty_project)
+    member = empty_project.memberships.get(user=people["annotator"])
+    page = manager.get(f"/p/algebra/solutions/{item.solution_id}/").content.decode()
+    assert "It waits in its turn." in page
+    assert f'<option value="{member.pk}">{member.user.username}</option>' in page

@@ -6,9 +6,13 @@ import pytest
 from django.contrib.auth.models import User
 from django.test import Client
 from django.utils import timezone
+from hypothesis import given
+from hypothesis import strategies as st
 
-from annotation.models import Annotation, Lease, Project, SentBack, Solution
+from annotation.models import Annotation, Critique, Lease, Project, SentBack, Solution
+from annotation.models.scheme import DEFAULT_KEYS, LabelScheme
 from annotation.quality.review_queue import to_review
+from labelling_ui.pages.review_keys import keys_of
 from tests.factories import AnnotationFactory, MembershipFactory
 
 
@@ -29,7 +33,7 @@ def split(project: Project) -> Solution:
 def form(client: Client, solution: Solution) -> dict[str, str]:
     """What the page's form sends with each decision."""
     shown = client.get(f"/p/algebra/review/{solution.pk}/").content.decode()
-    return dict(re.findall(r'<input type="hidden" name="(seen|submission_id)" value="([^"]+)">', shown))
+    return dict(re.findall(r'<input type="hidden" name="(seen|stops|submission_id)" value="([^"]+)">', shown))
 
 
 def test_disagreements_come_first_with_what_each_said(reviewer: Client, split: Solution, project: Project) -> None:
@@ -109,3 +113,115 @@ def test_answers_bear_the_names_and_colours_of_the_project(reviewer: Client, spl
         assert 'title="bad"' not in shown
     assert 'value="-1"' in reviewer.get(f"/p/algebra/review/{split.pk}/").content.decode()
     assert 'title="neutral"' not in reviewer.get(f"/p/algebra/review/{split.pk}/").content.decode()
+
+
+AGENT = {
+    "stop_at_first_error": False,
+    "error_types": ["slip"],
+    "critique": "written",
+    "ask_progress": True,
+    "policy_clauses": ["2.1", "3.4"],
+    "consistency": True,
+    "redundancy": True,
+    "recovery": True,
+}
+
+
+def test_a_reviewer_says_of_a_step_all_that_the_project_asks(
+    reviewer: Client, split: Solution, project: Project
+) -> None:
+    """What is asked of wrong steps alone is left out of one that is not."""
+    project.scheme |= AGENT
+    project.save()
+    first, second, *others = split.steps.filter(alternative=0)
+    said = {
+        f"word-{first.pk}": "-1",
+        f"type-{first.pk}": "slip",
+        f"critique-{first.pk}": " 2 + 2 is 4. ",
+        f"comment-{first.pk}": "Look here.",
+        f"clauses-{first.pk}": ["2.1", "3.4"],
+        f"span-{first.pk}": ["0:2", "3:4"],
+        f"span-type-{first.pk}": ["slip", ""],
+        f"span-comment-{first.pk}": ["not this", "nor that"],
+        f"progress-{first.pk}": "2",
+        f"word-{second.pk}": "unsure",
+        f"type-{second.pk}": "slip",
+        f"critique-{second.pk}": "Said before it was rated anew.",
+        f"consistent-{second.pk}": "0",
+        f"redundant-{second.pk}": "on",
+        f"recovers-{second.pk}": "on",
+    }
+    whole = form(reviewer, split) | said | {f"word-{step.pk}": "1" for step in others}
+    address = f"/p/algebra/review/{split.pk}/"
+    reviewer.post(f"{address}decide/", whole)
+    decided = Annotation.objects.get(adjudicates=True)
+    wrong, doubted, *_ = decided.ratings.order_by("step__position")
+    assert (decided.first_error, decided.progress, wrong.error_type, wrong.comment) == (0, 2, "slip", "Look here.")
+    assert wrong.dimensions == {"clauses": ["2.1", "3.4"], "critique": "2 + 2 is 4."}
+    assert wrong.spans == [
+        {"start": 0, "end": 2, "error_type": "slip", "comment": "not this"},
+        {"start": 3, "end": 4, "error_type": "", "comment": "nor that"},
+    ]
+    assert (doubted.state, doubted.error_type) == ("unsure", "")
+    assert doubted.dimensions == {
+        "consistent": False, "consistent_with": 0, "redundant": True, "recovers": True,
+    }  # fmt: skip
+    shown = reviewer.get(address).content.decode()
+    for told in ("breaks 2.1, 3.4", "contradicts step 1", "not this", "2 + 2 is 4."):
+        assert told in shown, "beside what the others said, and to be changed"
+    assert f'name="span-{first.pk}" value="3:4"' in shown
+
+
+def test_a_reviewer_rates_the_explanations_that_came_with_a_step_all_or_none(
+    reviewer: Client, split: Solution, project: Project
+) -> None:
+    project.scheme |= {"critique": "given", "ask_progress": True}
+    project.save()
+    first, *_others = split.steps.filter(alternative=0)
+    for n, text in enumerate(("The sum is wrong.", "It begs the question.")):
+        Critique.objects.create(step=first, ordinal=n, text=text)
+    address = f"/p/algebra/review/{split.pk}/"
+    shown = reviewer.get(address).content.decode()
+    assert shown.index("The sum is wrong.") < shown.index("It begs the question.")
+    wrong = form(reviewer, split) | {f"word-{first.pk}": "-1", f"given-{first.pk}-1": "0"}
+    told = reviewer.post(f"{address}decide/", wrong, follow=True).content.decode()
+    assert "Rate each of the explanations of step 1, or none of them." in told
+    assert not Annotation.objects.filter(adjudicates=True).exists()
+
+    reviewer.post(f"{address}decide/", wrong | {f"given-{first.pk}-0": "-1"})
+    decided = Annotation.objects.get(adjudicates=True)
+    rating = decided.ratings.get(rating=-1)
+    assert rating.dimensions == {"critique_ratings": [-1, 0]}, "and none has to be good, or written"
+    shown = reviewer.get(address).content.decode()
+    assert "explanation 2: neutral" in shown
+    assert re.search(rf'name="given-{first.pk}-0" value="-1" checked', shown), "to be changed where one decides anew"
+
+
+def test_what_does_not_fit_is_told_and_nothing_is_decided(reviewer: Client, split: Solution) -> None:
+    first, *others = split.steps.filter(alternative=0)
+    whole = form(reviewer, split) | {f"word-{step.pk}": "1" for step in (first, *others)}
+    beyond = whole | {f"span-{first.pk}": "0:999", f"span-type-{first.pk}": "", f"span-comment-{first.pk}": ""}
+    reviewer.post(f"/p/algebra/review/{split.pk}/decide/", beyond)
+    assert not Annotation.objects.filter(adjudicates=True).exists()
+
+
+def test_the_keys_of_a_case_are_those_of_the_scheme(reviewer: Client, split: Solution, project: Project) -> None:
+    project.scheme |= {"keys": {"good": "u", "bad": "q", "go_to": "5"}, "answers": {"bad": {"name": "Broken"}}}
+    project.save()
+    shown = reviewer.get(f"/p/algebra/review/{split.pk}/").content.decode()
+    assert "&quot;u&quot;: &quot;rate:1&quot;" in shown
+    assert "&quot;1&quot;:" not in shown
+    assert "<kbd>q</kbd></dt><dd>rate the step: Broken" in shown
+
+
+@given(
+    st.permutations(sorted({*DEFAULT_KEYS.values(), *"uqäß5;"})).map(
+        lambda keys: dict(zip(DEFAULT_KEYS, keys, strict=False))
+    )
+)
+def test_no_key_of_a_case_does_two_things(keys: dict[str, str]) -> None:
+    case = keys_of(LabelScheme(keys=keys))
+    done = [*case.of.values(), *case.letters, *(letter.upper() for letter in case.letters)]
+    assert len(set(done)) == len(done)
+    assert set(case.actions) == set(done)
+    assert [case.actions[keys[name]] for name in ("good", "unsure")] == ["rate:1", "rate:unsure"]

@@ -30,8 +30,8 @@ def project(manager: User) -> Project:
 
 @pytest.fixture
 def asking(client: Client, manager: User, project: Project, monkeypatch: pytest.MonkeyPatch) -> Client:
-    for module in ("runs", "sampling", "following"):
-        monkeypatch.setattr(f"annotation.sampling.{module}.enqueue", lambda *task: None)
+    for module in ("lifecycle", "sampling.following"):
+        monkeypatch.setattr(f"annotation.{module}.enqueue", lambda *task, **_: None)
     client.force_login(manager)
     return client
 
@@ -82,9 +82,9 @@ def test_what_did_not_come_in_is_listed_with_its_reason_and_the_rest_can_be_aske
     sampling.run_sampling(run.pk, seconds=None)
     assert "a sample was cut at 3 tokens" in page(asking, f"/samplings/{run.pk}/")
     again = runs.create_sampling(by=manager, project=project, wish=wish)
-    assert asking.post(f"/samplings/{again.pk}/cancel/").status_code == 302
+    assert asking.post(f"/p/{again.project.slug}/jobs/sampling/{again.pk}/cancel/").status_code == 302
     assert "Go on with what is left" in page(asking, f"/samplings/{again.pk}/")
-    assert asking.post(f"/samplings/{again.pk}/resume/").status_code == 302
+    assert asking.post(f"/p/{again.project.slug}/jobs/sampling/{again.pk}/resume/").status_code == 302
     assert "Cancel" in page(asking, f"/samplings/{again.pk}/")
 
 
@@ -97,4 +97,4 @@ def test_another_projects_sampling_is_not_there(client: Client, manager: User, p
     run = runs.create_sampling(by=manager, project=project, wish=runs.Wish("sandbox"))
     client.force_login(User.objects.create_user("stranger"))
     assert client.get(f"/samplings/{run.pk}/").status_code == 404
-    assert client.post(f"/samplings/{run.pk}/cancel/").status_code == 404
+    assert client.post(f"/p/{run.project.slug}/jobs/sampling/{run.pk}/cancel/").status_code == 404

@@ -16,6 +16,7 @@ from config.env import BASE_DIR
 from launch.embedded import servers
 from launch.errors import LaunchError
 from launch.ownership import sole_owner
+from tests.waiting import until
 
 
 def running_with(root: Path) -> list[str]:
@@ -98,6 +99,17 @@ def test_servers_that_died_are_started_again(tmp_path):
         with redis.Redis.from_url(addresses["REDIS_URL"]) as client:
             assert client.get("kept") == b"yes"
     assert running_with(tmp_path) == []
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="The processes are found through /proc")
+def test_a_session_that_crashed_ends_its_server_which_the_owner_starts_again(tmp_path):
+    """PostgreSQL's own start after a crash was seen to wait for ever where the disk was full."""
+    with servers(tmp_path, given={}, durable=False) as addresses:
+        with closing(psycopg.connect(addresses["DATABASE_URL"])) as connection:
+            os.kill(connection.info.backend_pid, signal.SIGKILL)
+        until(lambda: addresses.revive() == ["Postgres"])
+        with psycopg.connect(addresses["DATABASE_URL"]) as connection:
+            assert connection.execute("SELECT 1").fetchone() == (1,)
 
 
 def test_stop_on_request(tmp_path):

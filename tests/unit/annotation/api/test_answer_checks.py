@@ -66,7 +66,7 @@ def test_one_runs_at_a_time_and_can_be_cancelled_once(project, manager, checks):
     cancel = f"/api/v1/answer-checks/{check}/cancel/"
     assert manager.post(cancel).json()["state"] == "cancelled"
     refused = manager.post(cancel)
-    assert (refused.status_code, refused.json()["code"]) == (409, "check_over")
+    assert (refused.status_code, refused.json()["code"]) == (409, "job_over")
     assert manager.post(checks, {"overwrite": "perhaps"}).json()["code"] == "invalid"
     assert manager.get("/api/v1/answer-checks/0/").json()["code"] == "answer_check_not_found"
 

@@ -52,7 +52,7 @@ def test_upload_watch_freeze_download(api):
     refused = api.get(where + "rejections/")
     assert refused["Content-Type"] == "application/x-ndjson"
     assert [json.loads(line)["line"] for line in body(refused).splitlines()] == [2]
-    assert api.post(where + "cancel/").data["code"] == "import_over"
+    assert api.post(where + "cancel/").data["code"] == "job_over"
 
     frozen = api.post("/api/v1/projects/project/snapshots/", {"filters": {"source_kinds": ["consensus"]}})
     assert frozen.status_code == 201

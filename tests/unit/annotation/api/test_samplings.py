@@ -13,8 +13,8 @@ HIDDEN = {"url": "http://10.0.0.1/v1", "model": "m", "api_key": "sk-secret"}
 
 @pytest.fixture
 def asked(project, manager, monkeypatch):
-    for module in ("runs", "sampling", "following"):
-        monkeypatch.setattr(f"annotation.sampling.{module}.enqueue", lambda *task: None)
+    for module in ("lifecycle", "sampling.following"):
+        monkeypatch.setattr(f"annotation.{module}.enqueue", lambda *task, **_: None)
     ProblemFactory(project=project)
     client = APIClient()
     client.force_authenticate(manager)
@@ -28,7 +28,7 @@ def test_a_sampling_over_the_api(asked):
     run = made.data["id"]
     assert asked.get("/api/v1/projects/project/samplings/").data["results"][0]["id"] == run
     assert asked.post(f"/api/v1/samplings/{run}/cancel/").data["state"] == "cancelled"
-    assert asked.post(f"/api/v1/samplings/{run}/cancel/").data["code"] == "sampling_over"
+    assert asked.post(f"/api/v1/samplings/{run}/cancel/").data["code"] == "job_over"
     assert asked.post(f"/api/v1/samplings/{run}/resume/").data["state"] == "queued"
     sampling.run_sampling(run)
     found = asked.get(f"/api/v1/samplings/{run}/").data

@@ -7,7 +7,6 @@ import json
 import pytest
 from django.test import Client
 
-from annotation.intake import groups
 from annotation.intake.importing import run_import
 from annotation.models import ImportJob, Upload
 
@@ -18,7 +17,7 @@ TUS = {"Tus-Resumable": "1.0.0"}
 
 @pytest.fixture
 def client(manager, monkeypatch):
-    monkeypatch.setattr(groups, "enqueue", lambda *task: None)
+    monkeypatch.setattr("annotation.lifecycle.enqueue", lambda *task, **_: None)
     client = Client()
     client.force_login(manager)
     return client

@@ -3,7 +3,7 @@
 import io
 import uuid
 
-from annotation.formats import prm800k
+from annotation.formats import prm800k, table
 from annotation.formats.path import taken_path
 from annotation.formats.record import Completion, PathPosition, Rating, Record, RecordAnnotation
 from annotation.labelling.checking import check
@@ -82,3 +82,21 @@ def test_a_path_that_was_chosen_here_comes_back_from_prm800k():
     [(_, again)] = prm800k.read(io.BytesIO(b"".join(prm800k.write([record]))))
     assert said(again) == said(record)
     assert said(again)[0] == ["We add.", "2 + 2 = 4.", "So 4."]
+
+
+def test_a_table_follows_the_path_that_was_chosen():
+    """The sampled first step was wrong and another chosen, the second is the person's own: nobody found an error."""
+    path = [
+        PathPosition(0, chosen=1, ratings=[Rating(0, "rated", rating=-1), Rating(1, "rated", rating=1)]),
+        PathPosition(1, own_text="so x = 2", ratings=[Rating(0, "rated", rating=-1)]),
+        PathPosition(2, chosen=1, ratings=[Rating(1, "rated", rating=0)]),
+    ]
+    positions = [[Completion("sampled"), Completion(text)] for text in ("chosen", "not this", "end")]
+    label = RecordAnnotation("human", "solution", path, source_name="ann", first_error=-1)
+    written = b"".join(table.write([Record("p", positions, annotations=[label])]))
+    (_, back), *rest = table.read(io.BytesIO(written))
+    assert not rest
+    assert [at[0].text for at in back.positions] == ["chosen", "so x = 2", "end"]
+    [told] = back.annotations
+    assert [step.rating and step.rating.rating for step in taken_path(told.finish_reason, told.path)] == [1, None, 0]
+    assert told.first_error is None, "a step of one's own has no rating in a table"

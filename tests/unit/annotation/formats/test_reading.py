@@ -19,7 +19,7 @@ from annotation.formats import (
     prm800k,
     prmbench,
     processbench,
-    reading,
+    raw,
     rlhflow,
     trl,
     who_and_when,
@@ -71,15 +71,15 @@ def test_lines_keep_their_numbers_over_blank_lines_and_skipped_records():
         (b'{"problem": "p\\u0000", "steps": ["a"]}', "problem", "NUL"),
         (b'{"problem": "p", "steps": ["a"], "x": {"\\u0000": 1}}', "x.\N{REPLACEMENT CHARACTER}", "NUL"),
         (b'{"problem": "p\\ud800", "steps": ["a"]}', "", "not valid JSON"),
-        (b'{"problem": 3, "steps": ["a"]}', "problem", "Expected str, got int"),
+        (b'{"problem": 3, "steps": ["a"]}', "problem", "Expected `str`, got `int`"),
         (b'{"problem": "p", "steps": ["a", null]}', "steps[1]", "Expected"),
         (b'{"problem": "p", "steps": [{"text": "a", "kind": "song"}]}', "steps[0].kind", "Invalid enum value"),
         (b'{"problem": "p", "steps": "a"}', "steps", "Expected"),
         (b'{"problem": "p"}', "steps", "needs either"),
         (b'{"problem": "p", "steps": ["a"], "solution": "a"}', "steps", "both"),
-        (b'{"steps": ["a"]}', "problem", "missing required field problem"),
-        (b"[1, 2]", "", "Expected object"),
-        (b"3", "", "Expected object"),
+        (b'{"steps": ["a"]}', "problem", "missing required field `problem`"),
+        (b"[1, 2]", "", "Expected `object`"),
+        (b"3", "", "Expected `object`"),
         (b"NaN", "", "not valid JSON"),
         (b'{"problem": "p", "steps": ["a"], "x": ' + b"[" * 9000 + b"]" * 9000 + b"}", "", "nested too deeply"),
     ],
@@ -170,7 +170,7 @@ def test_broken_arrays(content, reasons):
 
 @pytest.mark.parametrize("frame", ["%s\n%s\n", "[%s, %s]"])
 def test_a_huge_record_is_dropped_without_being_held(frame, monkeypatch):
-    monkeypatch.setattr(reading, "MAX_RECORD_BYTES", 1_000_000)
+    monkeypatch.setattr(raw, "MAX_RECORD_BYTES", 1_000_000)
     content = (frame % ('{"problem": "' + "x" * 30_000_000 + '"}', PROBLEM)).encode()
     stream = io.BytesIO(content)
     tracemalloc.start()

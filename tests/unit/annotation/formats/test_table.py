@@ -95,6 +95,13 @@ def test_what_is_written_comes_back(write, given):
         assert one == other
 
 
+def test_a_label_that_goes_on_behind_an_error_and_stops_early_comes_back():
+    label = rated_label([-1, 1, None], kind="human", name="h")
+    record = Record(problem="x", positions=[[Completion(text)] for text in "abc"], annotations=[label])
+    [back] = read(b"".join(table.write([record])))
+    assert meaning(back) == meaning(record)
+
+
 def read(content, mapping=None, **options):
     return [item for _, item in table.read(io.BytesIO(content), mapping=mapping, **options)]
 
@@ -202,7 +209,7 @@ def test_ratings_with_a_gap_do_not_say_that_there_is_no_error():
     [record] = read(json.dumps({"p": "x", "steps": ["a", "b"], "r": [1, None]}).encode(), mapping)
     assert (record.annotations[0].first_error, record.annotations[0].finish_reason) == (None, "give_up")
     [short] = read(json.dumps({"p": "x", "steps": ["a", "b"], "r": [1]}).encode(), mapping)
-    assert short.reason == "1 labels for 2 steps"
+    assert short.reason == "1 label for 2 steps"
 
 
 def test_monte_carlo_labels_of_other_rollouts_are_another_source():

@@ -4,17 +4,18 @@ from io import StringIO
 
 import pytest
 from django.core.management import call_command
+from django.db import OperationalError
 
 from annotation.errors import Conflict, Forbidden
 from annotation.formats.record import Completion, Record
 from annotation.intake import answer_checks
 from annotation.intake.answer_checks import (
-    cancel_answer_check,
     outcomes_of,
     run_answer_check,
     start_answer_check,
 )
 from annotation.intake.grading import grade_records
+from annotation.lifecycle import cancel_job
 from annotation.models import AuditEntry, Membership, Solution
 from tests.factories import MembershipFactory, SolutionFactory
 
@@ -92,8 +93,14 @@ def test_a_check_that_was_lost_goes_on_where_it_was(project, manager, check_answ
     first, second = add("3", "The answer is 3."), add("4", "The answer is 4.")
     check = start_answer_check(by=manager, project=project)
     keep = answer_checks._keep
-    monkeypatch.setattr(answer_checks, "_keep", lambda *given: keep(*given) and False)
-    run_answer_check(check.pk)
+
+    def keep_and_die(*given):
+        keep(*given)
+        raise OperationalError("the database went away")
+
+    monkeypatch.setattr(answer_checks, "_keep", keep_and_die)
+    with pytest.raises(OperationalError):
+        run_answer_check(check.pk)
     assert [outcome(one)[0] for one in (first, second)] == [True, None]
     monkeypatch.setattr(answer_checks, "_keep", keep)
     run_answer_check(check.pk)
@@ -104,11 +111,11 @@ def test_a_check_that_was_lost_goes_on_where_it_was(project, manager, check_answ
 def test_a_cancelled_check_keeps_what_it_graded(project, manager, check_answers, add):
     solution = add("3", "The answer is 3.")
     check = start_answer_check(by=manager, project=project)
-    assert cancel_answer_check(by=manager, check=check).state == "cancelled"
+    assert cancel_job(by=manager, job=check).state == "cancelled"
     run_answer_check(check.pk)
     assert outcome(solution) == (None, "")
     with pytest.raises(Conflict):
-        cancel_answer_check(by=manager, check=check)
+        cancel_job(by=manager, job=check)
 
 
 def test_only_a_manager_checks_one_at_a_time_and_only_where_there_is_a_reference(project, manager, check_answers, add):

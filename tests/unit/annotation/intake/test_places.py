@@ -11,7 +11,6 @@ import pytest
 from pyarrow import parquet
 
 from annotation.errors import DomainError, Missing
-from annotation.intake import groups
 from annotation.intake.groups import Manner, import_from_root, import_places
 from annotation.intake.importing import run_import
 from annotation.intake.places import find_files, place_below
@@ -31,7 +30,7 @@ def table(*numbers):
 
 @pytest.fixture(autouse=True)
 def sent(monkeypatch):
-    monkeypatch.setattr(groups, "enqueue", lambda *task: None)
+    monkeypatch.setattr("annotation.lifecycle.enqueue", lambda *task, **_: None)
 
 
 @pytest.fixture

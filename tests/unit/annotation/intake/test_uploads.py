@@ -11,7 +11,7 @@ from django.contrib.auth.models import User
 from django.utils import timezone
 
 from annotation.errors import Conflict, DomainError, Forbidden, Missing
-from annotation.intake import groups, uploads
+from annotation.intake import uploads
 from annotation.intake.groups import Manner, import_uploads, summary_of
 from annotation.intake.importing import run_import
 from annotation.intake.imports import start_import
@@ -24,7 +24,7 @@ CONTENT = b"".join(json.dumps({"problem": f"p{'i' * n}", "steps": ["a"]}).encode
 
 @pytest.fixture(autouse=True)
 def sent(monkeypatch):
-    monkeypatch.setattr(groups, "enqueue", lambda *task: None)
+    monkeypatch.setattr("annotation.lifecycle.enqueue", lambda *task, **_: None)
 
 
 @pytest.fixture
@@ -159,7 +159,6 @@ def test_abandoned_uploads_and_files_of_nothing_are_swept(begun, manager, projec
 
 def test_files_together_run_one_after_the_other_and_each_keeps_its_report(project, manager, monkeypatch):
     started = []
-    monkeypatch.setattr("annotation.intake.importing.enqueue", lambda task, job: started.append(job))
     files = {
         "d/a.jsonl": CONTENT,
         "d/README": b"# hello",
@@ -173,6 +172,7 @@ def test_files_together_run_one_after_the_other_and_each_keeps_its_report(projec
     jobs = import_uploads(by=manager, project=project, uploads=ids, manner=Manner(), name="d")
     assert [job.filename for job in jobs] == ["d/a.jsonl", "d/b.jsonl"]
     group = jobs[0].group
+    monkeypatch.setattr("annotation.lifecycle.enqueue", lambda task, job, **_: started.append(job))
     run_import(jobs[0].pk)
     assert started == [jobs[1].pk]
     run_import(jobs[1].pk)

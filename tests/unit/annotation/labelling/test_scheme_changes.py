@@ -9,12 +9,15 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from annotation.errors import DomainError
+from annotation.labelling.adjudication import adjudicate
 from annotation.labelling.payload import GivenPosition, GivenRating, Submission
 from annotation.labelling.submission import submit_annotation
 from annotation.membership.projects import change_project
 from annotation.models import Lease, Project, StepRating
+from annotation.practice.answering import answer_practice
 from annotation.queue.claiming import claim_next
 from tests.factories import GenerationFactory, MembershipFactory, QueueItemFactory
+from tests.unit.annotation.queue.gold_world import make_gold
 
 pytestmark = pytest.mark.django_db
 BEGUN = {"error_types": ["slip"]}
@@ -112,3 +115,41 @@ def test_work_that_fits_does_not_ask_what_was_before(annotator, ask):
     with CaptureQueriesContext(connection) as statements:
         hand_in(annotator, lease)
     assert not [one["sql"] for one in statements if "'project.change'" in one["sql"]]
+
+
+def said_of(solution):
+    """Right up to a second step with a slip."""
+    first, second = list(solution.steps.order_by("position"))[:2]
+    path = [
+        GivenPosition(0, chosen=first.pk, ratings=[GivenRating(first.pk, "rated", 1)]),
+        GivenPosition(1, ratings=[GivenRating(second.pk, "rated", -1, error_type="slip")]),
+    ]
+    return Submission(uuid.uuid4(), solution.pk, "found_error", path)
+
+
+def test_a_reviewer_decides_by_what_was_asked_when_they_looked(annotator, ask):
+    lease = claim(annotator)
+    label = hand_in(annotator, lease)
+    reviewer = MembershipFactory(project=annotator.project, role="reviewer")
+    ask({"error_types": ["typo"]})
+    decision = said_of(lease.solution)
+    assert adjudicate(by=reviewer.user, project=now_of(reviewer), submission=decision, seen=label.pk).created
+
+
+def test_a_reviewer_decides_by_what_is_asked_now_however_the_labels_were_made(annotator, ask):
+    lease = claim(annotator)
+    ask({"error_types": ["typo"]})
+    label = hand_in(annotator, lease)
+    reviewer = MembershipFactory(project=annotator.project, role="reviewer")
+    with pytest.raises(DomainError, match="'slip' is not an error type"):
+        adjudicate(by=reviewer.user, project=now_of(reviewer), submission=said_of(lease.solution), seen=label.pk)
+
+
+def test_practice_explains_an_answer_to_what_was_asked_before(annotator, ask):
+    [gold] = make_gold(annotator.project, 1)
+    gold.practice = True
+    gold.save()
+    answered = said_of(gold.solution)
+    ask({"error_types": ["typo"]})
+    made = answer_practice(by=annotator.user, project=now_of(annotator), submission=answered)
+    assert made.explanation.outcome == "right"

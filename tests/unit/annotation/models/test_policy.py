@@ -8,7 +8,7 @@ import pytest
 from annotation.formats.trl import Neutral
 from annotation.models import LabelSource, parse_policy
 from annotation.models.policy import Acquisition, SourceKind
-from labelling_ui.pages.settings import SettingsForm
+from labelling_ui.pages.settings import generations, training
 from prm.acquisition import FUNCTIONS
 from prm.config import NeutralPolicy
 
@@ -35,7 +35,7 @@ def test_refuses_what_no_round_could_do(policy):
 
 def test_names_the_acquisition_functions_of_the_library():
     assert set(get_args(Acquisition)) == set(FUNCTIONS)
-    assert {value for value, _ in SettingsForm.base_fields["acquisition"].choices} == set(FUNCTIONS)
+    assert {value for value, _ in generations.GenerationsPart.base_fields["acquisition"].choices} == set(FUNCTIONS)
 
 
 def test_maps_neutral_as_the_library_does():
@@ -44,4 +44,6 @@ def test_maps_neutral_as_the_library_does():
 
 def test_names_the_kinds_of_label_sources():
     assert set(get_args(SourceKind)) == set(LabelSource.Kind)
-    assert {value for value, _ in SettingsForm.base_fields["training_sources"].choices} == set(LabelSource.Kind)
+    assert {value for value, _ in training.TrainingPart.base_fields["training_sources"].choices} == set(
+        LabelSource.Kind
+    )

@@ -1,15 +1,20 @@
 """A label scheme is refused when it is written, with what is wrong in it."""
 
 import re
+from importlib import import_module
 from pathlib import Path
 
 import msgspec
 import pytest
 from django.conf import settings
+from hypothesis import assume, given
+from hypothesis import strategies as st
 
 from annotation.models import parse_scheme
 from annotation.models.scheme import DEFAULT_KEYS, LabelScheme, Term
 
+_migration = import_module("annotation.migrations.0035_keys_of_three_more")
+THREE, keys_for_three = _migration.THREE, _migration.keys_for_three
 KEYS = Path(settings.BASE_DIR) / "labelling_ui" / "frontend" / "src" / "ui" / "keys.ts"
 SHORTCUT = re.compile(r'\{ keys: \["([^"])"(?:, "\w+")?\], command: .* about: "(\w+)" \}')
 
@@ -18,6 +23,9 @@ SHORTCUT = re.compile(r'\{ keys: \["([^"])"(?:, "\w+")?\], command: .* about: "(
     ("scheme", "said"),
     [
         ({"keys": {"good": "k"}}, "'k' stands for good and for previous"),
+        ({"keys": {"good": "0"}}, "'0' stands for good and for no_error: give one of them another key"),
+        ({"keys": {"bad": "q"}}, "'q' stands for bad and for go_to"),
+        ({"keys": {"no_error": "l"}}, "'l' stands for no_error and for returned"),
         ({"keys": {"good": "K"}}, "'K' cannot be one"),
         ({"keys": {"good": " "}}, "' ' cannot be one"),
         ({"keys": {"good": "10"}}, "length <= 1"),
@@ -47,6 +55,12 @@ def test_a_bare_name_is_a_term_without_more():
     assert scheme.error_types == [Term("slip"), Term("gap", "A step is missing.", "logic")]
 
 
+def test_blanks_around_a_name_are_none_of_it():
+    scheme = parse_scheme({"error_types": [" slip ", {"name": "gap\n", "group": " logic"}]})
+    assert scheme.error_types == [Term("slip"), Term("gap", group="logic")]
+    assert scheme.error_names == ["slip", "gap"]
+
+
 def test_an_empty_scheme_is_prm800ks_phase_2():
     assert parse_scheme({}) == LabelScheme()
 
@@ -54,3 +68,15 @@ def test_an_empty_scheme_is_prm800ks_phase_2():
 def test_the_keys_are_those_that_the_workbench_looks_up():
     found = {about: key for key, about in SHORTCUT.findall(KEYS.read_text()) if about != "redo"}
     assert found == DEFAULT_KEYS
+
+
+@given(st.dictionaries(st.sampled_from([*DEFAULT_KEYS]), st.sampled_from("0ql56u,.x!"), max_size=8))
+def test_a_scheme_that_gave_a_key_away_before_it_could_be_renamed_is_one_still(keys):
+    """As it was read then: those three gave way, and could not be named."""
+    before = {name: key for name, key in keys.items() if name not in THREE}
+    others = [key for name, key in (DEFAULT_KEYS | before).items() if name not in THREE]
+    assume(len({*others}) == len(others))
+    moved = before | keys_for_three(before)
+    assert parse_scheme({"keys": moved}).keys == moved
+    assert {name: moved[name] for name in before} == before
+    assert {*moved} - {*before} == {name for name, key in THREE.items() if key in before.values()}

@@ -1,4 +1,7 @@
+from datetime import UTC, datetime, timedelta
+
 import pytest
+from django.utils import timezone
 from rest_framework.test import APIClient
 
 from annotation.quality.agreement import agreement_of, first_error_agreement
@@ -45,6 +48,16 @@ class TestOfAProject:
         assert labels_of(solution.project)["median_seconds"] == 5, "people, where there are people"
         mine = my_progress(by=one.annotator.user, project=solution.project)
         assert mine == {"today": 1, "total": 1, "median_seconds": 3}
+
+    @pytest.mark.parametrize(("zone", "today"), [("UTC", 1), ("Pacific/Kiritimati", 0), ("America/New_York", 1)])
+    def test_my_day_begins_at_the_projects_midnight(self, solution, monkeypatch, zone, today):
+        project = solution.project
+        project.policy = {"rounds": {"time_zone": zone}}
+        project.save()
+        noon = datetime(2026, 3, 2, 12, tzinfo=UTC)
+        mine = self.label(solution, 0, submitted_at=noon - timedelta(hours=4))
+        monkeypatch.setattr(timezone, "now", lambda: noon)
+        assert my_progress(by=mine.annotator.user, project=project)["today"] == today
 
     def test_imported_labels_are_not_the_projects_own_work(self, solution):
         self.label(solution, 0, annotator=None)

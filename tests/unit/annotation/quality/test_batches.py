@@ -152,7 +152,7 @@ class TestDecision:
     def test_set_aside_and_resumed_with_an_audit_row_each(self, batch, manager):
         batches.set_aside(by=manager, batch=batch, reason="a script")
         assert LabelBatch.objects.get().state == State.SET_ASIDE
-        with pytest.raises(Conflict, match="set aside already"):
+        with pytest.raises(Conflict, match="decided so already"):
             batches.set_aside(by=manager, batch=batch)
         batches.resume(by=manager, batch=batch, reason="it was the guideline")
         rows = AuditEntry.objects.filter(action__in=["labels.set_aside", "labels.resume"]).order_by("pk")

@@ -173,6 +173,19 @@ def test_a_release_gives_the_place_back_once(generation, annotator):
     assert (item.leased, item.state, lease.reason) == (0, "ready", "unreadable")
 
 
+def test_a_skip_that_comes_after_the_time_ran_out_is_kept_whoever_has_the_place(generation, annotator):
+    QueueItemFactory(generation=generation)
+    lease = claim(annotator).lease
+    overdue(lease)
+    expire_leases()
+    other = claim(MembershipFactory(project=generation.project)).lease
+    release(by=annotator.user, lease_id=lease.pk, reason="too long")
+    release(by=other.annotator.user, lease_id=other.pk)
+    lease.refresh_from_db()
+    assert (lease.state, lease.reason) == ("released", "too long")
+    assert claim(annotator).lease is None, "it does not come back to whoever skipped it"
+
+
 def test_what_is_assigned_comes_first_then_what_is_pinned_and_nothing_that_is_paused(generation, annotator):
     other = MembershipFactory(project=generation.project)
     QueueItemFactory(generation=generation, paused=True)

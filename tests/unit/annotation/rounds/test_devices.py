@@ -4,8 +4,8 @@ from contextlib import ExitStack
 
 import pytest
 
+from annotation.lifecycle import Cancelled
 from annotation.rounds import devices, trainer
-from annotation.rounds.work import RunCancelled
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -37,11 +37,11 @@ def test_who_waits_can_be_cancelled(settings, waited):
     settings.TRAINING_DEVICES = ["0"]
 
     def cancelled():
-        raise RunCancelled
+        raise Cancelled
 
     with (
         devices.training_slot(waited.append),
-        pytest.raises(RunCancelled),
+        pytest.raises(Cancelled),
         devices.training_slot(cancelled),
     ):
         pytest.fail("the slot was given twice")

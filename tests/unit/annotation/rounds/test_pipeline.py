@@ -8,10 +8,11 @@ from django.core.cache import cache
 from django.utils import timezone
 
 from annotation.errors import Conflict, DomainError, Forbidden
+from annotation.lifecycle import Cancelled
 from annotation.models import AuditEntry, Membership, RunStage, TrainingRun
 from annotation.rounds import pipeline, precedence, registry, runs, tickets
 from annotation.rounds.lock import project_lock
-from annotation.rounds.work import Outcome, RunCancelled
+from annotation.rounds.work import Outcome
 from tests.factories import MembershipFactory, ModelVersionFactory
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -76,7 +77,7 @@ def test_calling_off_what_a_round_can_do_without_leaves_it_a_success(run, perfor
 
     def called_off(work):
         TrainingRun.objects.filter(pk=run.pk).update(cancel_requested=True)
-        raise RunCancelled
+        raise Cancelled
 
     behaviour["shadow"] = called_off
     assert pipeline.run_through(run).state == Run.SUCCEEDED

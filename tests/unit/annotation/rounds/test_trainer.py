@@ -7,9 +7,9 @@ import time
 import pytest
 
 from annotation.errors import DomainError
+from annotation.lifecycle import Cancelled
 from annotation.rounds import trainer, watched
 from annotation.rounds.lock import LockLost
-from annotation.rounds.work import RunCancelled
 
 
 @pytest.fixture
@@ -95,9 +95,9 @@ def test_several_processes_have_the_time_to_write_their_checkpoint(watch, tmp_pa
 
     def cancel():
         if all((tmp_path / f"pid-{rank}").exists() and (tmp_path / f"pid-{rank}").read_text() for rank in (0, 1)):
-            raise RunCancelled
+            raise Cancelled
 
-    with pytest.raises(RunCancelled):
+    with pytest.raises(Cancelled):
         watch(SEVERAL.format(out=str(tmp_path)), on_tick=cancel)
     for rank in (0, 1):
         assert (tmp_path / f"checkpoint-{rank}").exists()

@@ -22,8 +22,8 @@ def sandbox(project, manager):
 def sent(monkeypatch):
     """What was enqueued, instead of a broker."""
     tasks = []
-    for module in ("runs", "sampling", "following"):
-        monkeypatch.setattr(f"annotation.sampling.{module}.enqueue", lambda *task: tasks.append(task))
+    for module in ("lifecycle", "sampling.following"):
+        monkeypatch.setattr(f"annotation.{module}.enqueue", lambda *task, **_: tasks.append(task))
     return tasks
 
 

@@ -7,10 +7,12 @@ from io import StringIO
 import pytest
 from django.contrib.auth.models import User
 from django.core.management import CommandError, call_command
+from django.db import OperationalError
 from django.utils import timezone
 
 from annotation.errors import Conflict, DomainError, Forbidden
 from annotation.formats.provenance import Provenance
+from annotation.lifecycle import cancel_job, sweep_jobs
 from annotation.models import AuditEntry, Generation, PoolScore, SampledProblem, SamplingRun, Solution, Step
 from annotation.rounds.gateway import policies
 from annotation.rounds.pool.partitions import make_partition
@@ -84,11 +86,11 @@ def test_a_run_that_died_between_two_turns_goes_on_and_takes_nothing_in_twice(sa
     def die_at_the_second(*given):
         turns.append(1)
         if len(turns) == 2:
-            raise RuntimeError("killed")
+            raise OperationalError("killed")
         return commit(*given)
 
     monkeypatch.setattr(sampling, "_commit", die_at_the_second)
-    with pytest.raises(RuntimeError):
+    with pytest.raises(OperationalError):
         sampling.run_sampling(run.pk, seconds=None)
     run.refresh_from_db()
     assert (run.state, run.done_problems) == ("running", policies.CONCURRENCY)
@@ -111,10 +113,10 @@ def test_only_one_worker_samples(sandbox, sent, monkeypatch):
     from contextlib import contextmanager
 
     @contextmanager
-    def taken(kind, job):
+    def taken(model, pk):
         yield False
 
-    monkeypatch.setattr(sampling, "sole_worker", taken)
+    monkeypatch.setattr("annotation.lifecycle._sole_worker", taken)
     sampling.run_sampling(run.pk)
     run.refresh_from_db()
     assert run.state == "queued"
@@ -123,19 +125,19 @@ def test_only_one_worker_samples(sandbox, sent, monkeypatch):
 def test_cancelling_stops_behind_what_is_asked_and_a_resumed_run_does_the_rest(sandbox, manager, sent):
     run = runs.start_sampling(by=manager, project=sandbox, wish=Wish("sandbox", samples=1))
     sampling.run_sampling(run.pk, seconds=0)
-    runs.cancel_sampling(by=manager, run=run)
+    cancel_job(by=manager, job=run)
     sampling.run_sampling(run.pk)
     run.refresh_from_db()
     assert run.state == "cancelled"
     assert run.sampled == policies.CONCURRENCY < run.problems
-    with pytest.raises(Conflict, match="cancelled already"):
-        runs.cancel_sampling(by=manager, run=run)
-    runs.resume_sampling(by=manager, run=run)
+    with pytest.raises(Conflict, match="over already"):
+        cancel_job(by=manager, job=run)
+    runs.resume_sampling(by=manager, job=run)
     sampling.run_sampling(run.pk, seconds=None)
     run.refresh_from_db()
     assert (run.state, run.sampled) == ("done", run.problems)
     with pytest.raises(Conflict, match="has its samples"):
-        runs.resume_sampling(by=manager, run=run)
+        runs.resume_sampling(by=manager, job=run)
     actions = AuditEntry.objects.filter(target_type="samplingrun").order_by("pk").values_list("action", flat=True)
     assert list(actions) == [
         "sampling.start", "sampling.cancel", "sampling.cancelled", "sampling.resume", "sampling.done"
@@ -144,7 +146,7 @@ def test_cancelling_stops_behind_what_is_asked_and_a_resumed_run_does_the_rest(s
 
 def test_one_that_waits_is_cancelled_at_once(sandbox, manager, sent):
     run = runs.start_sampling(by=manager, project=sandbox, wish=Wish("sandbox"))
-    assert runs.cancel_sampling(by=manager, run=run).state == "cancelled"
+    assert cancel_job(by=manager, job=run).state == "cancelled"
 
 
 def test_the_token_budget_ends_a_run(sample):
@@ -166,7 +168,7 @@ def test_an_endpoint_that_is_away_fails_the_run_with_its_reason_and_the_problems
     assert "127.0.0.1:9" in run.error
     assert run.failed_problems == run.sampled_problems.filter(state="failed").exclude(error="").count() > 0
     settings.POLICY_ENDPOINTS = {"gone": {"url": "sandbox:", "model": "sandbox-weak"}}
-    runs.resume_sampling(by=manager, run=run)
+    runs.resume_sampling(by=manager, job=run)
     sampling.run_sampling(run.pk, seconds=None)
     run.refresh_from_db()
     assert (run.state, run.failed_problems, run.done_problems) == ("done", 0, run.problems)
@@ -287,11 +289,11 @@ def test_scores_that_never_come_do_not_hold_the_generation_for_ever(sandbox, sam
 
 def test_the_sweep_takes_up_what_nobody_works_on(sandbox, sent):
     run = runs.create_sampling(by=None, project=sandbox, wish=Wish("sandbox"))
-    assert runs.sweep_samplings() == 0
+    assert sweep_jobs() == 0
     SamplingRun.objects.filter(pk=run.pk).update(created_at=timezone.now() - timedelta(hours=1))
-    assert runs.sweep_samplings() == 1
+    assert sweep_jobs() == 1
     assert sent == [("sampling.run", run.pk)]
-    assert runs.sweep_samplings() == 0
+    assert sweep_jobs() == 0
 
 
 def test_progress(sandbox):

@@ -15,6 +15,8 @@ from prm.audits.page import report_page
 from prm.audits.pictures import draw
 from prm.audits.report import AuditReport
 from prm.audits.summary import audit_summary
+from prm.files import write_json
+from prm.said import Said, from_json
 from prm.traces import write_traces
 from tests.unit.prm.audits.sums import make_sums, perfect, subject_of
 from tests.unit.prm.small_world import make_traces
@@ -79,8 +81,14 @@ def test_an_audit_alone_finds_what_it_finds_among_others(report: AuditReport) ->
     assert alone == next(finding for finding in report.findings if finding.audit == "gaming")
 
 
-def test_the_report_survives_json(report: AuditReport) -> None:
-    assert msgspec.json.decode(msgspec.json.encode(report), type=AuditReport) == report
+def test_the_report_survives_json(report: AuditReport, tmp_path: Path) -> None:
+    write_json(tmp_path / "report.json", report)
+    back = msgspec.json.decode((tmp_path / "report.json").read_bytes(), type=AuditReport)
+    assert back == report
+    for finding in back.findings:
+        told = {name: from_json(kept) for name, kept in finding.said.items()}
+        assert told == {"title": finding.title, "sentence": finding.sentence}
+        assert all(isinstance(one, Said) for one in told.values())
 
 
 def test_the_summary_is_a_row_an_audit(report: AuditReport) -> None:

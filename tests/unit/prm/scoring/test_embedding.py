@@ -8,9 +8,10 @@ import pytest
 import torch
 
 from prm.config import TrainConfig
+from prm.heads import Readout
 from prm.scores import TraceScore
 from prm.scoring import Scorer
-from prm.scoring.embedding import EMBEDDING_WIDTH, random_signs
+from prm.scoring.embedding import EMBEDDING_WIDTH, Embedder, random_signs
 from prm.traces import Step, Trace, write_traces
 from prm.training import train
 from tests.unit.prm.small_world import make_traces
@@ -62,6 +63,20 @@ def test_steps_without_a_score_do_not_count_and_windows_do(model: Path) -> None:
     assert np.abs(np.array(whole.embedding) - cut.embedding).max() > 1e-3
     [nothing] = embedded(scorer, [Trace("t", "Add ones. " * 200, steps)])
     assert (nothing.unscored, nothing.embedding) == (60, None)
+
+
+def test_many_at_once_are_each_alone() -> None:
+    rows, steps = (
+        torch.randn(300, 40, generator=torch.Generator().manual_seed(0)),
+        torch.tensor([0, *[2, 3] * 59, 0, 5]),
+    )
+    readout = Readout(TrainConfig(heads=2, hidden=4), 40)
+    readout.standardise_on(rows[:50])
+    embedder = Embedder(readout)
+    found = embedder.embed_all(rows, steps)
+    alone = [embedder.embed(part) for part in rows.split(steps.tolist())]
+    assert [one is None for one in alone] == np.isnan(found).any(axis=1).tolist()
+    np.testing.assert_allclose(found[steps > 0], [one for one in alone if one is not None], atol=1e-6)
 
 
 def test_like_solutions_lie_nearer_than_unlike_ones(model: Path) -> None:

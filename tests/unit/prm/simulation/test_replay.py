@@ -3,11 +3,17 @@
 from pathlib import Path
 
 import msgspec
+import numpy as np
 import pytest
 
 from prm.__main__ import main
+from prm.acquisition import Candidate, Pool
 from prm.config import TrainConfig
 from prm.errors import DataError
+from prm.labels import problem_of
+from prm.scoring.embedding import Embedder
+from prm.simulation.learning import learn
+from prm.simulation.offering import Offering
 from prm.simulation.plan import Arm, Plan
 from prm.simulation.points import Curve
 from prm.simulation.report import Report
@@ -57,6 +63,31 @@ def test_an_arm_repeats_itself_and_begins_as_the_others_of_its_seed(source):
     other = Bench(source).replay(arm._replace(function="random"))
     assert without_times(other)[0] == without_times(first)[0]
     assert without_times(other)[1] != without_times(first)[1]
+
+
+def test_what_is_offered_is_what_candidates_of_these_solutions_would_be(source):
+    features = source.features("sums")
+    part, places = features.pool, [7, 3, 40, 12]
+    model = learn([part.traces[place] for place in range(20)], list(range(20)), features, SMALL)
+    pool = Offering.of(part).scored(places, model)
+    expected = Pool.of(
+        [
+            Candidate(
+                id=str(place),
+                problem_id=problem_of(part.traces[place]),
+                domain=part.traces[place].domain,
+                heads=model.heads(part.rows[part.offsets[place] : part.offsets[place + 1]]).tolist(),
+                step_chars=[len(step.text) for step in part.traces[place].steps],
+                final_answer_correct=part.traces[place].final_answer_correct,
+                embedding=Embedder(model.readout).embed(part.rows[part.offsets[place] : part.offsets[place + 1]]),
+            )
+            for place in places
+        ]
+    )
+    for column in ("problem", "domain", "steps", "chars", "correct"):
+        assert getattr(pool, column).tolist() == getattr(expected, column).tolist(), column
+    np.testing.assert_allclose(pool.p, expected.p, atol=1e-6)
+    np.testing.assert_allclose(pool.embedding, expected.embedding, atol=1e-6)
 
 
 def test_a_stopped_simulation_goes_on_from_the_arms_it_finished(source, keys, tmp_path):

@@ -119,5 +119,5 @@ def test_an_alternative_of_no_position_is_refused_with_its_line(tmp_path: Path) 
     (tmp_path / "data.jsonl").write_text(
         '{"id":"a","problem":"p","steps":[{"text":"x"}],"alternatives":[{"position":2,"step":{"text":"y"}}]}\n'
     )
-    with pytest.raises(DataError, match=r"data.jsonl, line 1: .*position 2 of 1 steps"):
+    with pytest.raises(DataError, match=r"data.jsonl, line 1: .*position 2 of 1 step$"):
         read_training_data(tmp_path / "data.jsonl", TrainConfig())

@@ -3,6 +3,7 @@
 import pytest
 
 from annotation.errors import Conflict, DomainError, Forbidden
+from annotation.lifecycle import cancel_job
 from annotation.models import AuditEntry, ModelJob, RunStage, TrainingRun
 from annotation.rounds.registry import exporting, importing, jobs
 from annotation.rounds.registry.library import run_command
@@ -42,7 +43,7 @@ def test_a_manager_asks_once_and_one_worker_does_it(version, manager, done):
     with pytest.raises(Conflict, match="being done already"):
         jobs.request_export(by=manager, version=version)
     for _ in range(2):
-        jobs.run_job(job.pk)
+        jobs.run_model_job(job.pk)
     assert done == [job]
     job.refresh_from_db()
     assert job.state == State.DONE
@@ -51,21 +52,27 @@ def test_a_manager_asks_once_and_one_worker_does_it(version, manager, done):
     jobs.request_export(by=manager, version=version)
 
 
-def test_a_job_whose_worker_died_is_done_again_and_given_up_in_the_end(version, manager, done):
+def test_a_job_under_way_is_cancelled_and_leaves_nothing_behind(version, manager, monkeypatch):
     job = jobs.request_export(by=manager, version=version)
-    for attempt in range(jobs.MAX_ATTEMPTS):
-        job.refresh_from_db()
-        assert (job.state, job.attempts) == (State.QUEUED, attempt)
-        ModelJob.objects.filter(pk=job.pk).update(state=State.RUNNING, beaten_at="2026-01-01T00:00Z")
-        jobs.sweep_jobs()
+    begun = exporting.export_path(version).with_name(f"{version.pk}.partial")
+
+    def cancel_meanwhile(job, *arguments):
+        begun.mkdir(parents=True)
+        cancel_job(by=manager, job=job)
+        run_command(job, "--help")
+
+    monkeypatch.setattr(exporting, "run_command", cancel_meanwhile)
+    jobs.run_model_job(job.pk)
     job.refresh_from_db()
-    assert (job.state, done) == (State.FAILED, [])
-    assert "its worker died 3 times" in job.error
+    assert (job.state, job.error) == (State.CANCELLED, "")
+    assert not begun.exists()
+    told = AuditEntry.objects.filter(target_id=str(version.pk)).order_by("pk").values_list("action", flat=True)
+    assert list(told) == ["model.export", "model.export.cancel", "model.export.cancelled"]
 
 
 def test_the_librarys_reason_is_the_jobs(version, manager, settings):
     job = jobs.request_export(by=manager, version=version)
-    jobs.run_job(job.pk)
+    jobs.run_model_job(job.pk)
     job.refresh_from_db()
     assert job.state == State.FAILED
     assert f"{version.path}/manifest.json: No such file or directory" in job.error
@@ -117,27 +124,27 @@ def unasked(version):
 
 def test_what_nobody_asked_for_waits_while_a_round_does(version, done, round_that_waits):
     job = unasked(version)
-    jobs.run_job(job.pk)
+    jobs.run_model_job(job.pk)
     assert done == []
     round_that_waits.stages.filter(name="train").update(state="running")
-    jobs.run_job(job.pk)
+    jobs.run_model_job(job.pk)
     assert done == [job]
 
 
 def test_what_somebody_asked_for_is_done_beside_a_round(version, manager, done, round_that_waits):
     job = jobs.request_export(by=manager, version=version)
-    jobs.run_job(job.pk)
+    jobs.run_model_job(job.pk)
     assert done == [job]
 
 
 def test_a_job_under_way_gives_way_to_a_round_and_is_done_later(version, monkeypatch, round_that_waits):
     monkeypatch.setattr(jobs, "WORK", {"audit": lambda job: run_command(job, "--help")})
-    monkeypatch.setattr(jobs, "round_waits", lambda: False)  # none did when it began
+    monkeypatch.setattr(jobs, "give_way", lambda: None)  # none waited when it began
     job = unasked(version)
-    jobs.run_job(job.pk)
+    jobs.run_model_job(job.pk)
     job.refresh_from_db()
     assert (job.state, job.attempts) == (State.QUEUED, 0)
     round_that_waits.stages.filter(name="train").update(state="done")
-    jobs.run_job(job.pk)
+    jobs.run_model_job(job.pk)
     job.refresh_from_db()
     assert job.state == State.DONE

@@ -1,0 +1,67 @@
+"""People are told how far their screening is and how it ended, with numbers where the policy says so."""
+
+import pytest
+
+from annotation.models import ScreeningDecision
+from annotation.practice.screening import Standing, standing_told
+from annotation.queue.leases import release
+from annotation.queue.screening import decide
+from tests.factories import GenerationFactory, MembershipFactory, QueueItemFactory
+from tests.unit.annotation.queue.gold_world import claim, make_gold, work
+
+pytestmark = pytest.mark.django_db
+WRONG = -1  # the gold has its first error at step 1
+
+
+def newcomer(**screening):
+    policy = {"screening": {"items": 2, "pass_mark": 1} | screening, "gold": {"share": 0}}
+    generation = GenerationFactory(project__policy=policy)
+    make_gold(generation.project, 6)
+    QueueItemFactory.create_batch(3, generation=generation)
+    return MembershipFactory(project=generation.project)
+
+
+def test_how_far_it_is():
+    person = newcomer()
+    assert standing_told(person) == Standing(items=2, given=0)
+    release(by=person.user, lease_id=claim(person).lease.pk, reason="no idea")
+    assert standing_told(person) == Standing(items=2, given=1)
+
+
+@pytest.mark.parametrize(("feedback", "numbers"), [(True, (1, 2)), (False, (None, None))])
+def test_who_passed_is_told_until_they_have_handed_in_ordinary_work(feedback, numbers):
+    person = newcomer(feedback=feedback)
+    work(person, 1, first_error=WRONG)
+    work(person, 1)
+    passed = Standing(2, 2, "passed", *numbers)
+    assert standing_told(person) == passed
+    assert not ScreeningDecision.objects.exists(), "it is told before it is written down, and telling writes nothing"
+    claim(person)
+    assert standing_told(person) == passed
+    work(person, 1)
+    assert standing_told(person) is None
+
+
+@pytest.mark.parametrize(("attempts", "outcome", "given"), [(1, "failed", 2), (2, "again", 0)])
+def test_who_failed_is_told_whether_they_may_try_again(attempts, outcome, given):
+    person = newcomer(attempts=attempts, feedback=True)
+    work(person, 2, first_error=WRONG)
+    told = Standing(2, given, outcome, right=0, of=2)
+    assert standing_told(person) == told
+    claim(person)
+    assert standing_told(person) == told
+
+
+def test_a_managers_word_has_no_numbers():
+    person = newcomer(feedback=True)
+    manager = MembershipFactory(project=person.project, role="manager").user
+    decide(by=manager, membership=person, outcome="passed")
+    assert standing_told(person) == Standing(2, 2, "passed")
+    decide(by=manager, membership=person, outcome="paused")
+    assert standing_told(person) is None
+
+
+def test_whom_nobody_screens_is_told_nothing():
+    assert standing_told(newcomer(items=0)) is None
+    person = newcomer()
+    assert standing_told(MembershipFactory(project=person.project, role="reviewer")) is None

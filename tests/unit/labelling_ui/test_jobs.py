@@ -1,0 +1,57 @@
+"""The buttons of a job: each kind is cancelled from its page, and leads back there."""
+
+import pytest
+
+from annotation.models import AnswerCheck, ImportJob, ModelJob, SamplingRun, SimulationRun, Snapshot
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def manager(client, people):
+    client.force_login(people["manager"])
+    return client
+
+
+def asked_for(kind, project):
+    version = project.model_versions.first()
+    snapshot = Snapshot.objects.create(project=project, sha256="d" * 64, path="d.jsonl", counts={})
+    created = {
+        "import": lambda: ImportJob.objects.create(project=project, filename="f.jsonl", path="/nowhere/f"),
+        "answers": lambda: AnswerCheck.objects.create(project=project),
+        "sampling": lambda: SamplingRun.objects.create(project=project, endpoint="e", model="m", seed=0),
+        "simulation": lambda: SimulationRun.objects.create(
+            project=project, snapshot=snapshot, functions=["random", "entropy"], seeds=1, budget=40
+        ),
+        "model": lambda: ModelJob.objects.create(project=project, kind="export", model_version=version),
+    }
+    return created[kind]()
+
+
+@pytest.mark.parametrize("kind", ["import", "answers", "sampling", "simulation", "model"])
+def test_it_is_cancelled_from_its_page(manager, project, kind):
+    job = asked_for(kind, project)
+    button = f'action="/p/algebra/jobs/{kind}/{job.pk}/cancel/"'
+    answer = manager.post(f"/p/algebra/jobs/{kind}/{job.pk}/cancel/")
+    job.refresh_from_db()
+    assert (answer.status_code, job.state) == (302, "cancelled")
+    assert button not in manager.get(answer["Location"]).content.decode()
+    type(job).objects.update(state="running", cancel_requested=False)
+    assert button in manager.get(answer["Location"]).content.decode()
+
+
+def test_a_stopped_simulation_goes_on_and_an_import_does_not(manager, project):
+    simulation, taken_in = asked_for("simulation", project), ImportJob.objects.create(project=project)
+    SimulationRun.objects.update(state="failed", error="It fell.")
+    manager.post(f"/p/algebra/jobs/simulation/{simulation.pk}/resume/")
+    simulation.refresh_from_db()
+    assert (simulation.state, simulation.error) == ("queued", "")
+    assert manager.post(f"/p/algebra/jobs/import/{taken_in.pk}/resume/").status_code == 404
+
+
+def test_jobs_on_models_are_looked_at_again_while_one_is_live(manager, project):
+    job = asked_for("model", project)
+    page = f"/p/algebra/models/{job.model_version.number}/"
+    assert 'hx-select="#jobs"' in manager.get(page).content.decode()
+    ModelJob.objects.update(state="done")
+    assert 'hx-select="#jobs"' not in manager.get(page).content.decode()

@@ -1,0 +1,32 @@
+"""The groups of a project's pages: each role is shown what it may open, and where it is."""
+
+import pytest
+from django.contrib.auth.models import User
+from django.test import Client
+from django.urls import reverse
+
+from annotation.models import Project
+from labelling_ui.templatetags.navigation import GROUPS
+
+
+@pytest.mark.parametrize("role", ["annotator", "reviewer", "manager"])
+def test_what_is_shown_is_what_opens(client: Client, project: Project, people: dict[str, User], role: str) -> None:
+    client.force_login(people[role])
+    for _label, tabs in GROUPS:
+        for tab in tabs:
+            opens = client.get(reverse(tab.name, args=[project.slug])).status_code == 200
+            assert opens == (role in tab.roles), tab.name
+
+
+def test_a_group_leads_to_its_first_page_that_opens_and_one_page_alone_is_no_group(
+    client: Client, project: Project, people: dict[str, User]
+) -> None:
+    client.force_login(people["annotator"])
+    page = client.get("/p/algebra/labels/").content.decode()
+    assert '<a href="/p/algebra/labels/" aria-current="true">Labelling</a>' in page
+    assert '<a href="/p/algebra/labels/" aria-current="page">Labels</a>' in page
+    assert "/p/algebra/queue/" not in page
+    client.force_login(people["reviewer"])
+    page = client.get("/p/algebra/solutions/").content.decode()
+    assert '<a href="/p/algebra/solutions/" aria-current="page">Solutions</a>' in page
+    assert "Data" not in page, "of the data a reviewer sees the solutions alone"

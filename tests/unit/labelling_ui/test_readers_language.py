@@ -1,0 +1,183 @@
+"""What workers kept is said to each reader in their language, and in English in files and in the database."""
+
+import json
+from typing import Any
+
+import msgspec
+import pytest
+from django.contrib.auth.models import User
+from django.test import Client
+from django.utils import translation
+
+from annotation.errors import DomainError
+from annotation.formats.record import Rejection
+from annotation.formats.registry import READERS
+from annotation.intake.rejections import rejected_lines
+from annotation.models import ImportJob, ImportRejection, ModelVersion, Preference, Project, TrainingRun
+from annotation.rounds import failures
+from annotation.rounds.gateway.training import check_training
+from annotation.rounds.verdict import Measured, decide
+from annotation.rounds.watched import last_said
+from annotation.wording import Said, counted, in_words, said
+from labelling_ui import words
+from labelling_ui.templatetags.figures import reason_in_words
+from prm.audits.finding import Check, conclude
+
+ENGLISH, GERMAN = "en", "de"
+
+
+@pytest.fixture(params=[ENGLISH, GERMAN])
+def reader(request: pytest.FixtureRequest, client: Client, people: dict[str, User]) -> tuple[Client, str]:
+    Preference.objects.create(user=people["manager"], language=request.param)
+    client.force_login(people["manager"])
+    return client, request.param
+
+
+def page(client: Client, address: str) -> str:
+    return client.get(address).content.decode()
+
+
+def test_why_the_gate_kept_a_model_back(reader: tuple[Client, str], project: Project) -> None:
+    client, language = reader
+    verdict = decide(
+        challenger=1234,
+        champion=3,
+        measured=Measured(gain=0.01, low=-0.06, high=0.08, solutions=40, problems=25),
+        solutions=40,
+        tolerance=0.02,
+        least=20,
+        holdout_uses=0,
+    ).as_dict()
+    version = ModelVersion.objects.get()
+    version.gate = verdict | {"samples": [0.01]}
+    version.save()
+    run = TrainingRun.objects.get()
+    told = {
+        ENGLISH: "Model 1234 is kept back, model 3 goes on serving: ProcessBench F1 +1.0 points against model 3",
+        GERMAN: "Modell 1234 wird zurückgehalten, Modell 3 bleibt im Einsatz: ProcessBench-F1 +1,0 Punkte gegen",
+    }
+    assert told[language] in page(client, f"/runs/{run.pk}/")
+    assert told[language] in page(client, "/p/algebra/models/")
+    assert verdict["sentence"].startswith(told[ENGLISH])
+    answer = client.get(f"/api/v1/runs/{run.pk}/", headers={"Accept-Language": language}).json()
+    assert answer["gate"]["sentence"].startswith(told[language])
+    assert "said" not in answer["gate"]
+
+
+def test_why_a_run_failed(reader: tuple[Client, str], project: Project) -> None:
+    client, language = reader
+    line = {"said": "{path}, line {number}: {error}", "values": {"path": "a", "number": 3, "error": "x"}}
+    refused = last_said(f"a, line 3: x\n{json.dumps(line)}\n")
+    error = DomainError("training_data_refused", said("the training data were refused: {reason}.", reason=refused))
+    run = TrainingRun.objects.get()
+    run.failure, run.error = failures.explain("train", error)
+    run.state = TrainingRun.State.FAILED
+    run.save()
+    run.refresh_from_db()
+    english = "The stage “train” failed: the training data were refused: a, line 3: x. The champion goes on serving."
+    german = "Die Stufe „Training“ ist gescheitert: die Trainingsdaten wurden nicht angenommen: a, Zeile 3: x."
+    assert run.error.startswith(english)
+    assert {ENGLISH: english, GERMAN: german}[language] in page(client, f"/runs/{run.pk}/")
+    answer = client.get(f"/api/v1/runs/{run.pk}/", headers={"Accept-Language": language}).json()
+    assert answer["error"] == in_words_of(language, run.error)
+
+
+def in_words_of(language: str, text: str) -> str:
+    with translation.override(language):
+        return in_words(text)
+
+
+def test_why_a_record_was_not_taken(reader: tuple[Client, str], project: Project, tmp_path: Any) -> None:
+    client, language = reader
+    file = tmp_path / "a.jsonl"
+    file.write_text('{"steps": ["a"]}\n{"problem": 1, "steps": ["a"]}\n{"problem": "2"}\nno JSON\n')
+    with file.open("rb") as stream:
+        found = [item for _, item in READERS["plain"](stream, skip=0)]
+    job = ImportJob.objects.create(project=project, filename="a.jsonl", path="x", state="done", rejected=5)
+    for one in found:
+        ImportRejection.objects.create(job=job, line=one.line, field=one.field, reason=one.reason)
+    ImportRejection.objects.create(job=job, line=9, reason="as an older release said it")
+    shown = page(client, f"/imports/{job.pk}/")
+    for one in found:
+        assert isinstance(one, Rejection)
+        assert isinstance(one.reason, Said)
+        assert in_words_of(language, one.reason) in shown.replace("&#x27;", "'").replace("&quot;", '"')
+    assert {ENGLISH: "needs either steps or solution", GERMAN: "braucht entweder steps oder solution"}[
+        language
+    ] in shown
+    assert "as an older release said it" in shown
+    reasons = [json.loads(line)["reason"] for line in rejected_lines(job)]
+    assert reasons[: len(found)] == [str(one.reason) for one in found]
+    assert "needs either steps or solution" in client.get(f"/imports/{job.pk}/?download=csv").getvalue().decode()
+
+
+def test_what_an_audit_found(reader: tuple[Client, str], project: Project) -> None:
+    client, language = reader
+    found = conclude(
+        audit="length",
+        title=said("Length"),
+        question="",
+        checks=[Check("cannot tell", "", counted("Only {n} error.", "Only {n} errors.", n=1))],
+        when_ok="",
+    )
+    kept = msgspec.to_builtins(found, enc_hook=str)
+    version = ModelVersion.objects.get()
+    version.audits = {"findings": [kept, {"title": "Of old", "verdict": "ok", "sentence": "As it was."}]}
+    version.save()
+    shown = page(client, f"/p/algebra/models/{version.number}/")
+    told = {ENGLISH: ("Length", "cannot tell", "Only 1 error."), GERMAN: ("Länge", "nicht zu sagen", "Nur 1 Fehler.")}
+    assert all(words in shown for words in told[language])
+    assert "As it was." in shown
+    answer = client.get(f"/api/v1/models/{version.pk}/", headers={"Accept-Language": language}).json()
+    finding, old = answer["audits"]["findings"]
+    assert (finding["title"], finding["verdict"], finding["sentence"]) == (
+        told[language][0],
+        "cannot tell",
+        told[language][2],
+    )
+    assert "said" not in finding
+    assert old["sentence"] == "As it was."
+
+
+def test_why_the_trainer_does_not_take_the_choices() -> None:
+    told = []
+    for training in ({"dropout": 3}, {"epochs": "many"}):
+        with pytest.raises(DomainError) as refused:
+            check_training(training)
+        told.append(in_words_of(GERMAN, refused.value.message))
+    assert told == [
+        "Die Festlegungen zum Training: dropout muss in [0, 1) liegen.",
+        "Die Festlegungen zum Training: `epochs`: Erwartet wird `int`, nicht `str`.",
+    ]
+
+
+@pytest.mark.parametrize(("n", "english", "german"), [(1, "1 step", "1 Schritt"), (2, "2 steps", "2 Schritte")])
+def test_a_number_of_things_is_said_in_the_right_number(n: int, english: str, german: str) -> None:
+    one = counted("{n} step", "{n} steps", n=n)
+    assert (in_words_of(ENGLISH, one), in_words_of(GERMAN, one)) == (english, german)
+
+
+def test_a_refusal_is_said_in_the_callers_language(reader: tuple[Client, str], project: Project) -> None:
+    client, language = reader
+    answer = client.post("/api/v1/projects/algebra/runs/", headers={"Accept-Language": language}).json()
+    assert {ENGLISH: "a round needs 20", GERMAN: "eine Runde braucht 20"}[language] in answer["message"]
+
+
+def test_numbers_are_written_as_the_reader_writes_them() -> None:
+    one = said("{n:,} of {all}, {share:.1f}", n=12345, all=12345, share=0.25)
+    assert in_words_of(GERMAN, one) == "12.345 of 12345, 0,2"
+    assert in_words_of(ENGLISH, one) == str(one) == "12,345 of 12345, 0.2"
+
+
+def test_a_text_that_a_translation_cannot_say_stays_english() -> None:
+    one = said("{sentence}.", sentence="x")
+    one.values = {}
+    assert in_words_of(GERMAN, one) == "x."
+
+
+def test_a_reason_that_was_offered_is_kept_in_english_and_said_to_each(settings: Any) -> None:
+    offered = (settings.BASE_DIR / "labelling_ui/frontend/src/text/en.ts").read_text()
+    assert all(f'"{reason}"' in offered for reason in words.REASONS)
+    with translation.override(GERMAN):
+        assert reason_in_words("Too hard for me") == "Zu schwer für mich"
+        assert reason_in_words("Die Skizze fehlt") == "Die Skizze fehlt"

@@ -1,0 +1,147 @@
+"""The pages of the settings: each is saved by itself, and tells what is wrong where it is."""
+
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+from django.contrib.auth.models import User
+from django.db import connection, transaction
+from django.test import Client
+
+from annotation.membership.projects import change_project
+from annotation.models import Project
+from labelling_ui.pages.settings.page import PAGES
+from tests.unit.labelling_ui.settings_form import as_opened
+from tests.waiting import until
+
+NAMES = [page.name for page in PAGES]
+
+
+@pytest.fixture
+def manager(client: Client, people: dict[str, User], project: Project) -> Client:
+    client.force_login(people["manager"])
+    return client
+
+
+def is_waited_for() -> bool:
+    """Whether somebody waits for a lock of this connection; `pg_stat_activity` would not change in a transaction."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT FROM pg_locks WHERE NOT granted AND pg_backend_pid() = ANY(pg_blocking_pids(pid))")
+        return cursor.rowcount > 0
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_page_that_is_saved_as_it_opened_changes_nothing(manager: Client, project: Project, name: str) -> None:
+    project.policy = {"rounds": {"cron": "0 3 * * *", "quiet_hours": ["22:00-07:00"]}, "serving": {"log_days": 7}}
+    project.scheme = {
+        "error_types": ["slip", {"name": "jump", "group": "Reading"}],
+        "answers": {"good": {"name": "Sound", "colour": "green"}},
+        "keys": {"good": "u", "search": "#"},
+    }
+    project.guidelines, project.examples = "Count.", [{"rating": "bad", "step": "It is 5.", "before": "", "why": ""}]
+    project.save()
+    before = (project.name, project.guidelines, project.examples, project.label_scheme, project.policies)
+    sent = as_opened(manager, name)
+    if name == "guidelines":
+        example = sent.pop("examples")[0]
+        sent |= {"examples-TOTAL_FORMS": 1, "examples-INITIAL_FORMS": 1}
+        sent |= {f"examples-0-{field}": value for field, value in example.items()}
+    saved = manager.post(f"/p/algebra/settings/{name}/", sent)
+    assert (saved.status_code, saved.headers["Location"]) == (302, f"/p/algebra/settings/{name}/")
+    project.refresh_from_db()
+    assert (project.name, project.guidelines, project.examples, project.label_scheme, project.policies) == before
+
+
+def test_every_decision_of_a_project_stands_on_one_page(manager: Client, project: Project) -> None:
+    fields = [field for name in NAMES for field in manager.get(f"/p/algebra/settings/{name}/").context["page"].values]
+    assert len(fields) == len(set(fields))
+    told = {name for page in PAGES for part in page.parts for name in part(None, initial=part.values(project)).fields}
+    assert {"name", "guidelines", "stop_at_first_error", "name_good", "key_good", "control", "idle_seconds"} < told
+
+
+def test_the_old_address_opens_the_first_page_and_an_unknown_one_is_not_there(manager: Client) -> None:
+    page = manager.get("/p/algebra/settings/")
+    assert (page.status_code, page.context["page"].kind.name) == (200, NAMES[0])
+    assert manager.get("/p/algebra/settings/nonsense/").status_code == 404
+
+
+def test_what_is_wrong_is_named_at_its_field(manager: Client, project: Project) -> None:
+    address, data = "/p/algebra/settings/queue/", as_opened(manager, "queue")
+    wrong = manager.post(address, data | {"control": "1.5"})
+    assert "<= 1.0" in wrong.context["page"].errors["control"][0]
+    assert "Nothing was saved yet" in wrong.content.decode()
+    wrong = manager.post(address, data | {"wanted_control": "0"})
+    assert "wanted_control" in wrong.context["page"].errors
+    wrong = manager.post(address, data | {"lease_minutes": "1"})
+    assert "sign of life" in str(wrong.context["page"].refusals)
+    wrong = manager.post(address, data | {"generation_budget": "0"})
+    assert ">= 1" in wrong.context["page"].errors["generation_budget"][0]
+    saved = manager.post(address, data | {"control": "0.3"})
+    assert saved.status_code == 302
+    project.refresh_from_db()
+    assert project.policies.mix.control == 0.3
+
+
+def test_what_was_typed_is_there_again_when_another_field_is_refused(manager: Client) -> None:
+    sent = as_opened(manager, "rounds") | {"cron": "every morning", "quiet_hours": "22:00-07:00"}
+    page = manager.post("/p/algebra/settings/rounds/", sent).content.decode()
+    assert "22:00-07:00" in page
+    assert 'data-unsaved="sent"' in page
+
+
+def test_error_types_are_lines_and_two_things_never_share_a_key(manager: Client, project: Project) -> None:
+    sent = as_opened(manager, "scheme") | {"error_types": "slip\n\njump"}
+    assert manager.post("/p/algebra/settings/scheme/", sent).status_code == 302
+    refused = manager.post("/p/algebra/settings/answers/", {"key_good": "j"})
+    assert "'j' stands for good and for next" in refused.context["page"].refusals[0]
+    assert 'role="alert"' in refused.content.decode()
+    manager.post("/p/algebra/settings/answers/", {"key_good": "u", "name_good": "Sound"})
+    project.refresh_from_db()
+    assert [term.name for term in project.label_scheme.error_types] == ["slip", "jump"]
+    assert (project.label_scheme.keys, project.label_scheme.answers.good.name) == ({"good": "u"}, "Sound")
+
+
+def test_the_live_comparison_is_switched_off_in_the_settings(manager: Client, project: Project) -> None:
+    data = as_opened(manager, "training")
+    del data["shadow_models"]
+    assert manager.post("/p/algebra/settings/training/", data).status_code == 302
+    project.refresh_from_db()
+    assert not project.policies.shadow_models
+
+
+@pytest.mark.django_db(transaction=True)
+def test_two_pages_saved_in_one_moment_both_count(manager: Client, people: dict[str, User], project: Project) -> None:
+    data = as_opened(manager, "training")
+    del data["shadow_models"]
+
+    def save() -> int:
+        try:
+            return manager.post("/p/algebra/settings/training/", data).status_code
+        finally:
+            connection.close()
+
+    with ThreadPoolExecutor(1) as aside, transaction.atomic():
+        change_project(by=people["manager"], project=project, policy=project.policy | {"generation_budget": 77})
+        saved = aside.submit(save)
+        until(lambda: is_waited_for() or saved.done())
+    assert saved.result() == 302
+    project.refresh_from_db()
+    assert (project.policies.shadow_models, project.policies.generation_budget) == (False, 77)
+
+
+def test_training_choices_are_checked_where_they_are_made(manager: Client, project: Project) -> None:
+    address, data = "/p/algebra/settings/training/", as_opened(manager, "training")
+    for choices, reason in {
+        '{"epoch": 3}': "unknown field `epoch`",
+        "[3]": "An object of choices is needed",
+        "{epochs}": "valid JSON",
+    }.items():
+        wrong = manager.post(address, data | {"training": choices})
+        assert reason in wrong.context["page"].errors["training"][0]
+    assert manager.post(address, data | {"training": '{"lane": "lora"}'}).status_code == 302
+    project.refresh_from_db()
+    assert project.policies.training == {"lane": "lora"}
+    assert "&quot;lora&quot;" in manager.get(address).content.decode()
+    patch = {"policy": {"training": {"lane": "nonsense"}}}
+    refused = manager.patch("/api/v1/projects/algebra/", patch, content_type="application/json")
+    assert (refused.status_code, refused.json()["code"]) == (400, "invalid_policy")
+    assert "`lane`" in refused.json()["message"]

@@ -1,0 +1,42 @@
+"""What a decoder finds wrong is said by a template, and reads as msgspec says it."""
+
+from typing import Annotated, Literal
+
+import msgspec
+import pytest
+
+from prm.config import TrainConfig
+from prm.faults import fault_of, sentence_of
+from prm.said import Said
+
+
+class Record(msgspec.Struct, forbid_unknown_fields=True):
+    config: TrainConfig
+    n: Annotated[int, msgspec.Meta(ge=1)] = 1
+    name: Annotated[str, msgspec.Meta(max_length=2)] = ""
+    kind: Literal["a", "b"] = "a"
+    items: list[int] = []
+
+
+@pytest.mark.parametrize(
+    ("content", "place", "reason"),
+    [
+        ('{"config": {"dropout": 3}}', "config", "dropout must lie in [0, 1)"),
+        ('{"config": {"epochs": "a"}}', "config.epochs", "Expected `int`, got `str`"),
+        ('{"config": {}, "n": 0}', "n", "Expected `int` >= 1"),
+        ('{"config": {}, "name": "abc"}', "name", "Expected `str` of length <= 2"),
+        ('{"config": {}, "kind": "c"}', "kind", "Invalid enum value 'c'"),
+        ('{"config": {}, "items": [1, "a"]}', "items[1]", "Expected `int`, got `str`"),
+        ('{"config": {}, "other": 1}', "", "Object contains unknown field `other`"),
+        ("{}", "", "Object missing required field `config`"),
+        ("[1]", "", "Expected `object`, got `array`"),
+        ("{config}", "", "JSON is malformed: object keys must be strings (byte 1)"),
+        ('{"config', "", "Input data was truncated"),
+    ],
+)
+def test_a_fault_has_a_place_and_a_sentence_of_ours(content: str, place: str, reason: str) -> None:
+    with pytest.raises(msgspec.DecodeError) as refused:
+        msgspec.json.decode(content, type=Record)
+    assert fault_of(refused.value) == (place, reason)
+    assert isinstance(fault_of(refused.value)[1], Said)
+    assert sentence_of(refused.value) == str(refused.value)
