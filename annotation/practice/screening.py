@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from annotation.models import Annotation, Lane, Membership, ScreeningDecision
 from annotation.practice.explaining import Explanation, explain, words_of
 from annotation.quality.gold_answers import answers_to
-from annotation.queue.screening import attempt_of, latest_decision, standing, verdict_of
+from annotation.queue.screening import attempt_of, latest_decision, standing, standing_by, verdict_of
 
 Outcome = ScreeningDecision.Outcome
 
@@ -38,10 +38,11 @@ def standing_told(membership: Membership) -> Standing | None:
 
     None for whom nobody asks. What the last answer decides is told at once, though only the next claim writes it down.
     """
-    now, policy = standing(membership), membership.project.policies.screening
+    policy = membership.project.policies.screening
     latest = latest_decision(membership)
+    now = standing_by(latest, membership)
     if now == Outcome.AGAIN:
-        attempt = attempt_of(membership)
+        attempt = attempt_of(membership, latest)
         verdict = verdict_of(membership, attempt)
         if verdict is None:
             return _ended(Standing(policy.items, attempt.given), latest, told=policy.feedback)

@@ -73,7 +73,7 @@ def _screen(membership: Membership, now: datetime, until: datetime) -> Hidden:
     generation = _open_generation(membership)
     if generation is None:
         return NOTHING_YET
-    attempt = screening.attempt_of(membership)
+    attempt = screening.attempt_of(membership, screening.latest_decision(membership))
     if attempt.left is not None:
         return Hidden(_again(membership, attempt.left, now, until))
     wanted = membership.project.policies.screening.items - attempt.given - attempt.open

@@ -31,9 +31,10 @@ ORDER BY id DESC LIMIT 1
 class Attempt:
     """A screening so far: gold that is in hand (`open`), that was answered or skipped (`given`), that was `right`.
 
-    `left` is an item whose time ran out, which the person is given again.
+    It began `after` the decision before it. `left` is an item whose time ran out, which the person is given again.
     """
 
+    after: ScreeningDecision | None
     open: int
     given: int
     right: int
@@ -45,8 +46,12 @@ def standing(membership: Membership) -> str | None:
 
     None for whom nobody asks.
     """
+    return standing_by(latest_decision(membership), membership)
+
+
+def standing_by(latest: ScreeningDecision | None, membership: Membership) -> str | None:
+    """`standing`, for who needs the latest decision besides: the next one may be written while they read on."""
     policy = membership.project.policies.screening
-    latest = latest_decision(membership)
     if latest is not None and (latest.outcome != Outcome.AGAIN or policy.items):
         return latest.outcome
     if not policy.items or membership.role in policy.exempt or _has_worked(membership):
@@ -56,23 +61,25 @@ def standing(membership: Membership) -> str | None:
 
 def settle(membership: Membership) -> str | None:
     """The person's standing, after writing down what their answers decide."""
-    now = standing(membership)
+    latest = latest_decision(membership)
+    now = standing_by(latest, membership)
     if now == Outcome.AGAIN:
-        return _settle_screening(membership)
-    if now in (None, Outcome.PASSED) and _errs_too_often(membership):
+        return _settle_screening(membership, latest)
+    if now in (None, Outcome.PASSED) and _errs_too_often(membership, latest):
         return Outcome.PAUSED
     return now
 
 
-def attempt_of(membership: Membership) -> Attempt:
-    """The screening since the latest decision. Gold that was retired or is for practice now counts for nobody."""
-    since = _since(membership)
+def attempt_of(membership: Membership, latest: ScreeningDecision | None) -> Attempt:
+    """The screening since the `latest` decision. Gold that was retired or is for practice now counts for nobody."""
+    since = latest.decided_at if latest else None
     in_use = {"solution__gold_answer__active": True, "solution__gold_answer__practice": False}
     leases = Lease.objects.filter(annotator=membership, item__lane=Lane.SCREENING, **in_use)
     rows = list(leases.filter(**_after("item__created_at", since)).values_list("state", "item__state", "item"))
     again = [item for state, place, item in rows if (state, place) == (Lease.State.EXPIRED, QueueItem.State.READY)]
     answers = _answers(membership, Lane.SCREENING, since)
     return Attempt(
+        after=latest,
         open=sum(state == Lease.State.ACTIVE for state, _, _ in rows) + len(again),
         given=sum(state in (Lease.State.SUBMITTED, Lease.State.RELEASED) for state, _, _ in rows),
         right=_right(membership, answers),
@@ -123,7 +130,7 @@ def verdict_of(membership: Membership, attempt: Attempt) -> str | None:
         return None
     if attempt.right >= policy.pass_mark:
         return Outcome.PASSED
-    return Outcome.AGAIN if _attempts(membership) + 1 < policy.attempts else Outcome.FAILED
+    return Outcome.AGAIN if _attempts(membership, attempt.after) + 1 < policy.attempts else Outcome.FAILED
 
 
 def latest_decision(membership: Membership) -> ScreeningDecision | None:
@@ -131,8 +138,8 @@ def latest_decision(membership: Membership) -> ScreeningDecision | None:
     return None if row is None else instance(ScreeningDecision, row)
 
 
-def _settle_screening(membership: Membership) -> str:
-    attempt = attempt_of(membership)
+def _settle_screening(membership: Membership, latest: ScreeningDecision | None) -> str:
+    attempt = attempt_of(membership, latest)
     outcome = verdict_of(membership, attempt)
     if outcome is None:
         return Outcome.AGAIN
@@ -140,12 +147,13 @@ def _settle_screening(membership: Membership) -> str:
     return outcome
 
 
-def _errs_too_often(membership: Membership) -> bool:
+def _errs_too_often(membership: Membership, latest: ScreeningDecision | None) -> bool:
     """Pause the person where the policy says so, by the latest gold answers since somebody last decided on them."""
     policy = membership.project.policies
     if not policy.gold.pause_below or membership.role in policy.screening.exempt:
         return False
-    answers = _answers(membership, Lane.GOLD, _since(membership), latest=policy.gold.pause_after)
+    since = latest.decided_at if latest else None
+    answers = _answers(membership, Lane.GOLD, since, newest=policy.gold.pause_after)
     right = _right(membership, answers)
     if len(answers) < policy.gold.pause_after or right >= policy.gold.pause_below * len(answers):
         return False
@@ -177,14 +185,9 @@ def _write(
     return decision
 
 
-def _since(membership: Membership) -> datetime | None:
-    latest = latest_decision(membership)
-    return latest.decided_at if latest else None
-
-
-def _attempts(membership: Membership) -> int:
-    """Screenings that failed since somebody last decided on the person."""
-    decisions = membership.screening_decisions
+def _attempts(membership: Membership, latest: ScreeningDecision | None) -> int:
+    """Screenings that had failed, at the `latest` decision, since somebody last decided on the person."""
+    decisions = membership.screening_decisions.filter(pk__lte=latest.pk if latest else 0)
     by_hand = decisions.filter(by__isnull=False).order_by("-pk").values_list("pk", flat=True).first()
     return decisions.filter(pk__gt=by_hand or 0, outcome=Outcome.AGAIN).count()
 
@@ -193,9 +196,9 @@ def _has_worked(membership: Membership) -> bool:
     return Annotation.objects.filter(annotator=membership).exclude(lane=Lane.SCREENING).exists()
 
 
-def _answers(membership: Membership, lane: str, since: datetime | None, latest: int | None = None) -> list[Answer]:
+def _answers(membership: Membership, lane: str, since: datetime | None, newest: int | None = None) -> list[Answer]:
     rows = answers_to(membership.project, lanes=[lane], annotator=membership)
-    return read_answers(rows.filter(**_after("submitted_at", since)), latest=latest)
+    return read_answers(rows.filter(**_after("submitted_at", since)), latest=newest)
 
 
 def _after(field: str, moment: datetime | None) -> dict[str, datetime]:

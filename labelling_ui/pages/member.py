@@ -14,7 +14,7 @@ from annotation.models import HIDDEN_LANES, Membership, ScreeningDecision
 from annotation.quality.gold_accuracy import accuracy_of, grouped, is_right
 from annotation.quality.gold_answers import answers_to, confusion_of, read_answers
 from annotation.quality.pace import pace_by_person
-from annotation.queue.screening import attempt_of, decide, standing
+from annotation.queue.screening import attempt_of, decide, latest_decision, standing_by
 from labelling_ui.pages.access import MANAGER, STAFF, attempt, project_page
 from labelling_ui.pages.listing import Column, Listing, respond
 
@@ -36,7 +36,8 @@ def member(request: HttpRequest, member: Membership, member_id: int) -> HttpResp
     rows = answers_to(project, lanes=HIDDEN_LANES, annotator=person).select_related("solution__gold_answer__annotation")
     listing = Listing(request, rows, COLUMNS, sort="-submitted")
     hold_against_known(listing.page.object_list, tolerance=policy.gold.tolerance)
-    now = standing(person)
+    latest = latest_decision(person)
+    now = standing_by(latest, person)
     context: dict[str, Any] = {
         "member": member,
         "tab": "members" if member.role == MANAGER else "quality",
@@ -44,7 +45,7 @@ def member(request: HttpRequest, member: Membership, member_id: int) -> HttpResp
         "standing": now,
         "domains": domains_of(project),
         "screening": policy.screening,
-        "attempt": attempt_of(person) if now == ScreeningDecision.Outcome.AGAIN else None,
+        "attempt": attempt_of(person, latest) if now == ScreeningDecision.Outcome.AGAIN else None,
         "decisions": person.screening_decisions.select_related("by").order_by("-pk"),
         "pace": pace_by_person(project, person.pk).get(person.pk),
         "accuracy": accuracy_of(answers, tolerance=policy.gold.tolerance),

@@ -3,7 +3,9 @@
 import pytest
 
 from annotation.models import ScreeningDecision
+from annotation.practice import screening as told
 from annotation.practice.screening import Standing, standing_told
+from annotation.queue import screening as decided
 from annotation.queue.leases import release
 from annotation.queue.screening import decide
 from tests.factories import GenerationFactory, MembershipFactory, QueueItemFactory
@@ -50,6 +52,27 @@ def test_who_failed_is_told_whether_they_may_try_again(attempts, outcome, given)
     assert standing_told(person) == told
     claim(person)
     assert standing_told(person) == told
+
+
+@pytest.mark.parametrize(
+    ("first_error", "expected"),
+    [(1, Standing(2, 2, "passed", right=2, of=2)), (WRONG, Standing(2, 0, "again", right=0, of=2))],
+)
+def test_what_is_written_down_while_it_is_told_is_told_once(monkeypatch, first_error, expected):
+    person = newcomer(attempts=2, feedback=True)
+    work(person, 2, first_error=first_error)
+    read = decided.latest_decision
+
+    def read_before_it_is_written(membership):
+        monkeypatch.undo()
+        latest = read(membership)
+        claim(person)
+        return latest
+
+    for module in (told, decided):
+        monkeypatch.setattr(module, "latest_decision", read_before_it_is_written)
+    assert standing_told(person) == expected
+    assert ScreeningDecision.objects.count() == 1
 
 
 def test_a_managers_word_has_no_numbers():

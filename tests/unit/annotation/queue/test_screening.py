@@ -9,7 +9,7 @@ from django.utils import timezone
 from annotation.errors import Conflict, DomainError, Forbidden
 from annotation.models import AuditEntry, Lease, Project, QueueItem, ScreeningDecision
 from annotation.queue.leases import expire_leases, release
-from annotation.queue.screening import attempt_of, decide, standing
+from annotation.queue.screening import attempt_of, decide, latest_decision, standing
 from tests.factories import GenerationFactory, MembershipFactory, QueueItemFactory
 from tests.unit.annotation.queue.gold_world import answer, claim, make_gold, work
 
@@ -119,7 +119,8 @@ def test_gold_that_is_retired_meanwhile_counts_for_nobody(annotator):
     answer(annotator, lease, first_error=-1)
     lease.solution.gold_answer.active = False
     lease.solution.gold_answer.save()
-    assert (attempt_of(annotator).given, attempt_of(annotator).right) == (0, 0)
+    attempt = attempt_of(annotator, latest_decision(annotator))
+    assert (attempt.given, attempt.right) == (0, 0)
     assert work(annotator, 4) == ["screening"] * 3 + ["control"]
 
 
@@ -231,7 +232,8 @@ def test_answers_of_an_earlier_screening_that_are_revised_later_count_for_no_oth
     work(annotator, 3, first_error=-1)
     decide(by=manager, membership=annotator, outcome="again")
     answer(annotator, leases[0], first_error=1, based_on=1)
-    assert (attempt_of(annotator).given, attempt_of(annotator).right) == (0, 0)
+    attempt = attempt_of(annotator, latest_decision(annotator))
+    assert (attempt.given, attempt.right) == (0, 0)
 
 
 def test_hidden_gold_that_is_revised_saves_nobody_from_a_pause(project, annotator):
