@@ -82,12 +82,11 @@ def browser_context_args(browser_context_args: dict[str, Any], live_server: Any,
 
 
 @pytest.fixture(autouse=True)
-def _no_request_outlives_its_test(request: pytest.FixtureRequest) -> Iterator[None]:
-    """Wait for the live server's last answer before the test's database goes; a closed browser tells nothing of it."""
+def _no_request_outlives_its_test(request: pytest.FixtureRequest, no_task_outlives_its_test: None) -> Iterator[None]:
+    """Wait for the live server's last answer, then for the tasks it queued: a closed browser tells nothing of them."""
     if "live_server" not in request.fixturenames:
         yield
         return
-    request.getfixturevalue("transactional_db")  # whose end comes after this one's
     answering: set[int] = set()
 
     def began(sender: object, **_: object) -> None:

@@ -1,7 +1,7 @@
 """Real Celery workers on the test's database and Redis, for tests of what happens across processes.
 
 A test that asks for `celery_workers` commits for real (`transactional_db`). The workers are started once for
-the test session; each process of a parallel run has its own.
+the test session; each process of a parallel run has its own. They take up what later tests queue, too.
 """
 
 import itertools
@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 from celery import current_app
 from celery.app.control import Inspect
+from celery.signals import after_task_publish
 from django.conf import settings
 from django.db import connection
 from psycopg.conninfo import make_conninfo
@@ -21,6 +22,8 @@ from config.env import BASE_DIR, VAR_DIR
 from launch.supervision import worker_commands
 from launch.tether import tethered
 from tests.waiting import PATIENCE, until
+
+STARTED = pytest.StashKey["Workers"]()
 
 
 class Workers:
@@ -76,11 +79,11 @@ class Workers:
 
 
 @pytest.fixture(scope="session")
-def worker_processes(django_db_setup: None) -> Iterator[Workers]:
+def worker_processes(request: pytest.FixtureRequest, django_db_setup: None) -> Iterator[Workers]:
     """The workers, stopped before the test database is dropped."""
     logs = VAR_DIR / "log"
     logs.mkdir(parents=True, exist_ok=True)
-    workers = Workers(logs)
+    workers = request.config.stash[STARTED] = Workers(logs)
     yield workers
     workers.stop()
 
@@ -92,6 +95,23 @@ def celery_workers(transactional_db: None, worker_processes: Workers) -> Iterato
     yield worker_processes
     worker_processes.start()
     worker_processes.clear()
+
+
+@pytest.fixture(autouse=True)
+def no_task_outlives_its_test(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Let the workers of an earlier test finish what this one queued without them, before its database goes."""
+    if "transactional_db" in request.fixturenames or "live_server" in request.fixturenames:
+        request.getfixturevalue("transactional_db")  # whose end comes after this one's
+    queued: list[str] = []
+
+    def note(sender: str, **_: object) -> None:
+        queued.append(sender)
+
+    after_task_publish.connect(note)
+    yield
+    after_task_publish.disconnect(note)
+    if queued and STARTED in request.config.stash:
+        request.config.stash[STARTED].clear()
 
 
 def _environment() -> dict[str, str]:
