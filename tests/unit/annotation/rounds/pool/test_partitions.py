@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-from django.core.management import call_command
 from django.db import IntegrityError, connection, transaction
 from hypothesis import given
 from hypothesis import strategies as st
@@ -74,22 +73,3 @@ def test_a_solution_has_one_score_of_a_version():
     twice = [PoolScore(model_version=version, solution=solution, mean=[], spread=[])] * 2
     with pytest.raises(IntegrityError), transaction.atomic():
         write_scores(version, twice)
-
-
-@pytest.mark.django_db(transaction=True)
-def test_the_migration_keeps_what_is_there_in_both_directions():
-    versions = ModelVersionFactory.create_batch(2)
-    for version in versions:
-        make_partition(version)
-        solution = SolutionFactory()
-        write_scores(
-            version,
-            [PoolScore(model_version=version, solution=solution, mean=[0.5, None], spread=[0.1, None], heads=b"ab")],
-        )
-    before = list(PoolScore.objects.order_by("model_version").values("model_version", "solution", "mean", "heads"))
-    for target in ("0004_served_scores", "0006_pool_shards"):
-        call_command("migrate", "annotation", target, verbosity=0)
-    call_command("migrate", "annotation", verbosity=0)
-    after = list(PoolScore.objects.order_by("model_version").values("model_version", "solution", "mean", "heads"))
-    assert after == before
-    assert {f"annotation_poolscore_v{version.pk}" for version in versions} <= tables()
