@@ -26,7 +26,8 @@ def bootstrap(requirements: Path) -> None:
     if stamp.exists() and stamp.read_text() == wanted:
         return
     print(f"Installing {requirements.name} (the first time takes some minutes)...", flush=True)
-    command = [str(python), "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "-r", str(requirements)]
+    options = ["--quiet", "--disable-pip-version-check", "--no-compile"]  # most of it is never imported
+    command = [str(python), "-m", "pip", "install", *options, "-r", str(requirements)]
     if subprocess.run(command, cwd=BASE_DIR).returncode != 0:
         sys.exit(f"pip could not install {requirements.name}: what it said stands above.")
     stamp.write_text(wanted)

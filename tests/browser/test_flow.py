@@ -117,9 +117,9 @@ def test_a_skip_needs_no_network_and_outlives_the_page(workbench: Page, project:
 
 
 def test_whoever_is_signed_out_signs_in_beside_the_work_and_all_of_it_is_sent(workbench: Page, annotator: User) -> None:
+    expect(next_in_hand(workbench)).to_be_visible()  # before the new password signs the page out
     annotator.set_password("one-two-buckle")
     annotator.save()
-    expect(next_in_hand(workbench)).to_be_visible()
     workbench.context.clear_cookies()
     label(workbench, 1)
     workbench.keyboard.press("2")
