@@ -78,9 +78,9 @@ def _rows(steps: Sequence[Step], labels: Sequence[Annotation]) -> list[CaseRow]:
         alike = len({*read}) == 1
         types = {word.error_type for word in words if word and word.error_type}
         agreed = read[0] if alike and len(read) == len(labels) else None
-        decided = next((word for label, word in zip(labels, words, strict=True) if label.adjudicates), None)
+        decisions = [word for label, word in zip(labels, words, strict=True) if label.adjudicates]
         differs = len({*read}) > 1 or len(types) > 1
-        rows.append(CaseRow(step, words, differs, agreed, step.pk in path, decided))
+        rows.append(CaseRow(step, words, differs, agreed, step.pk in path, decisions[-1] if decisions else None))
     return rows
 
 

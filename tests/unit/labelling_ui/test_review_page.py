@@ -172,6 +172,20 @@ def test_a_reviewer_says_of_a_step_all_that_the_project_asks(
     assert f'name="span-{first.pk}" value="3:4"' in shown
 
 
+def test_of_two_decisions_the_later_one_is_there_to_be_changed(
+    client: Client, people: dict[str, User], split: Solution
+) -> None:
+    steps = list(split.steps.filter(alternative=0))
+    address = f"/p/algebra/review/{split.pk}/"
+    for person, word in (("reviewer", "First"), ("manager", "Second")):
+        client.force_login(people[person])
+        said = {f"word-{step.pk}": "1" for step in steps} | {f"comment-{steps[0].pk}": word}
+        client.post(f"{address}decide/", form(client, split) | said)
+    assert Annotation.objects.filter(adjudicates=True).count() == 2
+    shown = client.get(address).content.decode()
+    assert f'name="comment-{steps[0].pk}" value="Second"' in shown
+
+
 def test_a_reviewer_rates_the_explanations_that_came_with_a_step_all_or_none(
     reviewer: Client, split: Solution, project: Project
 ) -> None:
