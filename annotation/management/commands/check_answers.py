@@ -1,11 +1,14 @@
 from argparse import ArgumentParser
+from functools import partial
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
 from annotation.errors import DomainError
 from annotation.intake.answer_checks import run_answer_check, start_answer_check
+from annotation.management.finishing import to_its_end
 from annotation.management.projects import project_at
+from annotation.models import AnswerCheck
 
 SHOWN = 20
 
@@ -26,8 +29,7 @@ class Command(BaseCommand):
             check = start_answer_check(by=None, project=project, overwrite=options["overwrite"])
         except DomainError as error:
             raise CommandError(error.message) from None
-        run_answer_check(check.pk)
-        check.refresh_from_db()
+        to_its_end(check, partial(run_answer_check, check.pk))
         self.stdout.write(
             f"{check.correct} correct, {check.wrong} wrong, {check.unknown} unknown; {check.changed} outcomes changed."
         )
@@ -39,3 +41,5 @@ class Command(BaseCommand):
             self.stdout.write(f"  solution {one.solution_id}: {said} ({one.was_source}), graded {graded}: {one.answer}")
         if others > SHOWN:
             self.stdout.write(f"  and {others - SHOWN} more")
+        if check.state != AnswerCheck.State.DONE:
+            raise CommandError(check.error or f"The check is {check.get_state_display()}.")

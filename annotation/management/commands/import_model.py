@@ -1,10 +1,12 @@
 from argparse import ArgumentParser
+from functools import partial
 from typing import Any
 
 from django.contrib.auth.models import User
 from django.core.management.base import BaseCommand, CommandError
 
 from annotation.errors import DomainError
+from annotation.management.finishing import to_its_end
 from annotation.models import Project
 from annotation.rounds.registry.jobs import request_import, run_model_job
 
@@ -34,9 +36,7 @@ class Command(BaseCommand):
             raise CommandError(str(error)) from error
         except DomainError as error:
             raise CommandError(error.message) from error
-        run_model_job(job.pk)
-        job.refresh_from_db()
-        if job.error:
-            raise CommandError(job.error)
-        assert job.model_version is not None
+        to_its_end(job, partial(run_model_job, job.pk))
+        if job.error or job.model_version is None:
+            raise CommandError(job.error or f"The import is {job.get_state_display()}.")
         self.stdout.write(f"Model {job.model_version.number} of {project}. {job.said}")

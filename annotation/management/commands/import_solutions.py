@@ -1,6 +1,6 @@
 import sys
-import time
 from argparse import ArgumentParser
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -15,11 +15,11 @@ from annotation.intake.groups import Manner, import_places, summary_of
 from annotation.intake.importing import run_import
 from annotation.intake.imports import progress_of
 from annotation.intake.places import find_files
+from annotation.management.finishing import to_its_end
 from annotation.management.projects import project_at
 from annotation.models import ImportJob, ImportOptions
 
 SHOWN_REJECTIONS = 20
-LOOK_AGAIN_SECONDS = 0.5
 
 
 class Command(BaseCommand):
@@ -50,7 +50,7 @@ class Command(BaseCommand):
         if group := jobs[0].group:
             jobs = list(group.jobs.order_by("pk"))
         for job in jobs:
-            self._take_in(job)
+            to_its_end(job, partial(run_import, job.pk, on_progress=self._tell))  # of several each calls for the next
             if sys.stderr.isatty():
                 self.stderr.write("")
             self._report(job)
@@ -69,15 +69,6 @@ class Command(BaseCommand):
             return parse_mapping(path.read_bytes()) if path else None
         except OSError as error:
             raise CommandError(f"{path} cannot be read: {error.strerror}.") from None
-
-    def _take_in(self, job: ImportJob) -> None:
-        """To its end, also where a worker of the platform is at it: of several files each calls for the next."""
-        run_import(job.pk, on_progress=self._tell)
-        job.refresh_from_db()
-        while job.state in ImportJob.LIVE:
-            time.sleep(LOOK_AGAIN_SECONDS)
-            run_import(job.pk, on_progress=self._tell)
-            job.refresh_from_db()
 
     def _tell(self, job: ImportJob) -> None:
         if sys.stderr.isatty():

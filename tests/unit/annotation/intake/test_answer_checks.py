@@ -3,7 +3,7 @@
 from io import StringIO
 
 import pytest
-from django.core.management import call_command
+from django.core.management import CommandError, call_command
 from django.db import OperationalError
 
 from annotation.errors import Conflict, Forbidden
@@ -137,6 +137,32 @@ def test_a_check_from_a_shell_says_what_it_found(project, manager, check_answers
     call_command("check_answers", project=project.slug, stdout=out)
     assert "2 correct, 0 wrong, 0 unknown; 1 outcomes changed." in out.getvalue()
     assert "correct" in out.getvalue().splitlines()[-1]
+
+
+def test_a_check_from_a_shell_waits_for_the_worker_that_is_at_it(project, monkeypatch, add):
+    add("3", "The answer is 3.")
+    asked = []
+
+    def run_beside_a_worker(check):
+        asked.append(check)
+        if len(asked) == 2:  # in other hands at first
+            run_answer_check(check)
+
+    monkeypatch.setattr("annotation.management.commands.check_answers.run_answer_check", run_beside_a_worker)
+    out = StringIO()
+    call_command("check_answers", project=project.slug, stdout=out)
+    assert "1 correct" in out.getvalue()
+
+
+def test_a_check_from_a_shell_that_fails_says_why(project, monkeypatch, add):
+    add("3", "The answer is 3.")
+
+    def broken(pairs, **limits):
+        raise RuntimeError("no algebra today")
+
+    monkeypatch.setattr(answer_checks, "grade_answers", broken)
+    with pytest.raises(CommandError, match="no algebra today"):
+        call_command("check_answers", project=project.slug, stdout=StringIO())
 
 
 def test_records_are_graded_where_they_have_a_reference_and_no_outcome():

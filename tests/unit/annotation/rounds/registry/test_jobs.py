@@ -1,6 +1,9 @@
 """Jobs on models: done once, asked for again when their worker died, refused with the library's own reason."""
 
+import io
+
 import pytest
+from django.core.management import call_command
 
 from annotation.errors import Conflict, DomainError, Forbidden
 from annotation.lifecycle import cancel_job
@@ -93,8 +96,22 @@ def test_only_what_the_operator_put_there_is_imported(version, manager, settings
         jobs.request_import(by=manager, project=version.project, folder=folder)
 
 
+def test_an_import_from_a_shell_waits_for_the_worker_that_is_at_it(version, manager, settings, monkeypatch):
+    (settings.MODEL_ROOT / importing.FOLDER / "theirs").mkdir(parents=True)
+    asked = []
+
+    def run_beside_a_worker(job):
+        asked.append(job)
+        if len(asked) == 2:  # in other hands at first
+            ModelJob.objects.filter(pk=job).update(state=State.DONE, model_version=version, said="Measured soon.")
+
+    monkeypatch.setattr("annotation.management.commands.import_model.run_model_job", run_beside_a_worker)
+    out = io.StringIO()
+    call_command("import_model", "theirs", project=version.project.slug, by=manager.username, stdout=out)
+    assert out.getvalue() == f"Model 1 of {version.project}. Measured soon.\n"
+
+
 def test_the_download_is_a_tar_file_that_any_tar_reads(version, tmp_path):
-    import io
     import tarfile
 
     folder = exporting.export_path(version)
