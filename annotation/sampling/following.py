@@ -44,6 +44,9 @@ def _open_if_scored(run_id: int) -> bool:
     run = locked.select_related("project").filter(pk=run_id, state=State.SCORING).first()
     if run is None:
         return False
+    if run.cancel_requested:  # as its worker was done with it, and no other takes it up
+        end_job(run, State.CANCELLED)
+        return False
     overdue = run.finished_at is not None and timezone.now() - run.finished_at > LONGEST_WAIT
     if _waits_for_scores(run) and not overdue:
         return False

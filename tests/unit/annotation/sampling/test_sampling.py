@@ -280,6 +280,16 @@ def test_with_a_model_the_next_generation_waits_for_the_scores(sandbox, sample, 
     assert following.open_generations() == 0
 
 
+def test_one_that_was_cancelled_as_its_samples_ended_opens_no_generation(sandbox, sample):
+    """Its worker had looked for the wish just before, and let it wait for its scores."""
+    ModelVersionFactory(project=sandbox, state="champion")
+    run = sample(opens_generation=True)
+    SamplingRun.objects.filter(pk=run.pk).update(cancel_requested=True)
+    assert following.open_generations() == 0
+    run.refresh_from_db()
+    assert (run.state, run.generation) == ("cancelled", None)
+
+
 def test_scores_that_never_come_do_not_hold_the_generation_for_ever(sandbox, sample):
     ModelVersionFactory(project=sandbox, state="champion")
     run = sample(opens_generation=True)
