@@ -6,18 +6,21 @@ import pwd
 import shutil
 import signal
 import subprocess
+import sys
 import time
 from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import quote
 
 import psycopg
+from psycopg.pq import PGconn, Ping
 
 from launch.errors import LaunchError
 from launch.tether import tethered
 
 NAME = "stepmark"
-START_SECONDS = 30
+START_SECONDS = 30  # without a word from the server
+TELL_SECONDS = 3  # of a start; after that it is said why it takes so long
 STOP_SECONDS = 20
 # For tests only: what is lost in a power cut does not matter there.
 NOT_DURABLE = ("fsync=off", "synchronous_commit=off", "full_page_writes=off", "max_connections=200")
@@ -150,8 +153,10 @@ class Postgres:
                 time.sleep(0.1)
 
     def _await_answer(self) -> None:
+        """Return once a connection answers. A server that recovers from a crash says so, and is waited for."""
         assert self._process is not None
-        deadline = time.monotonic() + START_SECONDS
+        begun = heard = time.monotonic()
+        told = False
         while True:
             try:
                 with psycopg.connect(self._url("postgres"), connect_timeout=3, autocommit=True) as connection:
@@ -159,12 +164,22 @@ class Postgres:
                         connection.execute(f"CREATE DATABASE {NAME}")
                 return
             except psycopg.OperationalError as error:
-                if self._process.poll() is None and time.monotonic() < deadline:
-                    time.sleep(0.02)
+                now = time.monotonic()
+                if self._is_starting():
+                    heard = now
+                if heard == now and not told and now - begun > TELL_SECONDS:
+                    told = True
+                    print(f"PostgreSQL is recovering from a crash and answers then ({self.log}).", file=sys.stderr)
+                if self._process.poll() is None and now - heard < START_SECONDS:
+                    time.sleep(1.0 if told else 0.02)  # each look is a line in its log
                     continue
                 detail = last_line(self.log.read_text(errors="replace")) or str(error)
                 self.stop()
                 raise LaunchError(f"PostgreSQL did not start ({self.log}): {detail}") from error
+
+    def _is_starting(self) -> bool:
+        """Whether the server is there, and takes no connections yet."""
+        return PGconn.ping(self._url("postgres").encode()) == Ping.REJECT
 
 
 def last_line(text: str) -> str:
