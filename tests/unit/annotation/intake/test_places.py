@@ -11,9 +11,10 @@ import pytest
 from pyarrow import parquet
 
 from annotation.errors import DomainError, Missing
-from annotation.intake.groups import Manner, import_from_root, import_places
+from annotation.intake.groups import Manner, cancel_group, import_from_root, import_places
 from annotation.intake.importing import run_import
 from annotation.intake.places import find_files, place_below
+from annotation.lifecycle import cancel_job
 from annotation.models import ImportJob, Solution
 
 
@@ -171,3 +172,16 @@ def test_what_the_shell_names_needs_no_root(project, tmp_path):
     assert run_all(jobs) == [("done", "", 1, 0)] * 2
     with pytest.raises(DomainError):
         find_files("nosuchprotocol://a")
+
+
+def test_a_file_that_came_in_meanwhile_keeps_no_other_from_being_stopped(storage, project, manager, monkeypatch):
+    jobs = import_from_root(by=manager, project=project, root="runs", path="", manner=Manner())
+    last = jobs[-1]
+
+    def cancel(*, by, job):
+        ImportJob.objects.filter(pk=last.pk).update(state=ImportJob.State.DONE)
+        return cancel_job(by=by, job=job)
+
+    monkeypatch.setattr("annotation.intake.groups.cancel_job", cancel)
+    cancel_group(by=manager, group=last.group)
+    assert list(last.group.jobs.order_by("pk").values_list("state", flat=True)) == ["cancelled", "cancelled", "done"]
