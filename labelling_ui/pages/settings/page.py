@@ -60,10 +60,6 @@ class SettingsPage:
         """What the fields hold as the page opens."""
         return {name: value for part in self.parts for name, value in part.initial.items()}
 
-    @property
-    def errors(self) -> dict[str, Any]:
-        return {name: told for part in self.parts for name, told in part.errors.items()}
-
     def is_valid(self) -> bool:
         valid = [part.is_valid() for part in self.parts]  # each of them: every part tells what is wrong
         return all(valid)

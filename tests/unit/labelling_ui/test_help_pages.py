@@ -63,6 +63,7 @@ def test_an_example_without_a_step_is_named(client: Client, people: dict[str, Us
         "/p/algebra/settings/guidelines/", as_opened(client, "guidelines") | rows(EXAMPLE | {"step": ""})
     )
     assert wrong.context["page"].parts[1].rows.forms[0].errors == {"step": ["This field is required."]}
+    assert "Nothing was saved yet" in wrong.content.decode()
     project.refresh_from_db()
     assert project.examples == []
 
