@@ -154,7 +154,7 @@ export class Case {
   }
 
   private press(key: string): boolean {
-    const target = document.querySelector<HTMLElement>(`[data-key="${key}"]`);
+    const target = document.querySelector<HTMLElement>(`[data-key="${CSS.escape(key)}"]`);
     if (!target || (target instanceof HTMLButtonElement && target.disabled)) return false;
     target.click();
     const opened = target.closest("details");

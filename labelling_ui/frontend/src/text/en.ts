@@ -304,7 +304,7 @@ export const en = {
   screening: {
     place: (given: number, of: number) => `screening: ${number.format(given)} of ${number.format(of)}`,
     begins: (n: number) =>
-      `You begin with ${count(n, "solution")} whose answer is known. They decide whether you go on here; take your time.`,
+      `You begin with ${count(n, "solution whose answer is known. It decides", "solutions whose answer is known. They decide")} whether you go on here; take your time.`,
     passed: "You have passed the screening. What comes now is the project’s ordinary work.",
     again: (n: number) => `The screening is not passed yet. You have another try, with ${count(n, "more solution", "more solutions")}.`,
     right: (right: number, of: number) => `${number.format(right)} of ${number.format(of)} of your answers were right.`,
