@@ -73,7 +73,7 @@ class BrowserAuthentication(SessionAuthentication):
         try:
             super().enforce_csrf(request)
         except PermissionDenied as refused:
-            message = "The page is out of date: reload it and try again."
+            message = _("The page is out of date: reload it and try again.")
             raise PermissionDenied(f"{message} ({refused.detail})", code="csrf_failed") from None
 
 

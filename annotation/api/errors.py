@@ -6,6 +6,8 @@ from typing import Any
 from django.core.exceptions import PermissionDenied as DjangoPermissionDenied
 from django.core.exceptions import RequestDataTooBig
 from django.http import Http404
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 from rest_framework import serializers
 from rest_framework.exceptions import APIException, NotFound, PermissionDenied, ValidationError
 from rest_framework.request import Request
@@ -29,7 +31,7 @@ class TooLarge(APIException):
 
     status_code = 413
     default_code = "too_large"
-    default_detail = "This request is too large. Files go to imports."
+    default_detail = gettext_lazy("This request is too large. Files go to imports.")
 
 
 class NothingHere(APIView):
@@ -40,7 +42,7 @@ class NothingHere(APIView):
     schema = None
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
-        raise NotFound(f"The API has no address {request.path}.")
+        raise NotFound(_("The API has no address %(path)s.") % {"path": request.path})
 
 
 def present_error(error: Exception, context: dict[str, Any]) -> Response | None:
@@ -73,7 +75,7 @@ def _retry_after(error: Exception) -> dict[str, str]:
 
 def _invalid(error: ValidationError) -> Response:
     places = dict(_flattened(error.detail))
-    field, message = next(iter(places.items()), ("", "The request is not valid."))
+    field, message = next(iter(places.items()), ("", _("The request is not valid.")))
     said = f"{field}: {message}" if field else message
     return _body(error.status_code, "invalid", said, {"field": field, "fields": places})
 

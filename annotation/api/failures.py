@@ -10,6 +10,9 @@ from collections.abc import Callable
 from django.db import InterfaceError, OperationalError
 from django.http import HttpRequest, HttpResponse, HttpResponseBase, JsonResponse
 from django.template import loader
+from django.utils.functional import Promise
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 from django.views import defaults
 from psycopg.errors import DiskFull
 
@@ -18,37 +21,42 @@ RETRY_AFTER = 5  # seconds: a restart takes about as long
 
 UNAVAILABLE = (
     "database_unavailable",
-    "The database does not answer at this moment. Send the same again in some seconds: nothing is kept twice.",
+    gettext_lazy(
+        "The database does not answer at this moment. Send the same again in some seconds: nothing is kept twice."
+    ),
 )
 STORAGE_FULL = (
     "storage_full",
-    "The disk of the server is full, so nothing can be saved. Tell your operator, and send the same again later.",
+    gettext_lazy(
+        "The disk of the server is full, so nothing can be saved. Tell your operator, and send the same again later."
+    ),
 )
 
 
 def bad_request(request: HttpRequest, exception: Exception) -> HttpResponseBase:
     """A request that Django refuses before it looks at the address."""
-    return _answer(request, 400, "bad_request", "The request cannot be read.", defaults.bad_request, exception)
+    return _answer(request, 400, "bad_request", _("The request cannot be read."), defaults.bad_request, exception)
 
 
 def not_found(request: HttpRequest, exception: Exception) -> HttpResponseBase:
     """An address above the API's versions."""
-    message = f"There is nothing at {request.path}: the API is under {ROOT}v1/."
-    return _answer(request, 404, "not_found", message, defaults.page_not_found, exception)
+    message = _("There is nothing at %(path)s: the API is under %(root)s.")
+    named = message % {"path": request.path, "root": f"{ROOT}v1/"}
+    return _answer(request, 404, "not_found", named, defaults.page_not_found, exception)
 
 
 def server_error(request: HttpRequest) -> HttpResponseBase:
     """A server of ours that is away or full, for a while: 503. Else a defect; the log has the reason."""
     outage = _outage(sys.exception())  # Django asks for this answer while it handles the exception
     if outage is None:
-        message = "Something went wrong on our side. Try again in a moment; what was saved before is kept."
+        message = _("Something went wrong on our side. Try again in a moment; what was saved before is kept.")
         return _answer(request, 500, "server_error", message, defaults.server_error)
     answer = _answer(request, 503, *outage, _unavailable_page)
     answer["Retry-After"] = str(RETRY_AFTER)
     return answer
 
 
-def _outage(error: BaseException | None) -> tuple[str, str] | None:
+def _outage(error: BaseException | None) -> tuple[str, Promise] | None:
     """`(code, message)` of what passes by itself or by an operator's hand, None for anything else."""
     if isinstance(error, OperationalError | InterfaceError):
         return STORAGE_FULL if isinstance(error.__cause__, DiskFull) else UNAVAILABLE
@@ -66,10 +74,10 @@ def _answer(
     request: HttpRequest,
     status: int,
     code: str,
-    message: str,
+    message: str | Promise,
     page: Callable[..., HttpResponseBase],
     *arguments: Exception,
 ) -> HttpResponseBase:
     if request.path.startswith(ROOT):
-        return JsonResponse({"code": code, "message": message, "extra": {}}, status=status)
+        return JsonResponse({"code": code, "message": str(message), "extra": {}}, status=status)
     return page(request, *arguments)

@@ -3,6 +3,7 @@
 from typing import Any
 
 from django.conf import settings
+from django.utils.translation import gettext as _
 from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
 from rest_framework.request import Request
@@ -34,7 +35,7 @@ class FilesSerializer(serializers.Serializer):
 
     def validate(self, given: dict[str, Any]) -> dict[str, Any]:
         if bool(given.get("uploads")) == bool(given.get("storage")):
-            raise serializers.ValidationError("Give either uploads, or a storage and a path.")
+            raise serializers.ValidationError(_("Give either uploads, or a storage and a path."))
         return given
 
 

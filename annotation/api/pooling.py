@@ -6,6 +6,7 @@ import time
 from typing import Any
 
 import numpy as np
+from django.utils.translation import gettext as _
 from drf_spectacular.utils import extend_schema, extend_schema_field
 from rest_framework import serializers
 from rest_framework.request import Request
@@ -21,7 +22,7 @@ from annotation.errors import DomainError
 from annotation.intake.step_tags import of_turns, read_prompt
 from annotation.rounds.gateway.serving import Scored, Text
 from annotation.serving import asking
-from annotation.wording import said
+from annotation.wording import in_words, said
 
 LARGEST_TOKEN, MOST_TOKENS = 2**31 - 1, 131_072
 TASKS = ("token_classify", "token_embed")
@@ -80,12 +81,14 @@ class PoolingRequestSerializer(serializers.Serializer):
 
     def validate(self, given: dict[str, Any]) -> dict[str, Any]:
         if ("input" in given) == ("messages" in given):
-            raise serializers.ValidationError("Give `input` or `messages`: one of the two.")
+            raise serializers.ValidationError(_("Give `input` or `messages`: one of the two."))
         ids = "input" in given and not isinstance(given["input"][0], str)
         if ids != (given["task"] == "token_embed"):
             raise serializers.ValidationError(
-                "Token ids are read for their states, by the task `token_embed`; steps are judged in text, by the task "
-                "`token_classify`."
+                _(
+                    "Token ids are read for their states, by the task `token_embed`; steps are judged in text, by the "
+                    "task `token_classify`."
+                )
             )
         if not ids:
             given["texts"] = _texts(given)
@@ -171,9 +174,10 @@ def _texts(given: dict[str, Any]) -> list[Text]:
         try:
             problem, steps = read_prompt(prompt) if isinstance(prompt, str) else of_turns(list(map(_turn, prompt)))
         except ValueError as error:
-            raise serializers.ValidationError({place: [f"{error}."]}) from None
+            raise serializers.ValidationError({place: [in_words(said("{error}.", error=error))]}) from None
         if not 1 <= len(steps) <= MOST_STEPS:
-            raise serializers.ValidationError({place: [f"It has {len(steps)} steps; 1 to {MOST_STEPS} are read."]})
+            count = _("It has %(n)s steps; 1 to %(most)s are read.") % {"n": len(steps), "most": MOST_STEPS}
+            raise serializers.ValidationError({place: [count]})
         texts.append(Text(problem, tuple((step, "reasoning") for step in steps)))
     return texts
 
@@ -183,7 +187,7 @@ def _turn(message: dict[str, Any]) -> tuple[str, str]:
     if isinstance(content, list):
         content = "".join(str(part.get("text", "")) for part in content if isinstance(part, dict))
     if not isinstance(role, str) or not isinstance(content, str):
-        raise ValueError("each message has a `role` and a `content` of text")
+        raise ValueError(said("each message has a `role` and a `content` of text"))
     return role, content
 
 

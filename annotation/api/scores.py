@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from django.utils.translation import gettext as _
 from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
 from rest_framework.request import Request
@@ -45,7 +46,7 @@ class ScoreRequestSerializer(Asked, TextSerializer):
         if "solutions" not in given:
             return super().validate(given)
         if any(name in given for name in ("problem", "steps", "text", "messages")):
-            raise serializers.ValidationError("Give one solution at the top, or many in `solutions`: not both.")
+            raise serializers.ValidationError(_("Give one solution at the top, or many in `solutions`: not both."))
         return given
 
 

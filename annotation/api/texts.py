@@ -3,6 +3,7 @@
 from typing import Any
 
 import msgspec
+from django.utils.translation import gettext as _
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
@@ -12,6 +13,7 @@ from annotation.formats.reading import Unreadable
 from annotation.intake.decomposition import RULES, decompose
 from annotation.models import StepKind
 from annotation.rounds.gateway.serving import Text
+from annotation.wording import in_words, said, sentence_of
 
 MOST_SOLUTIONS, MOST_STEPS = 64, 512
 LONGEST_TEXT = 100_000
@@ -70,12 +72,14 @@ class TextSerializer(serializers.Serializer):
         ways = [name for name in ("steps", "text", "messages") if name in given]
         if len(ways) != 1 or ("problem" in given) == ("messages" in given):
             raise serializers.ValidationError(
-                "Give `problem` with `steps`, `problem` with `text`, or `messages`: one of the three."
+                _("Give `problem` with `steps`, `problem` with `text`, or `messages`: one of the three.")
             )
         given["as_text"] = Text(given["problem"], tuple(given["steps"])) if "steps" in given else _text(given)
         steps = given["as_text"].steps
         if not 1 <= len(steps) <= MOST_STEPS:
-            raise serializers.ValidationError(f"The text has {len(steps)} steps; 1 to {MOST_STEPS} are scored at once.")
+            raise serializers.ValidationError(
+                _("The text has %(n)s steps; 1 to %(most)s are scored at once.") % {"n": len(steps), "most": MOST_STEPS}
+            )
         return given
 
 
@@ -85,11 +89,14 @@ def _text(given: dict[str, Any]) -> Text:
         return Text(given["problem"], _divided(given["text"], rule))
     try:
         record = record_of({"messages": given["messages"]})
-    except (msgspec.ValidationError, Unreadable) as error:
-        raise serializers.ValidationError({"messages": [str(error)]}) from None
+    except msgspec.ValidationError as error:
+        raise serializers.ValidationError({"messages": [in_words(sentence_of(error))]}) from None
+    except Unreadable as error:
+        raise serializers.ValidationError({"messages": [in_words(error.reason)]}) from None
     steps = tuple((at[0].text, at[0].kind) for at in record.positions)
-    if any(len(text) > LONGEST_TEXT for text, _ in steps) or len(record.problem) > LONGEST_TEXT:
-        raise serializers.ValidationError({"messages": [f"A message is longer than {LONGEST_TEXT:,} characters."]})
+    if any(len(text) > LONGEST_TEXT for text, _kind in steps) or len(record.problem) > LONGEST_TEXT:
+        too_long = said("A message is longer than {n:,} characters.", n=LONGEST_TEXT)
+        raise serializers.ValidationError({"messages": [in_words(too_long)]})
     answers_once = len(steps) == 1 and given["messages"][-1].get("role") == "assistant"
     if answers_once and not given["messages"][-1].get("tool_calls"):
         return Text(record.problem, _divided(steps[0][0], rule))

@@ -24,7 +24,7 @@ def place_below(root: str, path: str) -> str:
     if root not in known:
         raise Missing(
             "import_root_not_found",
-            said("There is no place '{root}'; there are: {known}.", root=root, known=", ".join(known) or "none"),
+            said("There is no place '{root}'; there are: {known}.", root=root, known=", ".join(known) or said("none")),
         )
     url = known[root]["url"]
     parts = path.strip("/").split("/")

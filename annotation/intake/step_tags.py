@@ -8,6 +8,7 @@ plain text, where the problem ends at the first "Step 1", else at the first blan
 import re
 
 from annotation.intake.decomposition import decompose
+from annotation.wording import said
 
 TAGS = ("<extra_0>", "ки", "<step>")
 _TURNS = (
@@ -29,16 +30,18 @@ def read_prompt(text: str) -> tuple[str, list[str]]:
             return of_turns(turns)
     parts = _FIRST_STEP.split(text, maxsplit=1)
     if len(parts) < 2 or not parts[0].strip():
-        raise ValueError("it cannot be told where the problem ends: use a chat template, or a blank line behind it")
+        raise ValueError(
+            said("it cannot be told where the problem ends: use a chat template, or a blank line behind it")
+        )
     return parts[0].strip(), tagged_steps(parts[1])
 
 
 def of_turns(turns: list[tuple[str, str]]) -> tuple[str, list[str]]:
     """Problem and steps of a chat: what the user asks, and the assistant's answer. Raises ValueError."""
-    asked = [said for role, said in turns if role == "user"]
-    answered = [said for role, said in turns if role == "assistant" and said]
+    asked = [words for role, words in turns if role == "user"]
+    answered = [words for role, words in turns if role == "assistant" and words]
     if len(asked) != 1 or len(answered) != 1:
-        raise ValueError("a prompt has one message of the user and one answer of the assistant")
+        raise ValueError(said("a prompt has one message of the user and one answer of the assistant"))
     return asked[0], tagged_steps(answered[0])
 
 

@@ -56,7 +56,7 @@ def model_of(endpoint: str) -> str:
     """Raises DomainError (`unknown_endpoint`)."""
     entry = settings.POLICY_ENDPOINTS.get(endpoint)
     if entry is None:
-        known = ", ".join(settings.POLICY_ENDPOINTS) or "none; the operator names them in POLICY_ENDPOINTS"
+        known = ", ".join(settings.POLICY_ENDPOINTS) or said("none; the operator names them in POLICY_ENDPOINTS")
         raise DomainError(
             "unknown_endpoint",
             said("There is no endpoint '{endpoint}'; there are: {known}.", endpoint=endpoint, known=known),
