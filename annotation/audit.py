@@ -9,6 +9,7 @@ from django.utils import timezone
 
 from annotation.models import Project
 from annotation.statements import fetch_all
+from annotation.wording import Said, as_json
 
 INSERT = """
 INSERT INTO annotation_auditentry (project_id, by_id, action, target_type, target_id, before, after, at)
@@ -27,7 +28,8 @@ def record(
 ) -> None:
     """Append an audit row; call it inside the transaction of the change it tells of.
 
-    `by` is None for what the platform does by itself (a sweep, a schedule).
+    `by` is None for what the platform does by itself (a sweep, a schedule). A sentence is kept in English, and under
+    `said` for readers of any language.
     """
     fetch_all(
         INSERT,
@@ -37,8 +39,13 @@ def record(
             "project": project and project.pk,
             "target_type": target._meta.model_name or "",
             "target_id": str(target.pk),
-            "before": json.dumps(before or {}),
-            "after": json.dumps(after or {}),
+            "before": json.dumps(_kept(before or {})),
+            "after": json.dumps(_kept(after or {})),
             "at": timezone.now(),
         },
     )
+
+
+def _kept(state: dict[str, Any]) -> dict[str, Any]:
+    sentences = {name: as_json(value) for name, value in state.items() if isinstance(value, Said)}
+    return state | {"said": sentences} if sentences else state

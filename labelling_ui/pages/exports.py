@@ -18,6 +18,7 @@ from labelling_ui import words
 from labelling_ui.pages.access import MANAGER, attempt, project_page
 from labelling_ui.pages.agreement_fields import FIELDS, AgreementFields
 from labelling_ui.pages.listing import Column, Listing, respond
+from labelling_ui.selectors.asked_for import asked_for
 
 
 def _several(choices: Any, label: Any) -> forms.MultipleChoiceField:
@@ -72,7 +73,7 @@ class SnapshotForm(AgreementFields):
 COLUMNS = [
     Column("made", gettext_lazy("Made"), lambda s: s.created_at.isoformat(), sort="created_at"),
     Column("sha256", gettext_lazy("Content"), lambda s: s.sha256),
-    Column("asked_for", gettext_lazy("Asked for"), lambda s: asked_for(s)),
+    Column("asked_for", gettext_lazy("Asked for"), lambda s: "; ".join(in_words(s.filters)) or "everything"),
     Column("solutions", gettext_lazy("Solutions"), lambda s: s.counts.get("solutions"), number=True),
     Column("labels", gettext_lazy("Labels"), lambda s: s.counts.get("annotations"), number=True),
 ]
@@ -87,7 +88,7 @@ def export(request: HttpRequest, member: Membership) -> HttpResponseBase:
         return redirect("export", member.project.slug)
     listing = Listing(request, member.project.snapshots.select_related("created_by"), COLUMNS, sort="-made")
     for snapshot in listing.page.object_list:
-        snapshot.asked_for = asked_for(snapshot)
+        snapshot.asked_for = asked_for(snapshot.filters)
     context = {"member": member, "form": form, "labels": member.project.annotations.exists()}
     return respond(request, "labelling_ui/export.html", listing, f"{member.project.slug}-snapshots", context)
 
@@ -110,11 +111,6 @@ def card(request: HttpRequest, member: Membership, snapshot_id: int) -> HttpResp
     response = HttpResponse(text, content_type="text/markdown; charset=utf-8")
     response["Content-Disposition"] = f'inline; filename="{snapshot.sha256[:12]}-README.md"'
     return response
-
-
-def asked_for(snapshot: Snapshot) -> str:
-    """The filters in words."""
-    return "; ".join(in_words(snapshot.filters)) or str(_("everything"))
 
 
 def _find(project: Project, snapshot_id: int) -> Snapshot:

@@ -78,7 +78,7 @@ def _share(agreement: list[tuple[date, Pairs]]) -> float | None:
 def _progress_chart(project: Project, by_day: list[tuple[date, int]]) -> Chart:
     address = reverse("labels", args=[project.slug])
     points = [
-        Point(_day(day), n, href=f"{address}?since={day}&until={day}" if n else "", note=_("labels"))
+        Point(day_of_month(day), n, href=f"{address}?since={day}&until={day}" if n else "", note=_("labels"))
         for day, n in by_day
     ]
     return bar_chart(_("Labels by day"), Series(_("labels"), "first", points), places=_("day"), least_step=1)
@@ -112,7 +112,7 @@ def _quality_chart(project: Project, versions: list[tuple[ModelVersion, models.S
 
 def _agreement_chart(agreement: list[tuple[date, Pairs]]) -> Chart:
     points = [
-        Point(_day(day), pairs.exact / pairs.all, note=_("of %(n)s pairs") % {"n": pairs.all})
+        Point(day_of_month(day), pairs.exact / pairs.all, note=_("of %(n)s pairs") % {"n": pairs.all})
         for day, pairs in agreement
     ]
     return line_chart(
@@ -156,7 +156,3 @@ def _yield_chart(project: Project) -> Chart:
 
 def _percent(share: float) -> str:
     return f"{decimal(100 * share)} %"
-
-
-def _day(day: date) -> str:
-    return day_of_month(day)

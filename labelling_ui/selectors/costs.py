@@ -1,13 +1,34 @@
 """What a model's training cost, as the run page shows it."""
 
+import re
 from dataclasses import dataclass
 
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy, gettext_noop
 
 from annotation.models import ModelVersion
 from labelling_ui.numbers import decimal
 
 MAIN_STAGES = ("train", "cache")  # the first of them that ran the backbone sets the rate shown
+STAGES = {
+    "read": gettext_lazy("reading"),
+    "tokenise": gettext_lazy("tokenising"),
+    "cache": gettext_lazy("passes of the backbone"),
+    "train": gettext_lazy("training"),
+    "held": gettext_lazy("measuring"),
+    "calibrate": gettext_lazy("calibrating"),
+}
+# What figures are measured by, as the library's manifest says it.
+SOURCES = frozenset(
+    {
+        gettext_noop("allocated on the device"),
+        gettext_noop("resident in the process"),
+        gettext_noop("the GPU's counter (NVML), of this process's device"),
+        gettext_noop("the processors' counters (RAPL), of the whole machine"),
+        gettext_noop("dense bf16, NVIDIA data sheet"),
+    }
+)
+PROBED = re.compile(r"measured by a (?P<dtype>\w+) matmul of (?P<size>\d+) here")
 
 
 @dataclass(frozen=True)
@@ -32,11 +53,15 @@ def costs_of(version: ModelVersion) -> list[Cost]:
             Cost(_("padding"), f"{decimal(100 * stage['padded_share'], 1)} %"),
             Cost(_("utilisation"), f"{decimal(100 * stage['utilisation'], 1)} %", _peak(costs)),
         ]
-    found.append(Cost(_("peak memory"), f"{decimal(costs['peak_memory_bytes'] / 1e9, 2)} GB", costs["memory_kind"]))
+    memory = f"{decimal(costs['peak_memory_bytes'] / 1e9, 2)} GB"
+    found.append(Cost(_("peak memory"), memory, _source(costs["memory_kind"])))
     if costs["energy_joules"] is not None:
-        found.append(Cost(_("energy"), f"{decimal(costs['energy_joules'] / 3600, 1)} Wh", costs["energy_source"]))
+        energy = f"{decimal(costs['energy_joules'] / 3600, 1)} Wh"
+        found.append(Cost(_("energy"), energy, _source(costs["energy_source"])))
     seconds = [
-        f"{name} {decimal(one['seconds'], 1)} s" for name, one in costs["stages"].items() if one["seconds"] >= 0.05
+        f"{STAGES.get(name, name)} {decimal(one['seconds'], 1)} s"
+        for name, one in costs["stages"].items()
+        if one["seconds"] >= 0.05
     ]
     found.append(Cost(_("time"), ", ".join(seconds)))
     return found
@@ -47,4 +72,11 @@ def _device(costs: dict) -> str:
 
 
 def _peak(costs: dict) -> str:
-    return f"of {costs['peak_flops'] / 1e12:,.2f} TFLOP/s ({costs['peak_source']})"
+    told = {"peak": decimal(costs["peak_flops"] / 1e12, 2), "source": _source(costs["peak_source"])}
+    return _("of %(peak)s TFLOP/s (%(source)s)") % told
+
+
+def _source(source: str) -> str:
+    if probed := PROBED.fullmatch(source):
+        return _("measured by a %(dtype)s matmul of %(size)s here") % probed.groupdict()
+    return _(source) if source in SOURCES else source

@@ -8,6 +8,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from markdown_it import MarkdownIt
 
+from annotation import wording
 from annotation.models import AuditEntry, ModelVersion
 from annotation.rounds.gateway.training import model_path
 from labelling_ui.numbers import decimal
@@ -108,9 +109,9 @@ def told(entry: AuditEntry, version: ModelVersion) -> str:
     if entry.action == "model.promote" and entry.target_id != str(version.pk):
         return _("replaced by model %(n)s") % {"n": entry.after.get("champion")}
     words = str(ACTIONS.get(entry.action, entry.action))
-    said = entry.after.get("verdict") or entry.after.get("reason") or entry.after.get("error")
+    said = next(filter(None, (wording.told(entry.after, name) for name in ("verdict", "reason", "error"))), "")
     domain = entry.after.get("domain")
-    return ": ".join([words, *([f"“{domain}”"] if domain else []), *([said] if said else [])])
+    return ": ".join([words, *([f"“{domain}”"] if domain else []), *([wording.in_words(said)] if said else [])])
 
 
 def card_of(version: ModelVersion) -> str:

@@ -232,7 +232,7 @@ def test_a_run_tells_its_cost(manager: Client, project: Project) -> None:
         "of 989.00 TFLOP/s",
         "61.00 GB",
         "2.0 Wh",
-        "train 60.0 s",
+        "reading 2.0 s, training 60.0 s",
     )
     assert [figure for figure in figures if figure not in page] == []
 

@@ -9,19 +9,35 @@ from django.contrib.auth.models import User
 from django.test import Client
 from django.utils import translation
 
+from annotation import audit
+from annotation.datasets.filters import SnapshotFilters
+from annotation.datasets.snapshots import create_snapshot
 from annotation.errors import DomainError
 from annotation.formats.record import Rejection
 from annotation.formats.registry import READERS
 from annotation.intake.rejections import rejected_lines
-from annotation.models import ImportJob, ImportRejection, ModelVersion, Preference, Project, TrainingRun
+from annotation.models import (
+    AuditEntry,
+    ImportJob,
+    ImportRejection,
+    ModelVersion,
+    Preference,
+    Project,
+    TrainingRun,
+)
 from annotation.rounds import failures
 from annotation.rounds.gateway.training import check_training
+from annotation.rounds.registry.versions import record_verdict
 from annotation.rounds.verdict import Measured, decide
 from annotation.rounds.watched import last_said
 from annotation.wording import Said, counted, in_words, said
 from labelling_ui import words
+from labelling_ui.selectors.asked_for import NAMES
+from labelling_ui.selectors.costs import costs_of
 from labelling_ui.templatetags.figures import reason_in_words
 from prm.audits.finding import Check, conclude
+from prm.training.costs import DATA_SHEET
+from prm.training.energy import DeviceEnergy, PackageEnergy
 
 ENGLISH, GERMAN = "en", "de"
 
@@ -31,6 +47,21 @@ def reader(request: pytest.FixtureRequest, client: Client, people: dict[str, Use
     Preference.objects.create(user=people["manager"], language=request.param)
     client.force_login(people["manager"])
     return client, request.param
+
+
+def costs(*, peak_source: str) -> dict[str, Any]:
+    read = {"seconds": 3.0, "tokens": 600, "tokens_per_second": 200.0, "padded_share": 0.01, "utilisation": 0.4}
+    return {
+        "device": "CPU",
+        "processes": 1,
+        "peak_flops": 0.5e12,
+        "peak_source": peak_source,
+        "peak_memory_bytes": 1_000_000_000,
+        "memory_kind": "resident in the process",
+        "energy_joules": None,
+        "energy_source": None,
+        "stages": {"cache": read},
+    }
 
 
 def page(client: Client, address: str) -> str:
@@ -62,6 +93,68 @@ def test_why_the_gate_kept_a_model_back(reader: tuple[Client, str], project: Pro
     answer = client.get(f"/api/v1/runs/{run.pk}/", headers={"Accept-Language": language}).json()
     assert answer["gate"]["sentence"].startswith(told[language])
     assert "said" not in answer["gate"]
+
+
+def test_what_happened_to_a_model(reader: tuple[Client, str], project: Project) -> None:
+    client, language = reader
+    version = ModelVersion.objects.get()
+    audit.record(
+        by=None,
+        action="model.audit.failed",
+        target=version,
+        project=project,
+        after={"error": said("Cancelled {n} times.", n=2)},
+    )
+    verdict = decide(challenger=1234, champion=3, measured=None, solutions=4, tolerance=0.02, least=20, holdout_uses=0)
+    record_verdict(version=version, verdict=verdict)
+    audit.record(by=None, action="model.promote", target=version, project=project, after={"reason": "as I like it"})
+    shown = page(client, f"/p/algebra/models/{version.number}/")
+    assert in_words_of(language, verdict.sentence) in shown
+    assert "as I like it" in shown
+    entry = AuditEntry.objects.get(action="model.judge")
+    assert entry.after["verdict"] == str(verdict.sentence), "in English where no page says it"
+
+
+def test_what_a_training_cost(reader: tuple[Client, str], project: Project) -> None:
+    client, language = reader
+    version, run = ModelVersion.objects.get(), TrainingRun.objects.get()
+    version.manifest |= {"costs": costs(peak_source="measured by a float32 matmul of 768 here")}
+    version.save()
+    TrainingRun.objects.filter(pk=run.pk).update(model_version=version)
+    told = {
+        ENGLISH: ("of 0.50 TFLOP/s (measured by a float32 matmul of 768 here)", "passes of the backbone 3.0 s"),
+        GERMAN: ("von 0,50 TFLOP/s (hier gemessen mit einem float32-Matrixprodukt der Größe 768)", "Durchläufe"),
+    }
+    shown = page(client, f"/runs/{run.pk}/")
+    assert [words for words in told[language] if words not in shown] == []
+
+
+@pytest.mark.parametrize("source", [DATA_SHEET, DeviceEnergy.source, PackageEnergy.source])
+def test_what_figures_are_measured_by_has_a_translation(source: str) -> None:
+    with translation.override(GERMAN):
+        measured = costs_of(ModelVersion(manifest={"costs": costs(peak_source=source)}))
+    assert not any(source in cost.source for cost in measured)
+
+
+def test_what_a_snapshot_was_asked_for(reader: tuple[Client, str], project: Project, people: dict[str, User]) -> None:
+    client, language = reader
+    asked: dict[str, Any] = {
+        "splits": ["pool"],
+        "source_kinds": ["human", "model_judge"],
+        "hints": "left_out",
+        "submitted_to": "2099-03-01",
+        "agreement": {"sources": ["human", "model_judge:gauge"], "keep": "differing", "silent": "kept"},
+    }
+    create_snapshot(by=people["manager"], project=project, filters=asked)
+    told = {
+        ENGLISH: "Splits: pool; Labels by: people, model judges; Labels made with the model’s hints: left out; "
+        "Before: 1 Mar 2099; Differ on the first error: people, model judges:gauge",
+        GERMAN: "Aufteilungen: Pool; Labels von: Personen, ",
+    }
+    assert told[language] in page(client, "/p/algebra/export/").replace("&#x27;", "’")
+    assert {*NAMES, "agreement"} == {*SnapshotFilters.__struct_fields__}, "each filter has its words"
+    rows = client.get("/p/algebra/export/?download=csv").getvalue().decode()
+    assert "source kinds: human, model_judge" in rows
 
 
 def test_why_a_run_failed(reader: tuple[Client, str], project: Project) -> None:
