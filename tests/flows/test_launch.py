@@ -60,12 +60,18 @@ class Owner:
         until(lambda: not self.left())
 
 
-@pytest.fixture
-def owner(tmp_path: Path) -> Iterator[Owner]:
-    var = tmp_path / "data folder"
+@pytest.fixture(scope="module")
+def var(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The data folder, which the first start makes ready for the next."""
+    var = tmp_path_factory.mktemp("run") / "data folder"
     var.mkdir()
     # The demo project has a test of its own; here it was made by an earlier run.
     (var / "demo_accounts.txt").write_text("Sign in as somebody.\n")
+    return var
+
+
+@pytest.fixture
+def owner(var: Path) -> Iterator[Owner]:
     owner = Owner(var)
     yield owner
     owner.process.kill()
