@@ -7,7 +7,7 @@ from django.utils import timezone
 
 from annotation.models import Annotation, Hint, Lease, Membership, Project
 from tests.factories import AnnotationFactory, GenerationFactory, ModelVersionFactory, QueueItemFactory
-from tests.unit.labelling_ui.settings_form import as_opened
+from tests.unit.labelling_ui.settings_form import as_opened, errors_of
 
 
 @pytest.fixture
@@ -76,4 +76,4 @@ def test_settings_keep_the_hints_and_name_the_field_that_is_wrong(
     hints = project.policies.hints
     assert (hints.share, hints.reveal, hints.lanes, hints.roles) == (0.25, "rated", ["gold"], ["annotator"])
     wrong = client.post("/p/algebra/settings/work/", form | {"hints_share": 0.9})
-    assert list(wrong.context["page"].errors) == ["hints_share"]
+    assert list(errors_of(wrong)) == ["hints_share"]

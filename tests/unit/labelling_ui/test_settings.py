@@ -1,7 +1,6 @@
 """The pages of the settings: each is saved by itself, and tells what is wrong where it is."""
 
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
@@ -11,7 +10,7 @@ from django.test import Client
 from annotation.membership.projects import change_project
 from annotation.models import Project
 from labelling_ui.pages.settings.page import PAGES
-from tests.unit.labelling_ui.settings_form import as_opened
+from tests.unit.labelling_ui.settings_form import as_opened, errors_of
 from tests.waiting import until
 
 NAMES = [page.name for page in PAGES]
@@ -28,10 +27,6 @@ def is_waited_for() -> bool:
     with connection.cursor() as cursor:
         cursor.execute("SELECT FROM pg_locks WHERE NOT granted AND pg_backend_pid() = ANY(pg_blocking_pids(pid))")
         return cursor.rowcount > 0
-
-
-def errors_of(response: Any) -> dict[str, list[str]]:
-    return {name: told for part in response.context["page"].parts for name, told in part.errors.items()}
 
 
 @pytest.mark.parametrize("name", NAMES)
