@@ -80,3 +80,10 @@ def test_a_request_that_django_refuses_is_told_to_a_program(client: Client, sett
     response = client.get("/api/v1/projects/", headers={"host": "elsewhere.example"})
     assert response.status_code == 400
     assert response.json()["code"] == "bad_request"
+
+
+def test_a_page_that_django_refuses_is_a_page(client: Client, settings) -> None:
+    settings.ALLOWED_HOSTS = ["localhost"]
+    response = client.get("/", headers={"host": "elsewhere.example"})
+    assert response.status_code == 400
+    assert "This request cannot be read" in response.content.decode()
