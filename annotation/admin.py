@@ -234,6 +234,7 @@ def _related(model: type[Model], columns: list[str]) -> Iterator[str]:
                     yield f"{field.name}__{own.name}"
 
 
+admin.site.site_header = admin.site.site_title = "Stepmark"
 for _model in apps.get_app_config("annotation").get_models():
     if not (admin.site.is_registered(_model) or _model._meta.is_composite_pk):
         admin.site.register(_model, _admin_of(_model, SHOWN.get(_model, Shown())))

@@ -17,6 +17,7 @@ class AuditEntry(models.Model):
     at = models.DateTimeField(auto_now_add=True)
 
     class Meta:
+        verbose_name_plural = "audit entries"
         ordering = ["-id"]
         indexes = [models.Index(fields=["target_type", "target_id"], name="audit_by_target")]
 

@@ -43,6 +43,7 @@ class LabelBatch(models.Model):
     decided_at = models.DateTimeField(null=True, blank=True)
 
     class Meta:
+        verbose_name_plural = "label batches"
         ordering = ["-id"]
         constraints = [
             models.CheckConstraint(condition=Q(until__gte=F("since")), name="label_batch_ends_after_it_begins"),

@@ -166,6 +166,7 @@ class LaneTally(models.Model):
     taken = models.IntegerField()
 
     class Meta:
+        verbose_name_plural = "lane tallies"
         constraints = [models.UniqueConstraint(fields=["generation", "lane"], name="lane_tally_once")]
 
     def __str__(self) -> str:
