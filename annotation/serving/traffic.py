@@ -23,7 +23,7 @@ WITH requests AS (
     FROM annotation_servedscore WHERE project_id = %s AND asked_at >= %s GROUP BY request
 )
 SELECT date_trunc(%s, asked_at AT TIME ZONE %s) AT TIME ZONE %s AS bin, count(*),
-       sum(solutions), count(*) FILTER (WHERE failed),
+       sum(solutions)::bigint, count(*) FILTER (WHERE failed),
        percentile_cont(0.5) WITHIN GROUP (ORDER BY seconds) FILTER (WHERE NOT failed),
        percentile_cont(0.95) WITHIN GROUP (ORDER BY seconds) FILTER (WHERE NOT failed),
        sum(abstained)::float / nullif(sum(could_abstain), 0), sum(out_of_domain)::float / nullif(sum(could_tell), 0)

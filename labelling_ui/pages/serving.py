@@ -184,6 +184,7 @@ def _steps(
         {
             "position": position,
             "text": texts[position][0] if texts else "",
+            "kind": texts[position][1] if texts else "reasoning",
             "mean": mean,
             "spread": row.spread[position],
             "suspicious": position == row.first_suspicious,
@@ -228,7 +229,7 @@ def _charts(traffic: list[Traffic], size: Bin) -> list[CHART]:
             "empty": _("Shows once requests were answered."),
         },
         {
-            "chart": line_chart(_("Doubted"), doubts, places=places, form=lambda s: f"{s:.0%}", top=1.0),
+            "chart": line_chart(_("Doubted"), doubts, places=places, form=lambda s: f"{decimal(100 * s)} %", top=1.0),
             "empty": _("Needs a model with bars for both: train one."),
         },
         {"chart": bar_chart(_("Failed requests"), failed, places=places, least_step=1), "empty": _("None failed.")},

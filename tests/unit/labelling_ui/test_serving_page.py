@@ -53,13 +53,14 @@ def test_pages_show_what_was_served(client, project, people):
     client.force_login(people["manager"])
     page = client.get("/p/algebra/serving/").content.decode()
     assert '"project": "algebra"' in page
+    assert [said in page for said in ("1 request,", "1 solution scored,", "0 requests failed")] == [True] * 3
     assert f"Model {version.number}" in page
     found = client.get(f"/p/algebra/serving/log/?q={row.request}").content.decode()
     assert f"/p/algebra/serving/log/{row.pk}/" in found
     assert "out of domain" in found
     assert "No score matches" in client.get("/p/algebra/serving/log/?verdict=failed").content.decode()
     detail = client.get(f"/p/algebra/serving/log/{row.pk}/").content.decode()
-    assert "It is 4." in detail
+    assert '<div class="prose" data-typeset="reasoning">It is 4.</div>' in detail
     assert "Why this score?" in detail
 
 

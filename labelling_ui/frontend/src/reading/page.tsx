@@ -5,11 +5,18 @@ import { speak } from "../text";
 import { StepText } from "./StepText";
 
 // Pages of the server name the kind of a text; without this script it is read as it was written.
-void speak().then(() => {
+function typesetPage(): void {
   for (const place of document.querySelectorAll<HTMLElement>("[data-typeset]")) {
+    const kind = place.dataset.typeset as StepKind;
     const text = place.textContent ?? "";
+    delete place.dataset.typeset;
     place.textContent = "";
     place.classList.remove("prose");
-    render(<StepText text={text} kind={place.dataset.typeset as StepKind} />, place);
+    render(<StepText text={text} kind={kind} />, place);
   }
+}
+
+void speak().then(() => {
+  typesetPage();
+  document.addEventListener("htmx:afterSwap", typesetPage);
 });
