@@ -95,7 +95,7 @@ export const de: Catalogue = {
   },
   spans: {
     title: (label) => `Markiert in ${label}`,
-    mark: "Text markieren",
+    mark: "Markieren",
     markHelp: "Den ausgewählten Text markieren und sagen, was an ihm falsch ist",
     comment: (quote) => `Was ist an „${quote}“ falsch?`,
     placeholder: "Was ist hier falsch?",
@@ -131,7 +131,7 @@ export const de: Catalogue = {
   },
   submit: {
     submit: "Abgeben",
-    left: (n) => `Noch ${count(n, "Schritt", "Schritte")}, oder den ersten Fehler markieren`,
+    left: (n) => `Noch ${count(n, "Schritt", "Schritte")} oder der erste Fehler`,
     leftAll: (n) => `Noch ${count(n, "Schritt", "Schritte")} zu bewerten`,
     leftOther: (n) => `Noch ${count(n, "andere Fassung", "andere Fassungen")} zu bewerten`,
     asked: { progress: "Sagen Sie noch, wie weit die Lösung kam", critique: "Sagen Sie noch, was an dem Schritt falsch ist" },

@@ -29,7 +29,7 @@ export function Header({ config, view, panel, onPanel, onSkip }: Props) {
         <img src={config.markUrl} alt="" width="24" height="24" />
         <span>{text.header.brand}</span>
       </a>
-      <a class="project" href={config.homeUrl}>
+      <a class="project" dir="auto" href={config.homeUrl}>
         {config.project.name}
       </a>
       <span class="crumb" aria-hidden="true">

@@ -1,10 +1,12 @@
 import { RichText } from "../reading/RichText";
 import { text } from "../text";
+import { useScheme } from "./scheme";
 import type { RowProps } from "./StepRow";
 import { Written } from "./Written";
 
 /** A step in the person's own words: what the wrong one should have said, or a way on of their own. */
 export function OwnStep({ position, way, ownStep, act }: Pick<RowProps, "position" | "way" | "ownStep" | "act">) {
+  const { keyOf } = useScheme();
   if (ownStep === null) return null;
   const onKeyDown = (event: KeyboardEvent) => {
     const leaves = event.key === "Escape" || (event.key === "Enter" && (event.ctrlKey || event.metaKey));
@@ -12,7 +14,9 @@ export function OwnStep({ position, way, ownStep, act }: Pick<RowProps, "positio
   };
   return (
     <label class="field own">
-      <span>{way === null ? text.solution.ownStep : text.choosing.ownStep}</span>
+      <span>
+        {way === null ? text.solution.ownStep : text.choosing.ownStep} <kbd aria-hidden="true">{keyOf("own_step")}</kbd>
+      </span>
       <Written
         id={`own-${position}`}
         rows={2}

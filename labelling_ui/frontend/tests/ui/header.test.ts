@@ -8,6 +8,10 @@ import { config, PROGRESS, view } from "./desk";
 const drawn = (shown: Partial<View>) =>
   new Drawn(h(Header, { config, view: view(shown), panel: null, onPanel: () => {}, onSkip: () => {} }));
 
+test("a project's name begins where its own writing does, so that what is cut off is its end", () => {
+  expect(drawn({}).ofClass("project")[0]?.attributes.dir).toBe("auto");
+});
+
 test("what was sent back is counted in the head, a link to the list of it that has a key", () => {
   const [link] = drawn({ progress: { ...PROGRESS, sent_back: 3 } }).ofClass("returned");
   expect(link?.text).toBe("3 sent back to you");
