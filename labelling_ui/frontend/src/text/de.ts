@@ -131,7 +131,7 @@ export const de: Catalogue = {
   },
   submit: {
     submit: "Abgeben",
-    left: (n) => `Noch ${count(n, "Schritt", "Schritte")} oder der erste Fehler`,
+    left: (n) => `Noch ${count(n, "Schritt", "Schritte")} oder erster Fehler`,
     leftAll: (n) => `Noch ${count(n, "Schritt", "Schritte")} zu bewerten`,
     leftOther: (n) => `Noch ${count(n, "andere Fassung", "andere Fassungen")} zu bewerten`,
     asked: { progress: "Sagen Sie noch, wie weit die Lösung kam", critique: "Sagen Sie noch, was an dem Schritt falsch ist" },
