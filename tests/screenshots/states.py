@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 from playwright.sync_api import Page, expect
 
-from tests.screenshots import desk
+from tests.screenshots import desk, outside
 from tests.screenshots.state import State, from_right_to_left
 
 
@@ -84,6 +84,7 @@ STATES = [
     State("right-to-left-overview", "/p/algebra/", "german", from_right_to_left),
     State("right-to-left-settings", "/p/algebra/settings/queue/", "german", from_right_to_left),
     State("german-case", "/p/algebra/review/{solution}/", "german"),
+    *outside.STATES,
     *desk.STATES,
 ]
 

@@ -7,7 +7,17 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page
 
-from annotation.models import ImportJob, Membership, Preference, Solution, TrainingRun
+from annotation.models import (
+    AuditEntry,
+    ImportJob,
+    Membership,
+    Preference,
+    SamplingRun,
+    ServedScore,
+    SimulationRun,
+    Solution,
+    TrainingRun,
+)
 from tests.screenshots.sheet import Look, picture, wanted, write_sheet
 from tests.screenshots.state import State, World
 from tests.screenshots.states import STATES
@@ -52,13 +62,19 @@ def test_take(state: State, world: World, page_for: Callable[..., Page], new_con
         page.context.close()
 
 
-def _places() -> dict[str, int]:
-    return {
-        "run": TrainingRun.objects.values_list("pk", flat=True)[0],
-        "job": ImportJob.objects.values_list("pk", flat=True)[0],
-        "solution": Solution.objects.order_by("pk").values_list("pk", flat=True)[0],
-        "member": Membership.objects.filter(role="annotator").order_by("pk").values_list("pk", flat=True)[0],
+def _places() -> dict[str, int | None]:
+    """The rows that addresses name, None where the state's world has none."""
+    shown = {
+        "run": TrainingRun.objects,
+        "job": ImportJob.objects,
+        "solution": Solution.objects,
+        "member": Membership.objects.filter(role="annotator"),
+        "sampling": SamplingRun.objects,
+        "simulation": SimulationRun.objects,
+        "served": ServedScore.objects,
+        "audit": AuditEntry.objects,
     }
+    return {name: rows.order_by("pk").values_list("pk", flat=True).first() for name, rows in shown.items()}
 
 
 def _photograph(page: Page, state: State, look: Look) -> None:
