@@ -23,6 +23,7 @@ from annotation.models import (
 )
 from annotation.rounds.gateway.sandbox import Sandbox
 from tests.factories import SnapshotFactory
+from tests.screenshots import given
 from tests.screenshots.acts import keys
 from tests.screenshots.state import Act, State, World
 from tests.screenshots.world import PROBLEM, STEPS
@@ -171,8 +172,8 @@ def file(name: str, *lines: object) -> Act:
     content = "\n".join(line if isinstance(line, str) else json.dumps(line) for line in lines)
 
     def choose(page: Page) -> None:
-        given = {"name": name, "mimeType": "application/octet-stream", "buffer": content.encode()}
-        page.locator("[name=file]").set_input_files(given)  # type: ignore[arg-type]
+        chosen = {"name": name, "mimeType": "application/octet-stream", "buffer": content.encode()}
+        page.locator("[name=file]").set_input_files(chosen)  # type: ignore[arg-type]
 
     return choose
 
@@ -199,6 +200,12 @@ def results_read(page: Page) -> None:
 def sampling_previewed(page: Page) -> None:
     page.get_by_role("button", name="Show three samples first").click()
     expect(page.locator("#sampling-preview article").first).to_be_visible()
+
+
+def screened(page: Page) -> None:
+    """Passes the screening by going on, and looks at the answers."""
+    keys()(page)
+    page.goto("/p/empty/my-work/")
 
 
 def own_label(page: Page) -> None:
@@ -265,6 +272,8 @@ STATES = [
     State("project-served-score", "/p/algebra/serving/log/{served}/", given=served),
     State("project-served-scores", "/p/algebra/serving/log/", given=served),
     State("project-serving-busy", "/p/algebra/serving/", given=served),
+    State("annotator-sent-back", "/p/algebra/my-work/", "annotator", given=given.sent_back),
+    State("annotator-screened", "/p/empty/label/", "annotator", screened, given.screened(True, False, True)),
     State("work-own-label", "/p/algebra/label/", "annotator", own_label, own_work),
     State("work-own-label-changed", "/p/algebra/label/", "annotator", own_label_changed, own_work),
 ]
