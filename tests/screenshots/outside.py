@@ -202,6 +202,17 @@ def sampling_previewed(page: Page) -> None:
     expect(page.locator("#sampling-preview article").first).to_be_visible()
 
 
+def why(page: Page) -> None:
+    """Asks for the reasons, and waits until the page has looked for them once."""
+    ask = page.get_by_role("button", name="Why this score?")
+    if ask.is_visible():  # it was not asked before
+        ask.click()
+    with page.expect_response(lambda answer: "hx-request" in answer.request.headers):
+        expect(page.get_by_role("status")).to_be_visible()
+    expect(page.locator("#reasons [data-typeset]")).to_have_count(0)
+    expect(page.locator("#reasons .katex").first).to_be_visible()
+
+
 def screened(page: Page) -> None:
     """Passes the screening by going on, and looks at the answers."""
     keys()(page)
@@ -270,6 +281,7 @@ STATES = [
     State("project-simulation", "/p/algebra/simulations/{simulation}/", given=simulation_over),
     State("project-simulation-under-way", "/p/algebra/simulations/{simulation}/", given=simulation_under_way),
     State("project-served-score", "/p/algebra/serving/log/{served}/", given=served),
+    State("project-served-score-asked", "/p/algebra/serving/log/{served}/", act=why, given=served),
     State("project-served-scores", "/p/algebra/serving/log/", given=served),
     State("project-serving-busy", "/p/algebra/serving/", given=served),
     State("annotator-sent-back", "/p/algebra/my-work/", "annotator", given=given.sent_back),
