@@ -6,11 +6,11 @@ import { parse, type Block } from "./blocks";
 import { Code } from "./Code";
 import { Drawn } from "./Drawn";
 import { foldAt } from "./folding";
-import { formula, katexLoaded } from "./formulas";
+import { formula, formulaSoon } from "./formulas";
 import { isImage } from "./images";
 import type { Inline } from "./inlines";
-import { useArrival } from "./loading";
 import type { Formula } from "./maths";
+import { useTellDrawn } from "./near";
 import { Unfold } from "./Unfold";
 
 // A browser may break a line between a formula and these signs after it, unless they are kept together; and within a
@@ -21,7 +21,6 @@ const LONGEST_ADDRESS = 60;
 
 /** A text from a file, typeset. Nothing in it is taken as HTML; formulas come from KaTeX, which escapes them. */
 export const RichText = memo(function RichText({ text, unfoldTo = 0 }: { text: string; unfoldTo?: number }) {
-  useArrival(katexLoaded);
   const [open, setOpen] = useState(false);
   const end = foldAt(text);
   const fold = !open && end < text.length && unfoldTo <= end;
@@ -142,7 +141,13 @@ function closingAfter(inline: Inline | undefined, next: Inline | undefined): str
 }
 
 function FormulaView({ tex, source, display, from, to }: Formula) {
-  const html = formula(tex, display);
+  const atOnce = useMemo(() => formula(tex, display), [tex, display]);
+  const [later, setLater] = useState<{ of: string; html: string | null } | null>(null);
+  const html = atOnce === undefined && later?.of === tex ? later.html : atOnce;
+  useEffect(() => {
+    if (atOnce === undefined) return formulaSoon(tex, display, (html) => setLater({ of: tex, html }));
+  }, [atOnce, tex, display]);
+  useTellDrawn(html !== undefined);
   const name = `${html ? "formula" : "source"}${display ? " display" : ""}`;
   const place = { "data-from": from, "data-to": to };
   if (html) return <span class={name} {...place} dangerouslySetInnerHTML={{ __html: html }} />;

@@ -1,34 +1,86 @@
 import { formulasOf, parse } from "./blocks";
+import { whenIdle } from "./idle";
 
 type Typeset = (tex: string, display: boolean) => string | null;
+type Done = (html: string | null) => void;
+
+/** So long may formulas hold up the page: of a text of a thousand, the first are drawn at once and the others in turns. */
+const TURN_MS = 40;
+const DRAWING_MS = 0.4; // about what the browser needs to lay one out
+const MOST_KEPT = 4_000;
 
 let typeset: Typeset | null = null;
 const done = new Map<string, string | null>();
-const MOST_KEPT = 4_000;
+let left = TURN_MS;
+let renewal: ReturnType<typeof setTimeout> | null = null;
+
+interface Asked {
+  tex: string;
+  display: boolean;
+  tell: Done;
+}
+const asked = new Set<Asked>();
+let turn: (() => void) | null = null;
 
 /** KaTeX is a chunk of its own: the page is usable before it is there. */
 export const katexLoaded: Promise<void> = import("./typeset").then((module) => {
   typeset = module.typeset;
 });
 
-/** The formula's HTML; null where it is broken; undefined while KaTeX is still on its way. */
+/** The formula's HTML; null where it is broken; undefined while KaTeX is on its way, or where it would hold up the page. */
 export function formula(tex: string, display: boolean): string | null | undefined {
-  if (!typeset) return undefined;
-  const key = (display ? "D" : "I") + tex;
-  let html = done.get(key);
-  if (html === undefined) {
-    html = typeset(tex, display);
-    if (done.size >= MOST_KEPT) done.clear();
-    done.set(key, html);
-  }
-  return html;
+  if (!typeset || left <= 0) return undefined;
+  // What is left is for all that is drawn in this moment.
+  renewal ??= setTimeout(() => {
+    renewal = null;
+    left = TURN_MS;
+  });
+  return draw(tex, display);
 }
 
-/** Typesets texts ahead of showing them, a text at a time so that typing is never held up. */
+/** Tells a formula's HTML when there was time for it, in the order of asking; gives the way to call it off. */
+export function formulaSoon(tex: string, display: boolean, tell: Done): () => void {
+  const one = { tex, display, tell };
+  asked.add(one);
+  void katexLoaded.then(askForTurn, () => undefined);
+  return () => asked.delete(one);
+}
+
+/** Typesets texts ahead of showing them, a turn at a time so that typing is never held up. */
 export async function prepare(texts: string[]): Promise<void> {
   await katexLoaded;
   for (const text of texts) {
     await new Promise((resolve) => setTimeout(resolve));
-    for (const { tex, display } of formulasOf(parse(text))) formula(tex, display);
+    for (const { tex, display } of formulasOf(parse(text))) {
+      if (formula(tex, display) === undefined) await new Promise<unknown>((resolve) => formulaSoon(tex, display, resolve));
+    }
   }
+}
+
+function draw(tex: string, display: boolean): string | null {
+  const key = (display ? "D" : "I") + tex;
+  const begun = performance.now();
+  let html = done.get(key);
+  if (html === undefined) {
+    html = typeset!(tex, display);
+    if (done.size >= MOST_KEPT) done.clear();
+    done.set(key, html);
+  }
+  left -= DRAWING_MS + performance.now() - begun;
+  return html;
+}
+
+function askForTurn(): void {
+  if (asked.size > 0) turn ??= whenIdle(takeTurn);
+}
+
+function takeTurn(): void {
+  turn = null;
+  left = TURN_MS;
+  for (const one of asked) {
+    if (left <= 0) break;
+    asked.delete(one);
+    one.tell(draw(one.tex, one.display));
+  }
+  askForTurn();
 }
