@@ -1,11 +1,13 @@
 """What a decoder finds wrong with a record, and where: a sentence for readers of any language.
 
-msgspec speaks English only. Its commonest sentences are said by a template; what is raised by a record's own checks is
+msgspec speaks English only, and of types by the names that Python has for them. Its commonest sentences are said by a
+template, with types in plain words; what is raised by a record's own checks is
 its cause, and knows its template already; the rest stays as it is.
 """
 
 import re
 from collections.abc import Callable
+from functools import reduce
 
 import msgspec
 
@@ -23,19 +25,29 @@ _SENTENCES: list[tuple[str, Callable[..., Said]]] = [
     (r"Invalid enum value (?P<value>.*)", lambda **of: said("Invalid enum value {value}", **of)),
     (
         r"Expected `(?P<expected>[^`]*)`, got `(?P<got>[^`]*)`",
-        lambda **of: said("Expected `{expected}`, got `{got}`", **of),
+        lambda expected, got: said("Expected {expected}, got {got}", expected=_types(expected), got=_types(got)),
     ),
     (
         r"Expected `(?P<expected>[^`]*)` of length (?P<limit>[<>]=? \S+)",
-        lambda **of: said("Expected `{expected}` of length {limit}", **of),
+        lambda expected, limit: said("Expected {expected} of length {limit}", expected=_types(expected), limit=limit),
     ),
     (
         r"Expected `(?P<expected>[^`]*)` (?P<limit>[<>]=? \S+)",
-        lambda **of: said("Expected `{expected}` {limit}", **of),
+        lambda expected, limit: said("Expected {expected} {limit}", expected=_types(expected), limit=limit),
     ),
     (r"JSON is malformed: (?P<what>.*)", lambda **of: said("JSON is malformed: {what}", **of)),
     (r"Input data was truncated", lambda: said("Input data was truncated")),
 ]
+
+_TYPES: dict[str, Callable[[], str]] = {
+    "str": lambda: said("a text"),
+    "int": lambda: said("a whole number"),
+    "float": lambda: said("a number"),
+    "bool": lambda: said("true or false"),
+    "array": lambda: said("a list"),
+    "object": lambda: said("an object"),
+    "null": lambda: "null",
+}
 
 
 def fault_of(error: msgspec.DecodeError) -> tuple[str, str]:
@@ -45,7 +57,7 @@ def fault_of(error: msgspec.DecodeError) -> tuple[str, str]:
 
 
 def sentence_of(error: msgspec.DecodeError) -> str:
-    """Both in one sentence, as msgspec says it."""
+    """Both in one sentence."""
     path, reason = _parts(error)
     return said("{reason} - at `${path}`", reason=reason, path=path) if path else reason
 
@@ -58,6 +70,12 @@ def _parts(error: msgspec.DecodeError) -> tuple[str, str]:
 def _own(error: msgspec.DecodeError) -> Said | None:
     cause = error.__cause__
     return cause.args[0] if isinstance(cause, ValueError) and cause.args and isinstance(cause.args[0], Said) else None
+
+
+def _types(names: str) -> str:
+    """`array | null` as a list or null; a type that is not among the common ones by its name."""
+    words = [_TYPES.get(name, lambda name=name: f"`{name}`")() for name in names.split(" | ")]
+    return reduce(lambda one, other: said("{one} or {other}", one=one, other=other), words)
 
 
 def _known(reason: str) -> Said | None:

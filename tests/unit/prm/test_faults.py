@@ -1,4 +1,4 @@
-"""What a decoder finds wrong is said by a template, and reads as msgspec says it."""
+"""What a decoder finds wrong is said by a template, in plain words."""
 
 from typing import Annotated, Literal
 
@@ -16,20 +16,22 @@ class Record(msgspec.Struct, forbid_unknown_fields=True):
     name: Annotated[str, msgspec.Meta(max_length=2)] = ""
     kind: Literal["a", "b"] = "a"
     items: list[int] = []
+    choice: str | list[str] | None = None
 
 
 @pytest.mark.parametrize(
     ("content", "place", "reason"),
     [
         ('{"config": {"dropout": 3}}', "config", "dropout must lie in [0, 1)"),
-        ('{"config": {"epochs": "a"}}', "config.epochs", "Expected `int`, got `str`"),
-        ('{"config": {}, "n": 0}', "n", "Expected `int` >= 1"),
-        ('{"config": {}, "name": "abc"}', "name", "Expected `str` of length <= 2"),
+        ('{"config": {"epochs": "a"}}', "config.epochs", "Expected a whole number, got a text"),
+        ('{"config": {}, "n": 0}', "n", "Expected a whole number >= 1"),
+        ('{"config": {}, "name": "abc"}', "name", "Expected a text of length <= 2"),
         ('{"config": {}, "kind": "c"}', "kind", "Invalid enum value 'c'"),
-        ('{"config": {}, "items": [1, "a"]}', "items[1]", "Expected `int`, got `str`"),
+        ('{"config": {}, "items": [1, "a"]}', "items[1]", "Expected a whole number, got a text"),
+        ('{"config": {}, "choice": {}}', "choice", "Expected a text or a list or null, got an object"),
         ('{"config": {}, "other": 1}', "", "Object contains unknown field `other`"),
         ("{}", "", "Object missing required field `config`"),
-        ("[1]", "", "Expected `object`, got `array`"),
+        ("[1]", "", "Expected an object, got a list"),
         ("{config}", "", "JSON is malformed: object keys must be strings (byte 1)"),
         ('{"config', "", "Input data was truncated"),
     ],
@@ -39,4 +41,4 @@ def test_a_fault_has_a_place_and_a_sentence_of_ours(content: str, place: str, re
         msgspec.json.decode(content, type=Record)
     assert fault_of(refused.value) == (place, reason)
     assert isinstance(fault_of(refused.value)[1], Said)
-    assert sentence_of(refused.value) == str(refused.value)
+    assert sentence_of(refused.value).startswith(reason)

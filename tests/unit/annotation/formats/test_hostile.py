@@ -19,7 +19,7 @@ from annotation.intake.preparing import prepared
 from tests.unit.annotation.formats.hostile import VALUES, example, spoilt
 
 # What is wrong with a record as a whole, so that no field can be named.
-OF_THE_WHOLE = ("not valid JSON", "nested too deeply", "Expected `object`", "is no object")
+OF_THE_WHOLE = ("not valid JSON", "nested too deeply", "Expected an object", "is no object")
 
 
 def reader(name, good):

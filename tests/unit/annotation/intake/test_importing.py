@@ -289,7 +289,7 @@ def test_the_command_imports_and_reports(project, tmp_path):
     out = io.StringIO()
     call_command("import_solutions", str(file), project="project", stdout=out)
     assert "f.jsonl (plain): 1 accepted with 0 annotations, 0 duplicates, 1 rejected." in out.getvalue()
-    assert "line 2, problem: Expected `str`, got `int`" in out.getvalue()
+    assert "line 2, problem: Expected a text, got a whole number" in out.getvalue()
     with pytest.raises(CommandError, match="there are: project"):
         call_command("import_solutions", str(file), project="nothing")
     with pytest.raises(CommandError, match="There is no file at"):

@@ -11,7 +11,7 @@ from annotation.rounds.gateway.training import check_training, training_config
     ("choices", "reason"),
     [
         ({"epoch": 3}, "unknown field `epoch`"),
-        ({"epochs": "many"}, "`epochs`: Expected `int`, got `str`"),
+        ({"epochs": "many"}, "`epochs`: Expected a whole number, got a text"),
         ({"epochs": 0}, "epochs must be at least 1"),
         ({"lane": "all"}, "`lane`: Invalid enum value 'all'"),
         ({"base": "tiny"}, "`base` is what the policy calls `backbone`"),

@@ -120,7 +120,7 @@ def test_files_of_one_format_are_read_together_and_of_two_refused(tmp_path: Path
         (json.dumps(PROCESSBENCH | {"label": 2}).encode(), r"line 1: first_error 2 is no position of 2 steps"),
         (
             json.dumps(PROCESSBENCH | {"steps": [1]}).encode(),
-            r"line 1: Expected `str`, got `int` - at `\$\.steps\[0\]`",
+            r"line 1: Expected a text, got a whole number - at `\$\.steps\[0\]`",
         ),
         (json.dumps(SAMPLES | {"pred": []}).encode(), "line 1: 2 responses, 0 answers, 2 judgements"),
     ],
