@@ -3,6 +3,7 @@
 from typing import Any
 
 from django import forms
+from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from annotation.models import Project
@@ -114,6 +115,16 @@ class KeysPart(Part):
                 label=word,
                 widget=forms.TextInput({"placeholder": DEFAULT_KEYS[about], "size": 2, "autocapitalize": "off"}),
             )
+
+    def clean(self) -> None:
+        """No two things share a key; the domain refuses that too, but knows no names of them."""
+        given = {about: self.cleaned_data.get(f"key_{about}") or DEFAULT_KEYS[about] for about in KEYS}
+        for about, key in given.items():
+            if self.cleaned_data.get(f"key_{about}") and (
+                others := [o for o in KEYS if given[o] == key and o != about]
+            ):
+                told = _("This key stands for “%(other)s”: give one of them another key.") % {"other": KEYS[others[0]]}
+                self.add_error(f"key_{about}", told)
 
     @classmethod
     def values(cls, project: Project) -> dict[str, Any]:
