@@ -35,7 +35,9 @@ def test_it_is_cancelled_from_its_page(manager, project, kind):
     answer = manager.post(f"/p/algebra/jobs/{kind}/{job.pk}/cancel/")
     job.refresh_from_db()
     assert (answer.status_code, job.state) == (302, "cancelled")
-    assert button not in manager.get(answer["Location"]).content.decode()
+    page = manager.get(answer["Location"]).content.decode()
+    assert button not in page
+    assert "model.export" not in page, "what happened to a model is told in words"
     type(job).objects.update(state="running", cancel_requested=False)
     assert button in manager.get(answer["Location"]).content.decode()
 
