@@ -49,6 +49,7 @@ def _rating(posted: QueryDict, of: Step) -> GivenRating | None:
         step,
         "rated" if word in RATINGS else "unsure",
         RATINGS.get(word),
+        accepted=True if word == "1" and posted.get(f"accepted-{step}") == "yes" else UNSET,
         error_type=posted.get(f"type-{step}", "") if wrong else "",
         comment=posted.get(f"comment-{step}", "").strip(),
         spans=_spans(posted, step, wrong) or UNSET,

@@ -136,3 +136,7 @@ def test_e_finds_good_in_a_case_only_what_the_reviewer_has_seen(open_for: Callab
     until(mark)
     expect(page.get_by_text("Read on")).to_have_count(0)
     assert chosen.evaluate_all("all => all.map(one => one.value)") == [*["1"] * 24, "-1"]
+    row.nth(1).focus()
+    page.keyboard.press("1")
+    together = page.locator("[name^=accepted-]").evaluate_all("all => all.map(one => one.value)")
+    assert together == ["yes", "", *["yes"] * 22, *[""] * 6], "but for those rated by a key of their own"

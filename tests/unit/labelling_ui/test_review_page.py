@@ -150,6 +150,7 @@ def test_a_reviewer_says_of_a_step_all_that_the_project_asks(
         f"consistent-{second.pk}": "0",
         f"redundant-{second.pk}": "on",
         f"recovers-{second.pk}": "on",
+        **{f"accepted-{step.pk}": "yes" for step in (first, others[0])},
     }
     whole = form(reviewer, split) | said | {f"word-{step.pk}": "1" for step in others}
     address = f"/p/algebra/review/{split.pk}/"
@@ -163,6 +164,7 @@ def test_a_reviewer_says_of_a_step_all_that_the_project_asks(
         {"start": 3, "end": 4, "error_type": "", "comment": "nor that"},
     ]
     assert (doubted.state, doubted.error_type) == ("unsure", "")
+    assert [rating.step for rating in decided.ratings.filter(accepted=True)] == [others[0]]
     assert doubted.dimensions == {
         "consistent": False, "consistent_with": 0, "redundant": True, "recovers": True,
     }  # fmt: skip
@@ -170,6 +172,7 @@ def test_a_reviewer_says_of_a_step_all_that_the_project_asks(
     for told in ("breaks 2.1, 3.4", "contradicts step 1", "not this", "2 + 2 is 4."):
         assert told in shown, "beside what the others said, and to be changed"
     assert f'name="span-{first.pk}" value="3:4"' in shown
+    assert re.findall(r'name="accepted-(\d+)" value="yes"', shown) == [str(others[0].pk)]
 
 
 def test_of_two_decisions_the_later_one_is_there_to_be_changed(

@@ -27,7 +27,10 @@ export class Case {
       const row = target instanceof Element ? target.closest("tr") : null;
       if (row && this.rows.includes(row)) this.mark(row);
     });
-    this.table.addEventListener("change", () => this.show());
+    this.table.addEventListener("change", ({ target }) => {
+      if (target instanceof Element && target.matches(VERDICT)) accept(target.closest("tr")!, false);
+      this.show();
+    });
     const first = this.rows.find((row) => row.classList.contains("differs")) ?? this.rows[0];
     if (first) this.mark(first);
     this.sight.watch((near) => {
@@ -70,6 +73,7 @@ export class Case {
     const place = this.place();
     if (place === null) return false;
     choose(this.rated[place]!, word);
+    accept(this.rated[place]!, false);
     this.show();
     this.focus(this.rated[following(this.verdict(), place, this.stops)]!);
     return true;
@@ -78,7 +82,12 @@ export class Case {
   private markError(): boolean {
     const place = this.place();
     if (place === null || this.readsOn(place)) return place !== null;
-    withFirstError(this.verdict(), place).forEach((word, n) => word && choose(this.rated[n]!, word));
+    const before = this.verdict();
+    withFirstError(before, place).forEach((word, n) => {
+      if (word === before[n] || word === null) return;
+      choose(this.rated[n]!, word);
+      accept(this.rated[n]!, n < place);
+    });
     this.show();
     return true;
   }
@@ -183,4 +192,10 @@ function stepOf(row: HTMLTableRowElement): number {
 function choose(row: HTMLTableRowElement, word: Word): void {
   const radio = row.querySelector<HTMLInputElement>(`${VERDICT}[value="${word}"]`);
   if (radio) radio.checked = true;
+}
+
+/** Notes whether a step was found good together with others, by one key. */
+function accept(row: HTMLTableRowElement, together: boolean): void {
+  const field = row.querySelector<HTMLInputElement>("input[name^=accepted-]");
+  if (field) field.value = together ? "yes" : "";
 }
