@@ -119,6 +119,6 @@ function Reference({ task, work, shown, onToggle, act }: ReferenceProps) {
 }
 
 /** Answers of competition data sets are bare LaTeX, without any dollars. */
-function answerText(answer: string): string {
-  return /\\[a-zA-Z]|[\^_]\S/.test(answer) && !/[$]|\\[([]/.test(answer) ? `$${answer}$` : answer;
+export function answerText(answer: string): string {
+  return /\\[a-zA-Z!,;]|[\^_]\S/.test(answer) && !/[$]|\\[([]/.test(answer) ? `$${answer}$` : answer;
 }
