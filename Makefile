@@ -22,7 +22,7 @@ test: install-dev
 	@$(IN) launch.chromium
 	@$(IN) launch.frontend
 	@$(IN) launch.frontend test
-	@$(IN) pytest --numprocesses 3 --dist loadfile --no-loadscope-reorder $(TESTS)
+	@$(IN) pytest --numprocesses 2 --dist loadfile --no-loadscope-reorder $(TESTS)
 
 check: install-dev
 	$(IN) ruff check .
