@@ -18,7 +18,7 @@ from annotation.serving.messages import Answer, Question, decode_answer, decode_
 from annotation.wording import counted, said
 
 STREAM, GROUP = "serving:line", "score"
-RATE = "serving:rate"
+RATE, ALIVE = "serving:rate", "serving:alive"
 ANSWER_SECONDS = 60  # an answer that nobody fetched is forgotten
 ALIVE_SECONDS = 4
 SOCKET_SECONDS = 65  # above the longest wait for an answer
@@ -223,4 +223,4 @@ def _answer_key(question: str) -> str:
 
 
 def _alive_key(worker: str) -> str:
-    return f"serving:alive:{worker}"
+    return f"{ALIVE}:{worker}"

@@ -240,7 +240,7 @@ def test_why_the_trainer_does_not_take_the_choices() -> None:
         told.append(in_words_of(GERMAN, refused.value.message))
     assert told == [
         "Die Festlegungen zum Training: dropout muss in [0, 1) liegen.",
-        "Die Festlegungen zum Training: `epochs`: Erwartet wird `int`, nicht `str`.",
+        "Die Festlegungen zum Training: `epochs`: Erwartet wird eine ganze Zahl, nicht ein Text.",
     ]
 
 

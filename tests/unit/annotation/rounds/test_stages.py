@@ -7,6 +7,7 @@ from annotation.rounds import registry
 from annotation.rounds.stages import promote
 from annotation.rounds.verdict import decide
 from annotation.rounds.work import StageWork
+from annotation.wording import as_json
 from tests.factories import MembershipFactory, ModelVersionFactory
 
 pytestmark = pytest.mark.django_db
@@ -37,7 +38,8 @@ def test_a_verdict_is_kept_with_who_what_before_and_after(challenger, rival, sta
     assert (challenger.state, challenger.gate["sentence"]) == (state, verdict.sentence)
     entry = AuditEntry.objects.get(action="model.judge", target_id=str(challenger.pk))
     assert entry.before == {"state": "challenger"}
-    assert entry.after == {"state": state, "promote": verdict.promote, "verdict": verdict.sentence}
+    said = {"verdict": as_json(verdict.sentence)}
+    assert entry.after == {"state": state, "promote": verdict.promote, "verdict": verdict.sentence, "said": said}
 
 
 def serve(challenger, run):
