@@ -42,7 +42,6 @@ class Shelf:
 
         Raises DomainError where no model serves, or the one asked for cannot be loaded.
         """
-        self._collect()
         place = (question.project, question.domain)
         wanted = self._wanted(question)
         found = self._take(wanted.pk)
@@ -59,8 +58,9 @@ class Shelf:
         return None
 
     def look_again(self) -> None:
-        """Champions may have changed since they were looked up: once a batch they are."""
+        """Look for new champions, and for what has been loaded: once a batch, so that none is split between models."""
         self._champions.clear()
+        self._collect()
 
     def refresh(self) -> None:
         """Load new champions of what was served before, while nobody waits for them."""

@@ -56,38 +56,53 @@ def question(project, **fields):
     return Question(project=project.pk, **told, **fields)
 
 
+def finish(shelf, number):
+    shelf._loader.finish(number)
+    shelf.look_again()
+
+
 def test_the_old_champion_answers_until_the_new_one_is_there(project, shelf):
     crown(project, 1)
     assert shelf.find(question(project)) is None
-    shelf._loader.finish(1)
+    finish(shelf, 1)
     assert shelf.find(question(project)).served.number == 1
     crown(project, 2)
     shelf.look_again()
     assert shelf.find(question(project)).served.number == 1
-    shelf._loader.finish(2)
+    finish(shelf, 2)
     assert shelf.find(question(project)).served.number == 2
+
+
+def test_what_is_loaded_amid_a_batch_answers_from_the_next_on(project, shelf):
+    crown(project, 1)
+    assert shelf.find(question(project)) is None
+    shelf._loader.finish(1)
+    assert shelf.find(question(project)) is None, "or the batch would be read in two"
+    shelf.look_again()
+    assert shelf.find(question(project)).served.number == 1
 
 
 def test_a_version_asked_for_by_number_is_answered_by_no_other(project, shelf):
     crown(project, 1)
     shelf.find(question(project))
-    shelf._loader.finish(1)
+    finish(shelf, 1)
     shelf.find(question(project))
     named = project.model_versions.get(number=3).pk
     assert shelf.find(question(project, version=named)) is None
-    shelf._loader.finish(3)
+    finish(shelf, 3)
     assert shelf.find(question(project, version=named)).served.number == 3
 
 
 def test_where_the_new_champion_cannot_be_loaded_the_old_one_goes_on(project, shelf):
     crown(project, 1)
     shelf.find(question(project))
-    shelf._loader.finish(1)
+    finish(shelf, 1)
     shelf.find(question(project))
     crown(project, 2)
     shelf.look_again()
     shelf.find(question(project))
     shelf._loader.asked[2].set_exception(ModelUnusable("model_unusable", "corrupt"))
+    shelf.look_again()
     assert shelf.find(question(project)).served.number == 1
     with pytest.raises(ModelUnusable):
         shelf.find(question(project, version=project.model_versions.get(number=2).pk))
@@ -112,7 +127,7 @@ def test_the_least_used_model_leaves_first(project, shelf):
     versions = {version.number: version.pk for version in project.model_versions.all()}
     for number in (1, 2, 3):
         shelf.find(question(project, version=versions[number]))
-        shelf._loader.finish(number)
+        finish(shelf, number)
         shelf.find(question(project, version=versions[number]))
     assert shelf.find(question(project, version=versions[2])).served.number == 2
     assert shelf.find(question(project, version=versions[1])) is None
