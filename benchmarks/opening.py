@@ -30,7 +30,7 @@ SCRIPTS = "() => performance.getEntriesByType('resource').map(({ name }) => name
 def opened(stage: Stage, at: Place) -> tuple[float, float]:
     """Milliseconds until keys are taken, and until formulas are typeset."""
     with stage.page(at, watch=WATCH) as page:
-        page.wait_for_function("window.takesKeys && window.typeset", timeout=PATIENCE_MS)
+        page.wait_for_function("() => window.takesKeys && window.typeset", timeout=PATIENCE_MS)
         return page.evaluate("window.takesKeys"), page.evaluate("window.typeset")
 
 
