@@ -33,7 +33,7 @@ def typed(text: str, *before: str) -> Act:
     return act
 
 
-def clicked(*names: str) -> Act:
+def clicked(*names: str | re.Pattern[str]) -> Act:
     """Works buttons, one after the other."""
 
     def act(page: Page) -> None:
