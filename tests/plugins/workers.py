@@ -111,7 +111,7 @@ def no_task_outlives_its_test(request: pytest.FixtureRequest) -> Iterator[None]:
     def note(sender: str, **_: object) -> None:
         queued.append(sender)
 
-    after_task_publish.connect(note, weak=False)  # celery loses a weak one now and then
+    after_task_publish.connect(note, weak=False)  # a weak one was not told of every task
     yield
     after_task_publish.disconnect(note)
     if queued and STARTED in request.config.stash:
