@@ -111,6 +111,7 @@ def local_secret_key() -> str:
     if given := env.str("SECRET_KEY", ""):
         return given
     path = VAR_DIR / "secret_key"
+    path.parent.mkdir(parents=True, exist_ok=True)  # `make check` on a fresh clone comes before anything makes it
     try:
         descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     except FileExistsError:

@@ -70,10 +70,10 @@ def test_celery_reads_sockets_its_own_way():
     assert env.celery_url("redis://host:6379/0") == "redis://host:6379/0"
 
 
-def test_local_key_is_made_once_and_private(monkeypatch, tmp_path):
+def test_local_key_is_made_once_and_private_even_before_the_data_folder_exists(monkeypatch, tmp_path):
     monkeypatch.delenv("SECRET_KEY", raising=False)
-    monkeypatch.setattr(env, "VAR_DIR", tmp_path)
+    monkeypatch.setattr(env, "VAR_DIR", tmp_path / "var")
     first = env.local_secret_key()
     assert len(first) >= 50
     assert env.local_secret_key() == first
-    assert (tmp_path / "secret_key").stat().st_mode & 0o077 == 0
+    assert (tmp_path / "var" / "secret_key").stat().st_mode & 0o077 == 0
