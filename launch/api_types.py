@@ -1,20 +1,24 @@
-"""The front end's TypeScript types of the API, generated from its OpenAPI description.
+"""The front end's TypeScript types of the API, generated from the schemas of its OpenAPI description that it uses.
 
 python -m launch.api_types            write them
 python -m launch.api_types --check    fail where they are not those of the API as it is
 """
 
+import json
 import os
+import re
 import subprocess
 import sys
 import tempfile
 from pathlib import Path
+from typing import Any
 
 from launch.errors import LaunchError, exit_status
 from launch.frontend import SOURCES, find_node, install_packages
 from launch.options import BASE_DIR
 
 TYPES = SOURCES / "src" / "api" / "schema.d.ts"
+NAMED_BY = SOURCES / "src" / "api" / "types.ts"
 # The settings ask for addresses; describing the API uses none of them.
 UNUSED = {"DATABASE_URL": "postgresql:///", "REDIS_URL": "redis://unused"}
 
@@ -27,9 +31,28 @@ def generate() -> str:
         description, types = Path(folder) / "schema.json", Path(folder) / "schema.d.ts"
         describe = [sys.executable, "manage.py", "spectacular", "--format", "openapi-json", "--file", str(description)]
         _run([*describe, "--validate", "--fail-on-warn"])
+        whole = json.loads(description.read_text())
+        description.write_text(json.dumps(reduce_to_used(whole, NAMED_BY.read_text())))
         translator = SOURCES / "node_modules" / "openapi-typescript" / "bin" / "cli.js"
         _run([str(node), str(translator), str(description), "--output", str(types)])
         return types.read_text()
+
+
+def reduce_to_used(description: dict[str, Any], source: str) -> dict[str, Any]:
+    """The description without paths, and with only the schemas that `source` names (`Schemas["Name"]`) or needs.
+
+    Raises LaunchError for a name that the API does not have.
+    """
+    schemas, used = description["components"]["schemas"], set[str]()
+    wanted = set(re.findall(r'Schemas\["(\w+)"\]', source))
+    if unknown := sorted(wanted - set(schemas)):
+        raise LaunchError(f"{NAMED_BY.relative_to(BASE_DIR)} names schemas that the API does not have: {unknown}.")
+    while wanted:
+        name = wanted.pop()
+        used.add(name)
+        wanted |= set(re.findall(r'"#/components/schemas/(\w+)"', json.dumps(schemas[name]))) - used
+    kept = {name: schema for name, schema in schemas.items() if name in used}
+    return description | {"paths": {}, "components": {"schemas": kept}}
 
 
 def write() -> None:
