@@ -1,6 +1,6 @@
-import { left, rows, type Row } from "./derived";
+import { left, rows } from "./derived";
 import { withoutCritique } from "./dimensions";
-import { markOf, type Answer, type Mark, type State, type Work } from "./model";
+import { type Answer, type Mark, markOf, type Row, type State, type Work } from "./model";
 import { withoutErrorTypes } from "./spans";
 
 type Basis = Pick<State, "steps" | "scheme" | "work">;

@@ -1,6 +1,5 @@
 import type { Step, StepPosition } from "../api/types";
-import type { Row } from "./derived";
-import { markOf, type Answer, type State, type Work } from "./model";
+import { markOf, type Answer, type Row, type State, type Work } from "./model";
 
 /**
  * PRM800K phase 1: at each position candidates stand side by side, one of them or a step of the person's own is taken,
@@ -20,12 +19,6 @@ export interface Place {
   /** Every candidate is bad, and a bad step is not gone on from. */
   readonly deadEnd: boolean;
 }
-
-export type ChoosingAction =
-  | { type: "choose"; step: number }
-  | { type: "write_own"; position: number }
-  | { type: "complete" }
-  | { type: "onward" };
 
 /** The positions that were come to, in order: the last is the one that is open, or where the solution ends. */
 export function placesOf(basis: Basis): Place[] {

@@ -1,21 +1,9 @@
 import type { FinishReason, Step, StepPosition } from "../api/types";
 import { candidateRows, ownStepPositions, pathErrorIndex, placesOf, undecided } from "./choosing";
 import { missingOfCritique } from "./dimensions";
-import { markOf, type State } from "./model";
+import { markOf, type Row, type State } from "./model";
 
 type Basis = Pick<State, "steps" | "scheme" | "work">;
-
-/** One line of the solution as it stands before the person. */
-export interface Row {
-  readonly step: Step;
-  readonly position: number;
-  /** The step of the solution itself; false for another completion at the same position. */
-  readonly main: boolean;
-  /** False after the first error: shown grey, not rated. */
-  readonly reached: boolean;
-  /** Where the path is chosen: which of the position's candidates this is, and whether it is taken. */
-  readonly candidate?: { readonly number: number; readonly of: number; readonly taken: boolean };
-}
 
 function mainOf(entry: StepPosition): Step {
   const step = entry.alternatives[0];

@@ -1,8 +1,8 @@
-import type { State, Work } from "./model";
+import type { Seen, State, Work } from "./model";
 import { BLANK_MARK, BLANK_WORK } from "./model";
 import { rows } from "./derived";
 import { askedNow, type Asked } from "./fitting";
-import { notice, type Seen } from "./hints";
+import { notice } from "./hints";
 
 /** Unsubmitted work as it is kept in the browser and on the server. */
 export type DraftBody = {

@@ -1,10 +1,10 @@
 import type { StepPosition } from "../api/types";
 import { text } from "../text";
-import { firstErrorIndex, ownStepsAt, rows, type Row } from "./derived";
+import { firstErrorIndex, ownStepsAt, rows } from "./derived";
 import { splitBeside } from "./dimensions";
 import { besideInWords } from "./dimensions_in_words";
 import { markInWords, spanInWords } from "./mark_in_words";
-import { BLANK_MARK, markOf, offers, type Mark, type State, type Work } from "./model";
+import { BLANK_MARK, type Mark, markOf, offers, type Row, type State, type Work } from "./model";
 
 /** What a person was asked about: steps by their ids, steps of their own by position. */
 export interface Asked {

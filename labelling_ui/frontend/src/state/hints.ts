@@ -1,14 +1,6 @@
 import type { Hint, Step } from "../api/types";
 import { rows } from "./derived";
-import { markOf, type State } from "./model";
-
-/** The model's score of a position came before the person's eyes, who had rated the step `before`; null for not yet. */
-export interface Seen {
-  readonly position: number;
-  readonly before: 1 | 0 | -1 | null;
-}
-
-export type HintAction = { type: "hint"; step: number };
+import { markOf, type Seen, type State } from "./model";
 
 /**
  * Whether the score of a step comes into sight by itself. That of a later step never does: who knows where the model

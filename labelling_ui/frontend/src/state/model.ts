@@ -1,7 +1,5 @@
-import type { Hint, Scheme, StepPosition } from "../api/types";
+import type { Hint, Scheme, Step, StepPosition } from "../api/types";
 import { NOTHING_BESIDE, type Beside, type BesideAction } from "./dimensions";
-import type { HintAction, Seen } from "./hints";
-import type { ChoosingAction } from "./choosing";
 import type { Span, SpanAction } from "./spans";
 
 /** What a person can say of a step. Nothing said is null; a step after the first error is never asked about. */
@@ -68,6 +66,24 @@ export interface Moment {
   readonly cursor: number;
 }
 
+/** One line of the solution as it stands before the person. */
+export interface Row {
+  readonly step: Step;
+  readonly position: number;
+  /** The step of the solution itself; false for another completion at the same position. */
+  readonly main: boolean;
+  /** False after the first error: shown grey, not rated. */
+  readonly reached: boolean;
+  /** Where the path is chosen: which of the position's candidates this is, and whether it is taken. */
+  readonly candidate?: { readonly number: number; readonly of: number; readonly taken: boolean };
+}
+
+/** The model's score of a position came before the person's eyes, who had rated the step `before`; null for not yet. */
+export interface Seen {
+  readonly position: number;
+  readonly before: 1 | 0 | -1 | null;
+}
+
 /**
  * The labelling of one solution. `cursor` is a step id. Time is apart from work: undo does not give
  * time back. `typing` names the text being typed, so that one run of typing is one undo.
@@ -86,6 +102,14 @@ export interface State {
   readonly hint: Hint | null;
   readonly seen: readonly Seen[];
 }
+
+export type ChoosingAction =
+  | { type: "choose"; step: number }
+  | { type: "write_own"; position: number }
+  | { type: "complete" }
+  | { type: "onward" };
+
+export type HintAction = { type: "hint"; step: number };
 
 export type Action =
   | SpanAction

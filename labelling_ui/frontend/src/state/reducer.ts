@@ -1,10 +1,10 @@
 import type { Task } from "../api/types";
 import { acceptable, accepting, answered, errorRow, firstUnseen, mayAccept, withMark } from "./answering";
 import { choose, complete, isPassed, placesOf, writeOwn } from "./choosing";
-import { firstErrorIndex, left, rows, type Row } from "./derived";
+import { firstErrorIndex, left, rows } from "./derived";
 import { besideAfter, type BesideAction } from "./dimensions";
 import { notice, scoreOnRequest, see } from "./hints";
-import { BLANK_WORK, markOf, type Action, type Answer, type Mark, type State, type Work } from "./model";
+import { type Action, type Answer, BLANK_WORK, type Mark, markOf, type Row, type State, type Work } from "./model";
 import { reduceSpans, type SpanAction } from "./spans";
 
 const UNDO_DEPTH = 500;

@@ -5,7 +5,7 @@ import { text } from "../text";
 import { backToStep, choosing } from "./choosing";
 import { useScheme } from "./scheme";
 import { Sign } from "./signs";
-import type { RowProps } from "./StepRow";
+import type { RowProps } from "./row_props";
 import { Written } from "./Written";
 
 const VALUES: Value[] = [1, 0, -1];

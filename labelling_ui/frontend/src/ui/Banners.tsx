@@ -10,7 +10,8 @@ import { ScreeningNews } from "./Screening";
 import { Proposal } from "./Sitting";
 import type { Moved } from "../state/fitting";
 import { answeredCount, type DraftBody } from "../state/draft";
-import { regional, text } from "../text";
+import { text } from "../text";
+import { timeOf } from "./clock";
 import { Versions } from "./Versions";
 
 interface Props {
@@ -123,10 +124,4 @@ function Refused({ entry, session }: { entry: OutboxEntry; session: Desk }) {
       <Button onClick={() => session.dismiss(idOf(entry))}>{text.banner.dismiss}</Button>
     </div>
   );
-}
-
-export function timeOf(iso: string): string {
-  const date = new Date(iso);
-  if (Number.isNaN(date.getTime())) return "";
-  return date.toLocaleTimeString(regional(), { hour: "2-digit", minute: "2-digit" });
 }

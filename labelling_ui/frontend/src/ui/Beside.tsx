@@ -5,7 +5,7 @@ import { besideInWords } from "../state/dimensions_in_words";
 import { text } from "../text";
 import { backToStep } from "./choosing";
 import { useScheme } from "./scheme";
-import type { RowProps } from "./StepRow";
+import type { RowProps } from "./row_props";
 import { TermChips } from "./TermChips";
 
 /** What the project asks of any step beside its rating; of a step that is not looked at, what was said of it. */

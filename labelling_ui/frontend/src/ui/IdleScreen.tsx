@@ -1,7 +1,7 @@
 import type { Config } from "../config";
 import type { Idle, View } from "../session/view";
 import { text } from "../text";
-import { timeOf } from "./Banners";
+import { timeOf } from "./clock";
 import { rightAnswers } from "./Screening";
 
 /** While there is no work, and may be some later. */

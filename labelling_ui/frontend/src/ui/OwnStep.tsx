@@ -1,7 +1,7 @@
 import { RichText } from "../reading/RichText";
 import { text } from "../text";
 import { useScheme } from "./scheme";
-import type { RowProps } from "./StepRow";
+import type { RowProps } from "./row_props";
 import { Written } from "./Written";
 
 /** A step in the person's own words: what the wrong one should have said, or a way on of their own. */

@@ -2,7 +2,7 @@ import { useEffect, useRef } from "preact/hooks";
 import type { Desk } from "../session/desk";
 import type { View } from "../session/view";
 import { text } from "../text";
-import { timeOf } from "./Banners";
+import { timeOf } from "./clock";
 import { useScheme } from "./scheme";
 
 type Props = { view: View; session: Desk };

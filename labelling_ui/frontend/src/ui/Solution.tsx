@@ -1,6 +1,6 @@
-import { firstErrorIndex, ownStepsAt, rows, type Row } from "../state/derived";
+import { firstErrorIndex, ownStepsAt, rows } from "../state/derived";
 import { scoreInSight, scoreOnRequest } from "../state/hints";
-import { markOf, type Action, type State } from "../state/model";
+import { type Action, markOf, type Row, type State } from "../state/model";
 import { text } from "../text";
 import { StepRow } from "./StepRow";
 

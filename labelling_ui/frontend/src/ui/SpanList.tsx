@@ -2,7 +2,7 @@ import { useLayoutEffect } from "preact/hooks";
 import { light } from "../reading/lighting";
 import { placeOf, quoted, type Span } from "../state/spans";
 import { text } from "../text";
-import type { RowProps } from "./StepRow";
+import type { RowProps } from "./row_props";
 import { LONGEST_TEXT } from "./Written";
 
 const LONGEST_QUOTE = 120;

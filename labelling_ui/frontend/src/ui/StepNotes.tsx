@@ -4,7 +4,7 @@ import { Beside } from "./Beside";
 import { OwnStep } from "./OwnStep";
 import { useScheme } from "./scheme";
 import { SpanList } from "./SpanList";
-import type { RowProps } from "./StepRow";
+import type { RowProps } from "./row_props";
 import { TermChips } from "./TermChips";
 import { Written } from "./Written";
 

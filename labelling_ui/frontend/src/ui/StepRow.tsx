@@ -1,52 +1,18 @@
 import { memo } from "preact/compat";
-import type { Step, StepPosition, Term } from "../api/types";
 import { Known } from "../practice/Known";
 import { endOf } from "../reading/sight";
 import { StepBody } from "../reading/StepBody";
-import type { Action, Answer, Mark } from "../state/model";
+import type { Answer } from "../state/model";
 import { furthest } from "../state/spans";
 import { text } from "../text";
 import { HintBar, hintSaid } from "./HintBar";
 import { placeOf } from "./keys";
 import { Rating } from "./Rating";
+import type { RowProps } from "./row_props";
 import { useScheme } from "./scheme";
 import { Sign } from "./signs";
 import { StepNotes } from "./StepNotes";
 import { StepTools } from "./StepTools";
-
-export interface RowProps {
-  step: Step;
-  position: number;
-  main: boolean;
-  reached: boolean;
-  /** Where the path is chosen: which of so many candidates of the position this is, from 1; else null. */
-  way: number | null;
-  ways: number;
-  /** The path goes on by this candidate. */
-  taken: boolean;
-  mark: Mark;
-  current: boolean;
-  /** The comment box of this step is open. */
-  commenting: boolean;
-  errorTypes: Term[];
-  /** All steps of the solution: one may contradict an earlier one. */
-  steps: readonly StepPosition[];
-  /** The first error is here; how far the solution had got, where that was said. */
-  atError: boolean;
-  progress: number | null;
-  /** A step before this one is bad. */
-  behindError: boolean;
-  /** The person's own step, where it is asked for at this row; else null. */
-  ownStep: string | null;
-  /** The model's, where it is in sight; else null. */
-  score: number | null;
-  /** Whether the model's score may be asked for. */
-  mayAsk: boolean;
-  act: (action: Action) => void;
-  onComment: (step: number | null) => void;
-  onMark: () => void;
-  onFirstError: (step: number) => void;
-}
 
 export const StepRow = memo(function StepRow(props: RowProps) {
   const { step, position, main, reached, way, ways, taken, mark, current, score, act } = props;

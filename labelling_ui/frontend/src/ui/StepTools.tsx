@@ -1,6 +1,6 @@
 import { text } from "../text";
 import { useScheme } from "./scheme";
-import type { RowProps } from "./StepRow";
+import type { RowProps } from "./row_props";
 
 /** What can be done with the current step besides rating it. */
 export function StepTools({ step, main, way, taken, mark, commenting, mayAsk, act, onComment, onMark, onFirstError }: RowProps) {

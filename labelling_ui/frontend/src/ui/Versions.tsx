@@ -2,7 +2,7 @@ import type { Rivals } from "../outbox/outbox";
 import type { Desk } from "../session/desk";
 import { differences } from "../state/versions";
 import { text } from "../text";
-import { timeOf } from "./Banners";
+import { timeOf } from "./clock";
 
 /** Two versions of one label, made without knowing of each other: what differs, side by side, and the choice. */
 export function Versions({ rivals, queuedAt, session }: { rivals: Rivals; queuedAt: number; session: Desk }) {

@@ -1,7 +1,7 @@
 import type { View } from "../session/view";
 import { besideInWords } from "../state/dimensions_in_words";
-import { rows, type Row } from "../state/derived";
-import { markOf, type Answer, type Mark, type State } from "../state/model";
+import { rows } from "../state/derived";
+import { type Answer, type Mark, markOf, type Row, type State } from "../state/model";
 import { text } from "../text";
 import { whatNext } from "./ActionBar";
 
