@@ -42,9 +42,12 @@ types: install-dev
 
 messages: install-dev
 	@$(UNUSED_SERVERS) .venv/bin/python manage.py messages
+	@$(IN) launch.catalogues
 
 install:
 	@$(PYTHON) launch/bootstrap.py requirements.txt
+	@$(IN) launch.catalogues
 
 install-dev:
 	@$(PYTHON) launch/bootstrap.py requirements-dev.txt
+	@$(IN) launch.catalogues

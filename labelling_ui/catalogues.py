@@ -1,7 +1,6 @@
-"""The catalogues of the languages beside English: read from the sources and compiled, without the system's gettext.
+"""The catalogues of the languages beside English, kept up to date with the sources without the system's gettext.
 
-Django's own commands need its programs. Babel does the same in Python; a development tool, since what is compiled
-is kept beside its source.
+Django's own commands need gettext's programs; Babel does the same in Python. `launch.catalogues` compiles the result.
 """
 
 import io
@@ -12,7 +11,6 @@ from typing import Any
 
 from babel.messages.catalog import Catalog, Message
 from babel.messages.extract import DEFAULT_KEYWORDS, extract, extract_from_file
-from babel.messages.mofile import write_mo
 from babel.messages.pofile import read_po, write_po
 from django.conf import settings
 from django.utils.translation.template import templatize
@@ -32,25 +30,24 @@ KEYWORDS: dict[str, Any] = {
 
 
 def bring_up_to_date() -> list[str]:
-    """Take up new messages, drop those that nobody says any more, compile; returns what is left to translate."""
+    """Add new messages and drop those that the sources no longer use; returns what is left to translate."""
     messages = sources()
     left = []
     for path in catalogues():
         catalogue = updated(path, messages)
         path.write_bytes(as_po(catalogue))
-        path.with_suffix(".mo").write_bytes(as_mo(catalogue))
         left += [f"{named(path)}: {fault}" for fault in faults(catalogue)]
     return left
 
 
 def objections() -> list[str]:
-    """Why a catalogue does not say what the pages say: what it lacks or doubts, and files that are not the newest."""
+    """What is wrong with the catalogues: messages that are missing, untranslated, in doubt, or no longer used."""
     messages = sources()
     found = []
     for path in catalogues():
         catalogue = updated(path, messages)
-        if as_po(catalogue) != path.read_bytes() or as_mo(catalogue) != path.with_suffix(".mo").read_bytes():
-            found.append(f"{named(path)} is not what the pages say now")
+        if as_po(catalogue) != path.read_bytes():
+            found.append(f"{named(path)} differs from the messages in the sources")
         found += [f"{named(path)}: {fault}" for fault in faults(catalogue)]
     return found
 
@@ -114,13 +111,6 @@ def as_po(catalogue: Catalog) -> bytes:
     """Its source, without line numbers: only what is said makes a difference."""
     file = io.BytesIO()
     write_po(file, catalogue, width=110, include_lineno=False, sort_by_file=True)
-    return file.getvalue()
-
-
-def as_mo(catalogue: Catalog) -> bytes:
-    """What Django reads."""
-    file = io.BytesIO()
-    write_mo(file, catalogue)
     return file.getvalue()
 
 

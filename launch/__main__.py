@@ -16,7 +16,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from types import FrameType
 
-from launch import frontend
+from launch import catalogues, frontend
 from launch.embedded import Servers, servers
 from launch.errors import LaunchError, exit_status
 from launch.options import BASE_DIR, Options, read_options
@@ -33,6 +33,7 @@ def run(options: Options) -> None:
     check_writable(options.var)
     with sole_owner(options.var, note=options.address):
         check(options)
+        catalogues.compile_catalogues()
         frontend.build()
         with _announced_servers(options) as addresses:
             environment = _environment(options, addresses)

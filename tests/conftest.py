@@ -16,6 +16,7 @@ import hypothesis
 import pytest
 from django.utils import translation
 
+from launch.catalogues import compile_catalogues
 from launch.embedded import servers
 from launch.errors import LaunchError
 from launch.ownership import sole_owner
@@ -29,6 +30,7 @@ pytest_plugins = ["tests.plugins.browser", "tests.plugins.workers"]
 
 
 def _start_servers() -> None:
+    compile_catalogues()
     for number in range(1, RUNS_AT_ONCE + 1):
         root = ROOT / "var" / "test" / str(number)
         try:

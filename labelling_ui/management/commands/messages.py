@@ -9,7 +9,7 @@ from labelling_ui import catalogues
 
 
 class Command(BaseCommand):
-    help = "Bring the catalogues of all languages up to date and compile them; lists what is left to translate."
+    help = "Bring the catalogues of all languages up to date; lists what is left to translate."
     requires_system_checks: list[str] = []
 
     def add_arguments(self, parser: ArgumentParser) -> None:

@@ -1,7 +1,6 @@
 """Every language says what the pages say; the catalogues are read and compiled in Python alone."""
 
 import gettext
-import io
 
 import pytest
 from babel.messages.catalog import Catalog
@@ -14,7 +13,7 @@ def messages() -> Catalog:
     return catalogues.sources()
 
 
-def test_no_message_is_missing_in_doubt_or_not_compiled() -> None:
+def test_no_message_is_missing_or_in_doubt() -> None:
     assert catalogues.objections() == []
 
 
@@ -37,9 +36,8 @@ def test_a_faulty_translation_is_named(string: str, flags: tuple[str, ...], faul
     assert "rows found" in found
 
 
-def test_what_is_compiled_says_what_was_written(messages: Catalog) -> None:
+def test_what_is_compiled_says_what_was_written() -> None:
     (path,) = catalogues.catalogues()
-    catalogue = catalogues.updated(path, messages)
-    german = gettext.GNUTranslations(io.BytesIO(catalogues.as_mo(catalogue)))
+    german = gettext.GNUTranslations(path.with_suffix(".mo").open("rb"))
     assert german.gettext("Settings") == "Einstellungen"
     assert german.ngettext("%(n)s row", "%(n)s rows", 2) == "%(n)s Zeilen"
