@@ -9,6 +9,7 @@ from django.shortcuts import redirect
 from django.urls import reverse
 
 from annotation.membership.accounts import choose_password
+from annotation.membership.client_address import client_address
 
 OPEN = ("/accounts/", "/language/")
 
@@ -22,6 +23,9 @@ class ClosedSignup(DefaultAccountAdapter):  # type: ignore[misc]  # allauth ship
 
     def set_password(self, user: User, password: str) -> None:
         choose_password(by=user, password=password)
+
+    def get_client_ip(self, request: HttpRequest) -> str:
+        return client_address(request)
 
     def get_password_change_redirect_url(self, request: HttpRequest) -> str:
         return reverse("home")

@@ -9,6 +9,7 @@ from rest_framework.authentication import BaseAuthentication, SessionAuthenticat
 from rest_framework.exceptions import AuthenticationFailed, NotAuthenticated, PermissionDenied
 from rest_framework.request import Request
 
+from annotation.api.limits import count_stranger
 from annotation.errors import Forbidden
 from annotation.membership.accounts import has_first_password
 from annotation.membership.tokens import find_token
@@ -36,9 +37,11 @@ class TokenAuthentication(BaseAuthentication):
         if not words or words[0].lower() not in (b"token", b"bearer"):
             return None
         if len(words) != 2:
+            count_stranger(request)
             raise AuthenticationFailed("The header is `Authorization: Token <secret>`.")
         token = find_token(words[1].decode("latin-1"))
         if token is None:
+            count_stranger(request)
             raise AuthenticationFailed("This token is not known, or it was revoked.")
         return token.user, token
 
@@ -57,12 +60,15 @@ class BrowserAuthentication(SessionAuthentication):
 
     def authenticate(self, request: Request) -> tuple[User, None] | None:
         found: tuple[User, None] | None = super().authenticate(request)
+        if found is None:  # this is the last way in
+            count_stranger(request)
+            return None
         person = request.headers.get("X-Stepmark-Person")
-        if found is not None and person is not None and unquote(person) != found[0].get_username():
+        if person is not None and unquote(person) != found[0].get_username():
             message = _("This page is %(page)s’s, and %(now)s is signed in now: sign in as %(page)s again.")
             names = {"page": unquote(person), "now": found[0].get_username()}
             raise AuthenticationFailed(message % names, code="another_person")
-        if found is not None and has_first_password(found[0]):
+        if has_first_password(found[0]):
             raise Forbidden(
                 "first_password",
                 said("Choose a password of your own first: sign in with a browser, and any page asks for it."),

@@ -1,12 +1,19 @@
 """Request bodies, read only up to a size."""
 
 import io
+import re
 from collections.abc import Mapping
 from typing import IO, Any
 
 from django.conf import settings
 from django.core.exceptions import RequestDataTooBig
+from django.utils.translation import gettext as _
+from rest_framework.exceptions import ParseError, ValidationError
 from rest_framework.parsers import BaseParser, JSONParser
+
+from annotation.formats.reading import MAX_DEPTH, is_deeper, place_of_unstorable
+
+_MAYBE_UNSTORABLE = re.compile(rb"\\u(?:0000|[dD][89a-fA-F])")
 
 
 def within_bounds(parser_context: Mapping[str, Any] | None) -> None:
@@ -17,14 +24,27 @@ def within_bounds(parser_context: Mapping[str, Any] | None) -> None:
 
 
 class BoundedJSONParser(JSONParser):
-    """JSON up to DATA_UPLOAD_MAX_MEMORY_SIZE bytes, which DRF leaves unwatched where it reads the stream itself."""
+    """JSON in UTF-8, up to DATA_UPLOAD_MAX_MEMORY_SIZE bytes and MAX_DEPTH levels: DRF bounds neither."""
 
     def parse(
         self, stream: IO[Any], media_type: str | None = None, parser_context: Mapping[str, Any] | None = None
-    ) -> dict[str, Any]:
-        """Raises RequestDataTooBig before anything is read."""
+    ) -> Any:
+        """Raises RequestDataTooBig before anything is read, ParseError, and ValidationError for a text in it."""
         within_bounds(parser_context)
-        return super().parse(stream, media_type, parser_context)
+        content = stream.read()
+        try:
+            value: Any = super().parse(io.BytesIO(content), media_type, {"encoding": "utf-8"})
+        except RecursionError:
+            raise _too_deep() from None
+        if content.count(b"[") + content.count(b"{") > MAX_DEPTH and is_deeper(value, MAX_DEPTH):
+            raise _too_deep()
+        if _MAYBE_UNSTORABLE.search(content) and (place := place_of_unstorable(value)) is not None:
+            raise ValidationError({place: [_("This text holds a NUL or half a surrogate pair. Remove the character.")]})
+        return value
+
+
+def _too_deep() -> ParseError:
+    return ParseError(_("The JSON of this request is nested more than %(n)s levels deep.") % {"n": MAX_DEPTH})
 
 
 class LinesParser(BaseParser):

@@ -38,7 +38,8 @@ def raw_rows(
 ) -> Iterator[tuple[int, bytes | Rejection]]:
     """Yield (line on which the row begins, its JSON), leaving out the first `skip` rows behind the header.
 
-    The texts of a file that says that they are `guarded` are given as they were before.
+    The texts of a file that says that they are `guarded` are given as they were before. Raises OSError for a header
+    that is not UTF-8 text, as every binary file has.
     """
     csv.field_size_limit(longest)
     lines = _Lines(pieces, longest)
@@ -49,13 +50,27 @@ def raw_rows(
         if row == []:
             continue
         if not names:
-            names = column_names(row) if isinstance(row, list) else []
+            names = column_names(_text_only(row)) if isinstance(row, list) else []
             continue
         number += 1
         if number >= skip:
             if guarded and isinstance(row, list):
                 row = [unguarded(cell) for cell in row]
             yield line, _encoded(line, row, names, longest)
+
+
+def _text_only(header: list[str]) -> list[str]:
+    if any("\0" in name or not _is_utf8(name) for name in header):
+        raise OSError(said("its first row is not UTF-8 text. Save a table as UTF-8 (or as CSV UTF-8 in a spreadsheet)"))
+    return header
+
+
+def _is_utf8(text: str) -> bool:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def column_names(header: Sequence[str]) -> list[str]:
@@ -177,9 +192,7 @@ def _encoded(line: int, row: list[str] | Rejection, names: Sequence[str], longes
             excerpt=excerpt,
         )
     for name, cell in zip(names, row, strict=True):
-        try:
-            cell.encode()
-        except UnicodeEncodeError:
+        if not _is_utf8(cell):
             return Rejection(line, said("not UTF-8 text"), field=name, excerpt=excerpt)
     raw = msgspec.json.encode(dict(zip(names, row, strict=True)))
     return raw if len(raw) <= longest else Rejection(line, said("longer than {n} MB", n=longest // 1024 // 1024))

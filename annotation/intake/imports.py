@@ -73,7 +73,7 @@ def create_import(
 ) -> ImportJob:
     """A job for a file that stays where it lies (see `places`); nobody works on it yet.
 
-    `by` is None for the operator of the machine. Raises as `start_import`, and Missing (`file_not_found`).
+    `by` is None for the operator of the machine. Raises as `start_import`, Missing (`file_not_found`), DomainError (`unreadable_file`).
     """
     if by is not None:
         require_role(by, project, Membership.Role.MANAGER)
@@ -142,7 +142,7 @@ def _format_of(place: str, filename: str, format: str, mapping: Mapping | None) 
         with open_content(place) as content:
             return format, checked(mapping, sample(content.stream))
     except OSError as error:
-        raise Missing(
-            "file_not_found",
-            said("{filename} cannot be read: {strerror}.", filename=filename, strerror=error.strerror or error),
-        ) from None
+        reason = said("{filename} cannot be read: {strerror}.", filename=filename, strerror=error.strerror or error)
+        if isinstance(error, FileNotFoundError):
+            raise Missing("file_not_found", reason) from None
+        raise DomainError("unreadable_file", reason) from None

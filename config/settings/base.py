@@ -110,6 +110,13 @@ ACCOUNT_SIGNUP_FIELDS = ["username*", "password1*", "password2*"]
 ACCOUNT_EMAIL_VERIFICATION = "none"
 ACCOUNT_LOGOUT_REDIRECT_URL = "account_login"
 
+# Limits. An account's wrong passwords are counted over all addresses, and those of an address over all names.
+
+ACCOUNT_RATE_LIMITS = {"login": "60/m/ip", "login_failed": "20/m/ip,5/5m/key"}
+TRUSTED_PROXY_COUNT = env.int("TRUSTED_PROXY_COUNT", 0)
+API_CALLS_PER_MINUTE = env.int("API_CALLS_PER_MINUTE", 12_000)
+API_STRANGER_CALLS_PER_MINUTE = env.int("API_STRANGER_CALLS_PER_MINUTE", 20)
+
 # Pages and files
 
 LANGUAGE_CODE = "en"

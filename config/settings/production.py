@@ -6,6 +6,7 @@ from config.settings.base import *  # noqa: F403
 SECRET_KEY = env.str("SECRET_KEY")
 ALLOWED_HOSTS = [*env.list("ALLOWED_HOSTS"), "localhost"]  # its own health check
 CSRF_TRUSTED_ORIGINS: list[str] = env.list("CSRF_TRUSTED_ORIGINS", [])
+TRUSTED_PROXY_COUNT = env.int("TRUSTED_PROXY_COUNT", 1)
 SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
 # Only for trying the compose file without TLS: set HTTPS_ONLY=false.
 SECURE_SSL_REDIRECT = SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = env.bool("HTTPS_ONLY", True)

@@ -11,3 +11,4 @@ WHITENOISE_USE_FINDERS = True
 # Pages render before the front end was ever built: only browser tests need the built files.
 DJANGO_VITE["default"]["dev_mode"] = not FRONT_END_MANIFEST.exists()
 POLICY_ENDPOINTS = {"sandbox": {"url": "sandbox:", "model": "sandbox-medium"}}
+API_STRANGER_CALLS_PER_MINUTE = 0  # every test calls from the same address

@@ -118,3 +118,16 @@ def test_who_may(api, annotator, project):
     stranger.force_authenticate(User.objects.create_user("stranger"))
     assert stranger.get(f"/api/v1/imports/{job.pk}/").status_code == 404
     assert stranger.get(f"/api/v1/snapshots/{snapshot.pk}/card/").status_code == 404
+
+
+@pytest.mark.parametrize(
+    "content",
+    [b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR", b"\x7fELF\x02\x01\x01\0\0\n\0", "Aufgabe;Lösung\na;b".encode("latin-1")],
+    ids=["PNG", "ELF", "Latin-1"],
+)
+@pytest.mark.parametrize("format", ["auto", "table"])
+def test_an_upload_that_is_no_text_is_refused_and_leaves_no_file(api, settings, content, format):
+    refused = upload(api, content, format=format)
+    assert (refused.status_code, refused.data["code"]) == (400, "unreadable_file")
+    assert "its first row is not UTF-8 text" in refused.data["message"]
+    assert not list(settings.UPLOAD_ROOT.glob("*"))

@@ -2,11 +2,14 @@
 
 import gzip
 import json
+import random
 
 import pytest
 
 from annotation.errors import DomainError
+from annotation.formats.registry import READERS
 from annotation.intake.previewing import preview_import
+from annotation.wording import in_words
 
 TEXT = "First we add.\nStill the first.\n\nThen we halve.\n\nThe answer is 3."
 
@@ -67,3 +70,33 @@ def test_the_division_tells_how_many_steps_and_what_looks_wrong():
     assert tried["blank_lines"] == (1, 3, 3)
     assert tried["lines"] == (1, 3, 4)
     assert preview(lines(3, steps=["a"])).division is None
+
+
+PNG = bytes.fromhex("89504e470d0a1a0a0000000d49484452000000100000001008060000001ff3ff61")
+ELF = bytes.fromhex("7f454c4602010100000000000000000003003e0001000000") + b"\n" + bytes(range(256))
+LATIN_1 = "Aufgabe;Lösung;Prüfung\nWas ist 2 + 2?;4;ja\n".encode("latin-1")
+
+
+@pytest.mark.parametrize("format", ["auto", "table"])
+@pytest.mark.parametrize("content", [PNG, ELF, LATIN_1, b"a,b\x00c\n1,2\n"], ids=["PNG", "ELF", "Latin-1", "NUL"])
+def test_a_header_that_is_no_text_is_refused_with_what_to_do(content, format):
+    with pytest.raises(DomainError) as refused:
+        preview(content, format=format)
+    assert refused.value.code == "unreadable_file"
+    assert in_words(refused.value.message) == (
+        "f cannot be read: its first row is not UTF-8 text. Save a table as UTF-8 (or as CSV UTF-8 in a spreadsheet)."
+    )
+
+
+@pytest.mark.parametrize("format", ["auto", *READERS])
+def test_bytes_of_any_kind_are_shown_or_refused(format):
+    draw = random.Random(0)
+    seeds = [PNG, ELF, LATIN_1, lines(3, steps=["a"]), b"problem,steps\nx,y\n", b"PAR1" + PNG, b"[{}, {", b'"\xff"\n']
+    for _ in range(300):
+        content = bytearray(draw.choice(seeds) * draw.randint(1, 3))
+        for _ in range(draw.randint(1, 6)):
+            content[draw.randrange(len(content))] = draw.choice(b'\x00\n",;{}[]\\u\xff\xed\xa0\x80')
+        try:
+            preview(bytes(content), format=format)
+        except DomainError:
+            continue

@@ -1,0 +1,101 @@
+"""How often the API may be called in a minute.
+
+Redis counts: one round trip a call. While Redis is away no call is refused.
+"""
+
+import time
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
+
+import redis
+import structlog
+from django.conf import settings
+from django.http import HttpRequest
+from redis.backoff import NoBackoff
+from redis.retry import Retry
+from rest_framework.request import Request
+from rest_framework.throttling import BaseThrottle
+
+from annotation.errors import DomainError
+from annotation.membership.client_address import client_address
+from annotation.wording import Said, counted
+
+if TYPE_CHECKING:
+    from rest_framework.views import APIView  # itself loads the authentication, which loads this
+
+KEY = "api:calls"
+MINUTE = 60
+ONCE_MORE = Retry(NoBackoff(), 1)  # for the connection that a restart of Redis closed
+PATIENCE = 1  # seconds: a Redis that hangs must not hold up labelling
+
+log = structlog.get_logger(__name__)
+
+
+class TooManyRequests(DomainError):
+    """More calls than allowed; `wait` is in seconds."""
+
+    status = 429
+
+    def __init__(self, message: Said, limit: int, wait: int) -> None:
+        self.wait = wait
+        super().__init__("too_many_requests", message, {"limit": limit, "retry_after": wait})
+
+
+class AccountLimit(BaseThrottle):
+    """API_CALLS_PER_MINUTE for each account, over all its tokens and browsers.
+
+    Calls that a scoring worker answers have limits of their own (`annotation.serving.quotas`, `line`).
+    """
+
+    def allow_request(self, request: Request, view: "APIView") -> bool:
+        """Raises TooManyRequests."""
+        limit = settings.API_CALLS_PER_MINUTE
+        if getattr(view, "asks_a_worker", False):
+            return True
+        if wait := _wait(f"account:{request.user.pk}", limit):
+            message = counted(
+                "More than {n:,} call in one minute. Try again in {wait} s.",
+                "More than {n:,} calls in one minute. Try again in {wait} s.",
+                n=limit,
+                wait=wait,
+            )
+            raise TooManyRequests(message, limit, wait)
+        return True
+
+
+def count_stranger(request: HttpRequest | Request) -> None:
+    """Count a call without a valid token or session by the client's address.
+
+    Raises TooManyRequests beyond API_STRANGER_CALLS_PER_MINUTE. A valid token from that address is still accepted.
+    """
+    limit = settings.API_STRANGER_CALLS_PER_MINUTE
+    if wait := _wait(f"stranger:{client_address(request)}", limit):  # type: ignore[arg-type]
+        message = counted(
+            "More than {n:,} call without a valid token in one minute. Check the token, and try again in {wait} s.",
+            "More than {n:,} calls without a valid token in one minute. Check the token, and try again in {wait} s.",
+            n=limit,
+            wait=wait,
+        )
+        raise TooManyRequests(message, limit, wait)
+
+
+@lru_cache(maxsize=1)
+def server() -> Any:
+    """A client that threads share."""
+    return redis.Redis.from_url(
+        settings.REDIS_URL, socket_connect_timeout=PATIENCE, socket_timeout=PATIENCE, retry=ONCE_MORE
+    )
+
+
+def _wait(who: str, limit: int) -> int:
+    """Count one call; the seconds until the next minute where it was one too many, else 0. A limit of 0 is none."""
+    if not limit:
+        return 0
+    now = int(time.time())
+    key = f"{KEY}:{who}:{now // MINUTE}"
+    try:
+        calls, _ = server().pipeline(transaction=False).incr(key).expire(key, 2 * MINUTE).execute()
+    except redis.RedisError as error:
+        log.warning("api calls not counted", error=str(error))
+        return 0
+    return MINUTE - now % MINUTE if calls > limit else 0
