@@ -95,13 +95,20 @@ def _reliability(counts: Mapping[str, Any]) -> str:
     weighed = counts.get("reliability")
     if not weighed:
         return ""
-    rows = {person: f"{informed:.2f}" for person, informed in weighed.items()}
+    rows = {person: _informed(one) for person, one in weighed.items()}
     said = (
         "The consensus weighs each word by its giver's reliability, which Dawid and Skene's model learns from the "
         "steps that several rated: how much more often bad steps are called bad than others are (1 for always right, "
-        "0 for a word that tells nothing)."
+        "0 for a word that tells nothing). A giver with few shared steps is close to the average; the 95 % interval is "
+        "what their own ratings show without it."
     )
-    return _table("Reliability", "annotator or source", "informedness", rows) + "\n\n" + said
+    head = "informedness | own 95 % interval | shared steps"
+    return _table("Reliability", "annotator or source", head, rows, columns=4) + "\n\n" + said
+
+
+def _informed(one: Mapping[str, Any]) -> str:
+    interval = " to ".join(f"{end:.2f}" for end in one["interval"] or ())
+    return f"{one['informedness']:.2f} | {interval or 'not known'} | {one['shared_steps']}"
 
 
 def _hints(counts: Mapping[str, Any]) -> str:

@@ -1,7 +1,7 @@
 """Solutions with their labels out of the tables, many at a time, as plain rows: a snapshot reads tens for each."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
 from operator import itemgetter
 from typing import Any, NamedTuple
@@ -55,6 +55,11 @@ RATINGS = """
 SELECT annotation_id, step_id, state, rating, flagged, accepted, error_type, dimensions, spans
 FROM annotation_steprating WHERE annotation_id = ANY(%(ids)s) ORDER BY annotation_id, ordinal, id
 """
+WORDS = """
+SELECT annotation_id, rating, count(*) FROM annotation_steprating
+WHERE annotation_id = ANY(%(ids)s) AND rating IS NOT NULL GROUP BY annotation_id, rating
+ORDER BY annotation_id
+"""
 Places = dict[int, tuple[int, int]]  # of steps: position and alternative
 Rows = Sequence[Sequence[Any]]
 
@@ -93,6 +98,16 @@ def read_solutions(
         (_record(row, steps.get(row[0], ()), critiques.get(row[0], ())), [label(one) for one in said.get(row[0], ())])
         for row in fetch_all(SOLUTIONS, {"ids": ids})
     ]
+
+
+def read_words(ids: Sequence[int], *, batches_set_aside: bool) -> Iterator[tuple[Label, dict[int, int]]]:
+    """The labels of these solutions without their paths, each with how often it gives which rating."""
+    said = [row for rows in _of(LABELS, ids).values() for row in rows]
+    keys = [row[1] for row in said]
+    aside = _set_aside(keys) if batches_set_aside else set()
+    words = {key: {rating: n for _, rating, n in rows} for key, rows in _of(WORDS, keys).items()}
+    for _, key, source, annotator, revision, *told in said:
+        yield Label(key, (source, annotator), revision, key in aside, _annotation(told, [])), words.get(key, {})
 
 
 def _set_aside(keys: Sequence[int]) -> set[int]:

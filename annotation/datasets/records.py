@@ -1,5 +1,6 @@
 """A project's solutions and labels as records, in a stream of bounded memory."""
 
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from itertools import chain, islice
@@ -9,13 +10,13 @@ from django.db import connection, transaction
 from django.db.models import Count, Exists, OuterRef, Q, QuerySet
 
 from annotation.datasets.filters import HIDDEN, SnapshotFilters
-from annotation.datasets.reading import Label, read_solutions
+from annotation.datasets.reading import Label, read_solutions, read_words
 from annotation.formats.record import Record, RecordAnnotation
 from annotation.models import Annotation, LabelBatch, Project, Solution
-from annotation.quality.consensus import consensus_of, reliability_of, with_reliability
+from annotation.quality.consensus import consensus_of, person_of, reliability_of, with_reliability
 from annotation.quality.contrast import Told, keeps
 from annotation.quality.gold import hidden_gold, is_gold
-from annotation.quality.reliability import Reliability
+from annotation.quality.reliability import Reliability, Words
 
 AT_ONCE = 250  # solutions held in memory
 
@@ -39,7 +40,10 @@ def stream_records(*, project: Project, filters: SnapshotFilters) -> Iterator[Re
 
 
 def _reliability(project: Project, filters: SnapshotFilters) -> Reliability | None:
-    """From the solutions that several labelled, that somebody adjudicated, or that are gold: of these, first words."""
+    """From the solutions that several labelled, that somebody adjudicated, or that are gold: of these, first words.
+
+    How common each rating is comes from all labels.
+    """
     several = Solution.objects.annotate(words=Count("annotations")).filter(words__gt=1).values("pk")
     settled = Annotation.objects.filter(project=project, adjudicates=True).values("solution")
     shared = _solutions(project, filters).filter(Q(pk__in=several) | Q(pk__in=settled)).exclude(is_gold())
@@ -51,7 +55,19 @@ def _reliability(project: Project, filters: SnapshotFilters) -> Reliability | No
 
     gold = _gold(project, filters)
     truths = {record.solution_id: truth for record, truth in gold}
-    return reliability_of(chain(latest(), (record for record, _ in gold)), truths)
+    alone = _words_alone(project, _solutions(project, filters).exclude(pk__in=shared.values("pk")), filters)
+    return reliability_of(chain(latest(), (record for record, _ in gold)), truths, alone)
+
+
+def _words_alone(project: Project, solutions: QuerySet[Solution], filters: SnapshotFilters) -> Words:
+    """How often each person gave each rating on these solutions, which have one label at most."""
+    aside = _some_set_aside(project)
+    found: Words = Counter()
+    for chunk in _chunks(solutions.exclude(is_gold())):
+        for label, words in read_words(chunk, batches_set_aside=aside):
+            latest, _ = _taken([label], filters)
+            found.update({(person_of(one), rating): n for one in latest for rating, n in words.items()})
+    return found
 
 
 def _gold(project: Project, filters: SnapshotFilters) -> list[tuple[Record, RecordAnnotation]]:
@@ -97,10 +113,19 @@ def _read(
     project: Project, solutions: QuerySet[Solution], *, written_critiques: bool = False
 ) -> Iterator[tuple[Record, list[Label]]]:
     """The solutions as records without labels, each with its labels; some at a time."""
-    aside = project.label_batches.filter(state=LabelBatch.State.SET_ASIDE).exists()
+    aside = _some_set_aside(project)
+    for chunk in _chunks(solutions):
+        yield from read_solutions(chunk, batches_set_aside=aside, written_critiques=written_critiques)
+
+
+def _some_set_aside(project: Project) -> bool:
+    return project.label_batches.filter(state=LabelBatch.State.SET_ASIDE).exists()
+
+
+def _chunks(solutions: QuerySet[Solution]) -> Iterator[list[int]]:
     ids = solutions.values_list("pk", flat=True).iterator(chunk_size=10 * AT_ONCE)
     while chunk := list(islice(ids, AT_ONCE)):
-        yield from read_solutions(chunk, batches_set_aside=aside, written_critiques=written_critiques)
+        yield chunk
 
 
 def _agreed(record: Record, labels: list[Label], filters: SnapshotFilters) -> bool:

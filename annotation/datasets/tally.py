@@ -18,7 +18,7 @@ class Tally:
     def __init__(self) -> None:
         self._problems: set[int | str] = set()
         self._people: dict[str, set[str]] = {}
-        self._reliability: dict[str, float] = {}
+        self._reliability: dict[str, dict[str, Any]] = {}
         self._count: dict[str, Counter[str]] = {
             name: Counter()
             for name in (
@@ -83,7 +83,11 @@ class Tally:
         self._annotations += 1
         self._people.setdefault(annotation.source_kind, set()).add(_person(annotation))
         if annotation.reliability is not None:
-            self._reliability[_person(annotation)] = annotation.reliability
+            self._reliability[_person(annotation)] = {
+                "informedness": annotation.reliability,
+                "interval": annotation.reliability_interval,
+                "shared_steps": annotation.shared_steps,
+            }
         self._count["source_kinds"][annotation.source_kind] += 1
         if annotation.annotator is None and annotation.source_kind != "human":
             self._count["sources"][annotation.source_name] += 1

@@ -15,6 +15,7 @@ from annotation.formats.provenance import OutcomeSource, Provenance
 StepKind = Literal["reasoning", "plan", "tool_call", "observation", "edit", "answer"]
 RatingState = Literal["rated", "unsure", "not_reached"]
 FinishReason = Literal["solution", "found_error", "give_up", "bad_problem"]
+Split = Literal["pool", "calibration", "holdout"]
 SourceKind = Literal["human", "simulated", "consensus", "model_judge", "monte_carlo", "heuristic"]
 
 
@@ -86,7 +87,9 @@ class RecordAnnotation(msgspec.Struct, omit_defaults=True):
     holds the fields of the record as this labeller's file gave them, where they differ from what is stored of the
     solution.
     `reliability` is the giver's informedness (Youden's J of bad steps, see annotation.quality.reliability) where the
-    consensus was weighed by it. `hint` is None where no hint was possible.
+    consensus was weighed by it, drawn to the average person where there are few shared steps. `shared_steps` counts the
+    giver's ratings behind it, and `reliability_interval` is what these alone show (95 %). `hint` is None where no hint
+    was possible.
     """
 
     source_kind: SourceKind
@@ -106,6 +109,8 @@ class RecordAnnotation(msgspec.Struct, omit_defaults=True):
     native: dict[str, Any] = {}
     comment: str = ""
     reliability: float | None = None
+    reliability_interval: tuple[float, float] | None = None
+    shared_steps: int | None = None
     hint: HintDraw | None = None
 
 

@@ -5,6 +5,7 @@ that was killed goes on where it was. Run again, it changes nothing.
 """
 
 from dataclasses import dataclass
+from typing import Any
 
 from django.contrib.auth.models import User
 from django.db import transaction
@@ -14,12 +15,13 @@ from annotation import audit
 from annotation.errors import Conflict
 from annotation.lifecycle import got_on, heed, run_job, send
 from annotation.membership.access import require_role
-from annotation.models import AnswerCheck, Membership, OutcomeDisagreement, Project, Solution, Step
+from annotation.models import AnswerCheck, Membership, OutcomeDisagreement, Problem, Project, Solution, Step
 from annotation.rounds.gateway.answers import Answered, answer_in, grade_answers
 from annotation.wording import said
 
 CHUNK = 200
 SECONDS = 60.0  # of algebra for a chunk; what is left stays unknown
+SECONDS_WAITED = 5.0  # of algebra while somebody waits for the page; what is left stays unknown until the next check
 GRADER = Solution.OutcomeSource.GRADER
 
 
@@ -75,6 +77,32 @@ def outcomes_of(project: Project) -> Outcomes:
     return Outcomes(**counted)
 
 
+def regrade(problem: Problem, *, by: User) -> None:
+    """Grade the solutions of a problem by its new reference, within the caller's transaction.
+
+    Outcomes by tests or from a file stay. An outcome by the grader is removed where the grader cannot tell any more.
+    """
+    unknown_or_graded = Q(final_answer_correct=None) | Q(outcome_source=GRADER)
+    rows = problem.solutions.select_for_update(of=("self",)).filter(unknown_or_graded).select_related("problem")
+    solutions = list(rows.order_by("pk"))
+    before, after = {}, {}
+    for solution, verdict in zip(solutions, _graded(solutions, seconds=SECONDS_WAITED), strict=True):
+        was = _outcome(solution)
+        solution.final_answer_correct = verdict.correct
+        solution.outcome_source = "" if verdict.correct is None else GRADER
+        if was != _outcome(solution):
+            before[str(solution.pk)], after[str(solution.pk)] = was, _outcome(solution)
+    Solution.objects.bulk_update(solutions, ["final_answer_correct", "outcome_source"])
+    if after:
+        audit.record(
+            by=by, action="outcomes.grade", target=problem, project=problem.project, before=before, after=after
+        )
+
+
+def _outcome(solution: Solution) -> dict[str, Any]:
+    return {"correct": solution.final_answer_correct, "source": str(solution.outcome_source)}
+
+
 @dataclass(frozen=True)
 class _Verdict:
     correct: bool | None
@@ -83,7 +111,7 @@ class _Verdict:
 
 def _grade(check: AnswerCheck) -> None:
     while chunk := _next(check):
-        _keep(check, chunk, _graded(chunk))
+        _keep(check, chunk, _graded(chunk, seconds=SECONDS))
 
 
 def _next(check: AnswerCheck) -> list[Solution]:
@@ -91,11 +119,11 @@ def _next(check: AnswerCheck) -> list[Solution]:
     return list(rows[:CHUNK])
 
 
-def _graded(chunk: list[Solution]) -> list[_Verdict]:
+def _graded(chunk: list[Solution], *, seconds: float) -> list[_Verdict]:
     steps = Step.objects.filter(solution__in=chunk, alternative=0).order_by("solution", "-position")
     last = dict(steps.distinct("solution").values_list("solution", "text"))
     answers = [Answered(one.final_answer, last.get(one.pk, ""), one.problem.reference_answer or "") for one in chunk]
-    verdicts = grade_answers(answers, seconds_in_all=SECONDS)
+    verdicts = grade_answers(answers, seconds_in_all=seconds)
     return [
         _Verdict(correct, (answer.stated or answer_in(answer.last) or "")[:1000])
         for answer, correct in zip(answers, verdicts, strict=True)
@@ -107,6 +135,7 @@ def _keep(check: AnswerCheck, chunk: list[Solution], verdicts: list[_Verdict]) -
     """Store what a chunk was graded as, with the progress it makes. Raises Cancelled."""
     heed(check)
     now_here = {one.pk: one for one in Solution.objects.select_for_update().filter(pk__in=[one.pk for one in chunk])}
+    references = dict(Problem.objects.filter(solutions__in=now_here).values_list("pk", "reference_answer"))
     before, after, disagreements = {}, {}, []
     for read, verdict in zip(chunk, verdicts, strict=True):
         check.correct += verdict.correct is True
@@ -115,14 +144,16 @@ def _keep(check: AnswerCheck, chunk: list[Solution], verdicts: list[_Verdict]) -
         solution = now_here.get(read.pk)
         if solution is None or verdict.correct is None or solution.final_answer_correct == verdict.correct:
             continue
+        if references[solution.problem_id] != read.problem.reference_answer:
+            continue  # corrected since the chunk was read, which graded the solution by the new reference
         is_others = solution.final_answer_correct is not None and solution.outcome_source != GRADER
         if is_others:
             disagreements.append(_disagreement(check, solution, verdict))
         if is_others and not check.overwrite:
             continue
-        before[str(solution.pk)] = {"correct": solution.final_answer_correct, "source": solution.outcome_source}
-        after[str(solution.pk)] = {"correct": verdict.correct, "source": GRADER.value}
+        before[str(solution.pk)] = _outcome(solution)
         solution.final_answer_correct, solution.outcome_source = verdict.correct, GRADER
+        after[str(solution.pk)] = _outcome(solution)
         solution.save(update_fields=["final_answer_correct", "outcome_source"])
     OutcomeDisagreement.objects.bulk_create(disagreements)
     if after:

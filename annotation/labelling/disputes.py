@@ -9,8 +9,9 @@ from django.utils import timezone
 
 from annotation import audit
 from annotation.errors import Conflict, DomainError
+from annotation.intake.answer_checks import regrade
 from annotation.membership.access import require_role
-from annotation.models import Annotation, Dispute, Membership, Problem, Solution
+from annotation.models import Annotation, Dispute, Membership, Problem
 from annotation.wording import said
 
 
@@ -18,9 +19,9 @@ from annotation.wording import said
 def resolve(*, by: User, dispute: Dispute, upheld: bool, resolution: str, reference: str = "") -> Dispute:
     """Settle a dispute with the reason, and with it all that are open on the same problem.
 
-    `reference`, where it is upheld, is the right answer, which takes the wrong one's place: what the
-    grader said by the wrong one is forgotten, so that the next check of answers says it anew. Raises Forbidden,
-    DomainError (`resolution_needed`; `reference_stands`, dismissed with another one), Conflict (`dispute_settled`).
+    `reference`, if the dispute is upheld, is the right answer. It replaces the wrong one, and the problem's solutions
+    are graded by it at once. Raises Forbidden, DomainError (`resolution_needed`; `reference_stands`, dismissed with
+    another one), Conflict (`dispute_settled`).
     """
     membership = require_role(by, dispute.project, Membership.Role.REVIEWER, Membership.Role.MANAGER)
     if not resolution.strip():
@@ -63,16 +64,15 @@ def _settle(dispute: Dispute, upheld: bool, resolution: str, by: Membership) -> 
 def _correct(problem: Problem, reference: str, *, by: User) -> None:
     before, problem.reference_answer = problem.reference_answer, reference
     problem.save(update_fields=["reference_answer"])
-    graded = problem.solutions.filter(outcome_source=Solution.OutcomeSource.GRADER)
-    forgotten = graded.update(final_answer_correct=None, outcome_source="")
     audit.record(
         by=by,
         action="problem.correct_reference",
         target=problem,
         project=problem.project,
         before={"reference_answer": before},
-        after={"reference_answer": reference, "outcomes_forgotten": forgotten},
+        after={"reference_answer": reference},
     )
+    regrade(problem, by=by)
 
 
 def follow_revision(*, by: User, annotation: Annotation, disputed: bool) -> None:

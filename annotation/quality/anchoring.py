@@ -9,10 +9,12 @@ from math import exp, sqrt
 
 from annotation.quality.gold_accuracy import Answer, Share, Z, is_right, share_of
 
+Ends = tuple[float, float, float]  # a share and its interval
+
 
 @dataclass(frozen=True)
 class Gap:
-    """The hinted arm against the blind one, with its 95 % interval: a difference of shares, or a ratio of times."""
+    """One group against another, with the 95 % interval: a difference of shares, or a ratio of times."""
 
     value: float
     low: float
@@ -87,16 +89,19 @@ def on_known(labels: Iterable[Known], *, tolerance: int = 0) -> tuple[Share, Sha
 
 
 def difference(hinted: Share, blind: Share) -> Gap | None:
-    """The difference of two shares by R. G. Newcombe's hybrid score interval (Stat. Med. 17, 1998, method 10)."""
+    """The difference of two shares, None where one of them has no answers."""
     one, other = _ends(hinted), _ends(blind)
-    if one is None or other is None:
-        return None
+    return None if one is None or other is None else gap_between(one, other)
+
+
+def gap_between(one: Ends, other: Ends) -> Gap:
+    """The difference of two shares by R. G. Newcombe's hybrid score interval (Stat. Med. 17, 1998, method 10)."""
     (p, low, high), (q, other_low, other_high) = one, other
     down, up = sqrt((p - low) ** 2 + (other_high - q) ** 2), sqrt((high - p) ** 2 + (q - other_low) ** 2)
     return Gap(p - q, p - q - down, p - q + up)
 
 
-def _ends(share: Share) -> tuple[float, float, float] | None:
+def _ends(share: Share) -> Ends | None:
     """The value and its interval; None where there is nothing to have a share of."""
     if share.value is None or share.low is None or share.high is None:
         return None

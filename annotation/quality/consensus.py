@@ -8,7 +8,7 @@ import msgspec
 
 from annotation.formats.path import agreed_path, parting, taken_path
 from annotation.formats.record import Consensus, Record, RecordAnnotation
-from annotation.quality.reliability import RATINGS, Reliability, Vote, estimate
+from annotation.quality.reliability import RATINGS, Reliability, Vote, Words, estimate
 
 Place = tuple[int, int]  # a completion: its position and alternative
 DIGITS = 4  # of a posterior: the same labels give the same file on any machine
@@ -41,12 +41,15 @@ def consensus_of(annotations: Sequence[RecordAnnotation], reliability: Reliabili
 
 
 def reliability_of(
-    records: Iterable[Record], truths: Mapping[int | None, RecordAnnotation] | None = None
+    records: Iterable[Record],
+    truths: Mapping[int | None, RecordAnnotation] | None = None,
+    alone: Words | None = None,
 ) -> Reliability | None:
     """What the words on shared steps tell of each person; None where no step is shared. Give latest revisions only.
 
     An adjudication tells what is right, and nothing of its giver, whom it would always find right.
-    `truths` has, by solution, a label that is right for certain and whose giver is not judged by it.
+    `truths` has, by solution, a label that is right for certain and whose giver is not judged by it. `alone` are the
+    words on all other solutions.
     """
     votes: list[Vote] = []
     settled: dict[Hashable, int] = {}
@@ -60,13 +63,17 @@ def reliability_of(
                     settled[number, step] = rating
                 elif step[0] <= parted:
                     votes.append(Vote((number, step), person_of(annotation), rating))
-    return estimate(votes, settled=settled)
+    return estimate(votes, settled=settled, alone=alone)
 
 
 def with_reliability(annotation: RecordAnnotation, reliability: Reliability) -> RecordAnnotation:
-    """The annotation, saying how informed its giver is."""
-    informed = round(reliability.informedness(person_of(annotation)), DIGITS)
-    return msgspec.structs.replace(annotation, reliability=informed)
+    """The annotation with how informed its giver is, and what their own words on shared steps show of that."""
+    person = person_of(annotation)
+    informed = round(reliability.informedness(person), DIGITS)
+    shared = reliability.votes.get(person, 0)
+    measured = reliability.measured(person) if shared else None
+    interval = measured and (round(measured.low, DIGITS), round(measured.high, DIGITS))
+    return msgspec.structs.replace(annotation, reliability=informed, reliability_interval=interval, shared_steps=shared)
 
 
 def person_of(annotation: RecordAnnotation) -> str:

@@ -21,32 +21,66 @@ Indices = NDArray[np.intp]
 @dataclass(frozen=True)
 class Fit:
     """`prior` [classes] of the true classes; `confusion` [people, classes, classes], rows the truth; `average`
-    [classes, classes] that of all people together; `truth` [items, classes], the posterior of each item."""
+    [classes, classes] that of all people together; `truth` [items, classes], the posterior of each item.
+
+    `counts` [people, classes, classes] are each person's own words on items of each true class, as far as the truth
+    is known: not whole numbers, and without any smoothing.
+    """
 
     prior: Array
     confusion: Array
     average: Array
     truth: Array
+    counts: Array
 
 
 def fit(
-    items: Indices, people: Indices, words: Indices, *, classes: int, known: Mapping[int, int], smoothing: float = 0.0
+    items: Indices,
+    people: Indices,
+    words: Indices,
+    *,
+    classes: int,
+    known: Mapping[int, int],
+    smoothing: float = 0.0,
+    imagined: Array | None = None,
 ) -> Fit:
     """EM from shares of votes, on three columns [votes] of indices: who said which class of which item.
 
-    `known` items have that class for certain. With `smoothing`, a person is taken for the average one as if so many of
-    their words on each true class had been that one's; 0 is the paper's maximum likelihood.
+    `known` items have that class for certain. With `smoothing`, each person's row for a true class gets that many
+    words of the average person; `imagined` [classes, classes], rows the truth, adds words to the average person and
+    items to the prior. Without both this is the paper's maximum likelihood.
     """
     crowd = int(people.max()) + 1
+    added = np.zeros((classes, classes)) if imagined is None else imagined
     truth = np.zeros((int(items.max()) + 1, classes))
     np.add.at(truth, (items, words), 1.0)
     truth = _settle(truth / truth.sum(axis=1, keepdims=True), known)
     for _ in range(ROUNDS):
-        prior, average, confusion = _maximise(truth, items, people, words, crowd, smoothing)
+        counts = _count(truth, items, people, words, crowd)
+        average = _rows(counts.sum(axis=0) + added)
+        confusion = _rows(counts + smoothing * average)
+        prior = _rows(truth.sum(axis=0) + added.sum(axis=1))
         before, truth = truth, _settle(_expect(prior, confusion, items, people, words), known)
         if np.abs(truth - before).max() < CLOSE_ENOUGH:
             break
-    return Fit(prior, confusion, average, truth)
+    return Fit(prior, confusion, average, truth, counts)
+
+
+def prior_of_all(found: Fit, alone: Array, confusion: Array, imagined: Array) -> Array:
+    """The prior [classes] of all items: those of the fit, and those that one person alone rated.
+
+    `alone` [people, classes] counts the latter by word, `confusion` [people, classes, classes] is these people's, and
+    `imagined` is as in `fit`. The confusions stay as they are: a word that nobody checked shows how common a class is,
+    and nothing about the person. The likelihood is then concave in the prior, so EM finds its one maximum.
+    """
+    prior = found.prior
+    fixed = found.truth.sum(axis=0) + imagined.sum(axis=1)
+    for _ in range(ROUNDS):
+        believed = _rows(np.swapaxes(confusion, 1, 2) * (prior + NEVER))
+        before, prior = prior, _rows(fixed + np.einsum("pw,pwk->k", alone, believed))
+        if np.abs(prior - before).max() < CLOSE_ENOUGH:
+            break
+    return prior
 
 
 def _settle(truth: Array, known: Mapping[int, int]) -> Array:
@@ -55,16 +89,13 @@ def _settle(truth: Array, known: Mapping[int, int]) -> Array:
     return truth
 
 
-def _maximise(
-    truth: Array, items: Indices, people: Indices, words: Indices, crowd: int, smoothing: float
-) -> tuple[Array, Array, Array]:
-    """Equations 2.3 and 2.4: the prior, the average confusion, and each person's."""
+def _count(truth: Array, items: Indices, people: Indices, words: Indices, crowd: int) -> Array:
+    """The counts behind equation 2.3: each person's words by true class."""
     classes = truth.shape[1]
     counts = np.full((crowd, classes, classes), NEVER)
     for true in range(classes):
         np.add.at(counts[:, true], (people, words), truth[items, true])
-    average = _rows(counts.sum(axis=0))
-    return truth.mean(axis=0), average, _rows(counts + smoothing * average)
+    return counts
 
 
 def _expect(prior: Array, confusion: Array, items: Indices, people: Indices, words: Indices) -> Array:

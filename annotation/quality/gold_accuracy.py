@@ -105,10 +105,16 @@ def share_of(count: int, of: int) -> Share:
     """A share with its score interval (E. B. Wilson, J. Am. Stat. Assoc. 22, 1927), which is sound for few answers."""
     if not of:
         return Share(0, 0, None, None, None)
-    p, spread = count / of, Z * Z / of
-    middle = (p + spread / 2) / (1 + spread)
-    half = Z * sqrt(p * (1 - p) / of + spread / (4 * of)) / (1 + spread)
-    return Share(count, of, p, max(middle - half, 0.0), min(middle + half, 1.0))
+    low, high = score_interval(count / of, of)
+    return Share(count, of, count / of, low, high)
+
+
+def score_interval(share: float, of: float) -> tuple[float, float]:
+    """Wilson's 95 % interval of a share of so many."""
+    spread = Z * Z / of
+    middle = (share + spread / 2) / (1 + spread)
+    half = Z * sqrt(share * (1 - share) / of + spread / (4 * of)) / (1 + spread)
+    return max(middle - half, 0.0), min(middle + half, 1.0)
 
 
 def grouped(answers: Iterable[Answer], by: Literal["person", "solution", "generation"]) -> dict[int, list[Answer]]:

@@ -79,9 +79,13 @@ def test_reliability_is_shown_where_people_share_steps(
     client: Client, people: dict[str, User], project: Project
 ) -> None:
     client.force_login(people["reviewer"])
-    shown = dict(client.get("/p/algebra/quality/").context["people"])
+    page = client.get("/p/algebra/quality/")
+    shown = dict(page.context["people"])
     assert set(shown) == {"annotator", "second"}
     assert all(trust.labels == 1 for trust in shown.values())
+    trust = shown["second"]
+    assert f"{trust.measured.low:.2f} to {trust.measured.high:.2f}" in page.content.decode()
+    assert trust.measured.high - trust.measured.low > 0.5  # three steps show little
 
 
 def test_settings_keep_how_labels_are_watched(client: Client, people: dict[str, User], project: Project) -> None:

@@ -368,3 +368,24 @@ def test_the_card_tells_what_was_supervised_by_whom_and_how(project, manager):
     everyone = dataset_card(create_snapshot(by=manager, project=project, filters={}))
     assert "pools these kinds" in everyone
     assert "| model judges | 1 | 1 |" in everyone
+
+
+def test_an_overlap_without_errors_leaves_the_errors_elsewhere_as_they_were_said(project, manager):
+    """The bad step was put down as .13 good, .43 neutral, .43 bad, and a training had no bad step."""
+    shared = [solution(f"shared {n}", rated(1, 1, 1, name="a"), rated(1, 1, 1, name="b")) for n in range(5)]
+    alone = [solution(f"alone {n}", rated(1, 1, -1, name="a", finish="found_error")) for n in range(2)]
+    take_in(project, *shared, *alone, solution("alone good", rated(1, 1, 1, name="a")))
+    bad = [c.bad for record in stream(project, consensus="reliability") for c in record.consensus if c.bad > 0.05]
+    assert len(bad) == 2
+    assert min(bad) > 0.9
+    machines_left_out = stream(project, consensus="reliability", source_kinds=["human"])
+    assert max(c.bad for record in machines_left_out for c in record.consensus) == max(bad)
+
+
+def test_the_card_says_how_much_is_behind_a_reliability(project, manager):
+    take_in(project, *[solution(f"p{n}", rated(1, -1, name="a"), rated(1, -1, name="b"), steps=2) for n in range(3)])
+    snapshot = create_snapshot(by=manager, project=project, filters={"consensus": "reliability"})
+    weighed = snapshot.counts["reliability"]
+    assert {one["shared_steps"] for one in weighed.values()} == {6}
+    assert all(one["interval"][0] < one["informedness"] < one["interval"][1] for one in weighed.values())
+    assert "| informedness | own 95 % interval | shared steps |" in dataset_card(snapshot)

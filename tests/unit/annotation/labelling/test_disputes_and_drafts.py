@@ -3,11 +3,12 @@ from django.utils import timezone
 from rest_framework.test import APIClient
 
 from annotation.errors import Conflict, DomainError, Forbidden
+from annotation.intake import answer_checks
 from annotation.labelling.disputes import resolve
 from annotation.labelling.drafts import LARGEST, save_draft
-from annotation.models import AuditEntry, Dispute, Lease, Membership, Solution
+from annotation.models import AnswerCheck, AuditEntry, Dispute, Lease, Membership, Solution
 from annotation.queue.claiming import claim_next
-from tests.factories import AnnotationFactory, MembershipFactory, QueueItemFactory
+from tests.factories import AnnotationFactory, MembershipFactory, QueueItemFactory, SolutionFactory
 
 pytestmark = pytest.mark.django_db
 
@@ -42,7 +43,6 @@ def test_a_right_answer_takes_the_place_of_the_wrong_one_and_settles_what_others
     problem = dispute.annotation.solution.problem
     other = AnnotationFactory(project=dispute.project, solution__problem=problem)
     also = Dispute.objects.create(project=dispute.project, annotation=other)
-    Solution.objects.filter(pk=other.solution_id).update(final_answer_correct=True, outcome_source="grader")
     elsewhere = Dispute.objects.create(project=dispute.project, annotation=AnnotationFactory(project=dispute.project))
     with pytest.raises(DomainError) as refused:
         resolve(by=reviewer, dispute=dispute, upheld=False, resolution="It is right.", reference="14")
@@ -53,12 +53,73 @@ def test_a_right_answer_takes_the_place_of_the_wrong_one_and_settles_what_others
     told = AuditEntry.objects.get(action="problem.correct_reference")
     assert (told.before, told.after) == (
         {"reference_answer": "4"},
-        {"reference_answer": "14", "outcomes_forgotten": 1},
+        {"reference_answer": "14"},
     )
-    other.solution.refresh_from_db()
-    assert (other.solution.final_answer_correct, other.solution.outcome_source) == (None, "")
     states = dict(Dispute.objects.values_list("pk", "state"))
     assert states == {dispute.pk: "upheld", also.pk: "upheld", elsewhere.pk: "open"}
+
+
+def test_a_right_answer_grades_the_solutions_of_the_problem_at_once(dispute):
+    """Every outcome by the grader was wiped, and stayed unknown until somebody started a check."""
+    reviewer = MembershipFactory(project=dispute.project, role=Membership.Role.REVIEWER).user
+    problem = dispute.annotation.solution.problem
+
+    def outcome(answer, correct, source):
+        return SolutionFactory(
+            project=dispute.project, problem=problem, final_answer=answer, final_answer_correct=correct,
+            outcome_source=source,
+        )  # fmt: skip
+
+    wronged = outcome("7", False, "grader")
+    flattered = outcome("4", True, "grader")
+    algebra = outcome("\\frac{14}{2}", None, "")
+    tested = outcome("7", False, "tests")
+    resolve(by=reviewer, dispute=dispute, upheld=True, resolution="The key is wrong.", reference="7")
+    rows = Solution.objects.in_bulk()
+    found = {
+        name: (rows[one.pk].final_answer_correct, rows[one.pk].outcome_source)
+        for name, one in {
+            "wronged": wronged, "flattered": flattered, "algebra": algebra, "tested": tested,
+        }.items()
+    }  # fmt: skip
+    assert found == {
+        "wronged": (True, "grader"),
+        "flattered": (False, "grader"),
+        "algebra": (True, "grader"),
+        "tested": (False, "tests"),
+    }
+    told = AuditEntry.objects.get(action="outcomes.grade")
+    assert told.before[str(wronged.pk)] == {"correct": False, "source": "grader"}
+    assert told.after[str(wronged.pk)] == {"correct": True, "source": "grader"}
+
+
+def test_an_outcome_by_the_wrong_reference_goes_where_the_right_one_cannot_be_compared(dispute, monkeypatch):
+    reviewer = MembershipFactory(project=dispute.project, role=Membership.Role.REVIEWER).user
+    solution = dispute.annotation.solution
+    Solution.objects.filter(pk=solution.pk).update(final_answer_correct=True, outcome_source="grader")
+    monkeypatch.setattr(answer_checks, "grade_answers", lambda answers, **_: [None] * len(answers))
+    resolve(by=reviewer, dispute=dispute, upheld=True, resolution="The key is wrong.", reference="7")
+    solution.refresh_from_db()
+    assert (solution.final_answer_correct, solution.outcome_source) == (None, "")
+
+
+def test_a_check_that_read_the_wrong_reference_leaves_the_right_outcome(dispute, monkeypatch):
+    reviewer = MembershipFactory(project=dispute.project, role=Membership.Role.REVIEWER).user
+    problem = dispute.annotation.solution.problem
+    solution = SolutionFactory(project=dispute.project, problem=problem, final_answer="7")
+    check = AnswerCheck.objects.create(project=dispute.project, total=2)
+    grade = answer_checks.grade_answers
+
+    def settled_meanwhile(answers, **limits):
+        monkeypatch.setattr(answer_checks, "grade_answers", grade)
+        verdicts = grade(answers, **limits)
+        resolve(by=reviewer, dispute=dispute, upheld=True, resolution="The key is wrong.", reference="7")
+        return verdicts
+
+    monkeypatch.setattr(answer_checks, "grade_answers", settled_meanwhile)
+    answer_checks.run_answer_check(check.pk)
+    solution.refresh_from_db()
+    assert (solution.final_answer_correct, solution.outcome_source) == (True, "grader")
 
 
 def test_programs_list_and_settle_disputes(dispute):

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from annotation.quality.dawid_skene import fit
+from tests.real_data import real_data
 
 # Dawid and Skene (1979), table 1: 45 patients, three readings by the first anaesthetist and one by each other.
 PATIENTS = [
@@ -31,6 +32,10 @@ def test_the_papers_anaesthetists():
     ]
     found = fit(*columns(said), classes=4, known={})
     assert found.prior == pytest.approx([0.40, 0.42, 0.11, 0.07], abs=0.005)
+    items, readers, words = columns(said)
+    likelihood = np.ones((len(PATIENTS), 4))
+    np.multiply.at(likelihood, items, found.confusion[readers, :, words])
+    assert np.log(likelihood @ found.prior).sum() == pytest.approx(-192.89, abs=0.01)
     # The first anaesthetist, as the paper prints it.
     assert found.confusion[0][:2] == pytest.approx(np.array([[0.89, 0.11, 0, 0], [0.07, 0.88, 0.05, 0]]), abs=0.005)
 
@@ -42,6 +47,21 @@ def test_it_finds_what_crowd_kit_finds():
     said = [(item, who, int(word)) for item, words in enumerate(told["words"]) for who, word in enumerate(words)]
     found = fit(*columns(said), classes=3, known={})
     assert np.abs(found.truth - told["posterior"]).max() < 1e-3
+
+
+@pytest.mark.parametrize(("name", "by_majority", "by_model"), [("bluebird", 0.759, 0.898), ("rte", 0.919, 0.928)])
+def test_it_beats_the_majority_on_real_crowds(name, by_majority, by_model):
+    said = np.loadtxt(real_data(f"crowd/{name}_crowd.txt"), dtype=int)
+    truth = dict(np.loadtxt(real_data(f"crowd/{name}_truth.txt"), dtype=int).tolist())
+    ids, items = np.unique(said[:, 0], return_inverse=True)
+    _, people = np.unique(said[:, 1], return_inverse=True)
+    words = said[:, 2] - 1
+    right = np.array([truth[one] - 1 for one in ids.tolist()])
+    votes = np.zeros((len(ids), 2))
+    np.add.at(votes, (items, words), 1)
+    assert (votes.argmax(axis=1) == right).mean() == pytest.approx(by_majority, abs=0.001)
+    found = fit(items, people, words, classes=2, known={})
+    assert (found.truth.argmax(axis=1) == right).mean() == pytest.approx(by_model, abs=0.001)
 
 
 def test_a_person_of_whom_little_is_known_is_near_the_average():
