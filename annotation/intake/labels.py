@@ -8,7 +8,6 @@ import msgspec
 from django.db.models import Max
 from django.utils import timezone
 
-from annotation.formats.path import first_error
 from annotation.formats.record import Record, RecordAnnotation
 from annotation.intake import identity
 from annotation.intake.copying import NewRows
@@ -74,7 +73,6 @@ class Labels:
         source = self._sources[self._source_of(annotation)]
         revision = self._revisions.get((solution, source, member), 0) + 1
         self._revisions[solution, source, member] = revision
-        error = annotation.first_error
         self._rows.add(
             Annotation,
             key,
@@ -90,7 +88,7 @@ class Labels:
             annotation.adjudicates,
             annotation.finish_reason,
             NO_REASON if member and annotation.finish_reason in ("give_up", "bad_problem") else "",
-            first_error(annotation.finish_reason, annotation.path) if error is None else error,
+            annotation.first_error,
             annotation.progress,
             annotation.total_ms,
             annotation.comment,

@@ -141,6 +141,13 @@ def test_give_ups_with_empty_completions_come_in(import_content):
     assert Annotation.objects.get().path.count() == 2
 
 
+def test_an_unrated_step_before_a_bad_one_leaves_the_first_error_unknown(import_content):
+    messages = [{"role": "user", "content": "q"}, *({"role": "assistant", "content": word} for word in "abc")]
+    import_content([{"messages": messages, "step_labels": {"1": 1, "3": -1}}], format="messages")
+    label = Annotation.objects.get()
+    assert (label.finish_reason, label.first_error) == ("found_error", None)
+
+
 def test_only_so_many_refusals_are_kept_and_the_rest_is_counted(import_content, small_chunks, monkeypatch):
     monkeypatch.setattr(rejections, "MAX_REJECTIONS", 4)
     job = import_content([plain(1), *[{"problem": 1}] * 9])
