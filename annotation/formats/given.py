@@ -66,6 +66,16 @@ def conclusion_of(
     return ("give_up", None) if unrated else ("solution", NONE)
 
 
+def annotator_in(line: dict[str, Any], format: str) -> str:
+    """The name under `annotator` in a line; the name of the format if the line names nobody. Raises Unreadable."""
+    name = line.get("annotator")
+    if name is None or name == "":
+        return format
+    if isinstance(name, bool) or not isinstance(name, str | int):
+        raise Unreadable("annotator", said("Expected a text"))
+    return str(name)
+
+
 def index_in(text: str) -> int | None:
     """The index that a text says; None where it says anything else."""
     return int(text) if _INDEX.fullmatch(text) else None

@@ -2084,6 +2084,8 @@ export interface components {
             decomposition: components["schemas"]["DecompositionEnum"];
             /** @description JSON, as for one import. */
             mapping?: string;
+            /** @description JSON, as for one import. */
+            options?: string;
         };
         /**
          * @description * `solution` - Solution
@@ -2303,6 +2305,8 @@ export interface components {
             readonly duplicates: number;
             readonly rejected: number;
             readonly annotations: number;
+            /** @description What was taken in and should be looked at, in sentences. */
+            readonly warnings: string[];
             readonly cancel_requested: boolean;
             readonly progress: {
                 [key: string]: number | null;
@@ -3822,6 +3826,8 @@ export interface components {
             decomposition: components["schemas"]["DecompositionEnum"];
             /** @description JSON that says what the columns of a table hold; without it they are told by their names. */
             mapping?: string;
+            /** @description JSON of `annotator` (who gave the labels that name no annotator), `labelled_by` (file, model_judge, monte_carlo, heuristic, simulated), `empty_steps` (keep, refuse) and `source_groups` (template, text). */
+            options?: string;
         };
         Usage: {
             prompt_tokens: number;
