@@ -1,5 +1,8 @@
 """Imports: start one from an uploaded file, watch it, cancel it, download what it refused."""
 
+from typing import Any
+
+import msgspec
 from django.http import StreamingHttpResponse
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import extend_schema
@@ -13,16 +16,17 @@ from annotation.api.authentication import caller
 from annotation.api.downloads import download
 from annotation.api.fields import JSONObjectField, SaidField
 from annotation.api.paging import PagedView
-from annotation.errors import Missing
+from annotation.errors import DomainError, Missing
 from annotation.formats.mapping import parse_mapping
 from annotation.formats.registry import READERS
 from annotation.intake.decomposition import RULES
-from annotation.intake.imports import progress_of, start_import
+from annotation.intake.imports import progress_of, read_options, start_import
 from annotation.intake.rejections import original_lines, rejected_lines
+from annotation.intake.warnings import warnings_in_words
 from annotation.lifecycle import cancel_job
 from annotation.membership.access import find_project, require_role, visible_projects
 from annotation.models import ImportJob, ImportOptions, Membership
-from annotation.wording import said
+from annotation.wording import in_words, said, sentence_of
 
 
 class ProgressOfImportSerializer(serializers.Serializer):
@@ -38,12 +42,14 @@ class ImportSerializer(serializers.ModelSerializer):
     options = JSONObjectField(read_only=True, help_text="`mapping` is how the columns of a table are read.")
     error = SaidField()
     progress = serializers.SerializerMethodField()
+    warnings = serializers.SerializerMethodField()
 
     class Meta:
         model = ImportJob
         fields = (
             "id", "project", "filename", "format", "decomposition", "options", "state", "error", "total_bytes",
-            "done_bytes", "done_records", "accepted", "duplicates", "rejected", "annotations", "cancel_requested",
+            "done_bytes", "done_records", "accepted", "duplicates", "rejected", "annotations", "warnings",
+            "cancel_requested",
             "progress", "created_at", "started_at", "finished_at",
         )  # fmt: skip
         read_only_fields = fields
@@ -51,6 +57,10 @@ class ImportSerializer(serializers.ModelSerializer):
     @extend_schema(responses=ProgressOfImportSerializer)
     def get_progress(self, job: ImportJob) -> dict[str, float | None]:
         return dict(ProgressOfImportSerializer(progress_of(job)).data)
+
+    def get_warnings(self, job: ImportJob) -> list[str]:
+        """What was taken in and should be looked at, in sentences."""
+        return [in_words(warning) for warning in warnings_in_words(job.warnings)]
 
 
 class UploadSerializer(serializers.Serializer):
@@ -61,6 +71,23 @@ class UploadSerializer(serializers.Serializer):
         required=False,
         help_text="JSON that says what the columns of a table hold; without it they are told by their names.",
     )
+    options = serializers.CharField(
+        required=False,
+        help_text="JSON of `annotator` (who gave the labels that name no annotator), `labelled_by` (file, model_judge, "
+        "monte_carlo, heuristic, simulated), `empty_steps` (keep, refuse) and `source_groups` (template, text).",
+    )
+
+
+def options_in(mapping: str, options: str) -> ImportOptions:
+    """The options of an import from their JSON. Raises DomainError (`invalid_mapping`, `invalid_options`)."""
+    try:
+        given = msgspec.json.decode(options or "{}", type=dict[str, Any])
+    except msgspec.DecodeError as error:
+        raise DomainError(
+            "invalid_options", said("Import options: {reason}.", reason=sentence_of(error)), {"field": "options"}
+        ) from None
+    found = read_options(given)
+    return msgspec.structs.replace(found, mapping=parse_mapping(mapping)) if mapping else found
 
 
 class Imports(PagedView):
@@ -86,13 +113,13 @@ class Imports(PagedView):
         given = UploadSerializer(data=request.data)
         given.is_valid(raise_exception=True)
         file = given.validated_data.pop("file")
-        mapping = given.validated_data.pop("mapping", "")
+        mapping, options = (given.validated_data.pop(name, "") for name in ("mapping", "options"))
         job = start_import(
             by=caller(request),
             project=project,
             file=file.chunks(),
             filename=file.name,
-            options=ImportOptions(mapping=parse_mapping(mapping) if mapping else None),
+            options=options_in(mapping, options),
             **given.validated_data,
         )
         return Response(ImportSerializer(job).data, status=202)

@@ -9,7 +9,7 @@ from typing import Any, BinaryIO
 
 import msgspec
 
-from annotation.formats.given import NONE, index_label, label_to_write
+from annotation.formats.given import NONE, annotator_in, index_label, label_to_write
 from annotation.formats.reading import Numbered, read_records
 from annotation.formats.record import Completion, Record, RecordAnnotation, as_given
 
@@ -41,7 +41,9 @@ def _record(value: Any) -> Record:
     error = NONE if line.mistake_index is None else line.mistake_index
     if line.mistake_index is not None and line.mistake_index < 0:
         error = len(line.steps)  # this format says none by null alone
-    label = index_label(error, len(line.steps), field="mistake_index", kind="consensus", name=SOURCE)
+    label = index_label(
+        error, len(line.steps), field="mistake_index", kind="consensus", name=annotator_in(value, SOURCE)
+    )
     return Record(
         problem=line.input,
         positions=[[Completion(text)] for text in line.steps],

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from annotation.formats.path import first_error, taken_path
+from annotation.formats.path import taken_path
 from annotation.formats.reading import Unreadable
 from annotation.formats.record import (
     FinishReason,
@@ -29,29 +29,51 @@ def rated_label(
     *,
     kind: SourceKind,
     name: str,
-    kinds: Iterable[StepKind] = (),
+    kinds: Sequence[StepKind] = (),
     native: dict[str, Any] | None = None,
 ) -> RecordAnnotation:
-    """A label with one rating a step of the sampled path; None where the file says nothing of a step.
-
-    `kinds` of the steps tell which of them nobody is expected to rate: what a tool answered. Where another is left
-    out and none is rated -1, nobody has said that there is no error: the label counts as given up.
-    """
+    """A label with one rating per step of the sampled path; None means that the file does not rate the step."""
     path = [
         PathPosition(position, chosen=0, ratings=[] if rating is None else [Rating(0, "rated", rating=rating)])
         for position, rating in enumerate(ratings)
     ]
-    judged = [one for one, kind_of_step in zip_longest(ratings, kinds) if (one, kind_of_step) != (None, "observation")]
-    finish: FinishReason = "found_error" if -1 in judged else "give_up" if None in judged else "solution"
-    known = None not in judged or -1 in judged[: judged.index(None)]
+    finish, error = conclusion_of(path, len(ratings), kinds=kinds)
     return RecordAnnotation(
         source_kind=kind,
         source_name=name,
         finish_reason=finish,
         path=path,
-        first_error=first_error(finish, path) if known else None,
+        first_error=error,
         native=native or {},
     )
+
+
+def conclusion_of(
+    path: Iterable[PathPosition], count: int, *, kinds: Sequence[StepKind] = ()
+) -> tuple[FinishReason, int | None]:
+    """The finish reason and first error that ratings of the `count` sampled steps support.
+
+    Nobody is expected to rate an observation; `kinds` names the kind of each step. An unrated step of another kind
+    may be wrong. Before the first step rated -1 it leaves the first error unknown (None). Without such a step the
+    label counts as given up, because only a fully rated solution is known to have no error.
+    """
+    rated = {place.position: place.ratings[0].rating for place in path if place.ratings}
+    expected = (position for position, kind in zip_longest(range(count), kinds) if kind != "observation")
+    unrated = [position for position in expected if position not in rated]
+    bad = min((position for position, rating in rated.items() if rating == -1), default=None)
+    if bad is not None:
+        return "found_error", None if any(position < bad for position in unrated) else bad
+    return ("give_up", None) if unrated else ("solution", NONE)
+
+
+def annotator_in(line: dict[str, Any], format: str) -> str:
+    """The name under `annotator` in a line; the name of the format if the line names nobody. Raises Unreadable."""
+    name = line.get("annotator")
+    if name is None or name == "":
+        return format
+    if isinstance(name, bool) or not isinstance(name, str | int):
+        raise Unreadable("annotator", said("Expected a text"))
+    return str(name)
 
 
 def index_in(text: str) -> int | None:

@@ -11,7 +11,7 @@ from typing import Any, BinaryIO
 
 import msgspec
 
-from annotation.formats.given import rated_label, steps_along, write_labelled
+from annotation.formats.given import annotator_in, rated_label, steps_along, write_labelled
 from annotation.formats.reading import Numbered, Unreadable, read_records
 from annotation.formats.record import Completion, Record, RecordAnnotation, as_given
 from annotation.wording import said
@@ -53,7 +53,9 @@ def _record(value: Any) -> Record:
         positions=[[Completion(step.strip())] for step in steps],
         domain=line.task,
         extra={key: value[key] for key in value if key not in _Line.__struct_fields__},
-        annotations=[rated_label([_MARKS[mark] for mark in marks], kind="monte_carlo", name=SOURCE)],
+        annotations=[
+            rated_label([_MARKS[mark] for mark in marks], kind="monte_carlo", name=annotator_in(value, SOURCE))
+        ],
     )
     if _native(record, record.annotations[0]) != value:
         record.annotations[0].native = {"line": value}

@@ -11,7 +11,7 @@ from typing import Any, BinaryIO, Literal
 
 import msgspec
 
-from annotation.formats.given import index_in, rated_label, step_ratings
+from annotation.formats.given import annotator_in, index_in, rated_label, step_ratings
 from annotation.formats.parts import Content, text_of
 from annotation.formats.reading import Numbered, Unreadable, read_records
 from annotation.formats.record import Completion, Record, RecordAnnotation, StepKind, as_given
@@ -72,7 +72,8 @@ def record_of(value: Any) -> Record:
         extra={key: value[key] for key in value if key != "step_labels"},
         annotations=[] if labels is None else [
             rated_label(
-                labels, kind="human", name=SOURCE, kinds=kinds, native={"step_labels": value["step_labels"]}
+                labels, kind="human", name=annotator_in(value, SOURCE), kinds=kinds,
+                native={"step_labels": value["step_labels"]},
             )
         ],
     )  # fmt: skip

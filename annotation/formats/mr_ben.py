@@ -10,7 +10,7 @@ from typing import Any, BinaryIO
 
 import msgspec
 
-from annotation.formats.given import NONE, index_in, index_label, label_to_write
+from annotation.formats.given import NONE, annotator_in, index_in, index_label, label_to_write
 from annotation.formats.reading import Numbered, Unreadable, read_documents
 from annotation.formats.record import Completion, Record, RecordAnnotation, as_given
 from annotation.wording import said
@@ -42,7 +42,7 @@ def write(records: Iterable[Record]) -> Iterator[bytes]:
     """One line for each solution whose first error is known."""
     for record in records:
         label = label_to_write(record.annotations, SOURCE)
-        label = label or next((a for a in record.annotations if a.source_name == SOURCE), None)
+        label = label or next((a for a in record.annotations if "line" in a.native), None)
         if label:
             yield msgspec.json.encode(_native(record, label)) + b"\n"
 
@@ -69,13 +69,13 @@ def _record(value: Any) -> Record:
         source_group=line.Question_UUID,
         generator=line.Sampled_Model,
         final_answer_correct={"correct": True, "incorrect": False}.get(line.Model_Solution_Correctness or ""),
-        annotations=[_label(line, steps)],
+        annotations=[_label(line, steps, annotator_in(value, SOURCE))],
     )
     record.annotations[0].native = {"line": value}
     return record
 
 
-def _label(line: _Line, steps: list[str]) -> RecordAnnotation:
+def _label(line: _Line, steps: list[str], name: str) -> RecordAnnotation:
     given = line.Model_Solution_First_Error_Step
     if given == NO_ERROR:
         error = NONE
@@ -92,10 +92,10 @@ def _label(line: _Line, steps: list[str]) -> RecordAnnotation:
             )
         error = number - 1
     elif not given.strip():
-        return RecordAnnotation(source_kind="human", source_name=SOURCE, finish_reason="found_error", path=[])
+        return RecordAnnotation(source_kind="human", source_name=name, finish_reason="found_error", path=[])
     else:
         error = next((k for k, text in enumerate(steps) if given.rstrip() in text.split("\n")), len(steps))
-    return index_label(error, len(steps), field=FIELD, kind="human", name=SOURCE)
+    return index_label(error, len(steps), field=FIELD, kind="human", name=name)
 
 
 def _code_steps(code: str) -> list[str]:

@@ -9,7 +9,7 @@ from typing import Any, BinaryIO
 
 import msgspec
 
-from annotation.formats.given import rated_label, steps_along, write_labelled
+from annotation.formats.given import annotator_in, rated_label, steps_along, write_labelled
 from annotation.formats.reading import Numbered, Unreadable, read_records
 from annotation.formats.record import Completion, Record, RecordAnnotation, as_given
 from annotation.wording import said
@@ -50,7 +50,14 @@ def _record(value: Any) -> Record:
         domain=line.classification,
         external_id=line.idx,
         extra={key: value[key] for key in value if key not in _Line.__struct_fields__},
-        annotations=[rated_label(ratings, kind="consensus", name=SOURCE, native={"error_steps": value["error_steps"]})],
+        annotations=[
+            rated_label(
+                ratings,
+                kind="consensus",
+                name=annotator_in(value, SOURCE),
+                native={"error_steps": value["error_steps"]},
+            )
+        ],
     )
 
 

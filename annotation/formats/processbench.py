@@ -9,7 +9,7 @@ from typing import Any, BinaryIO
 
 import msgspec
 
-from annotation.formats.given import index_label, label_to_write
+from annotation.formats.given import annotator_in, index_label, label_to_write
 from annotation.formats.reading import Numbered, read_records
 from annotation.formats.record import Completion, Record, RecordAnnotation, as_given
 
@@ -43,7 +43,7 @@ def write(records: Iterable[Record]) -> Iterator[bytes]:
 
 def _record(value: Any) -> Record:
     line = msgspec.convert(value, _Line)
-    label = index_label(line.label, len(line.steps), field="label", kind="consensus", name=SOURCE)
+    label = index_label(line.label, len(line.steps), field="label", kind="consensus", name=annotator_in(value, SOURCE))
     return Record(
         problem=line.problem,
         positions=[[Completion(text)] for text in line.steps],

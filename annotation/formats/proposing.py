@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from annotation.formats import cells
-from annotation.formats.mapping import LabelMapping, MadeBy, Mapping, Scale, SourceMapping, StepsMapping
+from annotation.formats.mapping import Column, LabelMapping, MadeBy, Mapping, Scale, SourceMapping, StepsMapping
 from annotation.formats.record import SourceKind
 from annotation.formats.rows import Row, cell_of
 
@@ -43,6 +43,8 @@ _TEXTS = ("solution", "response", "model_response", "model_output", "output", "c
           "reasoning", "chain_of_thought", "cot", "model_solution", "trace")  # fmt: skip
 _NUMBERED = re.compile(r"(.*?)[ _-]?(\d{1,4})")
 _LABEL = re.compile(r"label|rating|first_error|mistake|(error|wrong)_(step|index|position)|step_values|annotation")
+_ANNOTATOR = ("annotator", "annotator_id", "annotator_name", "labeler", "labeller", "labeler_id", "rater", "rater_id",
+              "worker", "worker_id", "coder", "labelled_by", "labeled_by", "annotated_by")  # fmt: skip
 _SOURCES: list[tuple[str, SourceKind]] = [
     (r"mc|monte|carlo|rollouts?|shepherd", "monte_carlo"),
     (r"judge|llm|gpt\w*|critic|verifier", "model_judge"),
@@ -58,9 +60,13 @@ def propose(columns: Sequence[str], rows: Sequence[Row]) -> Mapping:
     steps = _steps(table)
     provenance = {field: column for field, names in _MADE_BY.items() if (column := table.take(names, _is_word))}
     words: dict[str, Any] = {field: table.take(names, _is_word) for field, names in _NAMES.items()}
+    annotator = table.take(_ANNOTATOR, _is_word)
+    labels = _labels(table, steps) if steps else []
+    if annotator:
+        _name_annotator(labels, annotator)
     return Mapping(
         steps=steps,
-        labels=_labels(table, steps) if steps else [],
+        labels=labels,
         provenance=provenance,
         **words,
     )
@@ -150,6 +156,15 @@ def _labels(table: _Table, steps: StepsMapping) -> list[LabelMapping]:
         if index := _index(table, column, steps):
             _keep(found, index, _source(name))
     return list(found.values())
+
+
+def _name_annotator(labels: list[LabelMapping], column: str) -> None:
+    """A column that names annotators says who gave the labels; those of unknown kind are then people's."""
+    for label in labels:
+        if label.source.kind == "heuristic":
+            label.source = SourceMapping(kind="human", name=Column(column))
+        elif label.source.kind == "human":
+            label.source.name = Column(column)
 
 
 def _keep(found: dict[tuple[str, str], LabelMapping], label: LabelMapping, source: SourceMapping) -> None:

@@ -10,7 +10,7 @@ from typing import Any, BinaryIO, Literal
 
 import msgspec
 
-from annotation.formats.given import rated_label, steps_along, write_labelled
+from annotation.formats.given import annotator_in, rated_label, steps_along, write_labelled
 from annotation.formats.reading import Numbered, Unreadable, read_records
 from annotation.formats.record import Completion, Record, RecordAnnotation, as_given
 from annotation.wording import said
@@ -58,7 +58,7 @@ def _record(value: Any) -> Record:
             rated_label(
                 [_MARKS[turn.content.strip()] for turn in turns[1::2]],
                 kind="monte_carlo",
-                name=SOURCE,
+                name=annotator_in(value, SOURCE),
                 native={"joint": joint},
             )
         ],

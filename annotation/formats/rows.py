@@ -90,21 +90,30 @@ def _steps(row: Row, steps: StepsMapping) -> tuple[list[str], str | None]:
     solution = cells.text(cell_of(row, column), column)
     if steps.form == "text":
         return [], solution
-    return [step.strip() for step in solution.split(steps.separator) if step.strip()], None
+    return _separated(solution, steps.separator), None
+
+
+def _separated(solution: str, separator: str) -> list[str]:
+    """The steps between separators. An empty one keeps its place, unless the separator is itself white space."""
+    pieces = [piece.strip() for piece in solution.split(separator)]
+    if separator.isspace():
+        return [piece for piece in pieces if piece]
+    while pieces and not pieces[-1]:
+        pieces.pop()
+    return pieces
 
 
 def _step(value: Any, place: str) -> str:
     """A step of a list: a text, or an object that has one under `text`."""
-    return cells.text(value.get("text") if isinstance(value, dict) else value, place)
+    if isinstance(value, dict) and "text" not in value:
+        raise Unreadable(place, said("Object missing required field `{name}`", name="text"))
+    return cells.text(value["text"] if isinstance(value, dict) else value, place)
 
 
 def _numbered(row: Row, columns: list[str]) -> list[str]:
     found = [cells.text(cell_of(row, column), column) for column in columns]
     while found and not found[-1].strip():
         found.pop()
-    for column, step in zip(columns, found, strict=False):
-        if not step.strip():
-            raise Unreadable(column, said("is empty, and a step behind it is not"))
     return found
 
 

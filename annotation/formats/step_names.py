@@ -11,6 +11,7 @@ from typing import Any, Literal
 
 import msgspec
 
+from annotation.formats.given import NONE, conclusion_of
 from annotation.formats.record import Completion, PathPosition, Rating, Record, RecordAnnotation
 
 Meaning = Literal["good", "neutral", "bad", "unsure"]
@@ -153,14 +154,17 @@ def label_of(names: StepNames, said: Said, count: int, **fields: Any) -> RecordA
         return None
     for place, rating in ratings.items():
         rating.comment, rating.dimensions = comments.get(place, ""), dimensions.get(place, {})
-    reached = max(ratings, default=-1)
-    is_bad = any(rating.rating == -1 for rating in ratings.values())
-    if not is_bad and not finish and len(ratings) < count:
-        said.left.append(f"{count - len(ratings)} of {count} steps are not rated")
-    path = [PathPosition(k, chosen=0, ratings=[ratings[k]] if k in ratings else []) for k in range(reached + 1)]
+    path = [
+        PathPosition(k, chosen=0, ratings=[ratings[k]] if k in ratings else [])
+        for k in range(max(ratings, default=-1) + 1)
+    ]
+    concluded, error = conclusion_of(path, count)
+    if len(ratings) < count and error is None and not finish:
+        said.left.append(f"{count - len(ratings)} of {count} steps are not rated, so the first error is not known")
     return RecordAnnotation(
-        finish_reason=finish or ("found_error" if is_bad else "solution"),
+        finish_reason=finish or concluded,
         path=path,
+        first_error=None if finish and error == NONE else error,
         comment=note,
         native={"other": others} if others else {},
         **fields,

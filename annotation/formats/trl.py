@@ -12,7 +12,7 @@ import msgspec
 import pyarrow
 
 from annotation.formats import parquet_rows
-from annotation.formats.given import rated_label
+from annotation.formats.given import annotator_in, rated_label
 from annotation.formats.path import Taken, agreed_rating, consensus_path
 from annotation.formats.reading import Numbered, Unreadable, read_records
 from annotation.formats.record import Completion, Record
@@ -93,5 +93,7 @@ def _record(value: Any) -> Record:
         problem=line.prompt,
         positions=[[Completion(text)] for text in line.completions],
         extra={key: value[key] for key in value if key not in _Line.__struct_fields__},
-        annotations=[rated_label([1 if good else -1 for good in line.labels], kind="consensus", name="trl")],
+        annotations=[
+            rated_label([1 if good else -1 for good in line.labels], kind="consensus", name=annotator_in(value, "trl"))
+        ],
     )

@@ -9,7 +9,7 @@ from typing import Any, BinaryIO
 
 import msgspec
 
-from annotation.formats.given import index_in, label_to_write
+from annotation.formats.given import annotator_in, index_in, label_to_write
 from annotation.formats.reading import Numbered, Unreadable, read_documents
 from annotation.formats.record import (
     Completion,
@@ -75,7 +75,7 @@ def _record(value: Any) -> Record:
         annotations=[
             RecordAnnotation(
                 source_kind="human",
-                source_name=SOURCE,
+                source_name=annotator_in(value, SOURCE),
                 finish_reason="found_error",
                 path=path,
                 first_error=error,

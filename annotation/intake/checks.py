@@ -20,15 +20,19 @@ def fault_of(record: Record) -> tuple[str, Said] | None:
         return "steps", said("there is no step to rate")
     if len(record.positions) > MAX_POSITIONS:
         return "steps", said("{n} steps; {most} is the most", n=len(record.positions), most=MAX_POSITIONS)
-    for number, at in enumerate(record.positions):
-        sampled = [step.text for step in at if not step.added]
-        if sampled and not any(text.strip() for text in sampled):
-            return f"steps[{number}]", said("is empty")
+    if not any(step.text.strip() for at in record.positions for step in at):
+        return "steps", said("all steps are empty")
     for number, annotation in enumerate(record.annotations):
         fault = _annotation_fault(record, annotation)
         if fault:
             return f"annotations[{number}].{fault[0]}", fault[1]
     return None
+
+
+def empty_steps(record: Record) -> list[int]:
+    """The positions whose sampled completions are all blank."""
+    sampled = ([step.text for step in at if not step.added] for at in record.positions)
+    return [number for number, texts in enumerate(sampled) if texts and not any(text.strip() for text in texts)]
 
 
 def _annotation_fault(record: Record, annotation: RecordAnnotation) -> tuple[str, Said] | None:

@@ -20,6 +20,7 @@ from annotation.intake.chunks import Chunk, chunks
 from annotation.intake.opening import open_content
 from annotation.intake.rejections import Original, keep_rejections, originals
 from annotation.intake.store import Counts, store_chunk
+from annotation.intake.warnings import add_warnings, lacking_splits
 from annotation.lifecycle import got_on, heed, run_job
 from annotation.models import ImportJob
 from annotation.wording import said
@@ -41,11 +42,12 @@ def run_import(job_id: int, *, on_progress: Callable[[ImportJob], None] = lambda
 
 
 def _take_in(job: ImportJob, on_progress: Callable[[ImportJob], None]) -> None:
-    mapping = job.import_options.mapping
+    options = job.import_options
+    mapping = options.mapping
     try:
         with open_content(job.path) as content, originals(job.path, job.format, mapping) as original:
             items = reader_of(job.format, mapping)(content.stream, skip=job.done_records)
-            coming = chunks(items, content, first=job.done_records, decomposition=job.decomposition)
+            coming = chunks(items, content, first=job.done_records, decomposition=job.decomposition, options=options)
             with closing(ahead(coming)) as ready, _collecting_seldom() as collect:
                 for chunk in ready:
                     _commit(job, chunk, original)
@@ -55,7 +57,8 @@ def _take_in(job: ImportJob, on_progress: Callable[[ImportJob], None]) -> None:
         reason = said("{filename} cannot be read: {strerror}.", filename=job.filename, strerror=error.strerror or error)
         raise DomainError("file_unreadable", reason) from error
     job.done_bytes = job.total_bytes  # a file that is read from its end on, as Parquet, stops elsewhere
-    got_on(job, "done_bytes")
+    job.warnings |= lacking_splits(job.project)
+    got_on(job, "done_bytes", "warnings")
 
 
 @contextmanager
@@ -94,7 +97,8 @@ def _commit(job: ImportJob, chunk: Chunk, original: Original) -> None:
     job.duplicates += counts.duplicates
     job.annotations += counts.annotations
     job.rejected += len(rejected)
-    got_on(job, "done_records", "done_bytes", "accepted", "duplicates", "annotations", "rejected")
+    job.warnings = add_warnings(job.warnings, [record for _, _, record in chunk.taken], counts)
+    got_on(job, "done_records", "done_bytes", "accepted", "duplicates", "annotations", "rejected", "warnings")
 
 
 def _store(job: ImportJob, chunk: Chunk) -> tuple[Counts, list[tuple[int, Rejection]]]:

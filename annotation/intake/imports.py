@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import msgspec
 from django.contrib.auth.models import User
@@ -20,8 +21,8 @@ from annotation.intake.places import is_address, size_of
 from annotation.intake.uploads import keep_file
 from annotation.lifecycle import send
 from annotation.membership.access import require_role
-from annotation.models import ImportGroup, ImportJob, ImportOptions, Membership, Project
-from annotation.wording import said
+from annotation.models import ImportGroup, ImportJob, ImportOptions, Membership, Project, parse_options
+from annotation.wording import fault_of, said
 
 
 @transaction.atomic
@@ -105,6 +106,17 @@ def create_import(
         after={"filename": job.filename, "format": job.format, "bytes": job.total_bytes},
     )
     return job
+
+
+def read_options(given: dict[str, Any]) -> ImportOptions:
+    """The options of an import from what a request gives. Raises DomainError (`invalid_options`) naming the field."""
+    try:
+        return parse_options(given)
+    except msgspec.ValidationError as error:
+        field, reason = fault_of(error)
+        raise DomainError(
+            "invalid_options", said("Import option `{field}`: {reason}.", field=field, reason=reason), {"field": field}
+        ) from None
 
 
 @dataclass(frozen=True)

@@ -2,14 +2,14 @@
 
 import uuid
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Literal
 
 import msgspec
 from django.db.models import Max
 from django.utils import timezone
 
-from annotation.formats.path import first_error
 from annotation.formats.record import Record, RecordAnnotation
+from annotation.formats.registry import READERS
 from annotation.intake import identity
 from annotation.intake.copying import NewRows
 from annotation.models import Annotation, LabelSource, Membership, PathStep, Project, StepRating
@@ -29,6 +29,12 @@ FIELDS = {
 NO_REASON = "not given in the imported file"
 
 Keys = list[list[int]]  # of the steps' rows: position, alternative
+Added = Literal["new", "revised", "unnamed"]
+
+
+def is_unnamed(source_name: str) -> bool:
+    """Whether a source names nobody: the file named no annotator, so the labels are known by its format alone."""
+    return not source_name or source_name in READERS
 
 
 class Labels:
@@ -67,14 +73,17 @@ class Labels:
                 fresh.append(annotation)
         return fresh
 
-    def add(self, annotation: RecordAnnotation, *, solution: int, steps: Keys, given: dict[str, Any]) -> None:
-        """Add the rows of a label; `given` are the record's fields that differ from what is stored."""
+    def add(self, annotation: RecordAnnotation, *, solution: int, steps: Keys, given: dict[str, Any]) -> Added:
+        """Add the rows of a label; `given` are the record's fields that differ from what is stored.
+
+        A label replaces an earlier one only if both name the same annotator. Two labels that name nobody may be from
+        two people, so the later one is kept as another unnamed annotator's.
+        """
         key = self._rows.key(Annotation)
         member = self._members.get(annotation.annotator or "")
-        source = self._sources[self._source_of(annotation)]
+        source = self._source_for(annotation, solution)
         revision = self._revisions.get((solution, source, member), 0) + 1
         self._revisions[solution, source, member] = revision
-        error = annotation.first_error
         self._rows.add(
             Annotation,
             key,
@@ -90,7 +99,7 @@ class Labels:
             annotation.adjudicates,
             annotation.finish_reason,
             NO_REASON if member and annotation.finish_reason in ("give_up", "bad_problem") else "",
-            first_error(annotation.finish_reason, annotation.path) if error is None else error,
+            annotation.first_error,
             annotation.progress,
             annotation.total_ms,
             annotation.comment,
@@ -116,6 +125,30 @@ class Labels:
                     rating.dimensions,
                     msgspec.to_builtins(rating.spans),
                 )
+
+        if revision > 1:
+            return "revised"
+        return "new" if source == self._sources[self._source_of(annotation)] else "unnamed"
+
+    def _source_for(self, annotation: RecordAnnotation, solution: int) -> int:
+        """The key of the label's source: of unnamed annotators, the first who has not labelled the solution yet."""
+        kind, name = self._source_of(annotation)
+        source = self._sources[kind, name]
+        if annotation.annotator or not is_unnamed(name):
+            return source
+        number = 1
+        while (solution, source, None) in self._revisions:
+            number += 1
+            source = self._unnamed(kind, f"{name} ({number})".strip(), annotation.source_detail)
+        return source
+
+    def _unnamed(self, kind: str, name: str, detail: dict[str, Any]) -> int:
+        if (kind, name) not in self._sources:
+            source, _ = LabelSource.objects.get_or_create(
+                project=self._project, kind=kind, name=name, defaults={"detail": detail}
+            )
+            self._sources[kind, name] = source.pk
+        return self._sources[kind, name]
 
     def _find_sources(self, labels: list[RecordAnnotation]) -> dict[tuple[str, str], int]:
         wanted = {self._source_of(annotation): annotation.source_detail for annotation in labels}

@@ -1,6 +1,7 @@
 """How the beginning of a file would come in, before anything of it is taken."""
 
 import io
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import islice
 from typing import BinaryIO, cast
@@ -14,8 +15,11 @@ from annotation.intake.decomposition import RULES
 from annotation.intake.dividing import Division, division_of
 from annotation.intake.opening import unpacked_head
 from annotation.intake.preparing import prepared
-from annotation.wording import said
+from annotation.intake.warnings import foreseen_warnings, warnings_in_words
+from annotation.models import ImportOptions
+from annotation.wording import Said, said
 
+_DEFAULT = ImportOptions()
 PREVIEW_BYTES = 2 * 1024 * 1024
 LOOKED_AT = 100
 SHOWN = 3
@@ -26,7 +30,7 @@ class Preview:
     """The format, the first records with their lines, and the first lines that would be rejected.
 
     Of a table also how it begins, the mapping that it is read by, and what that lacks, in a sentence. `division` is of
-    the solutions that come as one text, None where none does.
+    the solutions that come as one text, None where none does. `warnings` are of the first LOOKED_AT records.
     """
 
     format: str
@@ -37,6 +41,7 @@ class Preview:
     lacks: str = ""
     is_csv: bool = False
     division: Division | None = None
+    warnings: Sequence[Said] = ()
 
 
 def preview_import(
@@ -46,7 +51,7 @@ def preview_import(
     filename: str,
     format: str,
     decomposition: str,
-    mapping: Mapping | None = None,
+    options: ImportOptions = _DEFAULT,
     tail: bytes = b"",
     size: int = 0,
 ) -> Preview:
@@ -60,6 +65,7 @@ def preview_import(
             "unknown_decomposition",
             said("There is no rule '{decomposition}' to split a text by.", decomposition=decomposition),
         )
+    mapping = options.mapping
     content = unpacked_head(head, PREVIEW_BYTES)
     if head and not content:
         raise DomainError(
@@ -89,13 +95,19 @@ def preview_import(
         items.pop()  # cut off by us
     texts = [item.solution_text for _, item in items if isinstance(item, Record) and item.solution_text]
     division = division_of(texts, decomposition)
-    read = [(line, prepared(line, item, decomposition)) for line, item in items]
+    read = [(line, prepared(line, item, decomposition, options)) for line, item in items]
     records = [(line, item) for line, item in read if isinstance(item, Record)]
     rejections = [item for _, item in read if isinstance(item, Rejection)]
-    if begun is None:
-        return Preview(found, records[:SHOWN], rejections[:SHOWN], division=division)
-    csv = is_csv(content)
-    return Preview(found, records[:SHOWN], rejections[:SHOWN], begun, mapping, is_csv=csv, division=division)
+    return Preview(
+        found,
+        records[:SHOWN],
+        rejections[:SHOWN],
+        begun,
+        mapping,
+        is_csv=begun is not None and is_csv(content),
+        division=division,
+        warnings=warnings_in_words(foreseen_warnings([record for _, record in records], whole=whole)),
+    )
 
 
 class EndsOfFile(io.RawIOBase):

@@ -34,12 +34,18 @@ LOCK = 0x5374_6570  # the class of the advisory locks taken here; the key is the
 
 @dataclass(frozen=True)
 class Counts:
-    """What became of records: `accepted` brought a solution or a label, `duplicates` nothing new."""
+    """What became of records: `accepted` brought a solution or a label, `duplicates` nothing new.
+
+    Of the labels, `unnamed` differ from one that names nobody either and were kept beside it; `revised` replace an
+    earlier label of the same annotator.
+    """
 
     accepted: int = 0
     duplicates: int = 0
     rejected: int = 0
     annotations: int = 0
+    unnamed: int = 0
+    revised: int = 0
 
     def __add__(self, other: "Counts") -> "Counts":
         return Counts(
@@ -47,6 +53,8 @@ class Counts:
             self.duplicates + other.duplicates,
             self.rejected + other.rejected,
             self.annotations + other.annotations,
+            self.unnamed + other.unnamed,
+            self.revised + other.revised,
         )
 
 
@@ -160,9 +168,10 @@ class _Chunk:
             return NEW
         stored = problem.says | solution.says
         given = {name: getattr(record, name) for name in stored if getattr(record, name) != stored[name]}
-        for annotation in fresh:
-            self._labels.add(annotation, solution=solution.id, steps=steps, given=given)
-        return Counts(accepted=1, annotations=len(fresh))
+        added = [self._labels.add(annotation, solution=solution.id, steps=steps, given=given) for annotation in fresh]
+        return Counts(
+            accepted=1, annotations=len(fresh), unnamed=added.count("unnamed"), revised=added.count("revised")
+        )
 
     def _add_problem(self, record: Record, problem_hash: str) -> _Problem:
         group = source_group_of(record.problem, record.source_group)

@@ -1,16 +1,30 @@
 """How an import reads its file, beyond the name of its format."""
 
-from typing import Any
+from typing import Annotated, Any, Literal
 
 import msgspec
 
 from annotation.formats.mapping import Mapping
 
+EmptySteps = Literal["keep", "refuse"]
+SourceGroups = Literal["template", "text"]
+LabelledBy = Literal["file", "model_judge", "monte_carlo", "heuristic", "simulated"]
+
 
 class ImportOptions(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=True):
-    """`mapping` tells what the columns of a table hold; None where the format has no columns, or proposes them."""
+    """`mapping` says what the columns of a table hold; None if the format has no columns, or proposes them.
+
+    `annotator` names who gave the labels that name nobody. `labelled_by` is the kind of all labels of the file; "file"
+    leaves the kind that the format states. A step without text is kept as an empty step, or refused with its record.
+    Problems without a `source_group` share one if their texts differ only in numbers (`template`), or if they are the
+    same text.
+    """
 
     mapping: Mapping | None = None
+    annotator: Annotated[str, msgspec.Meta(max_length=200)] = ""
+    labelled_by: LabelledBy = "file"
+    empty_steps: EmptySteps = "keep"
+    source_groups: SourceGroups = "template"
 
 
 def parse_options(value: dict[str, Any]) -> ImportOptions:

@@ -3,6 +3,7 @@
 import uuid
 from typing import Any, cast
 
+import msgspec
 from django import forms
 from django.conf import settings
 from django.contrib.auth.models import User
@@ -12,8 +13,11 @@ from django.utils.translation import gettext_lazy
 
 from annotation.errors import DomainError, Missing
 from annotation.intake.groups import Manner, import_files, import_from_root, import_uploads
+from annotation.intake.imports import read_options
 from annotation.models import ImportJob, ImportOptions, Project
 from labelling_ui.pages.mapping import mapping_of
+
+OPTIONS = ("annotator", "labelled_by", "empty_steps", "source_groups")
 
 
 class Files(forms.ClearableFileInput):
@@ -78,7 +82,7 @@ class FilesForm(forms.Form):
 def start(*, by: User, project: Project, form: FilesForm, given: QueryDict) -> list[ImportJob]:
     """Start what the form asks for. Raises DomainError."""
     said = form.cleaned_data
-    manner = Manner(said["format"], said["decomposition"], ImportOptions(mapping=mapping_of(given)))
+    manner = Manner(said["format"], said["decomposition"], options_of(given))
     try:
         if said["uploads"]:
             return import_uploads(by=by, project=project, uploads=said["uploads"], manner=manner)
@@ -88,3 +92,9 @@ def start(*, by: User, project: Project, form: FilesForm, given: QueryDict) -> l
         return import_files(by=by, project=project, files=files, manner=manner)
     except Missing as error:
         raise DomainError(error.code, error.message, error.extra) from error
+
+
+def options_of(given: QueryDict) -> ImportOptions:
+    """The options that the page's fields say. Raises DomainError (`invalid_options`)."""
+    named = {name: given[name] for name in OPTIONS if given.get(name)}
+    return msgspec.structs.replace(read_options(named), mapping=mapping_of(given))

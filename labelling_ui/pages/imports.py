@@ -20,14 +20,15 @@ from annotation.intake.imports import progress_of
 from annotation.intake.previewing import PREVIEW_BYTES, preview_import
 from annotation.intake.rejections import original_lines
 from annotation.intake.uploads import unfinished_uploads
+from annotation.intake.warnings import warnings_in_words
 from annotation.models import ImportGroup, ImportJob, Membership
 from annotation.wording import in_words
 from labelling_ui import words
 from labelling_ui.pages import import_files
 from labelling_ui.pages.access import MANAGER, attempt, project_page, signed_in, slug_of
-from labelling_ui.pages.import_files import FilesForm
+from labelling_ui.pages.import_files import FilesForm, options_of
 from labelling_ui.pages.listing import Column, Filters, Listing, respond
-from labelling_ui.pages.mapping import for_page, mapping_of
+from labelling_ui.pages.mapping import for_page
 from labelling_ui.pages.numbers import whole_number
 
 
@@ -63,6 +64,47 @@ class ImportForm(FilesForm):
         ],
         label=gettext_lazy("Split solutions into steps"),
         help_text=gettext_lazy("Only for solutions that come as one text. Formulas and code are never split."),
+    )
+
+    annotator = forms.CharField(
+        label=gettext_lazy("Annotator"),
+        help_text=gettext_lazy("Who gave the labels that name no annotator. Use a pseudonym: exports contain it."),
+        max_length=200,
+        required=False,
+    )
+    labelled_by = forms.ChoiceField(
+        choices=[
+            ("file", gettext_lazy("as the format says")),
+            ("model_judge", gettext_lazy("a model judge")),
+            ("monte_carlo", gettext_lazy("Monte Carlo rollouts")),
+            ("heuristic", gettext_lazy("a heuristic")),
+            ("simulated", gettext_lazy("simulated annotators")),
+        ],
+        label=gettext_lazy("Labels come from"),
+        initial="file",
+        required=False,
+    )
+    empty_steps = forms.ChoiceField(
+        choices=[
+            ("keep", gettext_lazy("keep them as empty steps")),
+            ("refuse", gettext_lazy("reject the solution")),
+        ],
+        label=gettext_lazy("Steps without text"),
+        initial="keep",
+        required=False,
+    )
+    source_groups = forms.ChoiceField(
+        choices=[
+            ("template", gettext_lazy("group problems that differ only in numbers")),
+            ("text", gettext_lazy("group problems of the same text")),
+        ],
+        label=gettext_lazy("Source groups"),
+        help_text=gettext_lazy(
+            "A group is in the pool, in calibration or in the holdout as a whole. Only for problems without a "
+            "source_group."
+        ),
+        initial="template",
+        required=False,
     )
 
 
@@ -154,11 +196,11 @@ def preview(request: HttpRequest, member: Membership) -> HttpResponseBase:
             head=head.read(PREVIEW_BYTES),
             tail=tail.read(PREVIEW_BYTES) if tail else b"",
             size=whole_number(request.POST.get("size")) or 0,
-            mapping=mapping_of(request.POST),
             whole=request.POST.get("whole") == "true",
             filename=request.POST.get("filename", ""),
             format=request.POST.get("format", "auto"),
             decomposition=request.POST.get("decomposition", ""),
+            options=options_of(request.POST),
         )
         names = dict(ImportForm.base_fields["format"].choices)  # type: ignore[attr-defined]
         context |= {"preview": found, "format": names[found.format], "rules": _rules(), **for_page(found)}
@@ -197,6 +239,7 @@ def _job_page(request: HttpRequest, member: Membership, job_id: int) -> HttpResp
     job = get_object_or_404(ImportJob, pk=job_id, project=member.project)
     context = {"member": member, "tab": "import", "job": job, "live": job.live, "progress": progress_of(job)}
     context["nothing_new"] = _why_nothing_is_new(job)
+    context["warnings"] = warnings_in_words(job.warnings)
     if request.headers.get("HX-Request") and "sort" not in request.GET:
         page: HttpResponse = render(request, "labelling_ui/import_live.html", context)
         if not job.live:

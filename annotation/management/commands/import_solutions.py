@@ -2,7 +2,7 @@ import sys
 from argparse import ArgumentParser
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import msgspec
 from django.core.management.base import BaseCommand, CommandError
@@ -13,11 +13,13 @@ from annotation.formats.registry import READERS
 from annotation.intake.decomposition import RULES
 from annotation.intake.groups import Manner, import_places, summary_of
 from annotation.intake.importing import run_import
-from annotation.intake.imports import progress_of
+from annotation.intake.imports import progress_of, read_options
 from annotation.intake.places import find_files
+from annotation.intake.warnings import warnings_in_words
 from annotation.management.finishing import to_its_end
 from annotation.management.projects import project_at
-from annotation.models import ImportJob, ImportOptions
+from annotation.models import ImportJob
+from annotation.models.import_options import EmptySteps, LabelledBy, SourceGroups
 
 SHOWN_REJECTIONS = 20
 
@@ -31,12 +33,23 @@ class Command(BaseCommand):
         parser.add_argument("--format", default="auto", choices=["auto", *READERS])
         parser.add_argument("--mapping", type=Path, help="JSON file that says what the columns of a table hold")
         parser.add_argument("--decomposition", default="blank_lines", choices=list(RULES))
+        parser.add_argument("--annotator", default="", help="who gave the labels that name no annotator")
+        parser.add_argument("--labelled-by", default="file", choices=get_args(LabelledBy), help="what gave the labels")
+        parser.add_argument("--empty-steps", default="keep", choices=get_args(EmptySteps))
+        parser.add_argument(
+            "--source-groups",
+            default="template",
+            choices=get_args(SourceGroups),
+            help="problems without a source_group share one if they differ only in numbers (template), or not at all",
+        )
 
     def handle(self, *args: Any, **options: Any) -> None:
         project = project_at(options["project"])
         try:
             mapping = self._mapping(options["mapping"])
-            manner = Manner(options["format"], options["decomposition"], ImportOptions(mapping=mapping))
+            chosen = {name: options[name] for name in ("annotator", "labelled_by", "empty_steps", "source_groups")}
+            read = msgspec.structs.replace(read_options(chosen), mapping=mapping)
+            manner = Manner(options["format"], options["decomposition"], read)
             files = [file for path in options["paths"] for file in find_files(path)]
             jobs = import_places(
                 by=None,
@@ -81,6 +94,8 @@ class Command(BaseCommand):
         )
         if mapping := job.import_options.mapping:
             self.stdout.write(f"  read by the mapping {msgspec.json.encode(mapping).decode()}")
+        for warning in warnings_in_words(job.warnings):
+            self.stdout.write(f"  Warning: {warning}")
         for rejection in job.rejections.all()[:SHOWN_REJECTIONS]:
             field = f", {rejection.field}" if rejection.field else ""
             self.stdout.write(f"  line {rejection.line}{field}: {rejection.reason}")

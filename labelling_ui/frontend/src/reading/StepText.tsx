@@ -1,6 +1,7 @@
 import { memo } from "preact/compat";
 import { useMemo } from "preact/hooks";
 import type { StepKind } from "../api/types";
+import { text as words } from "../text";
 import { isUnified } from "./changes";
 import { Code } from "./Code";
 import { imagesIn } from "./images";
@@ -18,6 +19,7 @@ interface Props {
 
 /** A completion as its kind reads best: calls by tool and argument, outputs as they came, changes line by line, prose typeset. */
 export const StepText = memo(function StepText({ text, kind, unfoldTo }: Props) {
+  if (text.trim() === "") return <span class="muted">{words.emptyStep}</span>;
   switch (kind) {
     case "tool_call":
       return <ToolCalls text={text} language="bash" unfoldTo={unfoldTo} />;

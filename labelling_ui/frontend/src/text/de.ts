@@ -25,6 +25,7 @@ export const de: Catalogue = {
   },
   full: (most) => `Hier ist Platz für ${number.format(most)} Zeichen, für mehr nicht.`,
   step: (n) => `Schritt ${n}`,
+  emptyStep: "(leerer Schritt)",
   otherCompletion: (n) => `Andere Fassung von Schritt ${n}`,
   header: {
     skip: "Zum Schritt springen",

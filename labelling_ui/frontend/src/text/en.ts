@@ -32,6 +32,7 @@ export const en = {
   } satisfies Record<Answer, string>,
   full: (most: number) => `There is room for ${number.format(most)} characters, and no more.`,
   step: (n: number) => `Step ${n}`,
+  emptyStep: "(empty step)",
   otherCompletion: (n: number) => `Other way to take step ${n}`,
   header: {
     skip: "Skip to the step",

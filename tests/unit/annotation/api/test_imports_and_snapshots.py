@@ -35,6 +35,19 @@ def upload(api, content, **fields):
     return api.post("/api/v1/projects/project/imports/", {"file": file, **fields}, format="multipart")
 
 
+def test_options_of_an_import_are_checked_and_its_warnings_are_told(api):
+    lines = b"\n".join(json.dumps(LINE | {"label": label, "steps": ["a", ""], "id": ""}).encode() for label in (0, 1))
+    for options in ('{"empty_steps": "drop"}', '{"colour": "red"}', "[]"):
+        refused = upload(api, lines, options=options)
+        assert (refused.status_code, refused.data["code"]) == (400, "invalid_options")
+    started = upload(api, lines, options=json.dumps({"labelled_by": "heuristic"}))
+    run_import(started.data["id"])
+    warnings = api.get(f"/api/v1/imports/{started.data['id']}/").data["warnings"]
+    assert any("neither names its annotator" in warning for warning in warnings)
+    assert any("2 steps (2 solutions) have no text" in warning for warning in warnings)
+    assert ImportJob.objects.get().options == {"labelled_by": "heuristic"}
+
+
 def body(response):
     return b"".join(response.streaming_content)
 

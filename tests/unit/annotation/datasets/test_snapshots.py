@@ -19,6 +19,7 @@ from annotation.datasets.records import stream_records
 from annotation.datasets.snapshots import create_snapshot, read_snapshot, snapshot_file
 from annotation.errors import DomainError, Forbidden, Missing
 from annotation.formats import prm800k, processbench, trl
+from annotation.formats.path import first_error
 from annotation.formats.provenance import Provenance
 from annotation.formats.record import Completion, PathPosition, Rating, Record, RecordAnnotation
 from annotation.intake.checks import fault_of
@@ -47,6 +48,7 @@ def rated(*ratings, name="ann", finish="solution", **fields):
         state = "unsure" if rating is None else "rated"
         chosen = None if rating == -1 and finish == "found_error" else 0
         path.append(PathPosition(position, chosen=chosen, ratings=[Rating(0, state, rating=rating)]))
+    fields = {"first_error": first_error(finish, path)} | fields
     return RecordAnnotation(source_kind="human", source_name=name, finish_reason=finish, path=path, **fields)
 
 

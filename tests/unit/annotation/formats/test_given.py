@@ -7,6 +7,7 @@ import pytest
 
 from annotation.formats import messages
 from annotation.formats.given import rated_label
+from annotation.formats.step_names import Said, StepNames, label_of
 
 
 @pytest.mark.parametrize(
@@ -40,3 +41,21 @@ def test_a_partly_rated_run_does_not_say_that_it_is_right():
     read = [record for _, record in messages.read(BytesIO("\n".join(map(json.dumps, lines)).encode()))]
     assert [record.annotations[0].first_error for record in read] == [-1, None]
     assert [record.annotations[0].finish_reason for record in read] == ["solution", "give_up"]
+
+
+def test_partly_rated_tasks_of_other_tools_stay_partly_rated():
+    names = StepNames(rating="rating_{}", words={"good": "good", "bad": "bad", "not sure": "unsure"})
+
+    def concluded(*words, **others):
+        values = {f"rating_{number}": [word] for number, word in enumerate(words) if word}
+        label = label_of(names, Said(values | others), 4, source_kind="human")
+        return label.finish_reason, label.first_error
+
+    assert concluded("good", "good", "good", "good") == ("solution", -1)
+    assert concluded("good", "good") == ("give_up", None)
+    assert concluded("good", "good", "bad") == ("found_error", 2)
+    assert concluded("good", None, "bad") == ("found_error", None)
+    assert concluded("good", "illegible", "bad") == ("found_error", None)
+    assert concluded("good", "not sure", "bad") == ("found_error", 2)
+    assert concluded("good", "bad", overall=["gave up"]) == ("give_up", 1)
+    assert concluded("good", "good", "good", "good", overall=["bad problem"]) == ("bad_problem", None)

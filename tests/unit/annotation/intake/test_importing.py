@@ -5,6 +5,7 @@ import json
 from datetime import timedelta
 from pathlib import Path
 
+import msgspec
 import pytest
 from django.contrib.auth.models import User
 from django.core.management import CommandError, call_command
@@ -12,13 +13,15 @@ from django.db import DataError
 from django.utils import timezone
 
 from annotation.errors import Conflict, DomainError, Forbidden, Missing
+from annotation.formats.mapping import LabelMapping, Mapping, StepsMapping
 from annotation.intake import chunks, importing, rejections, store
 from annotation.intake.importing import run_import
 from annotation.intake.imports import create_import, progress_of, start_import
 from annotation.intake.rejections import original_lines, rejected_lines
+from annotation.intake.warnings import warnings_in_words
 from annotation.lifecycle import cancel_job, sweep_jobs
 from annotation.membership.members import add_member
-from annotation.models import Annotation, AuditEntry, ImportJob, Problem, Solution, Step
+from annotation.models import Annotation, AuditEntry, ImportJob, ImportOptions, Problem, Solution, Step
 from tests.real_data import real_data
 
 
@@ -67,7 +70,7 @@ def test_what_is_refused_is_named_and_the_rest_is_in(import_content, small_chunk
             b'{"problem": "nul\\u0000", "steps": ["a"]}',
             b'{"problem": "\xff", "steps": ["a"]}',
             b"",
-            plain(4, steps=["a", " "]),
+            plain(4, steps=["", " "]),
             plain(5, generator="g" * 300),
             plain(6, id=None, steps=[" x "]),
             {"problem": "  ", "steps": ["a"]},
@@ -79,7 +82,7 @@ def test_what_is_refused_is_named_and_the_rest_is_in(import_content, small_chunk
     assert (job.state, counts(job)) == ("done", (3, 0, 9, 0))
     refused = list(job.rejections.values_list("line", "field"))
     assert refused == [
-        (2, ""), (3, "steps"), (5, "problem"), (6, ""), (8, "steps[1]"), (9, "generator"), (11, "problem"),
+        (2, ""), (3, "steps"), (5, "problem"), (6, ""), (8, "steps"), (9, "generator"), (11, "problem"),
         (12, "steps"), (13, "problem"),
     ]  # fmt: skip
     downloaded = [json.loads(line) for line in rejected_lines(job)]
@@ -139,6 +142,121 @@ def test_give_ups_with_empty_completions_come_in(import_content):
     assert (job.format, counts(job)) == ("prm800k", (1, 0, 0, 1))
     assert Annotation.objects.get().first_error is None
     assert Annotation.objects.get().path.count() == 2
+
+
+def test_an_unrated_step_before_a_bad_one_leaves_the_first_error_unknown(import_content):
+    messages = [{"role": "user", "content": "q"}, *({"role": "assistant", "content": word} for word in "abc")]
+    import_content([{"messages": messages, "step_labels": {"1": 1, "3": -1}}], format="messages")
+    label = Annotation.objects.get()
+    assert (label.finish_reason, label.first_error) == ("found_error", None)
+
+
+LABELLED = {"problem": "p", "steps": ["a", "b", "c"], "generator": "m"}
+
+
+def opinions():
+    rows = Annotation.objects.order_by("pk")
+    return list(rows.values_list("source__name", "revision", "first_error"))
+
+
+def test_two_unnamed_annotators_of_one_solution_are_both_kept(import_content, small_chunks):
+    """Nobody knows that they are the same person, so none replaces the other, in whichever chunk they come."""
+    job = import_content([LABELLED | {"label": label} for label in (1, 2, 1)] + [plain(1, label=0)])
+    assert opinions()[:2] == [("processbench", 1, 1), ("processbench (2)", 1, 2)]
+    assert counts(job) == (3, 1, 0, 3)
+    assert job.warnings["unnamed_labels"] == 1
+    assert "Name annotators in the field `annotator`" in " ".join(warnings_in_words(job.warnings))
+    job = import_content([LABELLED | {"label": label} for label in (-1, 2, 1)])
+    assert (counts(job), opinions()[-1]) == ((1, 2, 0, 1), ("processbench (3)", 1, -1))
+
+
+def test_named_annotators_are_kept_apart_and_a_second_label_of_one_is_a_counted_revision(import_content):
+    named = [LABELLED | {"label": label, "annotator": name} for label, name in ((1, "a"), (2, "b"), (1, "c"))]
+    job = import_content(named)
+    assert opinions() == [("a", 1, 1), ("b", 1, 2), ("c", 1, 1)]
+    assert "unnamed_labels" not in job.warnings
+    job = import_content([LABELLED | {"label": 0, "annotator": "a"}])
+    assert opinions()[-1] == ("a", 2, 0)
+    assert job.warnings["revised_labels"] == 1
+
+
+def test_an_option_names_who_labelled_a_file_and_what_they_are(import_content):
+    options = ImportOptions(annotator="judge-2", labelled_by="model_judge")
+    import_content([LABELLED | {"label": 1}], options=options)
+    import_content([LABELLED | {"label": 2}], options=msgspec.structs.replace(options, annotator="judge-3"))
+    rows = Annotation.objects.order_by("pk").values_list("source__kind", "source__name", "revision")
+    assert list(rows) == [("model_judge", "judge-2", 1), ("model_judge", "judge-3", 1)]
+
+
+def test_a_column_of_a_table_that_names_annotators_keeps_them_apart(import_content):
+    rows = ["problem,steps,first_error,annotator"]
+    rows += [f'p,"[""a"", ""b""]",{error},{name}' for error, name in ((0, "ann"), (1, "bob"))]
+    import_content("\n".join(rows).encode(), name="rows.csv")
+    sources = Annotation.objects.order_by("pk").values_list("source__kind", "source__name", "revision", "first_error")
+    assert list(sources) == [("human", "ann", 1, 0), ("human", "bob", 1, 1)]
+
+
+def test_twenty_real_annotators_of_the_same_runs_are_twenty(import_content):
+    runs = {}
+    for line in map(json.loads, real_data("agentprocessbench/hotpotqa.jsonl").read_text().splitlines()[:10]):
+        runs[line["query_index"], line["sample_index"]] = line["messages"]
+    lines = []
+    for file in sorted(real_data("agentprocessbench/annotators").iterdir()):
+        for label in map(json.loads, file.read_text().splitlines()):
+            if messages := runs.get((label["query_index"], label["sample_index"])):
+                given = {"step_labels": label["step_labels"], "annotator": file.stem}
+                lines.append({"messages": messages, **given})
+    job = import_content(lines, format="messages", options=ImportOptions(labelled_by="model_judge"))
+    assert (job.rejected, Solution.objects.count()) == (0, 10)
+    assert Annotation.objects.filter(revision=1).count() == 200
+    assert set(Annotation.objects.values_list("source__kind", flat=True)) == {"model_judge"}
+
+
+def test_an_empty_step_stays_in_its_place_and_is_counted(import_content):
+    job = import_content([LABELLED | {"steps": ["a", " ", "c", "d"], "label": 2}, plain(1, steps=["x", "y"], label=-1)])
+    assert counts(job) == (2, 0, 0, 2)
+    steps = Step.objects.filter(solution__generator="m").order_by("position")
+    assert list(steps.values_list("text", flat=True)) == ["a", " ", "c", "d"]
+    assert Annotation.objects.get(first_error=2).ratings.get(rating=-1).step.text == "c"
+    assert (job.warnings["empty_steps"], job.warnings["solutions_with_empty_steps"]) == (1, 1)
+    assert "1 step (1 solution) has no text" in " ".join(warnings_in_words(job.warnings))
+
+
+def test_empty_steps_are_refused_where_the_user_chose_so(import_content):
+    lines = [plain(1, steps=["a", " ", "c"]), plain(2)]
+    job = import_content(lines, options=ImportOptions(empty_steps="refuse"))
+    assert counts(job) == (1, 0, 1, 0)
+    assert list(job.rejections.values_list("line", "field")) == [(1, "steps[1]")]
+
+
+def test_empty_steps_of_a_table_keep_their_place(import_content):
+    mapping = Mapping(
+        problem="p", steps=StepsMapping(["s"], form="separated", separator="|"), labels=[LabelMapping(["e"])]
+    )
+    import_content(b"p,s,e\nq,a||c|,2\n", name="a.csv", options=ImportOptions(mapping=mapping))
+    columns = Mapping(problem="p", steps=StepsMapping(["1", "2", "3", "4"], form="columns"))
+    import_content(b"p,1,2,3,4\nr,a,,c,\n", name="b.csv", options=ImportOptions(mapping=columns))
+    for problem in Problem.objects.all():
+        steps = Step.objects.filter(solution__problem=problem).order_by("position")
+        assert list(steps.values_list("text", flat=True)) == ["a", "", "c"]
+    assert Annotation.objects.get().first_error == 2
+
+
+ALIKE = [{"problem": f"What is {n} plus {n + 1}?", "steps": ["s"]} for n in range(50)]
+
+
+def test_problems_that_share_one_source_group_are_warned_of(import_content):
+    job = import_content(ALIKE)
+    assert (job.warnings["problems"], job.warnings["source_groups"]) == (50, 1)
+    [sentence] = map(str, warnings_in_words(job.warnings))
+    assert "50 problems in 1 source group" in sentence
+    assert "cannot be measured" in sentence
+
+
+def test_problems_can_be_grouped_by_their_exact_text(import_content):
+    job = import_content(ALIKE, options=ImportOptions(source_groups="text"))
+    assert set(Problem.objects.values_list("split", flat=True)) == {"pool", "calibration", "holdout"}
+    assert job.warnings == {}
 
 
 def test_only_so_many_refusals_are_kept_and_the_rest_is_counted(import_content, small_chunks, monkeypatch):

@@ -9,6 +9,7 @@ import pytest
 from annotation.errors import DomainError
 from annotation.formats.registry import READERS
 from annotation.intake.previewing import preview_import
+from annotation.models import ImportOptions
 from annotation.wording import in_words
 
 TEXT = "First we add.\nStill the first.\n\nThen we halve.\n\nThe answer is 3."
@@ -18,8 +19,11 @@ def lines(count, **fields):
     return b"\n".join(json.dumps({"problem": f"p{n}", **fields}).encode() for n in range(count))
 
 
-def preview(head, *, whole=True, format="auto", decomposition="blank_lines"):
-    return preview_import(head=head, whole=whole, filename="f", format=format, decomposition=decomposition)
+def preview(head, *, whole=True, format="auto", decomposition="blank_lines", **options):
+    options = ImportOptions(**options)
+    return preview_import(
+        head=head, whole=whole, filename="f", format=format, decomposition=decomposition, options=options
+    )
 
 
 @pytest.mark.parametrize(("rule", "count"), [("blank_lines", 3), ("lines", 4), ("sentences", 4)])
@@ -100,3 +104,17 @@ def test_bytes_of_any_kind_are_shown_or_refused(format):
             preview(bytes(content), format=format)
         except DomainError:
             continue
+
+
+def test_what_the_import_will_warn_of_is_foreseen():
+    alike = preview(lines(50, steps=["a", ""]))
+    assert [str(warning).split(",")[0] for warning in alike.warnings] == [
+        "The project has 50 problems in 1 source group",
+        "50 steps (50 solutions) have no text. They are kept as empty steps",
+    ]
+    assert not preview(lines(50, steps=["a"]), source_groups="text").warnings
+    assert preview(lines(50, steps=["a", ""]), empty_steps="refuse").rejections
+    labelled = [{"problem": "p", "steps": ["a", "b"], "label": label} for label in (0, 1)]
+    [warning] = preview("\n".join(map(json.dumps, labelled)).encode()).warnings
+    assert "neither names its annotator" in warning
+    assert not preview("\n".join(map(json.dumps, labelled)).encode(), annotator="ann").warnings
