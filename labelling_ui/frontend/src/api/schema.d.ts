@@ -280,6 +280,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/models/{version_id}/confirm/": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** @description Let an unmeasured version answer /score, sessions and /pooling. A manager may. */
+        post: operations["confirm_model"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/models/{version_id}/export/": {
         parameters: {
             query?: never;
@@ -1491,7 +1508,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** @description One for each of the caller's projects that a model serves, and for each domain with its own champion. */
+        /** @description One for each of the caller's projects that a model answers for, and for each domain with its own champion. */
         get: operations["list_served_models"];
         put?: never;
         post?: never;
@@ -1914,10 +1931,18 @@ export interface components {
             /** Format: date-time */
             promoted_at?: string | null;
             /** Format: date-time */
+            confirmed_at?: string | null;
+            /** @description Whether the gate measured it on the holdout. */
+            readonly measured: boolean;
+            /** @description Whether /score, sessions and /pooling may answer with it. */
+            readonly answers_programs: boolean;
+            /** @description Whether the gate rejected it and a manager promoted it all the same. */
+            readonly overruled: boolean;
+            /** Format: date-time */
             weights_deleted_at?: string | null;
             readonly project: string;
             /** @description What the library wrote beside the weights. */
-            manifest: {
+            readonly manifest: {
                 [key: string]: unknown;
             };
             /** @description The last audit's findings, and what it was made on; empty before the first. */
@@ -2492,6 +2517,14 @@ export interface components {
             readonly created_at: string;
             /** Format: date-time */
             promoted_at?: string | null;
+            /** Format: date-time */
+            confirmed_at?: string | null;
+            /** @description Whether the gate measured it on the holdout. */
+            readonly measured: boolean;
+            /** @description Whether /score, sessions and /pooling may answer with it. */
+            readonly answers_programs: boolean;
+            /** @description Whether the gate rejected it and a manager promoted it all the same. */
+            readonly overruled: boolean;
             /** Format: date-time */
             weights_deleted_at?: string | null;
         };
@@ -4406,6 +4439,35 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ModelJob"];
+                };
+            };
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    confirm_model: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                version_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ModelVersion"];
                 };
             };
             "4XX": {
