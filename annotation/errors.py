@@ -2,19 +2,22 @@
 
 from typing import Any
 
+from annotation.server_paths import without_roots
+
 
 class DomainError(Exception):
     """A request that cannot be carried out; `message` says what happened and what to do.
 
-    `code` is stable and machine-readable (`snake_case`); `extra` holds JSON-able details.
+    `code` is stable and machine-readable (`snake_case`); `extra` holds JSON-able details. The message names no folder
+    of the server.
     """
 
     status = 400
 
     def __init__(self, code: str, message: str, extra: dict[str, Any] | None = None) -> None:
-        super().__init__(message)
         self.code = code
-        self.message = message
+        self.message = without_roots(message)
+        super().__init__(self.message)
         self.extra = extra or {}
 
 

@@ -21,6 +21,7 @@ from annotation.errors import Conflict, DomainError
 from annotation.jobs import enqueue
 from annotation.membership.access import require_role
 from annotation.models import Job, Membership
+from annotation.server_paths import without_roots
 from annotation.wording import said
 
 log = logging.getLogger(__name__)
@@ -67,7 +68,9 @@ def run_job(model: type[J], pk: int, perform: Callable[[J], None]) -> J | None:
             end_job(job, State.FAILED, error.message)
         except Exception as error:
             log.exception("%s failed", job)
-            end_job(job, State.FAILED, said("{kind}: {error}", kind=type(error).__name__, error=error))
+            end_job(
+                job, State.FAILED, said("{kind}: {error}", kind=type(error).__name__, error=without_roots(str(error)))
+            )
         else:
             if job.state == State.RUNNING:
                 end_job(job, State.DONE)

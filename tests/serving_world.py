@@ -7,6 +7,7 @@ from pathlib import Path
 import msgspec
 from django.conf import settings
 from django.contrib.auth.models import User
+from django.utils import timezone
 from rest_framework.test import APIClient
 
 from annotation.membership.projects import create_project
@@ -46,7 +47,7 @@ def trained_folder(seed: int = 0, features: tuple[str, ...] = ()) -> Path:
 
 
 def served_project(by: User, *, slug: str = "served", versions: int = 1, **policy: object) -> Project:
-    """A project with that many model versions, the first of which is the champion."""
+    """A project with that many model versions, the first of which is the champion; all may answer programs."""
     project = create_project(by=by, name="Served", slug=slug, policy=policy)
     for number in range(1, versions + 1):
         add_version(project, number)
@@ -63,7 +64,13 @@ def add_version(project: Project, number: int, *, seed: int = 0, features: tuple
     manifest, sha256 = read_manifest(folder)
     snapshot = Snapshot.objects.create(project=project, sha256=f"{number:064x}", path="none")
     return ModelVersion.objects.create(
-        project=project, number=number, path=path, sha256=sha256, manifest=manifest, snapshot=snapshot
+        project=project,
+        number=number,
+        path=path,
+        sha256=sha256,
+        manifest=manifest,
+        snapshot=snapshot,
+        confirmed_at=timezone.now(),
     )
 
 

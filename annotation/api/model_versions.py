@@ -12,19 +12,26 @@ from annotation.api.paging import PagedView
 from annotation.errors import Missing
 from annotation.membership.access import STAFF, find_project, require_role, visible_projects
 from annotation.models import ModelVersion
-from annotation.rounds.registry import pin_version, promote_version, unpin_version
+from annotation.rounds.registry import confirm_version, pin_version, promote_version, unpin_version
 from annotation.wording import said
 
 
 class ModelVersionSerializer(serializers.ModelSerializer):
     metrics = JSONObjectField(help_text="Measured on the holdout as it was labelled then.")
     gate = VerdictField(help_text="The verdict with its interval and its sentence.")
+    measured = serializers.BooleanField(read_only=True, help_text="Whether the gate measured it on the holdout.")
+    answers_programs = serializers.BooleanField(
+        read_only=True, help_text="Whether /score, sessions and /pooling may answer with it."
+    )
+    overruled = serializers.BooleanField(
+        read_only=True, help_text="Whether the gate rejected it and a manager promoted it all the same."
+    )
 
     class Meta:
         model = ModelVersion
         fields = [
             "id", "number", "state", "sha256", "metrics", "gate", "origin", "pinned", "created_at", "promoted_at",
-            "weights_deleted_at",
+            "confirmed_at", "measured", "answers_programs", "overruled", "weights_deleted_at",
         ]  # fmt: skip
 
 
@@ -35,7 +42,7 @@ class LineageSerializer(serializers.Serializer):
     snapshot = serializers.IntegerField(allow_null=True, source="snapshot_id")
     snapshot_sha256 = serializers.CharField(allow_null=True, source="snapshot.sha256", default=None)
     imported_from = serializers.CharField(help_text="The folder it was imported from; empty for a trained one.")
-    base = serializers.CharField(allow_null=True, source="manifest.base", default=None)
+    base = serializers.CharField(allow_null=True, source="shown_manifest.base", default=None)
     base_sha256 = serializers.CharField(allow_null=True, source="manifest.base_sha256", default=None)
     code = serializers.CharField(allow_null=True, source="manifest.versions.prm", default=None)
     seed = serializers.IntegerField(allow_null=True, source="manifest.config.seed", default=None)
@@ -46,7 +53,9 @@ class LineageSerializer(serializers.Serializer):
 
 class DescribedModelSerializer(ModelVersionSerializer):
     project = serializers.SlugField(source="project.slug", read_only=True)
-    manifest = JSONObjectField(help_text="What the library wrote beside the weights.")
+    manifest = JSONObjectField(
+        source="shown_manifest", read_only=True, help_text="What the library wrote beside the weights."
+    )
     audits = AuditsField(help_text="The last audit's findings, and what it was made on; empty before the first.")
     lineage = LineageSerializer(source="*")
     domains = serializers.SerializerMethodField(help_text="Those that it serves in the champion's place.")
@@ -84,6 +93,16 @@ class Promote(APIView):
     def post(self, request: Request, version_id: int) -> Response:
         """Make a version the champion: the rollback. A manager may."""
         version = promote_version(by=caller(request), version=find_version(request, version_id))
+        return Response(ModelVersionSerializer(version).data)
+
+
+class Confirm(APIView):
+    """Letting a version answer programs that the gate could not measure."""
+
+    @extend_schema(operation_id="confirm_model", request=None, responses=ModelVersionSerializer)
+    def post(self, request: Request, version_id: int) -> Response:
+        """Let an unmeasured version answer /score, sessions and /pooling. A manager may."""
+        version = confirm_version(by=caller(request), version=find_version(request, version_id))
         return Response(ModelVersionSerializer(version).data)
 
 

@@ -36,11 +36,15 @@ class ServedModels(APIView):
 
     @extend_schema(operation_id="list_served_models", responses=ServedModelsSerializer)
     def get(self, request: Request) -> Response:
-        """One for each of the caller's projects that a model serves, and for each domain with its own champion."""
+        """One for each of the caller's projects that a model answers for, and for each domain with its own champion."""
         projects = visible_projects(request.user)
         own = DomainChampion.objects.filter(project__in=projects).select_related("model_version__project")
         champions = ModelVersion.objects.filter(project__in=projects, state=ModelVersion.State.CHAMPION)
-        named = [(version.project.slug, version) for version in champions.select_related("project")]
+        named = [
+            (version.project.slug, version)
+            for version in champions.select_related("project")
+            if version.answers_programs
+        ]
         named += [(f"{one.model_version.project.slug}:{one.domain}", one.model_version) for one in own]
         named.sort(key=lambda one: one[0])
         return Response({"object": "list", "data": [_served(name, version) for name, version in named]})

@@ -82,6 +82,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("runs/<int:run_id>/retry/", runs.RetryRun.as_view()),
     path("models/<int:version_id>/", model_versions.ModelVersionDetail.as_view()),
     path("models/<int:version_id>/promote/", model_versions.Promote.as_view()),
+    path("models/<int:version_id>/confirm/", model_versions.Confirm.as_view()),
     path("models/<int:version_id>/pin/", model_versions.Pin.as_view()),
     path("models/<int:version_id>/serve-domain/", domain_champions.ServeDomain.as_view()),
     path("models/<int:version_id>/audit/", model_jobs.Audit.as_view()),

@@ -1,8 +1,11 @@
+from typing import Any
+
 from django.db import models
 from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
 
 from annotation.models.project import Project
+from annotation.server_paths import without_folders
 
 
 class ModelVersion(models.Model):
@@ -12,6 +15,7 @@ class ModelVersion(models.Model):
     measured on. `gate` is the verdict: gain, interval, tolerance,
     the counts behind them, and the sentence that explains it. `audits` is the last audit report. A pinned
     champion is not replaced by the gate, and a pinned version never loses its weights to the retention policy.
+    `confirmed_at` is when a manager let a version answer programs that the gate could not measure.
     """
 
     class State(models.TextChoices):
@@ -41,6 +45,7 @@ class ModelVersion(models.Model):
     pinned = models.BooleanField(default=False)
     created_at = models.DateTimeField(auto_now_add=True)
     promoted_at = models.DateTimeField(null=True, blank=True)
+    confirmed_at = models.DateTimeField(null=True, blank=True)
     weights_deleted_at = models.DateTimeField(null=True, blank=True)
 
     class Meta:
@@ -54,6 +59,27 @@ class ModelVersion(models.Model):
 
     def __str__(self) -> str:
         return f"model {self.number} of {self.project} ({self.state})"
+
+    @property
+    def shown_manifest(self) -> dict[str, Any]:
+        """The manifest as people and programs see it, without folders of the server."""
+        shown: dict[str, Any] = without_folders(self.manifest)
+        return shown
+
+    @property
+    def measured(self) -> bool:
+        """Whether the gate compared it with something on the project's holdout."""
+        return self.gate.get("gain") is not None
+
+    @property
+    def answers_programs(self) -> bool:
+        """Whether `/score`, sessions and `/pooling` may answer with it."""
+        return self.measured or self.confirmed_at is not None
+
+    @property
+    def overruled(self) -> bool:
+        """Whether the gate kept it back, and a manager let it serve all the same."""
+        return self.promoted_at is not None and self.gate.get("promote") is False
 
 
 class DomainChampion(models.Model):

@@ -33,7 +33,10 @@ class Problem(models.Model):
             models.UniqueConstraint(fields=["id", "split"], name="problem_split_key"),
             models.CheckConstraint(condition=Q(split__in=Split.values), name="problem_split_known"),
         ]
-        indexes = [models.Index(fields=["project", "source_group"], name="problem_source_group")]
+        indexes = [
+            models.Index(fields=["project", "source_group"], name="problem_source_group"),
+            models.Index(fields=["project", "domain"], name="problem_domain"),
+        ]
 
     def __str__(self) -> str:
         return self.text[:80]

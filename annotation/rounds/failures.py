@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from annotation.errors import DomainError
 from annotation.models import RunStage
+from annotation.server_paths import without_roots
 from annotation.wording import Said, joined, said
 
 SETTINGS, MODELS, LABELS = "settings", "models", "labels"
@@ -103,7 +104,7 @@ def what_happened(error: Exception) -> str:
     """What an error says; of one that is none of ours also what it is."""
     if isinstance(error, DomainError):
         return error.message
-    return said("{kind}: {error}", kind=type(error).__name__, error=error)
+    return said("{kind}: {error}", kind=type(error).__name__, error=without_roots(str(error)))
 
 
 def page_of(code: str) -> str:

@@ -1,4 +1,4 @@
-"""Rounds come first: what can be taken up again later gives way to a round's stage that waits in the `gpu` queue."""
+"""Rounds come first: every other job of the `gpu` queue gives way to a round's stage that waits there."""
 
 from datetime import timedelta
 
@@ -9,7 +9,7 @@ from annotation.lifecycle import Postponed
 from annotation.models import RunStage, TrainingRun
 
 ON_GPU = (RunStage.Name.TRAIN, RunStage.Name.SHADOW)
-PATIENCE = timedelta(seconds=10)  # another worker of the queue may be free
+PATIENCE = timedelta(seconds=2)  # another worker of the queue may be free
 ENDED = (RunStage.State.DONE, RunStage.State.SKIPPED)
 
 

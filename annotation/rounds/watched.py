@@ -14,6 +14,7 @@ from pathlib import Path
 from django.conf import settings
 from django.db import InterfaceError, OperationalError
 
+from annotation.server_paths import without_roots
 from annotation.wording import from_json, said
 
 TICK_SECONDS = 0.5
@@ -24,7 +25,7 @@ class ProcessFailed(Exception):
     """It ended with an exit code other than 0, or by a signal (`code` is then negative); `reason` is its last line."""
 
     def __init__(self, code: int, reason: str, log: Path) -> None:
-        told = {"n": abs(code), "reason": reason, "log": log}
+        told = {"n": abs(code), "reason": reason, "log": without_roots(str(log))}
         super().__init__(
             said("signal {n}: {reason} (log: {log})", **told)
             if code < 0
@@ -127,7 +128,7 @@ def _last_line(log: Path, start: int) -> str:
 
 def last_said(log: str) -> str:
     """The last line of what the library wrote; of an error, which it says in JSON as well, the sentence."""
-    lines = log.strip().splitlines()
+    lines = without_roots(log).strip().splitlines()
     if not lines:
         return ""
     try:

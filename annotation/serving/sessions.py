@@ -16,11 +16,10 @@ from django.contrib.auth.models import User
 from annotation.errors import Conflict, DomainError, Missing
 from annotation.membership.access import find_project
 from annotation.models import ApiToken, ModelVersion, Project
-from annotation.rounds import registry
 from annotation.rounds.gateway.serving import Scored, Text
 from annotation.serving import line
 from annotation.serving.asking import ask, version_of
-from annotation.serving.shelf import NoChampion
+from annotation.serving.choosing import choose_version
 from annotation.wording import said
 
 MOST_STEPS, MOST_CHARS = 512, 400_000
@@ -42,16 +41,18 @@ class ScoringSession(msgspec.Struct):
 def begin_session(
     *, by: User, project: Project, problem: str, domain: str = "", number: int | None = None, aggregate: str = "product"
 ) -> ScoringSession:
-    """An empty session of the champion, or of the version `number`. Raises Missing, NoChampion, NoWorker."""
-    champion = registry.champion_for(project, domain) if number is None else _named(project, number)
-    if champion is None:
-        raise NoChampion("no_champion", said("No model serves this project yet. Retrain it, or let a model serve."))
+    """An empty session of the champion, or of the version `number`.
+
+    Raises Missing, NoWorker, and what `choose_version` raises.
+    """
+    named = None if number is None else ModelVersion.objects.get(pk=version_of(project, number))
+    version = choose_version(project, domain=domain, named=named)
     session = ScoringSession(
         id=str(uuid.uuid4()),
         project=project.slug,
         user=by.pk,
         domain=domain,
-        model=champion.number,
+        model=version.number,
         aggregate=aggregate,
         text=Text(problem, ()),
     )
@@ -120,10 +121,6 @@ def end_session(*, by: User, session_id: str) -> None:
     find_session(by=by, session_id=session_id)
     with _redis_errors():
         line.server().delete(_key(session_id))
-
-
-def _named(project: Project, number: int) -> ModelVersion:
-    return ModelVersion.objects.get(pk=version_of(project, number))
 
 
 def _keep(session: ScoringSession) -> None:

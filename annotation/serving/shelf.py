@@ -4,14 +4,15 @@ import logging
 import time
 from collections import OrderedDict
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass
 
 from django.db import close_old_connections
 
 from annotation.errors import DomainError, Missing
 from annotation.models import ModelVersion, Project
-from annotation.rounds import registry
 from annotation.rounds.gateway.serving import ServingModel
+from annotation.serving.choosing import choose_version
 from annotation.serving.messages import Question, Served
 from annotation.wording import said
 
@@ -34,7 +35,7 @@ class Shelf:
         self._loading: dict[int, Future[Loaded]] = {}
         self._failed: dict[int, tuple[DomainError, float]] = {}
         self._answered: dict[tuple[int, str], int] = {}  # which version last served a project and domain
-        self._champions: dict[tuple[int, str], ModelVersion | None] = {}
+        self._chosen: dict[tuple[int, str, int | None], ModelVersion | DomainError] = {}
         self._loader = ThreadPoolExecutor(1, thread_name_prefix="load-model")
 
     def find(self, question: Question) -> Loaded | None:
@@ -43,7 +44,7 @@ class Shelf:
         Raises DomainError where no model serves, or the one asked for cannot be loaded.
         """
         place = (question.project, question.domain)
-        wanted = self._wanted(question)
+        wanted = self._wanted(question.project, question.domain, question.version)
         found = self._take(wanted.pk)
         if found is None:
             self._load(wanted)
@@ -59,37 +60,32 @@ class Shelf:
 
     def look_again(self) -> None:
         """Look for new champions, and for what has been loaded: once a batch, so that none is split between models."""
-        self._champions.clear()
+        self._chosen.clear()
         self._collect()
 
     def refresh(self) -> None:
         """Load new champions of what was served before, while nobody waits for them."""
         self._collect()
         for project, domain in list(self._answered):
-            champion = self._champion(project, domain)
-            if champion is not None and champion.pk not in self._loaded:
-                self._load(champion)
+            with suppress(DomainError):
+                champion = self._wanted(project, domain)
+                if champion.pk not in self._loaded:
+                    self._load(champion)
 
     def close(self) -> None:
         self._loader.shutdown(wait=False, cancel_futures=True)
 
-    def _wanted(self, question: Question) -> ModelVersion:
-        if question.version is not None:
-            named = ModelVersion.objects.select_related("snapshot").filter(pk=question.version).first()
-            if named is None:
-                raise Missing("model_not_found", said("The model asked for was deleted meanwhile."))
-            return named
-        champion = self._champion(question.project, question.domain)
-        if champion is None:
-            raise NoChampion("no_champion", said("No model serves this project yet. Retrain it, or let a model serve."))
-        return champion
-
-    def _champion(self, project: int, domain: str) -> ModelVersion | None:
-        place = (project, domain)
-        if place not in self._champions:
-            found = Project.objects.filter(pk=project).first()
-            self._champions[place] = registry.champion_for(found, domain) if found else None
-        return self._champions[place]
+    def _wanted(self, project: int, domain: str, version: int | None = None) -> ModelVersion:
+        asked = (project, domain, version)
+        if asked not in self._chosen:
+            try:
+                self._chosen[asked] = _choose(*asked)
+            except DomainError as error:
+                self._chosen[asked] = error
+        chosen = self._chosen[asked]
+        if isinstance(chosen, DomainError):
+            raise chosen
+        return chosen
 
     def _take(self, version: int) -> Loaded | None:
         if version in self._loaded:
@@ -134,8 +130,17 @@ class ModelUnusable(DomainError):
     status = 503
 
 
-class NoChampion(DomainError):
-    status = 409
+def _choose(project: int, domain: str, version: int | None) -> ModelVersion:
+    """Ask the database, once a batch. Raises Missing, and what `choose_version` raises."""
+    found = Project.objects.filter(pk=project).first()
+    if found is None:
+        raise Missing("project_not_found", said("The project was deleted while this request waited."))
+    if version is None:
+        return choose_version(found, domain=domain)
+    named = ModelVersion.objects.select_related("snapshot").filter(pk=version).first()
+    if named is None:
+        raise Missing("model_not_found", said("The model was deleted while this request waited."))
+    return choose_version(found, domain=domain, named=named)
 
 
 def _load(version: ModelVersion, kept_bytes: int) -> Loaded:

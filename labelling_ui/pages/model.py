@@ -19,6 +19,7 @@ from annotation.rounds.pool.scoring import rescore_pool
 from annotation.rounds.pool.shards import left_of
 from annotation.rounds.registry import (
     clear_domain_champion,
+    confirm_version,
     pin_version,
     promote_version,
     set_domain_champion,
@@ -36,6 +37,7 @@ from labelling_ui.selectors.models import holdout_f1
 
 ACTIONS: dict[str, tuple[Callable[..., Any], Any]] = {
     "promote": (promote_version, gettext_lazy("This model serves now. It scores the pool where it has not yet.")),
+    "confirm": (confirm_version, gettext_lazy("Confirmed: this model answers programs now.")),
     "pin": (pin_version, gettext_lazy("Pinned: the gate does not replace it and its weights are kept.")),
     "unpin": (unpin_version, gettext_lazy("Unpinned: gate and retention decide again.")),
     "audit": (request_audit, gettext_lazy("The audits are on their way; they take some minutes.")),
@@ -57,6 +59,8 @@ def model(request: HttpRequest, member: Membership, number: int) -> HttpResponse
         "version": version,
         "run": getattr(version, "run", None),
         "unmeasured": _unmeasured(version),
+        "unconfirmed": not (version.answers_programs or _unmeasured(version) or version.weights_deleted_at),
+        "audit": version.jobs.filter(kind=ModelJob.Kind.AUDIT).first(),
         "may_serve": member.role == MANAGER and _may_serve(version),
         "rows": model_page.metric_rows(version),
         "heads": model_page.METRICS,

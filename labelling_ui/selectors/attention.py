@@ -16,6 +16,7 @@ from annotation.quality.review_queue import review_counts
 from annotation.quality.statistics import latest_annotations
 from annotation.queue.screening import kept_out
 from annotation.rounds.limits import below_floor
+from annotation.rounds.registry import champion_of
 
 FAILURES_COUNT_FOR = timedelta(days=14)
 
@@ -39,7 +40,13 @@ def concerns(member: Membership) -> list[Concern]:
 
     waiting = review_counts(project)
     imports = ImportJob.objects.filter(project=project, created_at__gte=recent)
+    champion = champion_of(project)
     found = [
+        _concern(
+            _("model that was not measured and needs a manager’s confirmation before it answers programs"),
+            int(champion is not None and not champion.answers_programs),
+            reverse("model", args=[project.slug, champion.number]) if champion else "",
+        ),
         _concern(
             ngettext_lazy("disputed reference", "disputed references", "n"),
             project.disputes.filter(state=Dispute.State.OPEN).count(),

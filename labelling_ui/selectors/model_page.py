@@ -25,6 +25,7 @@ ACTIONS = {
     "model.register": gettext_lazy("registered"),
     "model.judge": gettext_lazy("judged by the gate"),
     "model.promote": gettext_lazy("made champion"),
+    "model.confirm": gettext_lazy("confirmed without a measurement"),
     "model.serve_domain": gettext_lazy("chosen for a domain"),
     "model.pin": gettext_lazy("pinned"),
     "model.unpin": gettext_lazy("unpinned"),
@@ -75,7 +76,8 @@ def metric_rows(version: ModelVersion) -> list[MetricRow]:
 
 def facts_of(version: ModelVersion) -> list[tuple[str, str]]:
     """What the manifest says, in the order in which a reader asks."""
-    manifest, config = version.manifest, version.manifest.get("config", {})
+    manifest = version.shown_manifest
+    config = manifest.get("config", {})
     counts = manifest.get("counts", {})
     facts = [
         (_("base"), manifest.get("base")),

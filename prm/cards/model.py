@@ -5,6 +5,7 @@ What is not known is said to be not recorded, and never guessed.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import PurePath
 
 import msgspec
 
@@ -77,7 +78,7 @@ def _model(manifest: Manifest) -> list[str]:
     )
     return [
         f"- Made {manifest.created_at} in {manifest.seconds:.0f} s, lane `{config.lane}`, seed {config.seed}.",
-        f"- Base model: `{manifest.base}` (sha256 {manifest.base_sha256[:12]}), "
+        f"- Base model: `{_base_name(manifest.base)}` (sha256 {manifest.base_sha256[:12]}), "
         + ("frozen." if config.lane == "heads" else f"tuned ({config.lane})."),
         f"- Process part: {process}.",
         f"- Outcome part: {outcome}.",
@@ -87,6 +88,11 @@ def _model(manifest: Manifest) -> list[str]:
         *([f"- Training cost: {_costs(manifest.costs)}."] if manifest.costs else []),
         *(f"- During training: {note}." for note in manifest.notes),
     ]
+
+
+def _base_name(base: str) -> str:
+    """A folder of this machine is named without where it is."""
+    return PurePath(base).name if PurePath(base).is_absolute() else base
 
 
 def _trust(trust: Trust | None) -> list[str]:

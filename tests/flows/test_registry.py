@@ -6,6 +6,7 @@ from annotation.errors import Conflict
 from annotation.models import ModelJob, ModelVersion, RunStage, TrainingRun
 from annotation.rounds import pipeline, registry
 from annotation.rounds.registry import auditing, exporting, importing, jobs
+from prm.evaluation.words import short
 from tests.factories import UserFactory
 from tests.rounds_world import folders, labelled_project, serving_version
 
@@ -70,6 +71,10 @@ def test_a_model_goes_out_comes_in_and_is_measured_before_it_may_serve(settings,
         "judged by the gate",
     ):
         assert words in page
+    f1 = version.metrics["challenger"]["overall"]["processbench_f1"]["value"]
+    assert f"<td>{short(f1)} " in page, "the card has the figure of the registry"
+    for said in ("No evaluation is recorded", "it was not evaluated", "Not audited", str(settings.STATE_ROOT)):
+        assert said not in page
     report = client.get(f"/p/{project.slug}/models/2/audit-report/")
     assert report.headers["Content-Security-Policy"].startswith("sandbox")
     assert client.get(f"/p/{project.slug}/models/compare/?a=1&b=2").status_code == 200

@@ -3,7 +3,9 @@
 from annotation.rounds.registry.champions import (
     champion_for,
     champion_of,
+    check_domain,
     clear_domain_champion,
+    confirm_version,
     crown,
     promote_version,
     set_domain_champion,
@@ -13,7 +15,9 @@ from annotation.rounds.registry.versions import pin_version, record_verdict, reg
 __all__ = [
     "champion_for",
     "champion_of",
+    "check_domain",
     "clear_domain_champion",
+    "confirm_version",
     "crown",
     "pin_version",
     "promote_version",

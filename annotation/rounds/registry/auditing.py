@@ -8,6 +8,7 @@ import msgspec
 from annotation.datasets.snapshots import read_snapshot
 from annotation.errors import DomainError
 from annotation.models import ModelJob, ModelVersion
+from annotation.rounds.gateway.cards import write_model_card
 from annotation.rounds.gateway.traces import write_holdout_traces
 from annotation.rounds.gateway.training import model_path
 from annotation.rounds.registry.library import run_command
@@ -40,7 +41,7 @@ def perform(job: ModelJob) -> None:
     run_command(job, "audit", "--model", model, "--data", partial / DATA, "--out", partial)
     shutil.rmtree(model / FOLDER, ignore_errors=True)
     partial.rename(model / FOLDER)
-    run_command(job, "card", "--model", model)
+    write_model_card(version)
     version.audits = _summary(msgspec.json.decode((model / FOLDER / REPORT).read_bytes()))
     version.save(update_fields=["audits"])
 

@@ -22,13 +22,52 @@ def champion_for(project: Project, domain: str) -> ModelVersion | None:
     return own.model_version if own else champion_of(project)
 
 
+def check_domain(project: Project, domain: str) -> None:
+    """Raises DomainError (`unknown_domain`) unless a problem of the project is of this domain."""
+    if not domain or not project.problems.filter(domain=domain).exists():
+        raise DomainError(
+            "unknown_domain",
+            said("This project has no problem in the domain “{domain}”.", domain=domain),
+            {"field": "domain"},
+        )
+
+
+@transaction.atomic
 def promote_version(*, by: User, version: ModelVersion) -> ModelVersion:
-    """Make any earlier version the champion: the rollback.
+    """Make any earlier version the champion: the rollback. The choice also confirms an unmeasured one.
 
     Raises Forbidden, Conflict (`already_champion`, `weights_deleted`, `not_measured`).
     """
     require_role(by, version.project, Membership.Role.MANAGER)
-    return crown(by=by, version=version, reason="chosen by hand")
+    return _confirm(by, crown(by=by, version=version, reason=said("chosen by hand")))
+
+
+@transaction.atomic
+def confirm_version(*, by: User, version: ModelVersion) -> ModelVersion:
+    """Let a version that the gate could not measure answer programs.
+
+    Raises Forbidden, Conflict (`weights_deleted`, `not_measured`, `nothing_to_confirm`).
+    """
+    require_role(by, version.project, Membership.Role.MANAGER)
+    version = _to_serve(version)
+    if version.answers_programs:
+        raise Conflict("nothing_to_confirm", said("Model {n} answers programs already.", n=version.number))
+    return _confirm(by, version)
+
+
+def _confirm(by: User, version: ModelVersion) -> ModelVersion:
+    if not version.answers_programs:
+        version.confirmed_at = timezone.now()
+        version.save(update_fields=["confirmed_at"])
+        audit.record(
+            by=by,
+            action="model.confirm",
+            target=version,
+            project=version.project,
+            before={"answers_programs": False},
+            after={"answers_programs": True},
+        )
+    return version
 
 
 @transaction.atomic
@@ -61,16 +100,14 @@ def crown(*, by: User | None, version: ModelVersion, reason: str) -> ModelVersio
 
 @transaction.atomic
 def set_domain_champion(*, by: User, version: ModelVersion, domain: str) -> DomainChampion:
-    """Let a version serve the problems of one domain, in place of the project's champion.
+    """Let a version serve the problems of one domain, in place of the project's champion. This confirms it too.
 
     Raises Forbidden, DomainError (`unknown_domain`), Conflict (`weights_deleted`, `not_measured`).
     """
     require_role(by, version.project, Membership.Role.MANAGER)
     version = _to_serve(version)
-    if not domain or not version.project.problems.filter(domain=domain).exists():
-        raise DomainError(
-            "unknown_domain", said("No problem of this project is of the domain “{domain}”.", domain=domain)
-        )
+    check_domain(version.project, domain)
+    _confirm(by, version)
     earlier = DomainChampion.objects.filter(project=version.project, domain=domain).first()
     chosen, _made = DomainChampion.objects.update_or_create(
         project=version.project, domain=domain, defaults={"model_version": version}

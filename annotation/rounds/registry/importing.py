@@ -31,7 +31,7 @@ def check(folder: str) -> None:
     if folder not in importable_folders():
         raise DomainError(
             "no_such_folder",
-            said("There is no folder “{folder}” in {root}. Put the model's folder there.", folder=folder, root=_root()),
+            said("There is no folder “{folder}” in models/imports. Put the model's folder there.", folder=folder),
         )
 
 

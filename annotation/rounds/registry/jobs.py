@@ -1,6 +1,7 @@
 """Work on a model that takes minutes: asked for here, done by a worker of the `gpu` queue in a subprocess.
 
-A job may be done again at any time with the same result, so one whose worker died is asked for again.
+A job may be done again at any time with the same result, so one whose worker died is asked for again. A round comes
+first: a job under way stops for it, and starts again later.
 """
 
 from typing import Any
@@ -10,7 +11,7 @@ from django.db import IntegrityError, transaction
 
 from annotation import audit
 from annotation.errors import Conflict
-from annotation.lifecycle import run_job, send
+from annotation.lifecycle import Postponed, run_job, send
 from annotation.membership.access import require_role
 from annotation.models import Membership, ModelJob, ModelVersion, Project
 from annotation.rounds.precedence import give_way
@@ -49,14 +50,18 @@ def request_import(*, by: User, project: Project, folder: str, separator: str = 
 
 
 def run_model_job(job_id: int) -> None:
-    """Do a job; one that nobody asked for waits while a round does."""
+    """Do a job, unless a round waits for the worker."""
     run_job(ModelJob, job_id, _perform)
 
 
 def _perform(job: ModelJob) -> None:
-    if job.requested_by_id is None:
+    try:
         give_way()
-    WORK[ModelJob.Kind(job.kind)](job)
+        WORK[ModelJob.Kind(job.kind)](job)
+    except Postponed:
+        job.said = said("A training round goes first; this starts again after it.")
+        job.save(update_fields=["said"])
+        raise
 
 
 def audit_champions() -> int:

@@ -12,15 +12,15 @@ from annotation.rounds.precedence import give_way
 from annotation.rounds.watched import last_said, prm_command
 from annotation.wording import said
 
-BEAT_SECONDS = 2.0
+BEAT_SECONDS = 1.0
 EXPLAINED = 16_000  # characters of a log's end that are looked at
 
 
 def run_command(job: ModelJob, *arguments: str | Path) -> None:
     """Run `python -m prm` for a job.
 
-    Raises DomainError (`library_refused`) with the library's own reason, Cancelled, and Postponed where nobody asked
-    for the job and a round waits for the worker.
+    Raises DomainError (`library_refused`) with the library's own reason, Cancelled, and Postponed where a round waits
+    for the worker.
     """
     log = settings.RUN_ROOT / f"model-job-{job.pk}.log"
     log.parent.mkdir(parents=True, exist_ok=True)
@@ -30,8 +30,7 @@ def run_command(job: ModelJob, *arguments: str | Path) -> None:
         try:
             while process.poll() is None:
                 _beat(job, log)
-                if job.requested_by_id is None:
-                    give_way()
+                give_way()
                 try:
                     process.wait(BEAT_SECONDS)
                 except subprocess.TimeoutExpired:
@@ -46,6 +45,7 @@ def run_command(job: ModelJob, *arguments: str | Path) -> None:
             "library_refused",
             said("{reason} (log: {log})", reason=job.said or said("The library gave no reason"), log=log),
         )
+    beat(job, said="")  # the last line is about a command that has ended
 
 
 def _beat(job: ModelJob, log: Path) -> None:

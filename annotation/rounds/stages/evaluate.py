@@ -2,8 +2,11 @@
 
 from pathlib import Path
 
+from django.utils import timezone
+
 from annotation.datasets.snapshots import read_snapshot
 from annotation.rounds import registry
+from annotation.rounds.gateway.cards import write_model_card
 from annotation.rounds.gateway.measuring import headline, report
 from annotation.rounds.gateway.scoring import score_file, threshold_of
 from annotation.rounds.gateway.traces import write_holdout_traces
@@ -44,6 +47,8 @@ def perform(work: StageWork) -> Outcome:
         "challenger": reports[CHALLENGER],
         "baseline": reports[BASELINE],
         "rival": reports.get(CHAMPION),
+        "measured_at": timezone.now().isoformat(timespec="seconds"),
     }
     version.save(update_fields=["metrics"])
+    write_model_card(version)
     return Outcome(headline(reports[CHALLENGER]))

@@ -3,7 +3,7 @@
 from annotation.models import ModelVersion
 from annotation.rounds import registry
 from annotation.rounds.work import Outcome, StageWork
-from annotation.wording import said
+from annotation.wording import said, told
 
 
 def perform(work: StageWork) -> Outcome:
@@ -26,5 +26,5 @@ def perform(work: StageWork) -> Outcome:
             return Outcome(
                 said("model {number}, chosen by hand meanwhile, goes on serving", number=champion.number), skipped=True
             )
-        registry.crown(by=work.run.requested_by, version=version, reason=version.gate["sentence"])
+        registry.crown(by=work.run.requested_by, version=version, reason=told(version.gate))
     return Outcome(said("model {number} serves", number=version.number))

@@ -65,7 +65,7 @@ def test_a_champion_that_was_never_measured_is_shown_as_such(
     shown = manager.get(f"/p/algebra/{address}")
     assert shown.status_code == 200
     if not address:
-        assert "model 1 serves, not measured yet" in shown.content.decode()
+        assert "model 1, not measured" in shown.content.decode()
 
 
 @pytest.mark.parametrize("address", MOST_QUERIES)

@@ -115,3 +115,13 @@ def test_audits_and_scores_of_the_pool(version, call):
     assert call("GET", address)[1]["error"] == "no weights"
     assert call("POST", address, role="reviewer")[0] == 403
     assert call("POST", address)[1]["error"] == ""
+
+
+def test_a_manager_confirms_a_model_that_could_not_be_measured(version, call):
+    told = call("GET", f"models/{version.pk}/")[1]
+    assert (told["measured"], told["answers_programs"], told["confirmed_at"]) == (False, False, None)
+    assert call("POST", f"models/{version.pk}/confirm/", role="reviewer")[0] == 403
+    status, told = call("POST", f"models/{version.pk}/confirm/")
+    assert (status, told["measured"], told["answers_programs"]) == (200, False, True)
+    again = call("POST", f"models/{version.pk}/confirm/")
+    assert (again[0], again[1]["code"]) == (409, "nothing_to_confirm")

@@ -9,8 +9,9 @@ from annotation.errors import DomainError
 from annotation.rounds import registry
 from annotation.serving import shelf as shelves
 from annotation.serving.messages import Question
+from annotation.serving.sessions import begin_session
 from annotation.serving.shelf import Loaded, ModelUnusable, Shelf, served_of
-from tests.factories import ModelVersionFactory, ProjectFactory
+from tests.factories import MembershipFactory, ModelVersionFactory, ProblemFactory, ProjectFactory, UserFactory
 
 pytestmark = pytest.mark.django_db
 
@@ -35,7 +36,7 @@ class Loader:
 def project():
     project = ProjectFactory()
     for number in (1, 2, 3):
-        ModelVersionFactory(project=project, number=number)
+        ModelVersionFactory(project=project, number=number, gate={"gain": 0.1})
     return project
 
 
@@ -112,6 +113,36 @@ def test_without_a_champion_the_asker_is_told(project, shelf):
     with pytest.raises(DomainError) as told:
         shelf.find(question(project))
     assert (told.value.status, told.value.code) == (409, "no_champion")
+
+
+def test_an_unmeasured_model_answers_no_program_before_a_manager_confirms_it(project, shelf):
+    project.model_versions.update(gate={"gain": None})
+    crown(project, 1)
+    version = registry.champion_of(project)
+    for asked in (question(project), question(project, version=version.pk)):
+        with pytest.raises(DomainError) as refused:
+            shelf.find(asked)
+        assert (refused.value.status, refused.value.code) == (409, "unmeasured_model")
+    with pytest.raises(DomainError, match="not measured"):
+        begin_session(by=UserFactory(), project=project, problem="p")
+    registry.confirm_version(by=MembershipFactory(project=project, role="manager").user, version=version)
+    shelf.look_again()
+    assert shelf.find(question(project)) is None, "it is being loaded"
+    finish(shelf, 1)
+    assert shelf.find(question(project)).served.number == 1
+
+
+def test_an_unknown_domain_is_refused_and_not_scored_by_the_general_champion(project, shelf):
+    crown(project, 1)
+    ProblemFactory(project=project, domain="geometry")
+    assert shelf.find(question(project, domain="geometry")) is None, "it is being loaded"
+    named = project.model_versions.get(number=2).pk
+    for asked in (question(project, domain="cooking"), question(project, domain="cooking", version=named)):
+        with pytest.raises(DomainError) as refused:
+            shelf.find(asked)
+        assert (refused.value.status, refused.value.code) == (400, "unknown_domain")
+    with pytest.raises(DomainError, match="cooking"):
+        begin_session(by=UserFactory(), project=project, problem="p", domain="cooking")
 
 
 def test_whatever_goes_wrong_in_loading_is_a_refusal(project, monkeypatch):

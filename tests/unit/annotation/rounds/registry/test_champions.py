@@ -57,7 +57,7 @@ def test_a_project_without_a_champion_serves_none(project, champion):
 
 
 def test_only_a_manager_chooses_and_only_a_known_domain(project, other, manager):
-    with pytest.raises(DomainError, match="No problem of this project"):
+    with pytest.raises(DomainError, match="has no problem in the domain"):
         registry.set_domain_champion(by=manager, version=other, domain="astrology")
     for service in (registry.pin_version, registry.unpin_version):
         with pytest.raises(Forbidden):

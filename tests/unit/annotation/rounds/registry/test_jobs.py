@@ -79,6 +79,8 @@ def test_the_librarys_reason_is_the_jobs(version, manager, settings):
     job.refresh_from_db()
     assert job.state == State.FAILED
     assert f"{version.path}/manifest.json: No such file or directory" in job.error
+    assert f"(log: runs/model-job-{job.pk}.log)" in job.error
+    assert str(settings.MODEL_ROOT.parent) not in job.error + job.said, "no folder of the server is shown"
     with pytest.raises(DomainError, match="No such file"):
         run_command(job, "card", "--model", "nowhere")
 
@@ -139,25 +141,21 @@ def unasked(version):
     return ModelJob.objects.create(project=version.project, kind="audit", model_version=version)
 
 
-def test_what_nobody_asked_for_waits_while_a_round_does(version, done, round_that_waits):
-    job = unasked(version)
+@pytest.mark.parametrize("asked", [True, False])
+def test_a_job_waits_while_a_round_does_whoever_asked_for_it(version, manager, done, round_that_waits, asked):
+    job = jobs.request_export(by=manager, version=version) if asked else unasked(version)
     jobs.run_model_job(job.pk)
-    assert done == []
+    job.refresh_from_db()
+    assert (done, job.state, job.said) == ([], State.QUEUED, "A training round goes first; this starts again after it.")
     round_that_waits.stages.filter(name="train").update(state="running")
     jobs.run_model_job(job.pk)
     assert done == [job]
 
 
-def test_what_somebody_asked_for_is_done_beside_a_round(version, manager, done, round_that_waits):
-    job = jobs.request_export(by=manager, version=version)
-    jobs.run_model_job(job.pk)
-    assert done == [job]
-
-
-def test_a_job_under_way_gives_way_to_a_round_and_is_done_later(version, monkeypatch, round_that_waits):
-    monkeypatch.setattr(jobs, "WORK", {"audit": lambda job: run_command(job, "--help")})
+def test_a_job_under_way_gives_way_to_a_round_and_is_done_later(version, manager, monkeypatch, round_that_waits):
+    monkeypatch.setattr(jobs, "WORK", {"export": lambda job: run_command(job, "--help")})
     monkeypatch.setattr(jobs, "give_way", lambda: None)  # none waited when it began
-    job = unasked(version)
+    job = jobs.request_export(by=manager, version=version)
     jobs.run_model_job(job.pk)
     job.refresh_from_db()
     assert (job.state, job.attempts) == (State.QUEUED, 0)

@@ -1,0 +1,108 @@
+"""A model's page says one thing of it: whether it was measured, who answers for it, what is being done with it."""
+
+import pytest
+from django.utils import timezone
+
+from annotation.models import AuditEntry, ModelJob, ModelVersion
+from annotation.rounds import registry
+from tests.factories import ModelVersionFactory, ProblemFactory
+
+pytestmark = pytest.mark.django_db
+PAGE = "/p/algebra/models/{n}/"
+
+
+@pytest.fixture
+def champion(project):
+    return project.model_versions.get(state="champion")
+
+
+@pytest.fixture
+def open_page(client, people):
+    """The page at an address as a person with a role sees it."""
+
+    def opened(address, role="manager"):
+        client.force_login(people[role])
+        return client.get(address).content.decode()
+
+    return opened
+
+
+def unmeasure(version):
+    version.gate = {"promote": True, "gain": None, "sentence": "Model 1 serves without having been measured."}
+    version.metrics = {}
+    version.save()
+
+
+def test_a_manager_confirms_an_unmeasured_champion(client, project, people, champion, open_page):
+    page = PAGE.format(n=champion.number)
+    assert "needs a manager’s confirmation" not in open_page("/p/algebra/")
+    unmeasure(champion)
+    assert "needs a manager’s confirmation" in open_page("/p/algebra/")
+    assert f'href="{page}"' in open_page("/p/algebra/")
+    assert "does not answer programs" in open_page("/p/algebra/serving/")
+    assert "not confirmed" in open_page("/p/algebra/models/")
+    confirm = f"{page}confirm/"
+    assert confirm in open_page(page)
+    assert confirm not in open_page(page, role="reviewer")
+    assert client.post(confirm).status_code == 403
+    client.force_login(people["manager"])
+    assert client.post(confirm).status_code == 302
+    champion.refresh_from_db()
+    assert champion.answers_programs
+    entry = AuditEntry.objects.get(action="model.confirm")
+    assert (entry.by, entry.target_id) == (people["manager"], str(champion.pk))
+    assert confirm not in open_page(page)
+    assert "confirmed without a measurement" in open_page(page)
+    assert "does not answer programs" not in open_page("/p/algebra/serving/")
+    assert "needs a manager’s confirmation" not in open_page("/p/algebra/")
+
+
+def test_an_unmeasured_domain_champion_is_confirmed_by_the_choice(project, people, champion):
+    ProblemFactory(project=project, domain="geometry")
+    other = ModelVersionFactory(project=project, number=2)
+    registry.set_domain_champion(by=people["manager"], version=other, domain="geometry")
+    other.refresh_from_db()
+    assert other.answers_programs
+
+
+def test_a_rejected_model_that_served_keeps_its_history(project, people, champion, open_page):
+    rejected = ModelVersionFactory(project=project, number=2, state="rejected", gate={"promote": False, "gain": -0.1})
+    registry.promote_version(by=people["manager"], version=rejected)
+    registry.promote_version(by=people["manager"], version=ModelVersion.objects.get(pk=champion.pk))
+    assert ModelVersion.objects.get(pk=rejected.pk).state == "retired"
+    for address in ("/p/algebra/models/", PAGE.format(n=2)):
+        assert "rejected by the gate, promoted by hand" in open_page(address)
+    shown = open_page(PAGE.format(n=2))
+    assert "made champion: chosen by hand" in shown
+    assert f"replaced by model {champion.number}" in shown
+    assert "rejected by the gate" not in open_page(PAGE.format(n=champion.number))
+
+
+@pytest.mark.parametrize(
+    ("state", "words"),
+    [
+        ("queued", "An audit waits for a worker"),
+        ("running", "An audit is running"),
+        ("failed", "The last audit failed"),
+    ],
+)
+def test_an_audit_is_shown_in_the_state_that_it_is_in(project, champion, open_page, state, words):
+    page = PAGE.format(n=champion.number)
+    assert "Not audited yet" in open_page(page)
+    ModelJob.objects.create(project=project, kind="audit", model_version=champion, state=state)
+    for role in ("manager", "reviewer"):
+        assert words in open_page(page, role=role)
+        assert "Not audited yet" not in open_page(page, role=role)
+
+
+def test_neither_page_nor_api_names_a_folder_of_the_server(client, project, people, champion, open_page):
+    folder = "/srv/models/llama"
+    champion.manifest |= {"base": folder, "config": {"base": folder}}
+    champion.save()
+    job = ModelJob.objects.create(project=project, kind="audit", model_version=champion, started_at=timezone.now())
+    shown = open_page(PAGE.format(n=champion.number))
+    assert "llama" in shown
+    assert folder not in shown
+    told = client.get(f"/api/v1/models/{champion.pk}/").json()
+    assert (told["manifest"]["base"], told["manifest"]["config"]["base"], told["lineage"]["base"]) == ("llama",) * 3
+    assert client.get(f"/api/v1/model-jobs/{job.pk}/").status_code == 200
