@@ -15,6 +15,7 @@ from annotation.formats.provenance import OutcomeSource, Provenance
 StepKind = Literal["reasoning", "plan", "tool_call", "observation", "edit", "answer"]
 RatingState = Literal["rated", "unsure", "not_reached"]
 FinishReason = Literal["solution", "found_error", "give_up", "bad_problem"]
+Split = Literal["pool", "calibration", "holdout"]
 SourceKind = Literal["human", "simulated", "consensus", "model_judge", "monte_carlo", "heuristic"]
 
 

@@ -27,11 +27,18 @@ def content_hash(record: Record) -> str:
 def payload_hash(record: Record, annotation: RecordAnnotation) -> str:
     """SHA-256 of one label with everything its giver's record says about what was labelled.
 
-    Left out are what made the solution, and an outcome that was found out here: a label stays the same label where
-    more is known of its solution.
+    Left out are the problem's group and split, what made the solution, and an outcome that was found out here: a label
+    stays the same label where more is known of its solution.
     """
     said = msgspec.structs.replace(
-        record, annotations=[annotation], consensus=[], split="", problem_id=None, solution_id=None, provenance=None
+        record,
+        annotations=[annotation],
+        consensus=[],
+        source_group="",
+        split="",
+        problem_id=None,
+        solution_id=None,
+        provenance=None,
     )
     if record.outcome_source is not None:
         said.outcome_source = None
