@@ -8,11 +8,10 @@ import msgspec
 
 from annotation.errors import DomainError
 from annotation.formats.provenance import Visibility
-from annotation.formats.record import FinishReason, RecordAnnotation, SourceKind
+from annotation.formats.record import FinishReason, RecordAnnotation, SourceKind, Split
 from annotation.models.agreement_rule import AgreementRule
 from annotation.wording import fault_of, said
 
-Split = Literal["pool", "calibration", "holdout"]
 Lane = Literal["screening", "gold", "holdout", "calibration", "control", "acquisition", "overlap"]
 HIDDEN = frozenset({"screening", "gold"})
 

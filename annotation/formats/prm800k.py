@@ -4,11 +4,15 @@ Phase 2 names the sampled solution in `question.pre_generated_steps`; alternativ
 error come with the label. Phase 1 has only the completions that one labeller walked through, so they all
 are the solution. What the record's own fields cannot say stays in `native`; a line with anything
 unheard-of in it is kept there whole, so that every line is written as it was read.
+
+A written line has four keys more than OpenAI's: `source_kind` (and `source_detail`) say who labelled, `split` and
+`source_group` where the problem belongs. Reading takes them back.
 """
 
 from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
-from typing import Any, BinaryIO, Literal
+from functools import partial
+from typing import Any, BinaryIO, Literal, get_args
 
 import msgspec
 
@@ -22,6 +26,8 @@ from annotation.formats.record import (
     RatingState,
     Record,
     RecordAnnotation,
+    SourceKind,
+    Split,
     alternative_of,
     as_given,
 )
@@ -64,22 +70,35 @@ class _Line(msgspec.Struct):
     question: _Question
     label: _Label
     timestamp: str | None = None
+    source_kind: SourceKind | None = None
+    source_detail: dict[str, Any] = {}
+    source_group: str = ""
+    split: Any = ""  # anybody's word; only ours are taken
 
 
-def read(stream: BinaryIO, *, skip: int = 0) -> Iterator[Numbered]:
-    """Stream (line, record or rejection) from behind the first `skip` of them."""
-    return read_records(stream, _record, skip=skip)
+def read(stream: BinaryIO, *, skip: int = 0, source_kind: SourceKind = "human") -> Iterator[Numbered]:
+    """Stream (line, record or rejection) from behind the first `skip` of them.
+
+    Labels of lines that do not say who labelled are of `source_kind`.
+    """
+    return read_records(stream, partial(_record, unsaid=source_kind), skip=skip)
+
+
+def rows_of(records: Iterable[Record]) -> Iterator[dict[str, Any]]:
+    """A line for each annotation; free comments and reasons are left out."""
+    for record in records:
+        for annotation in record.annotations:
+            yield _native(record, annotation) | _added(record, annotation)
 
 
 def write(records: Iterable[Record]) -> Iterator[bytes]:
-    """One line for each annotation; free comments and reasons are left out."""
-    for record in records:
-        for annotation in record.annotations:
-            yield msgspec.json.encode(_native(record, annotation)) + b"\n"
+    """The rows as JSON Lines."""
+    return (msgspec.json.encode(row) + b"\n" for row in rows_of(records))
 
 
-def _record(value: Any) -> Record:
+def _record(value: Any, unsaid: SourceKind) -> Record:
     line = msgspec.convert(value, _Line)
+    value = {key: said for key, said in value.items() if key not in _ADDED}
     question, label = line.question, line.label
     positions = [[Completion(text)] for text in question.pre_generated_steps or []]
     sampled = bool(positions)
@@ -87,8 +106,9 @@ def _record(value: Any) -> Record:
     while positions and not positions[-1]:
         positions.pop()
     annotation = RecordAnnotation(
-        source_kind="human",
+        source_kind=line.source_kind or unsaid,
         source_name=line.labeler,
+        source_detail=line.source_detail,
         finish_reason=label.finish_reason,
         path=path,
         first_error=first_error(label.finish_reason, path),
@@ -106,6 +126,8 @@ def _record(value: Any) -> Record:
         positions=positions,
         reference_answer=question.ground_truth_answer,
         reference_solution=question.ground_truth_solution,
+        source_group=line.source_group,
+        split=line.split if line.split in get_args(Split) else "",
         final_answer=question.pre_generated_answer,
         annotations=[annotation],
     )
@@ -117,6 +139,13 @@ def _record(value: Any) -> Record:
 
 
 _KEPT = ("timestamp", "generation", "is_quality_control_question", "is_initial_screening_question")
+_ADDED = ("source_kind", "source_detail", "source_group", "split")
+
+
+def _added(record: Record, annotation: RecordAnnotation) -> dict[str, Any]:
+    """The keys of _ADDED that have a value; the kind always has one."""
+    values = (annotation.source_kind, annotation.source_detail, record.source_group, record.split)
+    return {key: value for key, value in zip(_ADDED, values, strict=True) if value}
 
 
 def _is_whole(value: Any) -> bool:

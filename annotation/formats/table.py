@@ -30,7 +30,7 @@ LOOKED_AT = 1000
 COLUMNS = (
     "problem", "steps", "step_kinds", "ratings", "first_error", "source_kind", "source_name", "source_policy",
     "source_rollouts", "final_answer", "final_answer_correct", "reference_answer", "reference_solution", "domain",
-    "source_group", "generator", "external_id", "outcome_source",
+    "source_group", "split", "generator", "external_id", "outcome_source",
     *(f"made_by_{field}" for field in get_args(MadeBy)), "extra",
 )  # fmt: skip
 OWN = Mapping(
@@ -48,7 +48,7 @@ OWN = Mapping(
         )
     ],
     provenance={field: f"made_by_{field}" for field in get_args(MadeBy)},
-    left_out=["first_error"],  # the ratings say it
+    left_out=["first_error", "split"],  # the ratings say the one, the source group the other
     guarded=True,
     **dict[str, Any](zip(WORDS, WORDS, strict=True)),
 )
@@ -164,6 +164,7 @@ def _row(record: Record, label: RecordAnnotation | None) -> Row:
         "source_rollouts": detail.get("rollouts"),
         "domain": record.domain,
         "source_group": record.source_group,
+        "split": record.split or None,
         **{f"made_by_{field}": value for field, value in _made_by(given("provenance")).items()},
         "extra": _json(given("extra")),
     }

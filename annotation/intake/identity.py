@@ -27,7 +27,7 @@ def content_hash(record: Record) -> str:
 def payload_hash(record: Record, annotation: RecordAnnotation) -> str:
     """SHA-256 of one label with everything its giver's record says about what was labelled.
 
-    Left out are what made the solution, how its problem is grouped, and an outcome that was found out here: a label
+    Left out are the problem's group and split, what made the solution, and an outcome that was found out here: a label
     stays the same label if more is known of its solution.
     """
     said = msgspec.structs.replace(

@@ -73,7 +73,7 @@ def test_real_prm800k_comes_back_from_the_database_equal(project, manager):
     with path.open("rb") as file:
         take_in(project, *[record for _, record in prm800k.read(file)])
     snapshot = create_snapshot(by=manager, project=project, filters={})
-    exported = lines(export_snapshot(snapshot, "prm800k"))
+    exported = [as_read(line) for line in lines(export_snapshot(snapshot, "prm800k"))]
     assert exported == [json.loads(line) for line in path.read_text().splitlines()]
     again = create_project(by=manager, name="Again", slug="again")
     import_records(
@@ -82,6 +82,13 @@ def test_real_prm800k_comes_back_from_the_database_equal(project, manager):
         by=None,
     )
     assert _ratings(again) == _ratings(project)
+
+
+def as_read(line):
+    """An exported line without what exports say of the label and its problem."""
+    assert line["source_kind"] == "human"
+    assert line["split"]
+    return {key: value for key, value in line.items() if key not in ("source_kind", "split", "source_group")}
 
 
 def _ratings(project):
@@ -105,7 +112,7 @@ def test_any_prm800k_lines_come_back_from_the_database_equal(manager, given_line
     read = [(line, record) for line, (_, record) in zip(given_lines, prm800k.read(io.BytesIO(content)), strict=True)]
     taken = [(line, record) for line, record in read if fault_of(record) is None]
     take_in(project, *[record for _, record in taken])
-    exported = lines(prm800k.write(stream(project, revisions="all")))
+    exported = [as_read(line) for line in lines(prm800k.write(stream(project, revisions="all")))]
     expected = {json.dumps(line, sort_keys=True) for line, _ in taken}
     assert {json.dumps(line, sort_keys=True) for line in exported} == expected
     assert len(exported) == len(expected)
@@ -148,7 +155,7 @@ def test_a_platform_annotation_becomes_a_valid_prm800k_line(project, manager):
     erase_what_could_identify()
     assert create_snapshot(by=manager, project=project, filters=asked) == snapshot, "the same to the byte"
     [line] = lines(export_snapshot(snapshot, "prm800k"))
-    assert line == {
+    assert as_read(line) == {
         "labeler": str(Membership.objects.get().pseudonym),
         "timestamp": "2026-11-21T05:00:00",
         "generation": None,

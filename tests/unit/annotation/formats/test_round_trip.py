@@ -46,7 +46,9 @@ def lines_of(written):
 
 @given(st.lists(native.PRM800K, max_size=3))
 def test_prm800k(lines):
-    assert lines_of(there_and_back(prm800k.read, prm800k.write, lines)) == lines
+    assert lines_of(there_and_back(prm800k.read, prm800k.write, lines)) == [
+        line | {"source_kind": "human"} for line in lines
+    ]
 
 
 @given(st.lists(native.PROCESSBENCH, max_size=3), st.booleans())
@@ -136,7 +138,8 @@ def test_real_trajectories():
 def test_real_prm800k_records():
     path = real_data("prm800k/prm800k_real_records.jsonl")
     lines = [json.loads(line) for line in path.read_text().splitlines()]
-    assert lines_of(there_and_back(prm800k.read, prm800k.write, lines)) == lines
+    said = [line | {"source_kind": "human"} for line in lines]
+    assert lines_of(there_and_back(prm800k.read, prm800k.write, lines)) == said
     with path.open("rb") as stream:
         records = [record for _, record in prm800k.read(stream)]
     assert [record.annotations[0].first_error for record in records] == [-1, 6, -1, -1, None, -1, None, -1, 2]
