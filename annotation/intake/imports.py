@@ -73,7 +73,8 @@ def create_import(
 ) -> ImportJob:
     """A job for a file that stays where it lies (see `places`); nobody works on it yet.
 
-    `by` is None for the operator of the machine. Raises as `start_import`, Missing (`file_not_found`), DomainError (`unreadable_file`).
+    `by` is None for the operator of the machine. Raises as `start_import`, Missing (`file_not_found`), DomainError
+    (`unreadable_file`).
     """
     if by is not None:
         require_role(by, project, Membership.Role.MANAGER)
