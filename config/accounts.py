@@ -4,14 +4,19 @@ from collections.abc import Callable
 
 from allauth.account.adapter import DefaultAccountAdapter
 from django.contrib.auth.models import User
-from django.http import HttpRequest, HttpResponseBase
-from django.shortcuts import redirect
+from django.http import HttpRequest, HttpResponse, HttpResponseBase
+from django.shortcuts import redirect, render
 from django.urls import reverse
 
 from annotation.membership.accounts import choose_password
 from annotation.membership.client_address import client_address
 
 OPEN = ("/accounts/", "/language/")
+
+
+def without_mail(request: HttpRequest) -> HttpResponse:
+    """What is said in place of allauth's pages that send e-mail, to everybody alike."""
+    return render(request, "account/password_reset.html")
 
 
 class ClosedSignup(DefaultAccountAdapter):  # type: ignore[misc]  # allauth ships no types

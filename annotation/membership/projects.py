@@ -1,6 +1,7 @@
 """Projects are created and changed here."""
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any, NoReturn
 
 import msgspec
@@ -12,6 +13,7 @@ from django.db import transaction
 from annotation import audit
 from annotation.errors import Conflict, DomainError, Forbidden
 from annotation.membership.access import may_create_projects, require_role
+from annotation.membership.backbones import check_backbone
 from annotation.models import Membership, Project, parse_examples, parse_policy, parse_scheme
 from annotation.wording import fault_of, said, sentence_of
 
@@ -30,14 +32,15 @@ def create_project(
     """Create a project; staff and managers may, and become its manager.
 
     `examples` are fields of `Example`. Raises Forbidden (`manager_needed`), Conflict (`slug_taken`) and DomainError
-    (`invalid_slug`, `invalid_name`, `invalid_scheme`, `invalid_policy`, `invalid_examples`).
+    (`invalid_slug`, `invalid_name`, `invalid_scheme`, `invalid_policy`, `backbone_not_listed`,
+    `invalid_examples`).
     """
     if not may_create_projects(by):
         raise Forbidden("manager_needed", said("Managers and staff create projects. Ask one of them for yours."))
     _check_name(name)
     _check_slug(slug)
     _check_scheme(scheme or {})
-    _check_policy(policy or {})
+    _check_policy(policy or {}, before={})
     _check_examples(examples or [])
     project, created = Project.objects.get_or_create(
         slug=slug,
@@ -73,7 +76,7 @@ def change_project(*, by: User, project: Project, **changes: Any) -> Project:
         "name": _check_name,
         "examples": _check_examples,
         "scheme": _check_scheme,
-        "policy": _check_policy,
+        "policy": partial(_check_policy, before=project.policy),
         "state": _check_state,
     }
     for field, value in changes.items():
@@ -146,11 +149,14 @@ def _check_scheme(scheme: dict[str, Any]) -> None:
         raise _refused("scheme", error, said("The label scheme: {error}", error=sentence_of(error))) from None
 
 
-def _check_policy(policy: dict[str, Any]) -> None:
+def _check_policy(policy: dict[str, Any], before: dict[str, Any]) -> None:
+    """A backbone that the operator has struck off the list since keeps no other setting from being changed."""
     try:
-        parse_policy(policy)
+        backbone = parse_policy(policy).backbone
     except msgspec.ValidationError as error:
         raise _refused("policy", error, said("The policy: {error}", error=sentence_of(error))) from None
+    if backbone != before.get("backbone"):
+        check_backbone(backbone)
 
 
 def _check_examples(examples: list[dict[str, Any]]) -> None:

@@ -57,7 +57,7 @@ def open_requested(project_id: int, user_id: int) -> None:
     try:
         open_first_generation(by=by, project=project)
     except DomainError as error:
-        if error.code != "model_unusable":
+        if error.code not in ("model_unusable", "backbone_not_listed"):
             raise
         open_generation(by=by, project=project, model=None, seed=new_seed(), note=error.message)
 

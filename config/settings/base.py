@@ -134,6 +134,7 @@ SNAPSHOT_ROOT = STATE_ROOT / "snapshots"
 UPLOAD_ROOT = STATE_ROOT / "uploads"
 MAX_UPLOAD_BYTES = env.int("MAX_UPLOAD_MB", 50_000) * 2**20
 IMPORT_ROOTS = import_roots()
+BACKBONES: list[str] = env.list("BACKBONES", [])  # beside the embedded one: names, and folders that hold models
 DATA_UPLOAD_MAX_MEMORY_SIZE = 10 * 2**20
 FRONT_END_MANIFEST = BASE_DIR / "labelling_ui/static/labelling_ui/dist/manifest.json"
 # Vite puts a hash into these names; a second hash by Django would load a module twice, under both names.

@@ -7,7 +7,7 @@ from typing import Any, Concatenate
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.contrib.auth.models import User
-from django.core.exceptions import PermissionDenied
+from django.core.exceptions import BadRequest, PermissionDenied
 from django.http import Http404, HttpRequest, HttpResponseBase
 from django.utils.translation import gettext as _
 
@@ -85,3 +85,11 @@ def attempt(request: HttpRequest, done: str, service: Callable[..., Any], **name
     if done:
         messages.success(request, done)
     return result
+
+
+def posted_word(request: HttpRequest, name: str, *words: str) -> str:
+    """The word that a form sent under a name. Raises BadRequest for any that is not one of `words`."""
+    word: str = request.POST.get(name, "")
+    if word not in words:
+        raise BadRequest(f"`{name}` must be one of: {', '.join(words)}.")
+    return word

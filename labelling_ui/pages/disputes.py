@@ -13,7 +13,7 @@ from django.views.decorators.http import require_POST
 from annotation.labelling.disputes import resolve
 from annotation.models import Dispute, Membership
 from labelling_ui import words
-from labelling_ui.pages.access import STAFF, attempt, project_page
+from labelling_ui.pages.access import STAFF, attempt, posted_word, project_page
 from labelling_ui.pages.listing import Column, Filters, Listing, respond
 
 
@@ -57,7 +57,7 @@ def decide(request: HttpRequest, member: Membership, dispute_id: int) -> HttpRes
         _("Your decision is recorded."),
         resolve,
         dispute=dispute,
-        upheld=request.POST.get("decision") == "uphold",
+        upheld=posted_word(request, "decision", "uphold", "dismiss") == "uphold",
         resolution=request.POST.get("resolution", ""),
         reference=request.POST.get("reference", ""),
     )

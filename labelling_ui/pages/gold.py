@@ -24,7 +24,7 @@ from annotation.quality.gold import (
 )
 from annotation.quality.gold_answers import Worn, accuracy_by_gold, wear_of
 from labelling_ui import words
-from labelling_ui.pages.access import STAFF, attempt, project_page
+from labelling_ui.pages.access import STAFF, attempt, posted_word, project_page
 from labelling_ui.pages.listing import Column, Filters, Listing, respond
 from labelling_ui.pages.numbers import whole_number
 
@@ -142,7 +142,7 @@ def mark(request: HttpRequest, member: Membership) -> HttpResponseBase:
             project=member.project,
             annotation_id=label.pk,
             accepted=accepted,
-            practice=request.POST.get("use") == "practice",
+            practice=posted_word(request, "use", "practice", "hidden") == "practice",
             explanation=request.POST.get("explanation", ""),
         )
     return redirect("solution", member.project.slug, label.solution_id)

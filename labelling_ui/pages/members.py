@@ -20,8 +20,10 @@ from annotation.quality.gold_accuracy import Accuracy
 from annotation.quality.gold_answers import accuracy_by_person
 from annotation.quality.statistics import Median, latest_annotations
 from annotation.wording import in_words
-from labelling_ui.pages.access import MANAGER, attempt, project_page, signed_in
+from labelling_ui.pages.access import MANAGER, attempt, posted_word, project_page, signed_in
 from labelling_ui.pages.listing import Column, Listing, respond
+
+REMOVED = "removed"  # what the button sends in place of a role
 
 
 class InviteForm(forms.Form):
@@ -63,12 +65,12 @@ def members(request: HttpRequest, member: Membership) -> HttpResponseBase:
 @require_POST
 @project_page(MANAGER)
 def change(request: HttpRequest, member: Membership, member_id: int) -> HttpResponseBase:
-    """Change a member's role, or end the membership (`role` empty)."""
+    """Change a member's role, or end the membership."""
     other = member.project.memberships.select_related("user", "project").filter(pk=member_id).first()
     if other is None:
         raise Http404("There is no such member in this project.")
-    role, name = request.POST.get("role", ""), other.user.username
-    if role:
+    role, name = posted_word(request, "role", *Membership.Role.values, REMOVED), other.user.username
+    if role != REMOVED:
         told = _("%(name)s is %(role)s now.") % {"name": name, "role": role}
         attempt(request, told, change_role, membership=other, role=role)
     else:

@@ -18,7 +18,7 @@ from annotation.quality.gold_answers import accuracy_by_person
 from annotation.quality.pace import Pace, pace_by_person
 from annotation.quality.people import Trust, trust_by_person
 from labelling_ui import words
-from labelling_ui.pages.access import MANAGER, STAFF, attempt, project_page
+from labelling_ui.pages.access import MANAGER, STAFF, attempt, posted_word, project_page
 from labelling_ui.pages.listing import Column, Filters, Listing, respond
 from labelling_ui.pages.people import PersonField
 from labelling_ui.templatetags.figures import source_in_words
@@ -89,7 +89,7 @@ def decide(request: HttpRequest, member: Membership, batch_id: int) -> HttpRespo
     if batch is None:
         raise Http404("There is no such batch in this project.")
     reason = request.POST.get("reason", "")
-    if request.POST.get("decision") == "set_aside":
+    if posted_word(request, "decision", "set_aside", "resume") == "set_aside":
         told = _("Set aside: the next round learns without these labels, and their solutions may be asked for again.")
         attempt(request, told, batches.set_aside, batch=batch, reason=reason)
     else:

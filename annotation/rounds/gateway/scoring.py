@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from annotation.errors import DomainError
+from annotation.membership.backbones import check_backbone
 from annotation.models import ModelVersion, PoolScore, ProjectPolicy, Solution
 from annotation.rounds.gateway.costs import ReadingCost, library_cost
 from annotation.rounds.gateway.traces import trace_of
@@ -32,6 +33,8 @@ def loaded_scorer(version: ModelVersion) -> "Scorer":
 def _scorer(model: Path | None, backbone: str) -> "Scorer":
     from prm.cores import use_half_the_cores
 
+    if model is None:
+        check_backbone(backbone)
     use_half_the_cores()
     with _LOADING:
         return _loaded(model, backbone)

@@ -7,6 +7,7 @@ import msgspec
 from django.conf import settings
 
 from annotation.errors import DomainError
+from annotation.membership.backbones import check_backbone
 from annotation.models import ModelVersion, ProjectPolicy
 from annotation.wording import fault_of, said
 
@@ -14,7 +15,8 @@ ELSEWHERE = {"base": "backbone", "neutral": "neutral"}  # choices that have a pl
 
 
 def training_config(policy: ProjectPolicy, *, seed: int) -> dict[str, Any]:
-    """What the trainer is told beside its data."""
+    """What the trainer is told beside its data. Raises DomainError for a backbone that is not listed (any more)."""
+    check_backbone(policy.backbone)
     return {"seed": seed} | policy.training | {name: getattr(policy, place) for name, place in ELSEWHERE.items()}
 
 

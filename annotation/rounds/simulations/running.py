@@ -10,6 +10,7 @@ from django.conf import settings
 from annotation.datasets.snapshots import read_snapshot
 from annotation.errors import DomainError
 from annotation.lifecycle import beat, got_on, run_job
+from annotation.membership.backbones import check_backbone
 from annotation.models import SimulationRun
 from annotation.rounds.devices import training_slot
 from annotation.rounds.gateway.traces import write_known_traces
@@ -93,6 +94,7 @@ def _simulate(simulation: SimulationRun) -> None:
 def _command(
     simulation: SimulationRun, data: Path, out: Path, *, budget: int, candidates: int, devices: str
 ) -> list[str]:
+    check_backbone(simulation.project.policies.backbone)
     words = ["simulate", "--data", str(data), "--out", str(out), "--functions", ",".join(simulation.functions)]
     words += ["--seeds", str(simulation.seeds), "--noise", "0", "--processes", "1", "--candidates", str(candidates)]
     words += ["--budgets", ",".join(map(str, budgets_up_to(budget)))]

@@ -35,7 +35,7 @@ class TrainingPart(Part):
     )
     backbone = forms.CharField(
         label=gettext_lazy("Backbone"),
-        help_text=gettext_lazy("“tiny”, or the name or folder of a causal language model"),
+        help_text=gettext_lazy("“tiny”, or the name or folder of a causal language model that your operator listed"),
     )
     training = forms.JSONField(
         required=False,

@@ -71,7 +71,7 @@ def test_one_is_marked_on_its_own_page_with_other_answers_that_count(
     own = label(item, Membership.objects.get(project=project, user=people["reviewer"]), first_error=1)
     address = reverse("solution", args=["algebra", item.solution_id])
     assert "Make it gold" in client.get(address).content.decode()
-    client.post("/p/algebra/gold/mark/", {"annotation": own.pk, "accepted": "3, none"})
+    client.post("/p/algebra/gold/mark/", {"annotation": own.pk, "accepted": "3, none", "use": "hidden"})
     gold = GoldAnswer.objects.get()
     assert (gold.annotation, gold.accepted) == (own, [-1, 2])
     assert "This solution is gold" in client.get(address).content.decode()
@@ -87,7 +87,7 @@ def test_labels_that_may_be_gold_have_a_button(
     client.force_login(people["manager"])
     shown = page(client, "labels/")
     assert shown.count("Make gold") == len(known)
-    client.post("/p/algebra/gold/mark/", {"annotation": known[0]})
+    client.post("/p/algebra/gold/mark/", {"annotation": known[0], "use": "hidden"})
     assert GoldAnswer.objects.get().annotation_id == known[0]
 
 

@@ -81,6 +81,14 @@ def test_what_is_wrong_is_named_at_its_field(manager: Client, project: Project) 
     assert project.policies.mix.control == 0.3
 
 
+def test_a_backbone_that_is_not_listed_is_refused_at_its_field(manager: Client, project: Project) -> None:
+    sent = as_opened(manager, "training") | {"backbone": "/etc"}
+    refused = manager.post("/p/algebra/settings/training/", sent)
+    assert "'/etc' is not a backbone of this server" in errors_of(refused)["backbone"][0]
+    project.refresh_from_db()
+    assert project.policies.backbone == "tiny"
+
+
 def test_what_was_typed_is_there_again_when_another_field_is_refused(manager: Client) -> None:
     sent = as_opened(manager, "rounds") | {"cron": "every morning", "quiet_hours": "22:00-07:00"}
     page = manager.post("/p/algebra/settings/rounds/", sent).content.decode()

@@ -127,7 +127,9 @@ def test_the_first_generation_may_be_ranked_by_surprise():
         generations.request_first_generation(by=manager, project=project)
 
 
-def test_a_backbone_that_is_not_there_leaves_the_start_to_chance():
+@pytest.mark.parametrize("listed", [["/nowhere"], []])
+def test_a_backbone_that_is_not_there_or_not_listed_leaves_the_start_to_chance(settings, listed):
+    settings.BACKBONES = listed
     project, _version, _solutions = scored_pool(12, cold_start="surprisal", backbone="/nowhere/at/all")
     manager = MembershipFactory(project=project, role="manager").user
     generations.open_requested(project.pk, manager.pk)
