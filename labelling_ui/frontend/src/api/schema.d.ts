@@ -2866,6 +2866,27 @@ export interface components {
             dwell_ms?: number | null;
             ratings?: components["schemas"]["RatingRequest"][];
         };
+        /** @description What a download in a format holds if nothing else is asked for, and what it leaves out. */
+        Plan: {
+            format: string;
+            splits: components["schemas"]["SplitsEnum"][];
+            /** @description In the file. */
+            solutions: number;
+            /** @description Solutions that are not in the file, by split or other reason. */
+            left_out: {
+                [key: string]: number;
+            };
+            /** @description Lines of TRL that end before the agreed path does, by reason. */
+            ends_early: {
+                [key: string]: number;
+            };
+            /** @description What the whole snapshot says and the format has no place for. */
+            not_held: {
+                [key: string]: number;
+            };
+            /** @description Why there is no such file; null if there is one. */
+            refusal: components["schemas"]["Refusal"] | null;
+        };
         Point: {
             stage: components["schemas"]["StageName"];
             step?: number | null;
@@ -3193,6 +3214,10 @@ export interface components {
          * @enum {string}
          */
         ReferenceEnum: "shown" | "on_request" | "hidden";
+        Refusal: {
+            code: string;
+            message: string;
+        };
         Refused: {
             /** @description 0 in a JUnit report. */
             line: number;
@@ -3536,13 +3561,14 @@ export interface components {
             /** Format: double */
             high: number | null;
         };
-        /** @description A frozen dataset; `counts` says what is in it. */
+        /** @description A frozen dataset; `counts` says what is in it, `exports` what a download in each format would hold. */
         Snapshot: {
             readonly id: number;
             readonly project: string;
             readonly sha256: string;
             readonly filters: unknown;
             readonly counts: unknown;
+            readonly exports: components["schemas"]["Plan"][];
             /** Format: date-time */
             readonly created_at: string;
         };
@@ -3597,6 +3623,13 @@ export interface components {
             error_type?: string;
             comment?: string;
         };
+        /**
+         * @description * `pool` - pool
+         *     * `calibration` - calibration
+         *     * `holdout` - holdout
+         * @enum {string}
+         */
+        SplitsEnum: "pool" | "calibration" | "holdout";
         Stage: {
             name: components["schemas"]["StageName"];
             state?: components["schemas"]["StageState"];
@@ -7048,6 +7081,8 @@ export interface operations {
             query?: {
                 /** @description The policy of the TRL export beside it. */
                 neutral?: "drop" | "negative" | "positive";
+                /** @description The splits of the export beside it. */
+                splits?: ("calibration" | "holdout" | "pool")[];
             };
             header?: never;
             path: {
@@ -7093,6 +7128,8 @@ export interface operations {
                  *     * `drop` - drop
                  */
                 neutral?: "positive" | "negative" | "drop";
+                /** @description The splits in the file. By default TRL, whose lines do not say theirs, has those that the snapshot was asked for, else the pool; the other formats have all. */
+                splits?: ("pool" | "calibration" | "holdout")[];
             };
             header?: never;
             path: {
