@@ -1,8 +1,11 @@
 """Snapshots: freeze labels, look at what was frozen, download it in a format with its card."""
 
+from dataclasses import asdict
+from typing import Any
+
 from django.http import HttpResponse, StreamingHttpResponse
 from drf_spectacular.types import OpenApiTypes
-from drf_spectacular.utils import OpenApiParameter, extend_schema
+from drf_spectacular.utils import OpenApiParameter, extend_schema, extend_schema_field
 from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -13,23 +16,57 @@ from annotation.api.downloads import download
 from annotation.api.fields import JSONObjectField
 from annotation.api.paging import PagedView
 from annotation.datasets.cards import dataset_card
-from annotation.datasets.exporting import CONTENT_TYPES, FORMATS, NEUTRAL, content_type, export_name, export_snapshot
+from annotation.datasets.exporting import CONTENT_TYPES, content_type, export_name, export_snapshot
+from annotation.datasets.plans import FORMATS, NEUTRAL, SPLITS, Plan, plan_export
 from annotation.datasets.snapshots import create_snapshot
 from annotation.errors import Missing
 from annotation.membership.access import find_project, require_role, visible_projects
 from annotation.models import Membership, Snapshot
-from annotation.wording import said
+from annotation.wording import in_words, said
+
+
+class RefusalSerializer(serializers.Serializer):
+    code = serializers.CharField()
+    message = serializers.CharField()
+
+
+class PlanSerializer(serializers.Serializer):
+    """What a download in a format holds if nothing else is asked for, and what it leaves out."""
+
+    format = serializers.CharField()
+    splits = serializers.ListField(child=serializers.ChoiceField(SPLITS))
+    solutions = serializers.IntegerField(help_text="In the file.")
+    left_out = serializers.DictField(
+        child=serializers.IntegerField(), help_text="Solutions that are not in the file, by split or other reason."
+    )
+    ends_early = serializers.DictField(
+        child=serializers.IntegerField(), help_text="Lines of TRL that end before the agreed path does, by reason."
+    )
+    not_held = serializers.DictField(
+        child=serializers.IntegerField(), help_text="What the whole snapshot says and the format has no place for."
+    )
+    refusal = RefusalSerializer(allow_null=True, help_text="Why there is no such file; null if there is one.")
 
 
 class SnapshotSerializer(serializers.ModelSerializer):
-    """A frozen dataset; `counts` says what is in it."""
+    """A frozen dataset; `counts` says what is in it, `exports` what a download in each format would hold."""
 
     project = serializers.SlugField(source="project.slug", read_only=True)
+    exports = serializers.SerializerMethodField()
 
     class Meta:
         model = Snapshot
-        fields = ("id", "project", "sha256", "filters", "counts", "created_at")
+        fields = ("id", "project", "sha256", "filters", "counts", "exports", "created_at")
         read_only_fields = fields
+
+    @extend_schema_field(PlanSerializer(many=True))
+    def get_exports(self, snapshot: Snapshot) -> list[dict[str, Any]]:
+        return [_told(plan_export(snapshot, format)) for format in FORMATS]
+
+
+def _told(plan: Plan) -> dict[str, Any]:
+    refusal = plan.refusal and {"code": plan.refusal.code, "message": in_words(plan.refusal.message)}
+    return dict(PlanSerializer(asdict(plan) | {"refusal": refusal}).data)
 
 
 class FreezeSerializer(serializers.Serializer):
@@ -46,6 +83,12 @@ class FreezeSerializer(serializers.Serializer):
 class DownloadSerializer(serializers.Serializer):
     format = serializers.ChoiceField(FORMATS, default="prm800k")
     neutral = serializers.ChoiceField(NEUTRAL, default="positive")
+    splits = serializers.MultipleChoiceField(
+        choices=SPLITS,
+        required=False,
+        help_text="The splits in the file. By default TRL, whose lines do not say theirs, has those that the snapshot "
+        "was asked for, else the pool; the other formats have all.",
+    )
 
 
 class Snapshots(PagedView):
@@ -91,7 +134,7 @@ class Download(APIView):
         asked = DownloadSerializer(data=request.query_params)
         asked.is_valid(raise_exception=True)
         format, neutral = asked.validated_data["format"], asked.validated_data["neutral"]
-        content = export_snapshot(snapshot, format, neutral=neutral)
+        content = export_snapshot(snapshot, format, neutral=neutral, splits=asked.validated_data.get("splits"))
         return download(content, name=export_name(snapshot, format), content_type=content_type(format))
 
 
@@ -100,15 +143,19 @@ class Card(APIView):
 
     @extend_schema(
         operation_id="get_card",
-        parameters=[OpenApiParameter("neutral", enum=NEUTRAL, description="The policy of the TRL export beside it.")],
+        parameters=[
+            OpenApiParameter("neutral", enum=NEUTRAL, description="The policy of the TRL export beside it."),
+            OpenApiParameter("splits", enum=SPLITS, many=True, description="The splits of the export beside it."),
+        ],
         responses={(200, "text/markdown"): OpenApiTypes.STR},
     )
     def get(self, request: Request, snapshot_id: int) -> HttpResponse:
         """What was supervised, by whom, how, in Markdown. A manager may."""
         snapshot = _find(request, snapshot_id)
-        asked = DownloadSerializer(data={"neutral": request.query_params.get("neutral", NEUTRAL[0])})
+        asked = DownloadSerializer(data=request.query_params)
         asked.is_valid(raise_exception=True)
-        card = dataset_card(snapshot, neutral=asked.validated_data["neutral"])
+        given = asked.validated_data
+        card = dataset_card(snapshot, neutral=given["neutral"], splits=given.get("splits"))
         return HttpResponse(card, content_type="text/markdown; charset=utf-8")
 
 

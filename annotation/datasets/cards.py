@@ -1,9 +1,10 @@
 """Dataset cards: what was supervised, by whom, how."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
 from annotation.datasets.filters import in_words
+from annotation.datasets.plans import FORMATS, plan_export
 from annotation.models import Snapshot
 
 KINDS = {
@@ -14,6 +15,15 @@ KINDS = {
     "monte_carlo": "Monte Carlo estimates (how recoverable a state is, not whether a step is right)",
     "heuristic": "heuristics",
 }
+NO_PEOPLE = "–"
+FORMAT_NAMES = {
+    "prm800k": "PRM800K",
+    "trl": "TRL stepwise supervision",
+    "trl_parquet": "TRL stepwise supervision, Parquet",
+    "csv": "CSV",
+    "parquet": "Parquet",
+    "records": "Stepmark records",
+}
 NEUTRAL = {
     "positive": "count as good steps (`true`)",
     "negative": "count as bad steps (`false`)",
@@ -21,8 +31,8 @@ NEUTRAL = {
 }
 
 
-def dataset_card(snapshot: Snapshot, *, neutral: str = "positive") -> str:
-    """The card of a snapshot, in Markdown; `neutral` is the policy of a TRL export that it goes with."""
+def dataset_card(snapshot: Snapshot, *, neutral: str = "positive", splits: Collection[str] | None = None) -> str:
+    """The card of a snapshot, in Markdown; `neutral` and `splits` are those of the export that it goes with."""
     counts = snapshot.counts
     sections = [
         f"# {snapshot.project.name}: labelled reasoning steps",
@@ -48,6 +58,7 @@ def dataset_card(snapshot: Snapshot, *, neutral: str = "positive") -> str:
         _table("Why a solution was labelled", "lane", "annotations", counts["lanes"]),
         _filters(snapshot.filters),
         _formats(neutral),
+        _losses(snapshot, neutral, splits),
     ]
     return "\n\n".join(section for section in sections if section) + "\n"
 
@@ -71,20 +82,23 @@ def _supervision(counts: Mapping[str, Any]) -> str:
 
 def _people(counts: Mapping[str, Any]) -> str:
     rows = {
-        KINDS[kind]: f"{number} | {counts['people'].get(kind, 0)}" for kind, number in counts["source_kinds"].items()
+        KINDS[kind]: f"{number} | {counts['people'].get(kind, NO_PEOPLE)}"
+        for kind, number in counts["source_kinds"].items()
     }
-    parts = [_table("By whom", "kind", "annotations | sources or people", rows, columns=3)]
+    parts = [_table("By whom", "kind", "annotations | people", rows, columns=3)]
+    if counts["sources"]:
+        parts.append(_table("Labelled by others than people", "source", "annotations", counts["sources"]))
     if len(rows) > 1:
         parts.append("The consensus in this dataset pools these kinds; each annotation says which one it is of.")
     agreement = counts["agreement"]
     if agreement.get("pairs"):
         exact, near = (agreement[name] / agreement["pairs"] for name in ("exact", "within_one"))
         parts.append(
-            f"Where two settled the first error of one solution (pairs: {agreement['pairs']}), they agreed on it "
-            f"exactly in {exact:.0%}, within one step in {near:.0%}."
+            f"Where two people settled the first error of one solution (pairs: {agreement['pairs']}), they agreed on "
+            f"it exactly in {exact:.0%}, within one step in {near:.0%}."
         )
     else:
-        parts.append("No solution was settled by two, so agreement is not known.")
+        parts.append("No solution was settled by two people, so their agreement is not known.")
     parts.append("People stand under random pseudonyms; their comments and reasons are left out.")
     if "critique written" in counts.get("dimensions", {}):
         parts.append("Critiques stand in this dataset as people wrote them: look through them before you pass it on.")
@@ -145,8 +159,20 @@ def _formats(neutral: str) -> str:
     return (
         "## Formats\n\n"
         "- PRM800K JSONL: one line an annotation, all three classes, alternatives, unsure steps (`rating` null, "
-        "`flagged` true) and finish reasons.\n"
+        "`flagged` true) and finish reasons. `source_kind` says who labelled, `split` where the problem belongs.\n"
         "- TRL stepwise supervision: one line a solution, along the path that the annotations agree on, up to and "
         f"with the first error. Neutral steps {NEUTRAL[neutral]}. A line ends before a step that is unsure, not "
-        "rated, or written by an annotator, since it has neither yes nor no."
+        "rated, or written by an annotator, since it has neither yes nor no. A line says neither split nor kind: the "
+        "file holds the pool alone unless other splits are asked for, and labels of one kind.\n"
+        "- CSV and Parquet: one row a label, with `split` and `source_kind`."
     )
+
+
+def _losses(snapshot: Snapshot, neutral: str, splits: Collection[str] | None) -> str:
+    rows = {}
+    for format in FORMATS:
+        plan = plan_export(snapshot, format, neutral=neutral, splits=splits)
+        lost = "; ".join(plan.sentences()) or "nothing"
+        solutions = 0 if plan.refusal else plan.solutions
+        rows[FORMAT_NAMES[format]] = f"{solutions} | {plan.refusal.message if plan.refusal else lost}"
+    return _table("What each format leaves out", "format", "solutions | left out", rows, columns=3)

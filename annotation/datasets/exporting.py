@@ -1,56 +1,43 @@
 """A snapshot in a file format."""
 
-from collections.abc import Iterator
-from typing import cast, get_args
+from collections.abc import Collection, Iterator
+from typing import BinaryIO, cast
 
-from annotation.datasets.snapshots import read_snapshot, snapshot_file
-from annotation.errors import DomainError
-from annotation.formats import prm800k, table, trl
+from annotation.datasets.plans import SUFFIXES, TRL, plan_export
+from annotation.datasets.snapshots import open_snapshot, read_snapshot
+from annotation.formats import parquet_rows, prm800k, table, trl
+from annotation.formats.raw import CHUNK, json_lines
 from annotation.models import Snapshot
-from annotation.wording import said
 
-SUFFIXES = {
-    "prm800k": "jsonl",
-    "trl": "jsonl",
-    "trl_parquet": "parquet",
-    "csv": "csv",
-    "parquet": "parquet",
-    "records": "jsonl",
-}
-FORMATS = tuple(SUFFIXES)
 CONTENT_TYPES = {
     "jsonl": "application/x-ndjson",
     "csv": "text/csv; charset=utf-8",
     "parquet": "application/vnd.apache.parquet",
 }
-NEUTRAL = get_args(trl.Neutral)
 
 
-def export_snapshot(snapshot: Snapshot, format: str, *, neutral: str = "positive") -> Iterator[bytes]:
+def export_snapshot(
+    snapshot: Snapshot, format: str, *, neutral: str = "positive", splits: Collection[str] | None = None
+) -> Iterator[bytes]:
     """Stream the snapshot in a format: `records` are its own lines, with nothing left out.
 
     `trl` and `trl_parquet` are TRL's stepwise supervision; `csv` and `parquet` a table with a row for each label.
     `neutral` says what becomes of neutral steps in the first two, which have only yes and no; the others keep all three
-    classes. Raises DomainError (`unknown_format`, `unknown_policy`), Missing.
+    classes. The file holds solutions of `splits`. Without them, it holds every split where each line says its own; TRL
+    cannot, and holds the splits that the snapshot was asked for, else the pool alone.
+    Raises as `plan_export`, DomainError (`mixed_kinds`, `empty_export`), and as `open_snapshot`.
     """
-    if format not in FORMATS:
-        raise DomainError(
-            "unknown_format",
-            said("There is no export format '{format}'; there are: {known}.", format=format, known=", ".join(FORMATS)),
-        )
-    if neutral not in NEUTRAL:
-        raise DomainError(
-            "unknown_policy",
-            said("Neutral steps are {known}; not '{neutral}'.", known=", ".join(NEUTRAL), neutral=neutral),
-        )
-    path = snapshot_file(snapshot)
-    if format == "records":
-        return iter(path.open("rb"))
-    records = read_snapshot(snapshot)
-    if format.startswith("trl"):
-        write = trl.write_parquet if format == "trl_parquet" else trl.write
-        return write(records, neutral=cast(trl.Neutral, neutral))
-    return {"prm800k": prm800k.write, "csv": table.write, "parquet": table.write_parquet}[format](records)
+    plan = plan_export(snapshot, format, neutral=neutral, splits=splits)
+    if plan.refusal:
+        raise plan.refusal
+    if format == "records" and not plan.left_out:
+        return _pieces(open_snapshot(snapshot))
+    records = (record for record in read_snapshot(snapshot) if record.split in plan.splits)
+    if format in TRL:
+        rows = trl.rows_of(records, neutral=cast(trl.Neutral, neutral))
+        return parquet_rows.write_rows(rows, trl.SCHEMA) if format == "trl_parquet" else json_lines(rows)
+    writers = {"prm800k": prm800k.write, "csv": table.write, "parquet": table.write_parquet, "records": json_lines}
+    return writers[format](records)
 
 
 def export_name(snapshot: Snapshot, format: str) -> str:
@@ -60,3 +47,8 @@ def export_name(snapshot: Snapshot, format: str) -> str:
 
 def content_type(format: str) -> str:
     return CONTENT_TYPES[SUFFIXES[format]]
+
+
+def _pieces(file: BinaryIO) -> Iterator[bytes]:
+    with file:
+        yield from iter(lambda: file.read(CHUNK), b"")

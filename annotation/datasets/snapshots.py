@@ -4,10 +4,12 @@ import hashlib
 import os
 import tempfile
 from collections.abc import Iterable, Iterator
+from datetime import datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import msgspec
+import structlog
 from django.conf import settings
 from django.contrib.auth.models import User
 from django.db import transaction
@@ -16,11 +18,15 @@ from annotation import audit
 from annotation.datasets.filters import parse_filters
 from annotation.datasets.records import stream_records
 from annotation.datasets.tally import Tally
-from annotation.errors import DomainError, Missing
+from annotation.errors import Conflict, DomainError, Missing
 from annotation.formats.record import Record
 from annotation.membership.access import require_role
-from annotation.models import Membership, Project, Snapshot
+from annotation.models import AuditEntry, Membership, Project, Snapshot
 from annotation.wording import said
+
+CHANGED = "snapshot.changed"
+
+log = structlog.get_logger(__name__)
 
 
 def create_snapshot(*, by: User | None, project: Project, filters: dict[str, Any]) -> Snapshot:
@@ -52,30 +58,80 @@ def create_snapshot(*, by: User | None, project: Project, filters: dict[str, Any
 
 
 def read_snapshot(snapshot: Snapshot) -> Iterator[Record]:
-    """Stream the records of a snapshot. Raises Missing (`snapshot_file_missing`) where its file is gone."""
-    path = snapshot_file(snapshot)
-    return _records(path)
+    """Stream the records of a snapshot. Raises as `open_snapshot`, before the first of them."""
+    return _records(open_snapshot(snapshot))
 
 
-def snapshot_file(snapshot: Snapshot) -> Path:
-    """Raises Missing (`snapshot_file_missing`)."""
-    path = settings.SNAPSHOT_ROOT / snapshot.path
-    if not path.is_file():
+def open_snapshot(snapshot: Snapshot) -> BinaryIO:
+    """The file of a snapshot at its beginning, once all of it was found to be what was frozen.
+
+    Raises Missing (`snapshot_file_missing`), Conflict (`snapshot_file_changed`). The latter is logged and recorded for
+    the managers.
+    """
+    try:
+        file = snapshot_file(snapshot).open("rb")
+    except FileNotFoundError:
         raise Missing(
             "snapshot_file_missing",
             said(
-                "The file of {snapshot} is gone from {snapshot_root}.",
+                "The file of {snapshot} is missing from {snapshot_root}. Restore it from a backup.",
                 snapshot=snapshot,
                 snapshot_root=settings.SNAPSHOT_ROOT,
             ),
+        ) from None
+    sha256 = hashlib.file_digest(file, "sha256").hexdigest()
+    if sha256 != snapshot.sha256:
+        file.close()
+        _report_change(snapshot, sha256)
+        raise Conflict(
+            "snapshot_file_changed",
+            said(
+                "The file of {snapshot} was changed after it was frozen (SHA-256 {sha256}). Nothing was read from "
+                "it. Restore {path} from a backup.",
+                snapshot=snapshot,
+                sha256=sha256[:12],
+                path=snapshot.path,
+            ),
         )
+    file.seek(0)
+    return file
+
+
+def snapshot_file(snapshot: Snapshot) -> Path:
+    """Where the file of a snapshot lies. Read it through `open_snapshot`."""
+    path: Path = settings.SNAPSHOT_ROOT / snapshot.path
     return path
 
 
-def _records(path: Path) -> Iterator[Record]:
+def changed_snapshots(project: Project, *, since: datetime) -> int:
+    """How many snapshots had a file that was not what was frozen."""
+    found = AuditEntry.objects.filter(project=project, action=CHANGED, at__gte=since)
+    return found.values("target_id").distinct().count()
+
+
+def _report_change(snapshot: Snapshot, sha256: str) -> None:
+    log.error(
+        "snapshot_file_changed",
+        project=snapshot.project.slug,
+        snapshot=snapshot.pk,
+        path=str(snapshot_file(snapshot)),
+        expected=snapshot.sha256,
+        found=sha256,
+    )
+    audit.record(
+        by=None,
+        action=CHANGED,
+        target=snapshot,
+        project=snapshot.project,
+        before={"sha256": snapshot.sha256},
+        after={"sha256": sha256},
+    )
+
+
+def _records(file: BinaryIO) -> Iterator[Record]:
     decoder = msgspec.json.Decoder(Record)
-    with path.open("rb") as lines:
-        for line in lines:
+    with file:
+        for line in file:
             yield decoder.decode(line)
 
 

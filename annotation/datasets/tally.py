@@ -4,7 +4,9 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from typing import Any
 
+from annotation.formats.path import taken_path
 from annotation.formats.record import HintDraw, Rating, Record, RecordAnnotation
+from annotation.formats.trl import line_of
 from annotation.quality.agreement import count_pairs
 
 
@@ -12,7 +14,7 @@ class Tally:
     """Counts of records.
 
     Solutions by split, domain, policy, visibility and outcome; labels by kind, finish reason and lane; ratings;
-    agreement.
+    agreement; what TRL's lines hold, by split and by whether neutral steps are kept.
     """
 
     def __init__(self) -> None:
@@ -23,6 +25,7 @@ class Tally:
             name: Counter()
             for name in (
                 "splits",
+                "unlabelled",
                 "domains",
                 "policies",
                 "visibilities",
@@ -39,7 +42,8 @@ class Tally:
                 "agreement",
             )
         }
-        self._solutions = self._annotations = self._own_steps = self._accepted = 0
+        self._trl: dict[str, dict[str, dict[str, Counter[str]]]] = {"keep": {}, "drop": {}}
+        self._solutions = self._annotations = self._own_steps = self._accepted = self._alternatives = 0
 
     def of(self, records: Iterable[Record]) -> Iterator[Record]:
         """Pass the records on, counting them."""
@@ -48,7 +52,9 @@ class Tally:
             yield record
 
     def counts(self) -> dict[str, Any]:
-        """JSON-able; `agreement` compares every two people who settled the first error of one solution.
+        """JSON-able; `people` counts the givers of human labels, `sources` the labels of every other giver.
+
+        `agreement` compares every two people who settled the first error of one solution; machines are left out.
 
         `reliability` by giver is there where the consensus was weighed by it.
         """
@@ -58,8 +64,10 @@ class Tally:
             "annotations": self._annotations,
             "own_steps": self._own_steps,
             "accepted": self._accepted,
+            "alternatives": self._alternatives,
             "people": {kind: len(people) for kind, people in sorted(self._people.items())},
             **{name: dict(sorted(counter.items())) for name, counter in self._count.items()},
+            "trl": self._trl,
             **({"reliability": dict(sorted(self._reliability.items()))} if self._reliability else {}),
         }
 
@@ -67,21 +75,31 @@ class Tally:
         self._solutions += 1
         self._problems.add(record.problem_id or record.problem)
         self._count["splits"][record.split] += 1
+        self._count["unlabelled"][record.split] += not record.annotations
+        self._add_line(record)
         self._count["domains"][record.domain] += 1
         self._count["policies"][record.generator] += 1
         self._count["visibilities"][(record.provenance and record.provenance.visibility) or "not known"] += 1
         self._count["outcomes"][_outcome(record)] += 1
         for annotation in record.annotations:
             self._add_label(annotation)
-        own = (a for a in record.annotations if not a.adjudicates)
+        own = (a for a in record.annotations if a.source_kind == "human" and not a.adjudicates)
         known = {_person(a): a.first_error for a in own if a.first_error is not None}
         pairs = count_pairs(known.values())
         if pairs.all:
             self._count["agreement"].update(pairs=pairs.all, exact=pairs.exact, within_one=pairs.within_one)
 
+    def _add_line(self, record: Record) -> None:
+        line = line_of(record)
+        for policy, cut in (("keep", line), ("drop", line.up_to_neutral())):
+            lost = self._trl[policy].setdefault(record.split, {"left_out": Counter(), "ends_early": Counter()})
+            if cut.ends:
+                lost["ends_early" if cut.steps else "left_out"][cut.ends] += 1
+
     def _add_label(self, annotation: RecordAnnotation) -> None:
         self._annotations += 1
-        self._people.setdefault(annotation.source_kind, set()).add(_person(annotation))
+        if annotation.source_kind == "human":
+            self._people.setdefault("human", set()).add(_person(annotation))
         if annotation.reliability is not None:
             self._reliability[_person(annotation)] = {
                 "informedness": annotation.reliability,
@@ -97,6 +115,7 @@ class Tally:
             self._count["hints"].update(_arm(annotation.hint))
         if annotation.progress is not None:
             self._count["progress"][str(annotation.progress)] += 1
+        self._alternatives += _beside(annotation)
         for place in annotation.path:
             self._own_steps += place.own_text is not None
             for rating in place.ratings:
@@ -106,6 +125,18 @@ class Tally:
                 if rating.error_type:
                     self._count["error_types"][rating.error_type] += 1
                 self._count["dimensions"].update(_dimensions(rating))
+
+
+def _beside(annotation: RecordAnnotation) -> int:
+    """How many ratings are of completions that the label's own path does not take."""
+    if all(len(place.ratings) < 2 for place in annotation.path):
+        return 0
+    taken = {(step.position, step.alternative) for step in taken_path(annotation.finish_reason, annotation.path)}
+    return sum(
+        rating.rating is not None and (place.position, rating.alternative) not in taken
+        for place in annotation.path
+        for rating in place.ratings
+    )
 
 
 def _arm(hint: HintDraw) -> Iterator[str]:

@@ -17,6 +17,7 @@ from typing import Any, BinaryIO, Literal, get_args
 import msgspec
 
 from annotation.formats.path import first_error
+from annotation.formats.raw import json_lines
 from annotation.formats.reading import Numbered, Unreadable, read_records
 from annotation.formats.record import (
     Completion,
@@ -93,7 +94,7 @@ def rows_of(records: Iterable[Record]) -> Iterator[dict[str, Any]]:
 
 def write(records: Iterable[Record]) -> Iterator[bytes]:
     """The rows as JSON Lines."""
-    return (msgspec.json.encode(row) + b"\n" for row in rows_of(records))
+    return json_lines(rows_of(records))
 
 
 def _record(value: Any, unsaid: SourceKind) -> Record:

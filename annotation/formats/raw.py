@@ -5,9 +5,11 @@ in an array or a Parquet file), and cutting goes on behind it.
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import chain, islice
-from typing import BinaryIO
+from typing import Any, BinaryIO
+
+import msgspec
 
 from annotation.formats import parquet_rows
 from annotation.formats.record import Rejection
@@ -29,6 +31,11 @@ def raw_records(stream: BinaryIO, head: bytes, skip: int = 0) -> Iterator[Raw]:
     if head.startswith(parquet_rows.MAGIC):
         return parquet_rows.raw_rows(stream, head=head, longest=MAX_RECORD_BYTES, skip=skip)
     return islice(_raw_records(pieces_of(stream, head)), skip, None)
+
+
+def json_lines(rows: Iterable[Any]) -> Iterator[bytes]:
+    """The rows as JSON Lines."""
+    return (msgspec.json.encode(row) + b"\n" for row in rows)
 
 
 def pieces_of(stream: BinaryIO, head: bytes) -> Iterator[bytes]:

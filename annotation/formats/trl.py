@@ -2,18 +2,19 @@
 
 The format has a yes or no for each step of one line of steps. Writing follows the path that the
 annotations agree on; the line ends at the first error, or before the first step that has no yes or no:
-an unsure one, a step that a person wrote, a neutral one where the policy drops it.
+an unsure one, a step that a person wrote, a neutral one if the policy drops it. A line has no place for the kind of its
+labels or the split of its problem, since trainers take every row and drop other columns.
 """
 
 from collections.abc import Iterable, Iterator
-from typing import Any, BinaryIO, Literal
+from typing import Any, BinaryIO, Literal, NamedTuple
 
 import msgspec
 import pyarrow
 
-from annotation.formats import parquet_rows
 from annotation.formats.given import annotator_in, rated_label
 from annotation.formats.path import Taken, agreed_rating, consensus_path
+from annotation.formats.raw import json_lines
 from annotation.formats.reading import Numbered, Unreadable, read_records
 from annotation.formats.record import Completion, Record
 from annotation.wording import counted, said
@@ -39,39 +40,60 @@ def read(stream: BinaryIO, *, skip: int = 0) -> Iterator[Numbered]:
     return read_records(stream, _record, skip=skip)
 
 
+class Line(NamedTuple):
+    """The agreed steps of a solution that have a rating, from the first on, up to the first error if that is asked.
+
+    `ends` is why the line ends before the agreed path does, or has no step: `unlabelled`, `no_path`, `unrated`,
+    `own_step` or `neutral`; empty if it does not.
+    """
+
+    steps: list[tuple[Taken, int]]
+    ends: str
+
+    def up_to_neutral(self) -> "Line":
+        """The line as it is if neutral steps are dropped."""
+        for number, (_, rating) in enumerate(self.steps):
+            if rating == 0:
+                return Line(self.steps[:number], "neutral")
+        return self
+
+
+def line_of(record: Record, *, stop_at_first_error: bool = True) -> Line:
+    """The line of a solution before a policy on neutral steps."""
+    steps: list[tuple[Taken, int]] = []
+    if not record.annotations:
+        return Line(steps, "unlabelled")
+    path = consensus_path(record)
+    for step in path:
+        rating = agreed_rating(record, step)
+        if rating is None:
+            return Line(steps, "own_step" if step.alternative is None else "unrated")
+        steps.append((step, rating))
+        if rating == -1 and stop_at_first_error:
+            break
+    return Line(steps, "" if path else "no_path")
+
+
+def rows_of(
+    records: Iterable[Record], *, neutral: Neutral = "positive", stop_at_first_error: bool = True
+) -> Iterator[dict[str, Any]]:
+    """A row for each solution that has a label on its agreed path."""
+    for record in records:
+        line = line_of(record, stop_at_first_error=stop_at_first_error)
+        steps = line.up_to_neutral().steps if neutral == "drop" else line.steps
+        if steps:
+            yield {
+                "prompt": record.problem,
+                "completions": [_text(record, step) for step, _ in steps],
+                "labels": [rating == 1 or (rating == 0 and neutral == "positive") for _, rating in steps],
+            }
+
+
 def write(
     records: Iterable[Record], *, neutral: Neutral = "positive", stop_at_first_error: bool = True
 ) -> Iterator[bytes]:
-    """One line for each solution that has a label on its agreed path."""
-    for row in _rows(records, neutral, stop_at_first_error):
-        yield msgspec.json.encode(row) + b"\n"
-
-
-def write_parquet(records: Iterable[Record], *, neutral: Neutral = "positive") -> Iterator[bytes]:
-    """The same rows as a Parquet file, as TRL's own datasets are stored."""
-    return parquet_rows.write_rows(_rows(records, neutral, True), SCHEMA)
-
-
-def _rows(records: Iterable[Record], neutral: Neutral, stop_at_first_error: bool) -> Iterator[dict[str, Any]]:
-    for record in records:
-        completions, labels = [], []
-        for step in consensus_path(record):
-            rating = agreed_rating(record, step)
-            label = _label(rating, neutral)
-            if label is None:
-                break
-            completions.append(_text(record, step))
-            labels.append(label)
-            if rating == -1 and stop_at_first_error:
-                break
-        if labels:
-            yield {"prompt": record.problem, "completions": completions, "labels": labels}
-
-
-def _label(rating: int | None, neutral: Neutral) -> bool | None:
-    if rating is None or (rating == 0 and neutral == "drop"):
-        return None
-    return rating == 1 or (rating == 0 and neutral == "positive")
+    """The rows as JSON Lines."""
+    return json_lines(rows_of(records, neutral=neutral, stop_at_first_error=stop_at_first_error))
 
 
 def _text(record: Record, step: Taken) -> str:

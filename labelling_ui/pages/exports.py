@@ -3,6 +3,7 @@
 from typing import Any
 
 from django import forms
+from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import redirect
 from django.utils.translation import gettext as _
@@ -10,10 +11,13 @@ from django.utils.translation import gettext_lazy
 
 from annotation.api.downloads import download as streamed
 from annotation.datasets.cards import dataset_card
-from annotation.datasets.exporting import FORMATS, content_type, export_name, export_snapshot
+from annotation.datasets.exporting import content_type, export_name, export_snapshot
 from annotation.datasets.filters import in_words
+from annotation.datasets.plans import FORMATS, SPLITS, plan_export
 from annotation.datasets.snapshots import create_snapshot
+from annotation.errors import DomainError, Forbidden, Missing
 from annotation.models import Membership, Project, Snapshot
+from annotation.wording import in_words as in_reader_words
 from labelling_ui import words
 from labelling_ui.pages.access import MANAGER, attempt, project_page
 from labelling_ui.pages.agreement_fields import FIELDS, AgreementFields
@@ -70,6 +74,13 @@ class SnapshotForm(AgreementFields):
         return chosen
 
 
+FILES = [
+    ("prm800k", "PRM800K"),
+    ("trl", "TRL"),
+    ("trl_parquet", gettext_lazy("TRL, Parquet")),
+    ("csv", "CSV"),
+    ("parquet", "Parquet"),
+]
 COLUMNS = [
     Column("made", gettext_lazy("Made"), lambda s: s.created_at.isoformat(), sort="created_at"),
     Column("sha256", gettext_lazy("Content"), lambda s: s.sha256),
@@ -89,18 +100,43 @@ def export(request: HttpRequest, member: Membership) -> HttpResponseBase:
     listing = Listing(request, member.project.snapshots.select_related("created_by"), COLUMNS, sort="-made")
     for snapshot in listing.page.object_list:
         snapshot.asked_for = asked_for(snapshot.filters)
+        snapshot.files = _files(snapshot, member.project.policies.neutral)
     context = {"member": member, "form": form, "labels": member.project.annotations.exists()}
     return respond(request, "labelling_ui/export.html", listing, f"{member.project.slug}-snapshots", context)
 
 
+def _files(snapshot: Snapshot, neutral: str) -> list[dict[str, Any]]:
+    """What a download in each format holds and leaves out; of TRL also the file with every split, if it differs."""
+    files = []
+    for format, label in FILES:
+        plan = plan_export(snapshot, format, neutral=neutral)
+        every = plan_export(snapshot, format, neutral=neutral, splits=SPLITS)
+        files.append(
+            {
+                "format": format,
+                "label": label,
+                "plan": plan,
+                "lost": plan.sentences(),
+                "every": every if every.splits != plan.splits and not every.refusal else None,
+            }
+        )
+    return files
+
+
 @project_page(MANAGER)
 def download(request: HttpRequest, member: Membership, snapshot_id: int, format: str) -> HttpResponseBase:
-    """The snapshot in a format, streamed."""
+    """The snapshot in a format, streamed; the page says why there is no such file."""
     snapshot = _find(member.project, snapshot_id)
     if format not in FORMATS:
         raise Http404("There is no such format.")
-    neutral = member.project.policies.neutral
-    content = export_snapshot(snapshot, format, neutral=neutral)
+    splits = [split for split in request.GET.getlist("splits") if split in SPLITS]
+    try:
+        content = export_snapshot(snapshot, format, neutral=member.project.policies.neutral, splits=splits)
+    except (Forbidden, Missing):
+        raise
+    except DomainError as error:
+        messages.error(request, in_reader_words(error.message))
+        return redirect("export", member.project.slug)
     return streamed(content, name=export_name(snapshot, format), content_type=content_type(format))
 
 

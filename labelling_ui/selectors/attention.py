@@ -10,6 +10,7 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import ngettext_lazy
 
+from annotation.datasets.snapshots import changed_snapshots
 from annotation.models import Dispute, ImportJob, LabelBatch, Membership, TrainingRun
 from annotation.quality.gold_answers import to_review
 from annotation.quality.review_queue import review_counts
@@ -126,6 +127,15 @@ def concerns(member: Membership) -> list[Concern]:
             ngettext_lazy("rejected import line in the last 14 days", "rejected import lines in the last 14 days", "n"),
             imports.aggregate(n=Sum("rejected"))["n"] or 0,
             to("import", "?rejected=on") if manages else "",
+        ),
+        _concern(
+            ngettext_lazy(
+                "snapshot whose file was changed after it was frozen, in the last 14 days",
+                "snapshots whose files were changed after they were frozen, in the last 14 days",
+                "n",
+            ),
+            changed_snapshots(project, since=recent),
+            to("export") if manages else "",
         ),
     ]
     return [concern for concern in found if concern.count]

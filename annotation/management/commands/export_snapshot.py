@@ -6,7 +6,8 @@ import msgspec
 from django.core.management.base import BaseCommand, CommandError
 
 from annotation.datasets.cards import dataset_card
-from annotation.datasets.exporting import FORMATS, NEUTRAL, export_snapshot
+from annotation.datasets.exporting import export_snapshot
+from annotation.datasets.plans import FORMATS, NEUTRAL, SPLITS, plan_export
 from annotation.datasets.snapshots import create_snapshot
 from annotation.errors import DomainError
 from annotation.models import Project
@@ -20,15 +21,19 @@ class Command(BaseCommand):
         parser.add_argument("--project", required=True, help="address (slug) of the project")
         parser.add_argument("--format", default="prm800k", choices=FORMATS)
         parser.add_argument("--neutral", default="positive", choices=NEUTRAL, help="neutral steps in TRL")
+        parser.add_argument(
+            "--splits", nargs="+", choices=SPLITS, help="splits in the file (by default TRL has the pool alone)"
+        )
         parser.add_argument("--filters", default="{}", help='JSON, such as {"source_kinds": ["human"]}')
 
     def handle(self, *args: Any, **options: Any) -> None:
         file: Path = options["file"]
+        asked = {"neutral": options["neutral"], "splits": options["splits"]}
         try:
             project = Project.objects.get(slug=options["project"])
             filters = msgspec.json.decode(options["filters"], type=dict[str, Any])
             snapshot = create_snapshot(by=None, project=project, filters=filters)
-            content = export_snapshot(snapshot, options["format"], neutral=options["neutral"])
+            content = export_snapshot(snapshot, options["format"], **asked)
         except Project.DoesNotExist:
             raise CommandError(f"There is no project '{options['project']}'.") from None
         except msgspec.DecodeError as error:
@@ -40,5 +45,8 @@ class Command(BaseCommand):
             out.writelines(content)
         partial.replace(file)
         card = file.with_name(file.name + ".md")
-        card.write_text(dataset_card(snapshot, neutral=options["neutral"]))
-        self.stdout.write(f"{file}: {snapshot.counts['annotations']} annotations, card in {card}.")
+        card.write_text(dataset_card(snapshot, **asked))
+        plan = plan_export(snapshot, options["format"], **asked)
+        self.stdout.write(f"{file}: {plan.solutions} solutions of {', '.join(plan.splits)}, card in {card}.")
+        if lost := plan.sentences():
+            self.stdout.write(f"Left out: {'; '.join(lost)}.")

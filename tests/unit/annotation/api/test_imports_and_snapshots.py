@@ -1,15 +1,19 @@
 """Imports, snapshots and their downloads over HTTP."""
 
+import io
 import json
+from collections import Counter
 
 import pytest
 from django.contrib.auth.models import User
 from django.core.files.uploadedfile import SimpleUploadedFile
 from rest_framework.test import APIClient
 
+from annotation.formats import trl
 from annotation.intake.importing import run_import
+from annotation.intake.records import import_records
 from annotation.membership.members import add_member
-from annotation.models import ImportJob, Snapshot
+from annotation.models import ImportJob, Problem, Snapshot
 
 LINE = {"problem": "p", "steps": ["a", "b"], "label": 1, "id": "x"}
 
@@ -110,11 +114,38 @@ def test_bad_requests(api):
 
 
 def test_bad_downloads(api, project):
-    snapshot = Snapshot.objects.create(project=project, sha256="0" * 64, path="gone.jsonl", counts={})
+    counts = {"splits": {"pool": 1}}
+    snapshot = Snapshot.objects.create(project=project, sha256="0" * 64, path="gone.jsonl", counts=counts)
     where = f"/api/v1/snapshots/{snapshot.pk}/download/"
     assert api.get(where + "?format=xml").data["extra"]["field"] == "format"
+    assert api.get(where + "?splits=test").data["extra"]["field"].startswith("splits")
     assert api.get(where + "?format=trl&neutral=x").data["extra"]["field"] == "neutral"
     assert api.get(where).data["code"] == "snapshot_file_missing"
+
+
+def test_a_download_tells_what_it_leaves_out_and_refuses_an_empty_file(api, project):
+    problems = [f"problem {'x' * n}" for n in range(40)]
+    lines = [{"prompt": problem, "completions": ["a", "b"], "labels": [True, False]} for problem in problems]
+    import_records(
+        project=project,
+        records=[record for _, record in trl.read(io.BytesIO("\n".join(map(json.dumps, lines)).encode()))],
+        by=None,
+    )
+    splits = Counter(Problem.objects.values_list("split", flat=True))
+    made = api.post("/api/v1/projects/project/snapshots/", {"filters": {}}, format="json").data
+    told = {one["format"]: one for one in made["exports"]}
+    assert (told["trl"]["splits"], told["trl"]["solutions"]) == (["pool"], splits["pool"])
+    assert told["trl"]["left_out"] == {name: splits[name] for name in ("calibration", "holdout")}
+    assert told["csv"]["left_out"] == {}
+    where = f"/api/v1/snapshots/{made['id']}/"
+    assert len(body(api.get(where + "download/?format=trl")).splitlines()) == splits["pool"]
+    held = api.get(where + "download/?format=trl&splits=holdout&splits=calibration")
+    assert len(body(held).splitlines()) == 40 - splits["pool"]
+    assert f"{splits['holdout']} holdout solutions" in api.get(where + "card/").content.decode()
+    none = api.post("/api/v1/projects/project/snapshots/", {"filters": {"splits": ["holdout"]}}, format="json").data
+    refused = api.get(f"/api/v1/snapshots/{none['id']}/download/?format=trl&splits=pool")
+    assert (refused.status_code, refused.data["code"]) == (400, "empty_export")
+    assert refused.data["extra"] == {"left_out": {"holdout": splits["holdout"]}}
 
 
 def test_who_may(api, annotator, project):

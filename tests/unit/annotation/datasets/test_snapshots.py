@@ -323,15 +323,14 @@ def test_only_a_manager_freezes(project, manager):
         ([rated(1, None, 1)], "positive", [True]),
         ([rated(-1, 1, 1)], "positive", [False]),
         ([rated(1, 1, 1), rated(1, -1, name="b", finish="found_error"), rated(1, 1, 1, name="c")], "drop", [True] * 3),
-        ([rated(finish="give_up")], "positive", None),
     ],
 )
 def test_trl(project, manager, labels, neutral, expected):
     take_in(project, solution("p", *labels))
     snapshot = create_snapshot(by=manager, project=project, filters={})
-    found = lines(export_snapshot(snapshot, "trl", neutral=neutral))
     steps = ["s0", "s1", "s2"]
-    assert found == ([{"prompt": "p", "completions": steps[: len(expected)], "labels": expected}] if expected else [])
+    found = lines(export_snapshot(snapshot, "trl", neutral=neutral, splits=["pool", "calibration", "holdout"]))
+    assert found == [{"prompt": "p", "completions": steps[: len(expected)], "labels": expected}]
 
 
 def test_trl_loads_with_the_datasets_library_and_with_ours(project, manager, tmp_path):
@@ -339,7 +338,7 @@ def test_trl_loads_with_the_datasets_library_and_with_ours(project, manager, tmp
     take_in(project, *[solution(f"p{n}", rated(1, -1, finish="found_error")) for n in range(20)])
     snapshot = create_snapshot(by=manager, project=project, filters={})
     file = tmp_path / "trl.jsonl"
-    file.write_bytes(b"".join(export_snapshot(snapshot, "trl")))
+    file.write_bytes(b"".join(export_snapshot(snapshot, "trl", splits=["pool", "calibration", "holdout"])))
     loaded = datasets.load_dataset("json", data_files=str(file), cache_dir=str(tmp_path / "cache"), split="train")
     assert loaded.column_names == ["prompt", "completions", "labels"]
     assert loaded[0] == {"prompt": "p0", "completions": ["s0", "s1"], "labels": [True, False]}
@@ -376,7 +375,9 @@ def test_the_card_tells_what_was_supervised_by_whom_and_how(project, manager):
     assert "Neutral steps end the line before them" in card
     everyone = dataset_card(create_snapshot(by=manager, project=project, filters={}))
     assert "pools these kinds" in everyone
-    assert "| model judges | 1 | 1 |" in everyone
+    assert "| model judges | 1 | – |" in everyone
+    assert "| judge-7b | 1 |" in everyone
+    assert "(pairs: 1), they agreed" in everyone, "a judge and a person are no two people"
 
 
 def test_an_overlap_without_errors_leaves_the_errors_elsewhere_as_they_were_said(project, manager):

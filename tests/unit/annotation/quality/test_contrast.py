@@ -7,8 +7,9 @@ from django.urls import reverse
 from hypothesis import given
 from hypothesis import strategies as st
 
-from annotation.datasets.exporting import FORMATS, export_name, export_snapshot
+from annotation.datasets.exporting import export_name, export_snapshot
 from annotation.datasets.filters import in_words, parse_filters
+from annotation.datasets.plans import FORMATS, TRL
 from annotation.datasets.records import stream_records
 from annotation.datasets.snapshots import create_snapshot
 from annotation.errors import DomainError
@@ -115,8 +116,10 @@ def test_every_export_format_can_be_downloaded_of_an_agreement(project, client):
     manager = MembershipFactory(project=project, role=Membership.Role.MANAGER)
     snapshot = create_snapshot(by=manager.user, project=project, filters={"agreement": {"sources": list(KINDS)}})
     assert snapshot.counts["solutions"] == 2
+    asked = {"agreement": {"sources": list(KINDS)}, "source_kinds": ["model_judge"]}
+    of_one_kind = create_snapshot(by=manager.user, project=project, filters=asked)
     for format in FORMATS:
-        assert b"".join(export_snapshot(snapshot, format))
+        assert b"".join(export_snapshot(of_one_kind if format in TRL else snapshot, format))
     assert export_name(snapshot, "trl_parquet").endswith("-trl_parquet.parquet")
     client.force_login(manager.user)
     page = client.get(reverse("contrasts", args=[project.slug])).content.decode()
