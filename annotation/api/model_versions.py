@@ -38,7 +38,7 @@ class ModelVersionSerializer(serializers.ModelSerializer):
 class LineageSerializer(serializers.Serializer):
     """Where a version comes from; null where that does not apply or is not known."""
 
-    run = serializers.IntegerField(allow_null=True, source="run.id", default=None)
+    run = serializers.IntegerField(allow_null=True, source="run.number", default=None)
     snapshot = serializers.IntegerField(allow_null=True, source="snapshot_id")
     snapshot_sha256 = serializers.CharField(allow_null=True, source="snapshot.sha256", default=None)
     imported_from = serializers.CharField(help_text="The folder it was imported from; empty for a trained one.")

@@ -11,7 +11,7 @@ from annotation.api.authentication import caller
 from annotation.api.fields import SaidField
 from annotation.api.paging import PagedView
 from annotation.errors import Missing
-from annotation.membership.access import STAFF, find_project, require_role, visible_projects
+from annotation.membership.access import STAFF, find_project
 from annotation.models import RunPoint, RunStage, TrainingRun
 from annotation.rounds import runs
 from annotation.wording import in_reader_words, said
@@ -46,7 +46,7 @@ class RunSerializer(serializers.ModelSerializer):
     class Meta:
         model = TrainingRun
         fields = [
-            "id", "project", "number", "state", "trigger", "reason", "failure", "error", "retries",
+            "project", "number", "state", "trigger", "reason", "failure", "error", "retries",
             "created_at", "started_at", "finished_at",
             "model_version", "gate", "stages",
         ]  # fmt: skip
@@ -89,18 +89,18 @@ class RunDetail(APIView):
     """One round."""
 
     @extend_schema(operation_id="get_run", responses=WatchedRunSerializer)
-    def get(self, request: Request, run_id: int) -> Response:
+    def get(self, request: Request, slug: str, number: int) -> Response:
         """A run with its stages, its log and the gate's verdict; for reviewers and managers."""
-        return Response(WatchedRunSerializer(_find_run(request, run_id)).data)
+        return Response(WatchedRunSerializer(_find_run(request, slug, number)).data)
 
 
 class CancelRun(APIView):
     """Calling a round off."""
 
     @extend_schema(operation_id="cancel_run", request=None, responses=RunSerializer)
-    def post(self, request: Request, run_id: int) -> Response:
+    def post(self, request: Request, slug: str, number: int) -> Response:
         """End a run; one that a worker is at ends within seconds. A manager may."""
-        run = runs.cancel_run(by=caller(request), run=_find_run(request, run_id))
+        run = runs.cancel_run(by=caller(request), run=_find_run(request, slug, number))
         return Response(RunSerializer(run).data)
 
 
@@ -108,9 +108,9 @@ class RetryRun(APIView):
     """Taking a round up again."""
 
     @extend_schema(operation_id="retry_run", request=None, responses={202: RunSerializer})
-    def post(self, request: Request, run_id: int) -> Response:
+    def post(self, request: Request, slug: str, number: int) -> Response:
         """Go on with a failed or cancelled run, from the stage where it ended. A manager may; of the latest run."""
-        run = runs.retry_run(by=caller(request), run=_find_run(request, run_id))
+        run = runs.retry_run(by=caller(request), run=_find_run(request, slug, number))
         return Response(RunSerializer(run).data, status=202)
 
 
@@ -118,9 +118,8 @@ def _described() -> QuerySet[TrainingRun]:
     return TrainingRun.objects.select_related("project", "model_version").prefetch_related("stages")
 
 
-def _find_run(request: Request, run_id: int) -> TrainingRun:
-    run = _described().filter(pk=run_id, project__in=visible_projects(request.user)).first()
+def _find_run(request: Request, slug: str, number: int) -> TrainingRun:
+    run = _described().filter(project=find_project(request.user, slug, *STAFF), number=number).first()
     if run is None:
-        raise Missing("run_not_found", said("There is no such run, or you are not a member of its project."))
-    require_role(request.user, run.project, *STAFF)
+        raise Missing("run_not_found", said("This project has no run {n}.", n=number))
     return run

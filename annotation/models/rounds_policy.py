@@ -16,6 +16,13 @@ _WINDOW = re.compile(r"(?:([a-z]{3})(?:-([a-z]{3}))? )?(\d\d):(\d\d)-(\d\d):(\d\
 
 Count = Annotated[int, msgspec.Meta(ge=0)]
 Amount = Annotated[float, msgspec.Meta(ge=0)]
+CRON_FAULTS = {
+    "Bad minute": said("the minute is wrong"),
+    "Bad hour": said("the hour is wrong"),
+    "Bad day-of-month": said("the day of the month is wrong"),
+    "Bad month": said("the month is wrong"),
+    "Bad day-of-week": said("the weekday is wrong"),
+}
 
 
 class Window(msgspec.Struct, frozen=True):
@@ -85,9 +92,9 @@ def parse_cron(expression: str, start: datetime) -> CronSim:
     except CronSimError as error:
         raise ValueError(
             said(
-                "“{cron}” is no schedule ({error}): give minute, hour, day, month and weekday, such as 0 3 * * 1-5",
+                "“{cron}” is not a schedule: {reason}. Give minute, hour, day, month and weekday, such as 0 3 * * 1-5",
                 cron=expression,
-                error=error,
+                reason=CRON_FAULTS.get(str(error), said("it has not five fields")),
             )
         ) from None
 

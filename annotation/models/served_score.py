@@ -1,5 +1,7 @@
 from django.contrib.auth.models import User
 from django.contrib.postgres.fields import ArrayField
+from django.contrib.postgres.indexes import GinIndex
+from django.contrib.postgres.search import SearchVectorField
 from django.db import models
 
 from annotation.models.api_token import ApiToken
@@ -47,6 +49,10 @@ class ServedScore(models.Model):
         indexes = [
             models.Index(fields=["project", "-asked_at"], name="served_score_by_time"),
             models.Index(fields=["text_hash"], name="served_score_by_text"),
+            GinIndex(
+                models.Func("text", function="served_words", output_field=SearchVectorField()),
+                name="served_score_by_words",
+            ),
         ]
 
     def __str__(self) -> str:

@@ -56,7 +56,7 @@ def prepare_run(
         raise Conflict(
             "run_in_progress",
             said("Run {n} is in progress. Wait for it, or cancel it first.", n=live.number),
-            {"run": live.pk},
+            {"run": live.number},
         ) from None
     pipeline.create_stages(run)
     audit.record(
@@ -127,7 +127,7 @@ def can_retry(run: TrainingRun) -> bool:
 
 def _check_retry(run: TrainingRun) -> None:
     if run.state in TrainingRun.LIVE:
-        raise Conflict("run_in_progress", said("Run {n} is in progress.", n=run.number), {"run": run.pk})
+        raise Conflict("run_in_progress", said("Run {n} is in progress.", n=run.number), {"run": run.number})
     if run.state == TrainingRun.State.SUCCEEDED:
         raise Conflict("nothing_to_retry", said("Run {n} went through; retrain to begin another.", n=run.number))
     if run.project.training_runs.filter(number__gt=run.number).exists():

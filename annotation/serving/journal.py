@@ -10,6 +10,8 @@ from datetime import UTC, datetime
 import msgspec
 import redis
 from django.db import DatabaseError, close_old_connections
+from django.db.models import BooleanField, QuerySet
+from django.db.models.expressions import RawSQL
 
 from annotation.models import Project, ServedScore
 from annotation.rounds.gateway.serving import Scored, Text
@@ -20,6 +22,9 @@ from annotation.serving.messages import Answer, Question
 log = logging.getLogger(__name__)
 MOST_ROWS = 1000
 MOST_BEHIND = 20_000  # answers whose rows are not written yet; beyond it answering waits
+_HAS_WORDS = """
+served_words(annotation_servedscore.text) @@ (nullif(plainto_tsquery('simple', %s)::text, '') || ':*')::tsquery
+"""
 NOTHING = Scored([], [], None, None, None, None, None)
 
 
@@ -85,6 +90,11 @@ def write_rows(batch: Sequence[tuple[Place, Answer, datetime]]) -> None:
         for row in _rows(place.question, said, now, keep_text=kept[place.question.project])
     ]
     ServedScore.objects.bulk_create(rows, ignore_conflicts=True)
+
+
+def with_words(rows: QuerySet[ServedScore], words: str) -> QuerySet[ServedScore]:
+    """Those whose kept problem and steps hold all of the words, the last of which may be the beginning of one."""
+    return rows.filter(RawSQL(_HAS_WORDS, [words], output_field=BooleanField()))
 
 
 def text_hash(text: Text) -> str:

@@ -14,7 +14,7 @@ from django.utils.translation import gettext as _
 from annotation.errors import DomainError, Forbidden, Missing
 from annotation.membership import access
 from annotation.membership.access import find_project, require_role, visible_projects
-from annotation.models import ImportJob, Membership, SamplingRun, TrainingRun
+from annotation.models import ImportJob, Membership, SamplingRun
 from annotation.wording import in_words
 
 MANAGER = Membership.Role.MANAGER
@@ -51,8 +51,8 @@ def project_page(*roles: str) -> Callable[[ProjectView], View]:
     return decorate
 
 
-def slug_of(request: HttpRequest, model: type[TrainingRun] | type[ImportJob] | type[SamplingRun], pk: int) -> str:
-    """The project of a run, an import or a sampling that this person may know of: the addresses of these carry no slug.
+def slug_of(request: HttpRequest, model: type[ImportJob] | type[SamplingRun], pk: int) -> str:
+    """The project of an import or a sampling that this person may know of: the addresses of these carry no slug.
 
     Empty for a visitor, whom `project_page` sends to sign in.
     """

@@ -64,7 +64,7 @@ def _gain_chart(comparisons: list[ShadowComparison]) -> Chart:
             100 * one.gain,
             None if one.low is None else 100 * one.low,
             None if one.high is None else 100 * one.high,
-            href=reverse("run", args=[one.run_id]),
+            href=reverse("run", args=[one.project.slug, one.run.number]),
         )
         for one in {one.generation: one for one in reversed(comparisons)}.values()
     ]

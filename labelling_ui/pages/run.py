@@ -15,7 +15,7 @@ from annotation.rounds.failures import SETTINGS, page_of
 from annotation.rounds.runs import can_retry, cancel_run, retry_run
 from labelling_ui.charts import Chart, Point, Series, gain_chart, line_chart
 from labelling_ui.numbers import short
-from labelling_ui.pages.access import MANAGER, STAFF, attempt, project_page, slug_of
+from labelling_ui.pages.access import MANAGER, STAFF, attempt, project_page
 from labelling_ui.selectors.costs import costs_of
 from labelling_ui.selectors.training import progress_of_training
 
@@ -23,34 +23,12 @@ LOG_LINES = 200
 LOSS_POINTS = 120
 
 
-def run(request: HttpRequest, run_id: int) -> HttpResponseBase:
-    return _run_page(request, slug=slug_of(request, TrainingRun, run_id), run_id=run_id)
-
-
-@require_POST
-def cancel(request: HttpRequest, run_id: int) -> HttpResponseBase:
-    return _cancel(request, slug=slug_of(request, TrainingRun, run_id), run_id=run_id)
-
-
-@require_POST
-def retry(request: HttpRequest, run_id: int) -> HttpResponseBase:
-    return _retry(request, slug=slug_of(request, TrainingRun, run_id), run_id=run_id)
-
-
-def log(request: HttpRequest, run_id: int) -> HttpResponseBase:
-    return _log(request, slug=slug_of(request, TrainingRun, run_id), run_id=run_id)
-
-
-def artefact(request: HttpRequest, run_id: int, area: str, name: str) -> HttpResponseBase:
-    return _artefact(request, slug=slug_of(request, TrainingRun, run_id), run_id=run_id, area=area, name=name)
-
-
 @project_page(*STAFF)
-def _run_page(request: HttpRequest, member: Membership, run_id: int) -> HttpResponse:
+def run(request: HttpRequest, member: Membership, number: int) -> HttpResponse:
     run = get_object_or_404(
         TrainingRun.objects.select_related("project", "model_version", "generation", "snapshot", "requested_by"),
-        pk=run_id,
         project=member.project,
+        number=number,
     )
     context = {
         "member": member,
@@ -73,25 +51,27 @@ def _run_page(request: HttpRequest, member: Membership, run_id: int) -> HttpResp
     return render(request, template, context)
 
 
+@require_POST
 @project_page(MANAGER)
-def _cancel(request: HttpRequest, member: Membership, run_id: int) -> HttpResponseBase:
-    run = get_object_or_404(TrainingRun, pk=run_id, project=member.project)
+def cancel(request: HttpRequest, member: Membership, number: int) -> HttpResponseBase:
+    run = get_object_or_404(TrainingRun, project=member.project, number=number)
     told = _("The run stops once its checkpoint is written. What serves stays as it is.")
     attempt(request, told, cancel_run, run=run)
-    return redirect("run", run.pk)
+    return redirect("run", member.project.slug, run.number)
 
 
+@require_POST
 @project_page(MANAGER)
-def _retry(request: HttpRequest, member: Membership, run_id: int) -> HttpResponseBase:
-    run = get_object_or_404(TrainingRun, pk=run_id, project=member.project)
+def retry(request: HttpRequest, member: Membership, number: int) -> HttpResponseBase:
+    run = get_object_or_404(TrainingRun, project=member.project, number=number)
     attempt(request, _("The run goes on where it ended."), retry_run, run=run)
-    return redirect("run", run.pk)
+    return redirect("run", member.project.slug, run.number)
 
 
 @project_page(*STAFF)
-def _log(request: HttpRequest, member: Membership, run_id: int) -> HttpResponseBase:
+def log(request: HttpRequest, member: Membership, number: int) -> HttpResponseBase:
     """The whole log as a text file, with what the trainer wrote at its end."""
-    run = get_object_or_404(TrainingRun, pk=run_id, project=member.project)
+    run = get_object_or_404(TrainingRun, project=member.project, number=number)
     name = f"{member.project.slug}-run-{run.number}.log"
     return StreamingHttpResponse(
         _lines(run),
@@ -101,8 +81,8 @@ def _log(request: HttpRequest, member: Membership, run_id: int) -> HttpResponseB
 
 
 @project_page(MANAGER)
-def _artefact(request: HttpRequest, member: Membership, run_id: int, area: str, name: str) -> HttpResponseBase:
-    run = get_object_or_404(TrainingRun, pk=run_id, project=member.project)
+def artefact(request: HttpRequest, member: Membership, number: int, area: str, name: str) -> HttpResponseBase:
+    run = get_object_or_404(TrainingRun, project=member.project, number=number)
     return FileResponse(find_artefact(run, area, name).open("rb"), as_attachment=True)
 
 

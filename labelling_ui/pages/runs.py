@@ -71,7 +71,7 @@ def retraining(project: Project) -> dict[str, Any]:
 @project_page(MANAGER)
 def retrain(request: HttpRequest, member: Membership) -> HttpResponseBase:
     run = attempt(request, "", request_run, project=member.project, trigger=TrainingRun.Trigger.MANUAL)
-    return redirect("run", run.pk) if run else redirect("runs", member.project.slug)
+    return redirect("run", member.project.slug, run.number) if run else redirect("runs", member.project.slug)
 
 
 def _seconds(run: TrainingRun) -> float | None:

@@ -18,6 +18,7 @@ from annotation.models import DomainChampion, Membership, ServedScore
 from annotation.models.policy import ServingPolicy
 from annotation.rounds.registry import champion_of
 from annotation.serving import reviewing
+from annotation.serving.journal import with_words
 from annotation.serving.traffic import Bin, Traffic, failures_of, traffic_of
 from labelling_ui.charts import Chart, Point, Series, bar_chart, line_chart
 from labelling_ui.numbers import day_of_month, decimal
@@ -25,6 +26,7 @@ from labelling_ui.pages.access import MANAGER, STAFF, attempt, project_page
 from labelling_ui.pages.listing import Column, Filters, Listing, respond
 
 PERIODS: dict[str, tuple[int, Bin]] = {"day": (24, "hour"), "month": (30, "day")}
+REQUEST_DIGITS, HASH_DIGITS = 32, 64
 CHART = dict[str, Chart | str]
 
 
@@ -42,7 +44,7 @@ class LimitsForm(forms.Form):
 
 
 class LogFilters(Filters):
-    q = forms.CharField(required=False, label=gettext_lazy("Request id, or hash of a text"))
+    q = forms.CharField(required=False, label=gettext_lazy("Words of the text, request id or hash"))
     verdict = forms.ChoiceField(
         required=False,
         label=gettext_lazy("Only"),
@@ -65,10 +67,15 @@ class LogFilters(Filters):
 
     def narrow(self, rows: QuerySet[Any]) -> QuerySet[Any]:
         chosen = self.chosen()
-        if named := chosen.get("q", "").strip().lower():
-            compact = named.replace("-", "")
-            is_request = len(compact) == 32 and all(letter in "0123456789abcdef" for letter in compact)
-            rows = rows.filter(request=compact) if is_request else rows.filter(text_hash=named)
+        if named := chosen.get("q", "").strip():
+            digits = named.replace("-", "").lower()
+            digest = digits if set(digits) <= set("0123456789abcdef") else ""
+            if len(digest) == REQUEST_DIGITS:
+                rows = rows.filter(request=digest)
+            elif len(digest) == HASH_DIGITS:
+                rows = rows.filter(text_hash=digest)
+            else:
+                rows = with_words(rows, named)
         if "verdict" in chosen:
             rows = rows.filter(self.verdicts[chosen["verdict"]])
         return rows.filter(model_number=chosen["model"]) if "model" in chosen else rows

@@ -86,7 +86,7 @@ def rows(project: Project) -> dict[str, list[dict[str, Any]]]:
         "simulation": [{"simulation_id": simulation.pk}],
         "sampling-run": [{"run_id": sampling.pk}],
         "served-score": [{"row_id": served.pk}],
-        "run": [{"run_id": TrainingRun.objects.get().pk}],
+        "run": [{"number": TrainingRun.objects.get().number}],
         "import-job": [{"job_id": ImportJob.objects.get().pk}],
     }
 

@@ -72,7 +72,7 @@ def look(page: Page, name: str) -> None:
 
 def test_a_run_in_training_shows_where_it_is_and_is_cancelled(page_for, people, in_training):
     page = page_for(people["manager"])
-    page.goto(f"/runs/{in_training.pk}/")
+    page.goto(f"/p/algebra/runs/{in_training.number}/")
     expect(page.get_by_text("40 / 100")).to_be_visible()
     expect(page.get_by_text("51,200")).to_be_visible()
     expect(page.get_by_text("31.0 %")).to_be_visible()
@@ -99,7 +99,7 @@ def test_a_failed_run_says_what_to_do_and_is_retried(page_for, people, in_traini
         state="failed", failure=code, error=said, finished_at=timezone.now()
     )
     page = page_for(people["manager"])
-    page.goto(f"/runs/{in_training.pk}/")
+    page.goto(f"/p/algebra/runs/{in_training.number}/")
     expect(page.get_by_role("alert")).to_contain_text("The champion goes on serving. Free space")
     expect(page.get_by_role("link", name="Go there")).to_have_attribute("href", "/p/algebra/settings/training/")
     look(page, "failed")
@@ -113,7 +113,7 @@ def test_a_failed_run_says_what_to_do_and_is_retried(page_for, people, in_traini
 def test_promoted_and_kept_back_have_a_picture_of_the_verdict(page_for, people, project):
     run, version = manager_world.make_run(project, people["manager"])
     page = page_for(people["reviewer"])
-    page.goto(f"/runs/{run.pk}/")
+    page.goto(f"/p/{run.project.slug}/runs/{run.number}/")
     expect(page.get_by_text("Model 1 is promoted: ProcessBench F1 +8.0 points.")).to_be_visible()
     expect(page.get_by_role("button", name="Retry from where it ended")).to_have_count(0)
     expect(page.get_by_text("Files", exact=True)).to_have_count(0)
@@ -122,7 +122,7 @@ def test_promoted_and_kept_back_have_a_picture_of_the_verdict(page_for, people, 
     version.gate |= {"promote": False, "gain": -0.01, "low": -0.05, "high": 0.03, "samples": samples}
     version.gate["sentence"] = "Model 1 is kept back, the zero-label baseline goes on serving. It is no better."
     version.save()
-    page.goto(f"/runs/{run.pk}/")
+    page.goto(f"/p/{run.project.slug}/runs/{run.number}/")
     expect(page.get_by_label("Gain in holdout F1, in points")).to_be_visible()
     look(page, "kept-back")
 

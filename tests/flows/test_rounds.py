@@ -180,7 +180,7 @@ def test_a_run_with_nothing_to_learn_says_so_and_makes_no_version(manager, verdi
     assert counts() == before
     assert again.model_version is None
     client.force_login(manager)
-    for address in (f"/runs/{again.pk}/", f"/p/{project.slug}/runs/"):
+    for address in (f"/p/{project.slug}/runs/{again.number}/", f"/p/{project.slug}/runs/"):
         assert told in client.get(address).content.decode()
 
     # Solutions that came meanwhile are scored and may be asked for, without a new model.

@@ -44,11 +44,12 @@ def test_begin_watch_and_cancel(project, client, run):
     assert [stage["name"] for stage in run["stages"]][:3] == ["snapshot", "train", "evaluate"]
     again = client.post(f"/api/v1/projects/{project.slug}/runs/")
     assert (again.status_code, again.json()["code"]) == (409, "run_in_progress")
-    RunPoint.objects.create(run_id=run["id"], stage="train", step=3, of=10, loss=0.5)
-    watched = client.get(f"/api/v1/runs/{run['id']}/").json()
+    assert again.json()["extra"] == {"run": 1}
+    RunPoint.objects.create(run=TrainingRun.objects.get(), stage="train", step=3, of=10, loss=0.5)
+    watched = client.get(f"/api/v1/projects/{project.slug}/runs/1/").json()
     assert [(point["step"], point["loss"]) for point in watched["points"]] == [(3, 0.5)]
     assert client.get(f"/api/v1/projects/{project.slug}/runs/").json()["results"] == [run]
-    cancelled = client.post(f"/api/v1/runs/{run['id']}/cancel/")
+    cancelled = client.post(f"/api/v1/projects/{project.slug}/runs/1/cancel/")
     assert (cancelled.status_code, cancelled.json()["project"]) == (200, project.slug)
     assert TrainingRun.objects.get().cancel_requested
 
@@ -61,9 +62,9 @@ def test_too_few_labels_are_said(project, client):
 
 def test_annotators_and_strangers_begin_and_see_nothing(project, run):
     annotator = signed_in(MembershipFactory(project=project))
-    assert annotator.post(f"/api/v1/runs/{run['id']}/cancel/").status_code == 403
+    assert annotator.post(f"/api/v1/projects/{project.slug}/runs/1/cancel/").status_code == 403
     assert annotator.post(f"/api/v1/projects/{project.slug}/generations/").status_code == 403
-    assert signed_in(MembershipFactory()).get(f"/api/v1/runs/{run['id']}/").status_code == 404
+    assert signed_in(MembershipFactory()).get(f"/api/v1/projects/{project.slug}/runs/1/").status_code == 404
 
 
 def test_open_a_generation_and_look_at_it(project, client):

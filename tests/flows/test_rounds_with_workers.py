@@ -7,8 +7,10 @@ from pathlib import Path
 import pytest
 from django.utils import timezone
 
-from annotation.models import RunStage, TrainingRun
+from annotation.lifecycle import sweep_jobs
+from annotation.models import ModelJob, RunStage, TrainingRun
 from annotation.rounds import pipeline, registry, runs
+from annotation.rounds.registry.jobs import request_audit
 from tests.factories import UserFactory
 from tests.rounds_world import labelled_project
 from tests.waiting import until
@@ -44,6 +46,11 @@ def trainers():
         if here and b"prm" in words and b"train" in words:
             found.append(int(process.name))
     return found
+
+
+def in_state(job, state):
+    job.refresh_from_db()
+    return job.state == state
 
 
 def in_mid_training(run):
@@ -100,3 +107,21 @@ def test_a_run_whose_workers_keep_dying_is_failed_with_its_reason_and_another_ma
     second = runs.request_run(by=manager, project=project)
     assert second.number == 2
     runs.cancel_run(by=manager, run=second)
+
+
+def test_an_audit_that_somebody_asked_for_gives_its_worker_to_a_round_at_once(project, manager):
+    first = runs.request_run(by=manager, project=project)
+    until(lambda: ended(first))
+    job = request_audit(by=manager, version=first.model_version)
+    until(lambda: in_state(job, job.State.RUNNING))
+    run = runs.request_run(by=manager, project=project)
+    until(lambda: run.stages.get(name="train").started_at)
+    snapshot, train = (run.stages.get(name=name) for name in ("snapshot", "train"))
+    assert (train.started_at - snapshot.finished_at).total_seconds() < 15
+    assert in_state(job, job.State.QUEUED), "it stopped for the round"
+    assert "round goes first" in job.said
+    until(lambda: ended(run))
+    # Beat would sweep once the heartbeat is old enough.
+    ModelJob.objects.filter(pk=job.pk).update(heartbeat_at=timezone.now() - timedelta(minutes=2))
+    assert sweep_jobs() == 1
+    until(lambda: in_state(job, job.State.DONE))

@@ -64,7 +64,7 @@ STATES = [
     *_pages("algebra", "project", *PROJECT, "generations/0/", "models/1/", "models/compare/?a=1&b=1"),
     *_pages("algebra", "project", *SETTINGS),
     *_pages("empty", "empty", *PROJECT, "settings/"),
-    State("project-run", "/runs/{run}/"),
+    State("project-run", "/p/algebra/runs/1/"),
     State("project-import-job", "/imports/{job}/"),
     State("project-solution", "/p/algebra/solutions/{solution}/"),
     State("project-settings-refused", "/p/algebra/settings/work/", act=wrong_share),

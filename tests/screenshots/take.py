@@ -16,7 +16,6 @@ from annotation.models import (
     ServedScore,
     SimulationRun,
     Solution,
-    TrainingRun,
 )
 from tests.screenshots.sheet import Look, picture, wanted, write_sheet
 from tests.screenshots.state import State, World
@@ -65,7 +64,6 @@ def test_take(state: State, world: World, page_for: Callable[..., Page], new_con
 def _places() -> dict[str, int | None]:
     """The rows that addresses name, None where the state's world has none."""
     shown = {
-        "run": TrainingRun.objects,
         "job": ImportJob.objects,
         "solution": Solution.objects,
         "member": Membership.objects.filter(role="annotator"),

@@ -5,6 +5,7 @@ from typing import Any
 from zoneinfo import available_timezones
 
 from django import forms
+from django.utils.formats import date_format
 from django.utils.translation import gettext_lazy
 
 from annotation.models import Project
@@ -86,7 +87,7 @@ class RoundsPart(Part):
         if not cron:
             return []
         try:
-            return [f"{time:%a %Y-%m-%d %H:%M}" for time in example_times(cron, zone)]
+            return [date_format(time, "D Y-m-d H:i") for time in example_times(cron, zone)]
         except ValueError:
             return []
 

@@ -121,7 +121,7 @@ def test_runs_and_imports_by_role(
 ) -> None:
     if role:
         client.force_login(people[role])
-    assert client.get(f"/runs/{TrainingRun.objects.get().pk}/").status_code == run
+    assert client.get(f"/p/algebra/runs/{TrainingRun.objects.get().number}/").status_code == run
     assert client.get(f"/imports/{ImportJob.objects.get().pk}/").status_code == job
     assert client.get(f"/imports/{ImportJob.objects.get().pk}/rejected/").status_code == job
 

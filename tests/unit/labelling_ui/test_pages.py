@@ -223,7 +223,7 @@ def test_a_run_tells_its_cost(manager: Client, project: Project) -> None:
     assert run is not None
     run.model_version = version
     run.save()
-    page = manager.get(f"/runs/{run.pk}/").content.decode()
+    page = manager.get(f"/p/{run.project.slug}/runs/{run.number}/").content.decode()
     figures = (
         "2 × NVIDIA H100",
         "100,000",
@@ -272,11 +272,11 @@ def test_too_few_labels_keep_the_retrain_button_shut(manager: Client, project: P
 
 def test_a_run_asks_again_only_while_it_runs(manager: Client, project: Project) -> None:
     run = TrainingRun.objects.get()
-    page = manager.get(f"/runs/{run.pk}/").content.decode()
+    page = manager.get(f"/p/{run.project.slug}/runs/{run.number}/").content.decode()
     assert "hx-trigger" not in page
     assert "Model 1 is promoted" in page
     TrainingRun.objects.filter(pk=run.pk).update(state="running", finished_at=None)
-    part = manager.get(f"/runs/{run.pk}/", headers={"HX-Request": "true"}).content.decode()
+    part = manager.get(f"/p/{run.project.slug}/runs/{run.number}/", headers={"HX-Request": "true"}).content.decode()
     assert 'hx-trigger="every 1500ms"' in part
     assert "<html" not in part
 
@@ -340,7 +340,7 @@ def test_a_round_for_an_import_is_not_put_down_to_the_clock(manager: Client, pro
     run = project.training_runs.get()
     run.trigger = "import"
     run.save()
-    for address in ("/p/algebra/runs/", f"/runs/{run.pk}/"):
+    for address in ("/p/algebra/runs/", f"/p/{run.project.slug}/runs/{run.number}/"):
         page = manager.get(address).content.decode()
         assert "clock" not in page
         assert "imported" in page
@@ -355,3 +355,12 @@ def test_the_page_of_a_solution_says_that_it_waits_and_who_may_be_asked(
     page = manager.get(f"/p/algebra/solutions/{item.solution_id}/").content.decode()
     assert "It waits in its turn." in page
     assert f'<option value="{member.pk}">{member.user.username}</option>' in page
+
+
+def test_the_number_in_a_runs_address_is_the_one_in_its_title(manager: Client, project: Project) -> None:
+    run = project.training_runs.get()
+    TrainingRun.objects.filter(pk=run.pk).update(number=run.pk + 7)
+    address = f"/p/algebra/runs/{run.pk + 7}/"
+    assert f"<h1>Run {run.pk + 7}" in manager.get(address).content.decode()
+    assert f'href="{address}"' in manager.get("/p/algebra/runs/").content.decode()
+    assert manager.get(f"/p/algebra/runs/{run.pk}/").status_code == 404

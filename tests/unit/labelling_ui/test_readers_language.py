@@ -87,10 +87,10 @@ def test_why_the_gate_kept_a_model_back(reader: tuple[Client, str], project: Pro
         ENGLISH: "Model 1234 is kept back, model 3 goes on serving: ProcessBench F1 +1.0 points against model 3",
         GERMAN: "Modell 1234 wird zurückgehalten, Modell 3 bleibt im Einsatz: ProcessBench-F1 +1,0 Punkte gegen",
     }
-    assert told[language] in page(client, f"/runs/{run.pk}/")
+    assert told[language] in page(client, f"/p/algebra/runs/{run.number}/")
     assert told[language] in page(client, "/p/algebra/models/")
     assert verdict["sentence"].startswith(told[ENGLISH])
-    answer = client.get(f"/api/v1/runs/{run.pk}/", headers={"Accept-Language": language}).json()
+    answer = client.get(f"/api/v1/projects/algebra/runs/{run.number}/", headers={"Accept-Language": language}).json()
     assert answer["gate"]["sentence"].startswith(told[language])
     assert "said" not in answer["gate"]
 
@@ -125,7 +125,7 @@ def test_what_a_training_cost(reader: tuple[Client, str], project: Project) -> N
         ENGLISH: ("of 0.50 TFLOP/s (measured by a float32 matmul of 768 here)", "passes of the backbone 3.0 s"),
         GERMAN: ("von 0,50 TFLOP/s (hier gemessen mit einem float32-Matrixprodukt der Größe 768)", "Durchläufe"),
     }
-    shown = page(client, f"/runs/{run.pk}/")
+    shown = page(client, f"/p/algebra/runs/{run.number}/")
     assert [words for words in told[language] if words not in shown] == []
 
 
@@ -170,8 +170,8 @@ def test_why_a_run_failed(reader: tuple[Client, str], project: Project) -> None:
     english = "The stage “train” failed: the training data were refused: a, line 3: x. The champion goes on serving."
     german = "Die Stufe „Training“ ist gescheitert: die Trainingsdaten wurden nicht angenommen: a, Zeile 3: x."
     assert run.error.startswith(english)
-    assert {ENGLISH: english, GERMAN: german}[language] in page(client, f"/runs/{run.pk}/")
-    answer = client.get(f"/api/v1/runs/{run.pk}/", headers={"Accept-Language": language}).json()
+    assert {ENGLISH: english, GERMAN: german}[language] in page(client, f"/p/algebra/runs/{run.number}/")
+    answer = client.get(f"/api/v1/projects/algebra/runs/{run.number}/", headers={"Accept-Language": language}).json()
     assert answer["error"] == in_words_of(language, run.error)
 
 

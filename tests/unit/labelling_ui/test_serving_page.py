@@ -4,9 +4,11 @@ import uuid
 from datetime import timedelta
 
 import pytest
+from django.db import connection
 from django.utils import timezone
 
 from annotation.models import ServedScore
+from annotation.serving.journal import with_words
 from annotation.serving.traffic import forget_old_scores, traffic_of
 
 pytestmark = pytest.mark.django_db
@@ -80,3 +82,30 @@ def test_the_log_forgets_what_the_policy_does_not_keep(project):
     served(project, ago=timedelta(days=3))
     assert forget_old_scores() == 1
     assert list(ServedScore.objects.all()) == [kept]
+
+
+def test_the_log_is_searched_by_the_words_of_problem_and_steps(client, project, people):
+    client.force_login(people["manager"])
+    steps = [["Divide by \\frac{1}{2}.", "reasoning"], ["Thus Änne has 4096 apples.", "answer"]]
+    row = served(project, text=["A train leaves Zürich.", steps], text_hash="b" * 64)
+    other = served(project)
+    served(project, text=None, text_hash="c" * 64)
+
+    def found(words):
+        page = client.get("/p/algebra/serving/log/", {"q": words}).content.decode()
+        return [one for one in (row, other) if f"/p/algebra/serving/log/{one.pk}/" in page]
+
+    for words in ("train", "LEAVES zürich", "änne has 4096", "train apples", "appl", "\\frac{1}{2}", "b" * 64):
+        assert found(words) == [row], words
+    assert found("4096 oranges") == found("reasoning") == found("?!") == []
+    assert found("What is 2 + 2?") == [other]
+    assert found(str(other.request)) == [other]
+
+
+def test_the_longest_text_is_logged_and_searched_through_the_index(project):
+    words = " ".join(f"{n:x}𝒶ß" for n in range(120_000))
+    row = served(project, text=[words, [[words, "reasoning"]] * 3])
+    assert list(with_words(ServedScore.objects.all(), "1a2𝒶ß 1a3𝒶ß")) == [row]
+    with connection.cursor() as cursor:
+        cursor.execute("SET LOCAL enable_seqscan = off")
+    assert "served_score_by_words" in with_words(ServedScore.objects.order_by(), "train").explain()

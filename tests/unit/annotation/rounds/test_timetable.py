@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from annotation.models import RoundsPolicy, parse_policy
-from annotation.models.rounds_policy import parse_window
+from annotation.models.rounds_policy import parse_cron, parse_window
 from annotation.rounds.timetable import next_time, quiet_until
 
 ZURICH = ZoneInfo("Europe/Zurich")
@@ -90,3 +90,21 @@ def test_quiet_hours_end_where_nothing_is_quiet_any_more(windows, offset):
     endless = until - now > timedelta(days=7)
     assert endless or quiet_until(policy, until) is None
     assert quiet_until(policy, until - timedelta(minutes=1)) is not None
+
+
+@pytest.mark.parametrize(
+    ("cron", "reason"),
+    [
+        ("every day", "it has not five fields"),
+        ("61 * * * *", "the minute is wrong"),
+        ("0 25 * * *", "the hour is wrong"),
+        ("0 0 32 * *", "the day of the month is wrong"),
+        ("0 0 * 13 *", "the month is wrong"),
+        ("0 0 * * 9", "the weekday is wrong"),
+    ],
+)
+def test_a_wrong_schedule_is_refused_in_words_that_can_be_translated(cron, reason):
+    with pytest.raises(ValueError, match="is not a schedule") as refused:
+        parse_cron(cron, datetime(2026, 1, 1, tzinfo=UTC))
+    told = refused.value.args[0].values["reason"]
+    assert (told, told.template) == (reason, reason)
