@@ -20,7 +20,7 @@ from django.views.decorators.http import require_POST
 from annotation.labelling.adjudication import accept, adjudicate
 from annotation.labelling.sending_back import send_back, take_back
 from annotation.labelling.submission import Submitted
-from annotation.models import HIDDEN_LANES, Annotation, Dispute, Membership, Project, SentBack, Solution
+from annotation.models import HIDDEN_LANES, Annotation, Dispute, Membership, Project, SentBack, Solution, StepKind
 from annotation.quality.review_case import Case, CaseRow, Word, case_of
 from annotation.quality.review_queue import REASONS, next_to_review, review_counts, to_review
 from annotation.quality.statistics import latest_annotations
@@ -73,13 +73,15 @@ def case(request: HttpRequest, member: Membership, solution_id: int) -> HttpResp
     scheme = member.project.label_scheme
     keys = keys_of(scheme)
     columns = _columns(found, keys)
+    rows = _numbered(found, columns, rates_critiques=scheme.critique == "given")
     context = {
         "member": member,
         "tab": "review",
         "case": found,
         "solution": solution,
         "columns": columns,
-        "rows": _numbered(found, columns, rates_critiques=scheme.critique == "given"),
+        "rows": rows,
+        "folded": _folded(rows),
         "disputes": Dispute.objects.filter(annotation__solution=solution, state=Dispute.State.OPEN).select_related(
             "annotation__annotator__user"
         ),
@@ -174,6 +176,12 @@ def _numbered(found: Case, columns: list[dict[str, Any]], *, rates_critiques: bo
         }
         for n, row in enumerate(found.rows)
     ]
+
+
+def _folded(rows: list[dict[str, Any]]) -> dict[str, int]:
+    """How many steps come before the first difference, and how many of them are what a tool said."""
+    steps = {row["row"].step.position: row["row"].step.kind for row in rows if row["before"]}
+    return {"steps": len(steps), "outputs": list(steps.values()).count(StepKind.OBSERVATION)}
 
 
 def _critiques(row: CaseRow) -> list[tuple[str, str]]:

@@ -68,6 +68,27 @@ def test_one_key_decides_and_a_reviewers_own_ratings_are_one_key_a_step(open_for
     assert list(decided.values_list("first_error", "revision")) == [(1, 1), (2, 1), (1, 2)]
 
 
+def test_what_is_folded_is_counted_and_a_button_opens_it_on_a_phone(open_for: Callable[..., Page]) -> None:
+    """Only a key in a list that was closed itself opened the steps, and a phone has no keys."""
+    project = ProjectFactory(slug="algebra")
+    solution = SolutionFactory(project=project, steps=["Look it up.", "Paris: 2.1 million", "So 2.", "It is 3."])
+    solution.steps.filter(position=1).update(kind="observation")
+    label(solution, 1, 1, 1, 1)
+    label(solution, 1, 1, 1, -1)
+    page = open_for(MembershipFactory(project=project, role="reviewer").user, viewport={"width": 400, "height": 800})
+    page.goto(f"/p/algebra/review/{solution.pk}/")
+    expect(page.get_by_text("Paris: 2.1 million")).to_be_hidden()
+    expect(page.get_by_text("Everybody agrees on 3 steps")).to_contain_text("1 of them is tool output.")
+    show = page.get_by_role("button", name="Show 3 folded steps")
+    expect(show).to_have_attribute("aria-expanded", "false")
+    show.click()
+    expect(page.get_by_text("Paris: 2.1 million")).to_be_visible()
+    page.get_by_role("button", name="Fold 3 steps").click()
+    expect(page.get_by_text("Paris: 2.1 million")).to_be_hidden()
+    page.keyboard.press("o")
+    expect(page.get_by_role("button", name="Fold 3 steps")).to_be_visible()
+
+
 def test_a_reviewer_says_what_is_wrong_by_the_projects_own_keys(open_for: Callable[..., Page]) -> None:
     """A rating's key never decides; `m` marks what is selected, or opens what can be said of the step."""
     scheme = {

@@ -12,6 +12,7 @@ export class Case {
   private readonly rated: HTMLTableRowElement[];
   private readonly stops: boolean;
   private readonly sight = new Sight();
+  private readonly folding = document.querySelector<HTMLButtonElement>(".folding button");
   private current: HTMLTableRowElement | undefined;
 
   constructor(private readonly table: HTMLTableElement) {
@@ -22,7 +23,11 @@ export class Case {
 
   /** Begins at the first difference, with what everybody agrees on before it folded away. */
   start(): void {
-    if (this.rows.some((row) => row.classList.contains("before"))) this.table.classList.add("folded");
+    if (this.folding) {
+      this.folding.parentElement!.hidden = false;
+      this.folding.addEventListener("click", () => this.fold());
+      this.fold();
+    }
     this.table.addEventListener("focusin", ({ target }) => {
       const row = target instanceof Element ? target.closest("tr") : null;
       if (row && this.rows.includes(row)) this.mark(row);
@@ -140,7 +145,8 @@ export class Case {
   }
 
   private fold(): boolean {
-    this.table.classList.toggle("folded");
+    const folded = this.table.classList.toggle("folded");
+    this.folding?.setAttribute("aria-expanded", String(!folded));
     return true;
   }
 
