@@ -5,7 +5,7 @@ from config.settings.base import *  # noqa: F403
 
 SECRET_KEY = local_secret_key()
 DEBUG = env.bool("DEBUG", False)
-ALLOWED_HOSTS = env.list("ALLOWED_HOSTS", ["localhost", "127.0.0.1", "[::1]"])
+ALLOWED_HOSTS = [*env.list("ALLOWED_HOSTS", []), "localhost", "127.0.0.1", "[::1]"]
 WHITENOISE_USE_FINDERS = True
 EMAIL_BACKEND = "django.core.mail.backends.console.EmailBackend"
 # The demo's own policy: the solvers of its generated world, started within the process that samples.
