@@ -1,12 +1,20 @@
 """The Celery application; its queues, routes and schedule stand in the settings."""
 
 from celery import Celery
+from celery.signals import worker_ready
 
 from annotation.serving.bootstep import Serving
-from config.env import select_settings
+from config.env import ready_file, select_settings
 
 select_settings("config.settings.local")
 app = Celery("stepmark")
 app.config_from_object("django.conf:settings", namespace="CELERY")
 app.autodiscover_tasks()
 app.steps["worker"].add(Serving)
+
+
+@worker_ready.connect  # type: ignore[untyped-decorator] # Celery ships no types
+def report_ready(**_: object) -> None:
+    """Tell the process that started this worker that it takes tasks."""
+    if path := ready_file():
+        path.touch()

@@ -2,6 +2,7 @@
 
 import os
 import secrets
+import tempfile
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -25,6 +26,24 @@ env.read_env(str(VAR_DIR / "servers.env"), recurse=False)
 def select_settings(module: str) -> None:
     """Use this settings module unless the environment names another."""
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", module)
+
+
+def empty_metrics_folder() -> None:
+    """Make the folder in which the processes of one web server add up their metrics, without those of an earlier one.
+
+    prometheus_client reads its name, PROMETHEUS_MULTIPROC_DIR, from the environment by itself.
+    """
+    name = env.str("PROMETHEUS_MULTIPROC_DIR", "") or tempfile.mkdtemp(prefix="stepmark-metrics-")
+    os.environ["PROMETHEUS_MULTIPROC_DIR"] = name
+    folder = Path(name)
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    for old in folder.glob("*.db"):
+        old.unlink()
+
+
+def ready_file() -> Path | None:
+    """READY_FILE: what a worker makes when it takes tasks, for the process that started it."""
+    return Path(name) if (name := env.str("READY_FILE", "")) else None
 
 
 def database() -> dict[str, Any]:

@@ -1,5 +1,8 @@
 """What an operator's tools ask: is it healthy, and what has it been doing."""
 
+import hmac
+from collections.abc import Callable
+
 import redis
 from django.conf import settings
 from django.db import DatabaseError, connection
@@ -8,6 +11,23 @@ from django.views.decorators.http import require_GET
 from django_prometheus.exports import ExportToDjangoView
 
 LOOPBACK = {"127.0.0.1", "::1"}
+
+
+class MetricsByToken:
+    """Answers `/metrics` to whoever brings METRICS_TOKEN, before the host is checked.
+
+    A Prometheus beside this server asks by a name of the inner network, which is not among ALLOWED_HOSTS.
+    """
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        """The metrics, or the answer of the rest of the site."""
+        if request.method == "GET" and request.path == "/metrics" and _brings_token(request):
+            response: HttpResponse = ExportToDjangoView(request)
+            return response
+        return self.get_response(request)
 
 
 @require_GET
@@ -19,12 +39,21 @@ def healthz(request: HttpRequest) -> JsonResponse:
 
 @require_GET
 def metrics(request: HttpRequest) -> HttpResponse:
-    """Prometheus metrics, for this machine and for staff; a request through a proxy is not from this machine."""
+    """Prometheus metrics, for this machine and for staff; a request through a proxy is not from this machine.
+
+    Programs on other machines bring a token (`MetricsByToken`).
+    """
     local = request.META.get("REMOTE_ADDR") in LOOPBACK and "HTTP_X_FORWARDED_FOR" not in request.META
     if not local and not request.user.is_staff:
         return HttpResponseForbidden("Metrics are for this machine and for staff.", content_type="text/plain")
     response: HttpResponse = ExportToDjangoView(request)
     return response
+
+
+def _brings_token(request: HttpRequest) -> bool:
+    token = settings.METRICS_TOKEN
+    brought = request.headers.get("Authorization", "")
+    return bool(token) and hmac.compare_digest(brought.encode(), f"Bearer {token}".encode())
 
 
 def _database() -> str:

@@ -10,8 +10,6 @@ import signal
 import subprocess
 import sys
 import time
-import urllib.error
-import urllib.request
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from types import FrameType
@@ -22,9 +20,11 @@ from launch.errors import LaunchError, exit_status
 from launch.options import BASE_DIR, Options, read_options
 from launch.ownership import sole_owner
 from launch.preflight import check, check_writable
-from launch.supervision import become_worker, supervised
+from launch.progress import TELL_SECONDS, Progress
+from launch.startup import await_ready
+from launch.supervision import become_worker, programs, supervised
+from launch.tether import tethered
 
-ANSWER_SECONDS = 90
 LOOK_SECONDS = 1
 
 
@@ -38,11 +38,19 @@ def run(options: Options) -> None:
         with _announced_servers(options) as addresses:
             environment = _environment(options, addresses)
             accounts = prepare(options, environment)
-            with supervised(options, environment) as processes:
-                await_web(options, processes)
-                print(f"\nStepmark is at {options.address}\n\n{accounts}\nCtrl-C stops it.", flush=True)
-                while processes.poll() is None:
-                    _keep(addresses)
+            web, *others = running = programs(options)
+            with supervised(options, running, environment) as supervisor:
+                took = await_ready(supervisor, [web], lambda: _revive(addresses))
+                print(
+                    f"\nStepmark is at {options.address} (after {took:.0f} s)\n\n{accounts}\nCtrl-C stops it.",
+                    flush=True,
+                )
+                supervisor.start_all()
+                took = await_ready(supervisor, others, lambda: _revive(addresses))
+                print(f"The workers are ready (after {took:.0f} s).", flush=True)
+                while supervisor.running:
+                    _revive(addresses)
+                    time.sleep(LOOK_SECONDS)
             raise LaunchError(f"The supervisor stopped by itself: see {options.var / 'log' / 'supervisor.log'}.")
 
 
@@ -53,7 +61,8 @@ def serve(options: Options) -> None:
         print("\n".join(f"export {name}='{address}'" for name, address in addresses.items()), flush=True)
         print("manage.py finds them by itself. Ctrl-C stops them.", file=sys.stderr)
         while True:
-            _keep(addresses)
+            _revive(addresses)
+            time.sleep(LOOK_SECONDS)
 
 
 def prepare(options: Options, environment: Mapping[str, str]) -> str:
@@ -66,23 +75,10 @@ def prepare(options: Options, environment: Mapping[str, str]) -> str:
     return accounts.read_text()
 
 
-def await_web(options: Options, processes: subprocess.Popen[bytes]) -> None:
-    """Return once the web application says that it is healthy."""
-    deadline = time.monotonic() + ANSWER_SECONDS
-    while time.monotonic() < deadline and processes.poll() is None:
-        try:
-            with urllib.request.urlopen(options.address + "healthz", timeout=5):
-                return
-        except (urllib.error.URLError, OSError):
-            time.sleep(0.1)
-    raise LaunchError(f"The web application does not answer: see {options.var / 'log' / 'web.log'}.")
-
-
-def _keep(addresses: Servers) -> None:
+def _revive(addresses: Servers) -> None:
     """One look at the embedded servers; those that died are started again."""
     for name in addresses.revive():
         print(f"{name} had died and was started again.", file=sys.stderr, flush=True)
-    time.sleep(LOOK_SECONDS)
 
 
 @contextmanager
@@ -102,13 +98,25 @@ def _environment(options: Options, addresses: Mapping[str, str]) -> dict[str, st
     return dict(addresses) | {"VAR_DIR": str(options.var), "PYTHONUNBUFFERED": "1"}
 
 
-def _manage(*arguments: str, environment: Mapping[str, str]) -> str:
-    """Run one management command; its errors go to the terminal, what it prints is returned."""
+def _manage(*arguments: str, environment: Mapping[str, str]) -> None:
+    """Run one management command for as long as it takes; what it says goes to the terminal when it fails."""
     command = [sys.executable, str(BASE_DIR / "manage.py"), *arguments]
-    outcome = subprocess.run(command, env=os.environ | dict(environment), stdout=subprocess.PIPE, text=True)
-    if outcome.returncode != 0:
-        raise LaunchError(f"`manage.py {arguments[0]}` failed: what it said stands above.")
-    return outcome.stdout
+    progress = Progress()
+    with subprocess.Popen(
+        tethered(command), env=os.environ | dict(environment), stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL
+    ) as process:
+        try:
+            while True:
+                try:
+                    status = process.wait(TELL_SECONDS)
+                    break
+                except subprocess.TimeoutExpired:
+                    progress.tell(f"Still running `manage.py {arguments[0]}`")
+        except BaseException:
+            process.kill()
+            raise
+    if status != 0:
+        raise LaunchError(f"`manage.py {arguments[0]}` failed: its error is above.")
 
 
 def _stop(number: int, frame: FrameType | None) -> None:

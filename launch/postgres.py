@@ -19,7 +19,7 @@ from launch.errors import LaunchError
 from launch.tether import tethered
 
 NAME = "stepmark"
-START_SECONDS = 30  # without a word from the server
+START_SECONDS = 30  # in which a server that is up has to let us in
 TELL_SECONDS = 3  # of a start; after that it is said why it takes so long
 STOP_SECONDS = 20
 # For tests only: what is lost in a power cut does not matter there.
@@ -153,7 +153,7 @@ class Postgres:
                 time.sleep(0.1)
 
     def _await_answer(self) -> None:
-        """Return once a connection answers. A server that recovers from a crash says so, and is waited for."""
+        """Return once a connection answers; a server that is starting is waited for as long as its process lives."""
         assert self._process is not None
         begun = heard = time.monotonic()
         told = False
@@ -169,7 +169,9 @@ class Postgres:
                     heard = now
                 if heard == now and not told and now - begun > TELL_SECONDS:
                     told = True
-                    print(f"PostgreSQL is recovering from a crash and answers then ({self.log}).", file=sys.stderr)
+                    print(
+                        f"PostgreSQL is still starting; after a crash it recovers first ({self.log}).", file=sys.stderr
+                    )
                 if self._process.poll() is None and now - heard < START_SECONDS:
                     time.sleep(1.0 if told else 0.02)  # each look is a line in its log
                     continue
@@ -178,8 +180,8 @@ class Postgres:
                 raise LaunchError(f"PostgreSQL did not start ({self.log}): {detail}") from error
 
     def _is_starting(self) -> bool:
-        """Whether the server is there, and takes no connections yet."""
-        return PGconn.ping(self._url("postgres").encode()) == Ping.REJECT
+        """Whether the server takes no connections yet: it is loading, or recovers from a crash."""
+        return PGconn.ping(self._url("postgres").encode()) in (Ping.NO_RESPONSE, Ping.REJECT)
 
 
 def last_line(text: str) -> str:

@@ -12,9 +12,9 @@ from urllib.parse import quote
 import redis
 
 from launch.errors import LaunchError
+from launch.progress import Progress
 from launch.tether import tethered
 
-START_SECONDS = 15
 STOP_SECONDS = 10
 
 
@@ -61,16 +61,17 @@ class Redis:
                 tethered(command, on_parent_death=signal.SIGTERM),
                 stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True,
             )  # fmt: skip
-        deadline = time.monotonic() + START_SECONDS
+        progress = Progress()
         with redis.Redis.from_url(self.url) as client:
             while True:
                 try:
                     client.ping()
                     return
                 except redis.RedisError as error:
-                    if self._process.poll() is not None or time.monotonic() > deadline:
+                    if self._process.poll() is not None:
                         self.stop()
                         raise LaunchError(f"Redis did not start: see {self.log}.") from error
+                    progress.tell(f"Redis is still starting, with its data to load first ({self.log})")
                     time.sleep(0.02)
 
     @property

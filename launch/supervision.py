@@ -1,33 +1,97 @@
 """The long-running processes, kept running by supervisord: web, three workers and beat."""
 
+import http.client
 import os
 import shlex
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+import xmlrpc.client
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NoReturn
 
+from supervisor.states import ProcessStates
+from supervisor.xmlrpc import SupervisorTransport
+
 from launch.devices import SLOTS, training_slots
+from launch.embedded import socket_folder
 from launch.errors import LaunchError
 from launch.options import BASE_DIR, Options
-from launch.tether import ANY_PARENT, tethered
+from launch.tether import SESSION_LEADER, tethered
 
 WEB_WORKERS, WEB_THREADS, DATABASE_CONNECTIONS = 2, 32, 8  # most threads wait for scores, without a connection
 STOP_SECONDS = 20  # above Celery's soft shutdown timeout
 SUPERVISOR_STOP_SECONDS = 30
+ANSWER_SECONDS = 20  # of one look at the web; the first request of a busy machine is slow
+GROUP = "stepmark"
+ALIVE = {ProcessStates.STARTING, ProcessStates.RUNNING}
 
 
 @dataclass(frozen=True)
 class Program:
-    """One process to keep running."""
+    """One process to keep running; `ready` returns why it is not ready yet, or nothing."""
 
     name: str
     command: list[str]
     environment: dict[str, str] = field(default_factory=dict)
+    ready: Callable[[], str] = str
+
+
+@dataclass(frozen=True)
+class State:
+    """What the supervisor knows of a process; `exited_at` is the second of its last exit, 0 if it never exited."""
+
+    running: bool
+    given_up: bool
+    exited_at: int
+
+
+class Supervisor:
+    """A running supervisord. It starts the web by itself and the others when `start_all` is called."""
+
+    def __init__(self, process: subprocess.Popen[bytes], socket: Path, logs: Path) -> None:
+        self.process = process
+        self._socket = socket
+        self._logs = logs
+
+    @property
+    def running(self) -> bool:
+        """Whether supervisord is still there."""
+        return self.process.poll() is None
+
+    def states(self) -> dict[str, State]:
+        """The state of each process by name; empty while supervisord itself is starting.
+
+        Raises LaunchError when supervisord has ended.
+        """
+        if not self.running:
+            raise LaunchError(f"The supervisor stopped by itself: see {self._logs / 'supervisor.log'}.")
+        try:
+            found: list[dict[str, object]] = self._call().supervisor.getAllProcessInfo()  # type: ignore[assignment]
+        except (OSError, http.client.HTTPException, xmlrpc.client.Error):
+            return {}
+        return {
+            str(info["name"]): State(
+                running=info["state"] in ALIVE,
+                given_up=info["state"] == ProcessStates.FATAL,
+                exited_at=int(str(info["stop"])),
+            )
+            for info in found
+        }
+
+    def start_all(self) -> None:
+        """Start what does not run yet."""
+        self._call().supervisor.startProcessGroup(GROUP, False)
+
+    def log(self, program: Program) -> Path:
+        """Where a process writes."""
+        return self._logs / f"{program.name}.log"
+
+    def _call(self) -> xmlrpc.client.ServerProxy:
+        return xmlrpc.client.ServerProxy("http://supervisor", SupervisorTransport(None, None, f"unix://{self._socket}"))
 
 
 def worker_commands(slots: Sequence[str] = ()) -> dict[str, list[str]]:
@@ -42,19 +106,21 @@ def worker_commands(slots: Sequence[str] = ()) -> dict[str, list[str]]:
 
 def programs(options: Options) -> list[Program]:
     """What runs."""
-    metrics = options.var / "run" / "prometheus"
+    run = options.var / "run"
     web = [
-        _script("gunicorn"), "config.wsgi", "--bind", f"{options.host}:{options.port}",
-        "--workers", str(WEB_WORKERS), "--worker-class", "gthread", "--threads", str(WEB_THREADS),
-        "--timeout", "60", "--graceful-timeout", "5", "--keep-alive", "30", "--no-control-socket",
-        "--worker-tmp-dir", str(options.var / "run"),
+        _script("gunicorn"), "config.wsgi", "--config", "python:config.gunicorn",
+        "--bind", f"{options.host}:{options.port}", "--workers", str(WEB_WORKERS), "--threads", str(WEB_THREADS),
+        "--worker-tmp-dir", str(run),
     ]  # fmt: skip
+    own = {"DATABASE_POOL": str(DATABASE_CONNECTIONS), "PROMETHEUS_MULTIPROC_DIR": str(run / "prometheus")}
     slots = training_slots(os.environ)
-    told = {"gpu": {SLOTS: ";".join(slots)}}
-    beat = ["beat", "--schedule", str(options.var / "run" / "beat"), "--pidfile="]
+    beat = ["beat", "--schedule", str(run / "beat"), "--pidfile="]
     return [
-        Program("web", web, {"DATABASE_POOL": str(DATABASE_CONNECTIONS), "PROMETHEUS_MULTIPROC_DIR": str(metrics)}),
-        *(Program(queue, command, told.get(queue, {})) for queue, command in worker_commands(slots).items()),
+        Program("web", web, own, lambda: _health(options)),
+        *(
+            _worker_program(queue, command, run / f"{queue}.ready", slots)
+            for queue, command in worker_commands(slots).items()
+        ),
         Program("beat", _celery(*beat)),
     ]
 
@@ -69,21 +135,25 @@ def become_worker(queue: str) -> NoReturn:
 
 
 @contextmanager
-def supervised(options: Options, environment: Mapping[str, str]) -> Iterator[subprocess.Popen[bytes]]:
-    """Run the programs for as long as the block runs."""
-    folder = options.var / "run"
-    (folder / "prometheus").mkdir(parents=True, exist_ok=True)
-    for old in (folder / "prometheus").glob("*.db"):
+def supervised(
+    options: Options, running: Sequence[Program], environment: Mapping[str, str] | None = None
+) -> Iterator[Supervisor]:
+    """Run the programs for as long as the block runs: the first at once, the others when they are asked for."""
+    folder, logs = options.var / "run", options.var / "log"
+    for needed in (folder, logs):
+        needed.mkdir(parents=True, exist_ok=True)
+    for old in folder.glob("*.ready"):
         old.unlink()
+    socket = socket_folder(options.var) / "supervisor.sock"
     configuration = folder / "supervisord.conf"
-    configuration.write_text(supervisor_configuration(programs(options), folder, options.var / "log"))
+    configuration.write_text(supervisor_configuration(running, folder, logs, socket))
     process = subprocess.Popen(
         tethered([_script("supervisord"), "--nodaemon", "--configuration", str(configuration)]),
-        cwd=BASE_DIR, env=os.environ | dict(environment), start_new_session=True,
+        cwd=BASE_DIR, env=os.environ | dict(environment or {}), start_new_session=True,
         stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
     )  # fmt: skip
     try:
-        yield process
+        yield Supervisor(process, socket, logs)
     finally:
         if process.poll() is None:
             process.terminate()
@@ -94,18 +164,21 @@ def supervised(options: Options, environment: Mapping[str, str]) -> Iterator[sub
             process.wait()
 
 
-def supervisor_configuration(running: list[Program], folder: Path, logs: Path) -> str:
-    """The text of supervisord.conf."""
+def supervisor_configuration(running: Sequence[Program], folder: Path, logs: Path, socket: Path) -> str:
+    """The text of supervisord.conf. Only the first program starts by itself: on a busy machine it has the machine."""
     sections = [
         "[supervisord]",
         _line("logfile", logs / "supervisor.log"),
         _line("pidfile", folder / "supervisord.pid"),
         *(["user=root"] if os.geteuid() == 0 else []),  # say that root is meant, or it warns
     ]
+    sections += ["", "[unix_http_server]", _line("file", socket), "chmod=0700"]
+    factory = "supervisor.rpcinterface:make_main_rpcinterface"
+    sections += ["", "[rpcinterface:supervisor]", f"supervisor.rpcinterface_factory={factory}"]
     # One group: supervisord stops groups one after another, and the programs of a group together.
-    sections += ["", "[group:stepmark]", f"programs={','.join(program.name for program in running)}"]
+    sections += ["", f"[group:{GROUP}]", f"programs={','.join(program.name for program in running)}"]
     for program in running:
-        command = tethered(program.command, on_parent_death=signal.SIGKILL, parent=ANY_PARENT)
+        command = tethered(program.command, on_parent_death=signal.SIGKILL, parent=SESSION_LEADER)
         sections += [
             "",
             f"[program:{program.name}]",
@@ -118,10 +191,32 @@ def supervisor_configuration(running: list[Program], folder: Path, logs: Path) -
             "stdout_logfile_backups=2",
             f"stopwaitsecs={STOP_SECONDS}",
             "killasgroup=true",
+            f"autostart={'true' if program is running[0] else 'false'}",
             "autorestart=true",
             "startretries=10",
         ]
     return "\n".join(sections) + "\n"
+
+
+def _worker_program(queue: str, command: list[str], ready: Path, slots: Sequence[str]) -> Program:
+    environment = {"READY_FILE": str(ready)} | ({SLOTS: ";".join(slots)} if queue == "gpu" else {})
+    return Program(queue, command, environment, lambda: "" if ready.exists() else "loading")
+
+
+def _health(options: Options) -> str:
+    """Why the web application is not healthy yet. Asked directly, whatever proxy the environment names."""
+    host = "127.0.0.1" if options.host == "0.0.0.0" else options.host
+    connection = http.client.HTTPConnection(host, options.port, timeout=ANSWER_SECONDS)
+    try:
+        connection.request("GET", "/healthz", headers={"Host": "localhost"})
+        answer = connection.getresponse()
+        if answer.status == http.HTTPStatus.OK:
+            return ""
+        return f"answers {answer.status}: {answer.read(200).decode(errors='replace')}"
+    except (OSError, http.client.HTTPException):
+        return "no answer yet"
+    finally:
+        connection.close()
 
 
 def _line(key: str, value: object) -> str:

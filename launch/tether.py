@@ -11,7 +11,7 @@ import sys
 from pathlib import Path
 
 PR_SET_PDEATHSIG = 1
-ANY_PARENT = 0
+SESSION_LEADER = 0
 
 
 def tethered(
@@ -19,7 +19,7 @@ def tethered(
 ) -> list[str]:
     """The command line that runs `command` and sends it a signal when its parent dies.
 
-    The parent is the calling process, or `ANY_PARENT` where some other process will run the line.
+    The parent is the calling process, or `SESSION_LEADER` where the leader of the session (supervisord) runs the line.
     """
     script = str(Path(__file__).resolve())
     parent = os.getpid() if parent is None else parent
@@ -31,7 +31,8 @@ def main(arguments: list[str]) -> None:
     name, parent, *command = arguments
     if sys.platform == "linux":
         ctypes.CDLL(None, use_errno=True).prctl(PR_SET_PDEATHSIG, signal.Signals[name].value, 0, 0, 0)
-        if int(parent) not in (ANY_PARENT, os.getppid()):  # it died before we asked
+        expected = os.getsid(0) if int(parent) == SESSION_LEADER else int(parent)
+        if os.getppid() != expected:  # it died before we asked
             sys.exit(1)
     os.execvp(command[0], command)
 

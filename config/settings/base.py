@@ -37,6 +37,7 @@ INSTALLED_APPS = [
 
 MIDDLEWARE = [
     "django_prometheus.middleware.PrometheusBeforeMiddleware",
+    "config.monitoring.MetricsByToken",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "csp.middleware.CSPMiddleware",
@@ -176,6 +177,7 @@ SERVING_LONGEST_WAIT = env.int("SERVING_LONGEST_WAIT", 10)
 SERVING_SEATS = env.int("SERVING_SEATS", 24)  # threads of a web process that may wait for answers
 SERVING_SESSION_SECONDS = env.int("SERVING_SESSION_SECONDS", 3600)
 
+METRICS_TOKEN = env.str("METRICS_TOKEN", "")
 LOGGING = logging_config(json=env.bool("LOG_JSON", False), level=env.str("LOG_LEVEL", "INFO"))
 
 # Policies to sample solutions from, by name. None unless the operator names some.

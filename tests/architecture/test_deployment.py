@@ -1,16 +1,51 @@
 """What is installed and deployed: pinned, complete, without secrets of its own."""
 
 import json
+import os
 import re
+import shutil
+import subprocess
 
 import pytest
 import yaml
+from psycopg.pq import Conninfo
 
-from config.env import BASE_DIR
+from config.env import BASE_DIR, database
+from launch.devices import EACH, SLOTS
 
 COMPOSE = yaml.safe_load((BASE_DIR / "docker-compose.yml").read_text())
 SERVICES = COMPOSE["services"]
-RUNNING = {"web", "worker", "gpu-worker", "score-worker", "beat", "postgres", "redis"}
+GPU_SERVICES = yaml.safe_load((BASE_DIR / "docker-compose.gpu.yml").read_text())["services"]
+APPLICATION = {"migrate", "web", "worker", "gpu-worker", "score-worker", "beat"}
+SERVERS = {"postgres", "valkey"}
+RUNNING = APPLICATION - {"migrate"} | SERVERS
+
+# What one process sets for another: nobody chooses it.
+BETWEEN_PROCESSES = {"DATABASE_POOL", "PROMETHEUS_MULTIPROC_DIR", "READY_FILE"}
+ONLY_WITHOUT_CONTAINERS = {"HOST", "PORT", "DEBUG"}
+# What compose, libraries or gunicorn read.
+READ_ELSEWHERE = {"DJANGO_SETTINGS_MODULE", "PGPASSWORD", "WEB_CONCURRENCY"}
+
+
+def names_in_example() -> set[str]:
+    """The settings that .env.example names."""
+    return set(re.findall(r"^#?([A-Z_]+)=", (BASE_DIR / ".env.example").read_text(), re.MULTILINE))
+
+
+def names_read() -> set[str]:
+    """The settings that the application and its launcher read from the environment."""
+    sources = [*(BASE_DIR / "config").rglob("*.py"), *(BASE_DIR / "launch").glob("*.py")]
+    text = "\n".join(path.read_text() for path in sources)
+    return (
+        set(re.findall(r'\benv\.\w+\(\s*"([A-Z_]+)"', text))
+        | set(re.findall(r'_address\("([A-Z_]+)"', text))
+        | {SLOTS, EACH}
+    )
+
+
+def names_substituted() -> set[str]:
+    """What the compose files take from .env by `${NAME}`, before any container."""
+    return set(re.findall(r"(?<!\$)\$\{(\w+)", (BASE_DIR / "docker-compose.yml").read_text()))
 
 
 @pytest.mark.parametrize("name", ["requirements.txt", "requirements-dev.txt", "requirements-node.txt"])
@@ -30,11 +65,31 @@ def test_compose_has_every_part_with_a_health_check():
     assert {name for name in RUNNING if "healthcheck" not in SERVICES[name]} == set()
 
 
-def test_compose_reserves_the_gpu_for_training_only():
-    with_gpu = {name for name, service in SERVICES.items() if "deploy" in service}
-    assert with_gpu == {"gpu-worker"}
-    [device] = SERVICES["gpu-worker"]["deploy"]["resources"]["reservations"]["devices"]
-    assert device["capabilities"] == ["gpu"]
+def test_compose_needs_no_gpu_and_its_override_gives_them_to_all_that_use_models():
+    assert "devices" not in str(COMPOSE)
+    assert set(GPU_SERVICES) == {"gpu-worker", "score-worker"}
+    for service in GPU_SERVICES.values():
+        [device] = service["deploy"]["resources"]["reservations"]["devices"]
+        assert (device["driver"], device["capabilities"]) == ("nvidia", ["gpu"])
+
+
+@pytest.mark.parametrize("name", sorted(SERVICES))
+def test_containers_are_confined(name):
+    service = SERVICES[name]
+    assert service["init"] is True
+    assert service["cap_drop"] == ["ALL"]
+    assert service["security_opt"] == ["no-new-privileges:true"]
+    assert ("cap_add" in service) == (name in SERVERS)
+
+
+@pytest.mark.parametrize("name", sorted(RUNNING))
+def test_containers_have_limits(name):
+    assert SERVICES[name]["deploy"]["resources"]["limits"].keys() == {"memory", "pids"}
+
+
+@pytest.mark.parametrize("name", ["web", "worker", "gpu-worker", "score-worker", "postgres"])
+def test_shared_memory_is_more_than_docker_gives(name):
+    assert SERVICES[name]["shm_size"] in ("256m", "1g", "2g")
 
 
 def test_compose_has_no_secret_of_its_own():
@@ -54,9 +109,33 @@ def test_compose_queues_are_those_of_the_application(settings):
 
 
 def test_compose_keeps_data_in_volumes_and_the_locale_of_the_embedded_server():
-    assert set(COMPOSE["volumes"]) == {"data", "postgres", "redis"}
+    assert set(COMPOSE["volumes"]) == {"data", "cache", "postgres", "valkey"}
     assert "C.UTF-8" in SERVICES["postgres"]["environment"]["POSTGRES_INITDB_ARGS"]
-    assert SERVICES["web"]["volumes"] == ["data:/data"] == SERVICES["gpu-worker"]["volumes"]
+    assert all(SERVICES[name]["volumes"] == ["data:/data", "cache:/cache"] for name in APPLICATION)
+
+
+def test_image_keeps_what_libraries_fetch_on_a_volume():
+    dockerfile = (BASE_DIR / "Dockerfile").read_text()
+    assert "--create-home --home-dir /home/stepmark" in dockerfile
+    for name in ("XDG_CACHE_HOME", "HF_HOME", "TORCH_HOME", "TORCHINDUCTOR_CACHE_DIR", "TRITON_CACHE_DIR"):
+        assert re.search(rf"\b{name}=/cache\b", dockerfile)
+    assert re.search(r"install --directory --owner=stepmark .*/cache", dockerfile)
+
+
+def test_the_password_of_the_database_may_hold_any_character(monkeypatch):
+    """It travels beside the address, in which some characters would end it."""
+    passed = SERVICES["web"]["environment"]
+    assert "$" not in passed["DATABASE_URL"]
+    assert passed["PGPASSWORD"].startswith("${POSTGRES_PASSWORD:?")
+    monkeypatch.setenv("DATABASE_URL", passed["DATABASE_URL"])
+    monkeypatch.setenv("PGPASSWORD", "a/b@c:d?e#f%g")
+    assert database()["PASSWORD"] == ""  # psycopg then takes PGPASSWORD
+    defaults = {option.keyword: option.val for option in Conninfo.get_defaults()}
+    assert defaults[b"password"] == b"a/b@c:d?e#f%g"
+
+
+def test_the_broker_is_free_software():
+    assert SERVICES["valkey"]["image"].startswith("valkey/valkey:")
 
 
 def test_image_uses_the_same_requirements():
@@ -66,7 +145,46 @@ def test_image_uses_the_same_requirements():
     )
 
 
-def test_example_environment_names_what_compose_asks_for():
-    asked = set(re.findall(r"\$\{(\w+)", (BASE_DIR / "docker-compose.yml").read_text())) - {"STEPMARK_VERSION"}
-    named = set(re.findall(r"^#?([A-Z_]+)=", (BASE_DIR / ".env.example").read_text(), re.MULTILINE))
-    assert asked <= named
+def test_image_and_compose_serve_the_web_as_make_run_does():
+    assert "--config=python:config.gunicorn" in (BASE_DIR / "Dockerfile").read_text()
+    assert "command" not in SERVICES["web"]
+
+
+def test_every_setting_that_is_read_is_in_the_example():
+    assert names_read() - BETWEEN_PROCESSES - {"DEBUG"} - names_in_example() == set()
+
+
+def test_every_setting_in_the_example_is_read_by_something():
+    for_compose = {"COMPOSE_FILE"} | names_substituted()
+    assert names_in_example() - names_read() - for_compose == set()
+
+
+def test_everything_compose_substitutes_is_in_the_example():
+    assert names_substituted() - names_in_example() == set()
+
+
+@pytest.mark.parametrize("name", sorted(APPLICATION))
+def test_every_setting_reaches_every_container(name):
+    passed = set(SERVICES[name]["environment"])
+    assert names_read() - BETWEEN_PROCESSES - ONLY_WITHOUT_CONTAINERS - passed == set()
+    assert passed - names_read() - BETWEEN_PROCESSES - READ_ELSEWHERE == set()
+
+
+@pytest.mark.parametrize("name", sorted(APPLICATION))
+def test_compose_repeats_no_default_of_the_application(name):
+    """A name without a value is left out where .env does not set it, so that the default has one home."""
+    given = {key for key, value in SERVICES[name]["environment"].items() if value is not None}
+    own = {"SECRET_KEY", "ALLOWED_HOSTS", "DATABASE_URL", "REDIS_URL", "VAR_DIR", "LOG_JSON"}
+    assert given - BETWEEN_PROCESSES - READ_ELSEWHERE == own
+
+
+@pytest.mark.parametrize("files", [["docker-compose.yml"], ["docker-compose.yml", "docker-compose.gpu.yml"]])
+def test_docker_compose_accepts_the_files(files):
+    command = ["docker", "compose", "--env-file", "/dev/null", *(f"--file={name}" for name in files)]
+    if not shutil.which("docker") or subprocess.run(["docker", "compose", "version"], capture_output=True).returncode:
+        pytest.skip("The compose plugin is not installed here")
+    secrets = {"SECRET_KEY": "x" * 50, "POSTGRES_PASSWORD": "x", "ALLOWED_HOSTS": "x"}
+    outcome = subprocess.run(
+        [*command, "config", "--quiet"], cwd=BASE_DIR, env=os.environ | secrets, capture_output=True, text=True
+    )
+    assert outcome.returncode == 0, outcome.stderr

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from config.env import BASE_DIR
+from tests.processes import started_with
 from tests.waiting import PATIENCE, until
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="Processes are counted through /proc")
@@ -47,14 +48,7 @@ class Owner:
 
     def left(self) -> list[str]:
         """Processes that were started with this data folder."""
-        found = []
-        for process in Path("/proc").glob("[0-9]*"):
-            try:
-                if f"VAR_DIR={self.var}".encode() in (process / "environ").read_bytes().split(b"\0"):
-                    found.append((process / "cmdline").read_bytes().replace(b"\0", b" ").decode())
-            except OSError:
-                continue
-        return [line for line in found if line]
+        return started_with(self.var)
 
     def await_end(self) -> None:
         until(lambda: not self.left())

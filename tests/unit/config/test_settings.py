@@ -37,6 +37,15 @@ def test_production_has_no_default_for(name):
     assert f'"{name}" not set' in outcome.stderr
 
 
+@pytest.mark.parametrize("hosts", ["", "labels.example.org"])
+def test_local_settings_always_answer_on_this_machine(hosts):
+    """`make run` asks itself whether it is healthy."""
+    program = "from django.conf import settings; print(settings.ALLOWED_HOSTS)"
+    environment = os.environ | {"DJANGO_SETTINGS_MODULE": "config.settings.local", "ALLOWED_HOSTS": hosts}
+    outcome = subprocess.run([sys.executable, "-c", program], cwd=BASE_DIR, env=environment, stdout=subprocess.PIPE)
+    assert b"'localhost'" in outcome.stdout
+
+
 def test_database_address_with_a_socket(monkeypatch):
     monkeypatch.setenv("DATABASE_URL", "postgresql://stepmark@/stepmark?host=%2Ftmp%2Fs")
     monkeypatch.delenv("DATABASE_POOL", raising=False)

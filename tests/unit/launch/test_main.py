@@ -1,10 +1,9 @@
 """What the first run does and later runs do not."""
 
-import subprocess
-
 import pytest
 
 from launch import __main__ as launch
+from launch import progress
 from launch.errors import LaunchError
 from launch.options import Options
 
@@ -34,10 +33,26 @@ def test_demo_is_made_on_the_first_run_only(options, commands):
     assert commands == ["migrate", "create_demo", "migrate"]
 
 
-def test_failed_command_is_named(options, monkeypatch):
-    monkeypatch.setattr(launch.subprocess, "run", lambda *_, **__: subprocess.CompletedProcess([], 1, stdout=""))
+@pytest.fixture
+def manage(tmp_path, monkeypatch):
+    """What stands in for manage.py."""
+    monkeypatch.setattr(launch, "BASE_DIR", tmp_path)
+    return tmp_path / "manage.py"
+
+
+def test_failed_command_is_named(options, manage):
+    manage.write_text("raise SystemExit(1)")
     with pytest.raises(LaunchError, match=r"`manage.py migrate` failed"):
         launch.prepare(options, {})
+
+
+def test_a_slow_command_is_waited_for_and_told(options, manage, monkeypatch, capsys):
+    monkeypatch.setattr(launch, "TELL_SECONDS", 0.2)
+    monkeypatch.setattr(progress, "TELL_SECONDS", 0.2)
+    (options.var / "demo_accounts.txt").write_text("Sign in as ada.\n")
+    manage.write_text("import time; time.sleep(1)")
+    launch.prepare(options, {})
+    assert "Still running `manage.py migrate` (" in capsys.readouterr().out
 
 
 def test_unknown_command_shows_the_known_ones(capsys):

@@ -1,4 +1,4 @@
-"""How long the start of the embedded PostgreSQL is waited for: as long as it says that it is at it."""
+"""How long the start of the embedded PostgreSQL is waited for: as long as it is starting."""
 
 from contextlib import nullcontext
 from types import SimpleNamespace
@@ -12,9 +12,9 @@ from launch.errors import LaunchError
 
 @pytest.fixture
 def start(tmp_path, monkeypatch):
-    """Waits for a server that answers after so many seconds, and until then says that it `recovers`, or nothing."""
+    """Waits for a server that answers after so many seconds, and until then `starts`, or is up and refuses us."""
 
-    def wait(seconds, *, recovers):
+    def wait(seconds, *, starts):
         clock = SimpleNamespace(now=0.0)
 
         def sleep(pause):
@@ -27,7 +27,7 @@ def start(tmp_path, monkeypatch):
 
         monkeypatch.setattr(postgres, "time", SimpleNamespace(monotonic=lambda: clock.now, sleep=sleep))
         monkeypatch.setattr(postgres.psycopg, "connect", connect)
-        monkeypatch.setattr(postgres.Postgres, "_is_starting", lambda self: recovers)
+        monkeypatch.setattr(postgres.Postgres, "_is_starting", lambda self: starts)
         log = tmp_path / "postgres.log"
         log.write_text("LOG:  redo in progress\n")
         server = postgres.Postgres(tmp_path, tmp_path, log)
@@ -37,16 +37,16 @@ def start(tmp_path, monkeypatch):
     return wait
 
 
-def test_a_recovery_is_waited_for_and_told_once(start, capsys):
-    start(10 * postgres.START_SECONDS, recovers=True)
-    assert capsys.readouterr().err.count("recovering from a crash") == 1
+def test_a_long_start_is_waited_for_and_told_once(start, capsys):
+    start(10 * postgres.START_SECONDS, starts=True)
+    assert capsys.readouterr().err.count("still starting") == 1
 
 
 def test_a_usual_start_tells_nothing(start, capsys):
-    start(1, recovers=True)
+    start(1, starts=True)
     assert capsys.readouterr().err == ""
 
 
-def test_a_server_that_says_nothing_is_not_waited_for_any_longer(start):
+def test_a_server_that_refuses_us_is_not_waited_for_any_longer(start):
     with pytest.raises(LaunchError, match=r"did not start .*redo in progress"):
-        start(10 * postgres.START_SECONDS, recovers=False)
+        start(10 * postgres.START_SECONDS, starts=False)

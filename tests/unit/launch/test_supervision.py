@@ -10,7 +10,7 @@ from launch.supervision import programs, supervisor_configuration
 def configured(var: Path) -> configparser.ConfigParser:
     options = Options(host="127.0.0.1", port=8123, var=var, given={})
     parser = configparser.ConfigParser(interpolation=None)
-    parser.read_string(supervisor_configuration(programs(options), var / "run", var / "log"))
+    parser.read_string(supervisor_configuration(programs(options), var / "run", var / "log", var / "supervisor.sock"))
     return parser
 
 
@@ -20,6 +20,12 @@ def test_programs_stop_together_and_restart():
     assert names == ["web", "default", "gpu", "score", "beat"]
     assert all(parser[f"program:{name}"]["autorestart"] == "true" for name in names)
     assert "127.0.0.1:8123" in parser["program:web"]["command"]
+
+
+def test_only_the_web_starts_by_itself():
+    parser = configured(Path("/srv/var"))
+    begun = [name for name in parser.sections() if parser[name].get("autostart") == "true"]
+    assert begun == ["program:web"]
 
 
 def test_only_the_web_process_pools_connections():

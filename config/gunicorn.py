@@ -1,0 +1,23 @@
+"""How gunicorn serves the web application; the command line adds the address and the number of processes."""
+
+from typing import Any
+
+from prometheus_client.multiprocess import mark_process_dead
+
+from config.env import empty_metrics_folder
+
+worker_class = "gthread"
+timeout = 60
+graceful_timeout = 5
+keepalive = 30
+control_socket_disable = True
+# The application is loaded once, before the address is opened, and not by each process: on a slow machine that is the
+# longest part of a start. One that cannot be loaded ends the server, with the reason as the end of its log.
+preload_app = True
+# Before the application is loaded: prometheus_client opens its files then.
+empty_metrics_folder()
+
+
+def child_exit(server: Any, worker: Any) -> None:
+    """Take the gauges of a process that ended out of the sums; its counters stay."""
+    mark_process_dead(worker.pid)
