@@ -147,4 +147,5 @@ def place_of_unstorable(value: Any, place: str = "") -> str | None:
                 return found
         return None
     inner = enumerate(value) if isinstance(value, list) else ()
-    return next((at for k, part in inner if (at := place_of_unstorable(part, f"{place}[{k}]")) is not None), None)
+    places = (place_of_unstorable(part, f"{place}[{index}]") for index, part in inner)
+    return next((one for one in places if one is not None), None)
