@@ -16,7 +16,8 @@ RUN pip install --no-cache-dir --disable-pip-version-check -r requirements.txt
 COPY . ./
 COPY --from=frontend /app/labelling_ui/static/labelling_ui/dist labelling_ui/static/labelling_ui/dist
 # The settings ask for these even though collecting static files uses none of them.
-RUN python -m launch.catalogues && SECRET_KEY=build ALLOWED_HOSTS=build DATABASE_URL=postgresql:/// REDIS_URL=redis://build \
+RUN python -m launch.catalogues \
+    && SECRET_KEY=$(python -c "import secrets; print(secrets.token_urlsafe(50))") ALLOWED_HOSTS=build DATABASE_URL=postgresql:/// REDIS_URL=redis://build \
     python manage.py collectstatic --no-input --verbosity 0 \
     && useradd --uid 10001 --create-home --home-dir /home/stepmark stepmark \
     && install --directory --owner=stepmark /data /cache

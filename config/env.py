@@ -2,16 +2,22 @@
 
 import os
 import secrets
+import sys
 import tempfile
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
 from django.core.exceptions import ImproperlyConfigured
-from environs import Env
+from environs import Env, EnvError
 from psycopg.conninfo import conninfo_to_dict
 
 BASE_DIR = Path(__file__).resolve().parent.parent
+
+SHORTEST_KEY, FEWEST_DISTINCT = 32, 10
+SAMPLE_WORDS = ("django-insecure", "insecure", "changeme", "change-me", "change_me", "secret", "password", "example",
+                "your-", "stepmark")  # fmt: skip
 
 ENDPOINT_FIELDS = {"url", "model", "api_key", "api", "prompt"}
 
@@ -44,6 +50,47 @@ def empty_metrics_folder() -> None:
 def ready_file() -> Path | None:
     """READY_FILE: what a worker makes when it takes tasks, for the process that started it."""
     return Path(name) if (name := env.str("READY_FILE", "")) else None
+
+
+def require_production() -> None:
+    """End the process with one plain message that names every setting that is missing or unusable.
+
+    Its status is 3, on which gunicorn stops too; on any other it would start its workers again and again.
+    """
+    faults = [f"{name} is not set." for name in ("ALLOWED_HOSTS", "REDIS_URL") if not env.str(name, "")]
+    if fault := secret_key_fault(env.str("SECRET_KEY", "")):
+        faults.append(fault)
+    if not env.str("DATABASE_URL", ""):
+        faults.append("DATABASE_URL is not set.")
+    else:
+        faults += _faults_of(database)
+    faults += _faults_of(lambda: policy_endpoints({})) + _faults_of(import_roots)
+    if faults:
+        sys.stderr.write("\n- ".join(["Stepmark cannot start. Correct these settings:", *sorted(faults)]) + "\n")
+        raise SystemExit(3)
+
+
+def secret_key_fault(key: str) -> str:
+    """What is wrong with a SECRET_KEY, in a sentence, with a remedy; empty where nothing is. The key is not quoted."""
+    if not key:
+        fault = "is not set"
+    elif len(key) < SHORTEST_KEY:
+        fault = f"has {len(key)} characters; it needs at least {SHORTEST_KEY}"
+    elif len(set(key)) < FEWEST_DISTINCT:
+        fault = f"has {len(set(key))} different characters; it needs at least {FEWEST_DISTINCT}"
+    elif any(word in key.casefold() for word in SAMPLE_WORDS):
+        fault = "is a sample"
+    else:
+        return ""
+    return f'SECRET_KEY {fault}. Make one: python3 -c "import secrets; print(secrets.token_urlsafe(50))"'
+
+
+def _faults_of(read: Callable[[], object]) -> list[str]:
+    try:
+        read()
+    except (ImproperlyConfigured, EnvError) as error:
+        return [str(error)]
+    return []
 
 
 def database() -> dict[str, Any]:

@@ -1,7 +1,10 @@
 """Behind a TLS-terminating proxy, as in docker-compose.yml; every secret comes from the environment."""
 
-from config.env import env
-from config.settings.base import *  # noqa: F403
+from config.env import env, require_production
+
+require_production()  # before anything is read that would report one fault alone
+
+from config.settings.base import *  # noqa: E402, F403
 
 SECRET_KEY = env.str("SECRET_KEY")
 ALLOWED_HOSTS = [*env.list("ALLOWED_HOSTS"), "localhost"]  # its own health check

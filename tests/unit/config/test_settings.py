@@ -1,11 +1,13 @@
 """Settings of production refuse what is missing, and addresses are read the same way everywhere."""
 
 import os
+import secrets
 import subprocess
 import sys
 
 import pytest
 from django.core.exceptions import ImproperlyConfigured
+from django.core.management.utils import get_random_secret_key
 
 from config import env
 from config.env import BASE_DIR
@@ -30,11 +32,37 @@ def test_production_passes_the_deployment_checks():
     assert warned <= allowed, outcome.stderr
 
 
-@pytest.mark.parametrize("name", ["SECRET_KEY", "ALLOWED_HOSTS"])
-def test_production_has_no_default_for(name):
-    outcome = check_production(**{name: None})
-    assert outcome.returncode != 0
-    assert f'"{name}" not set' in outcome.stderr
+@pytest.mark.parametrize("command", [["manage.py", "check"], ["-c", "import config.wsgi"]])
+def test_production_reports_all_that_is_missing_or_wrong_at_once(command):
+    wrong = {"SECRET_KEY": None, "ALLOWED_HOSTS": None, "REDIS_URL": "", "DATABASE_URL": "mysql://host/name"}
+    wrong |= {"IMPORT_ROOTS": "[]", "POLICY_ENDPOINTS": "{"}
+    environment = {name: value for name, value in (os.environ | PRODUCTION | wrong).items() if value is not None}
+    outcome = subprocess.run([sys.executable, *command], cwd=BASE_DIR, env=environment, capture_output=True, text=True)
+    assert outcome.returncode == 3
+    said = outcome.stderr.splitlines()
+    assert said[0] == "Stepmark cannot start. Correct these settings:"
+    for name in (*wrong, "ALLOWED_HOSTS is not set.", "REDIS_URL is not set.", "SECRET_KEY is not set. Make one: "):
+        assert sum(name in line for line in said) == 1, (name, said)
+    assert "Traceback" not in outcome.stderr
+
+
+@pytest.mark.parametrize(
+    ("key", "fault"),
+    [
+        ("short", "has 5 characters; it needs at least 32"),
+        ("ab" * 40, "has 2 different characters; it needs at least 10"),
+        ("django-insecure-8x)2m$k0qv!7w3z^e5r1t9y4u6i", "is a sample"),
+        ("please-CHANGEME-before-you-go-to-production-1234567890", "is a sample"),
+    ],
+)
+def test_a_weak_secret_key_is_refused_without_being_quoted(key, fault):
+    assert env.secret_key_fault(key).startswith(f"SECRET_KEY {fault}.")
+    assert key not in env.secret_key_fault(key)
+
+
+def test_keys_of_the_usual_makers_are_taken():
+    for key in (secrets.token_urlsafe(50), secrets.token_hex(32), get_random_secret_key()):
+        assert env.secret_key_fault(key) == ""
 
 
 @pytest.mark.parametrize("hosts", ["", "labels.example.org"])
