@@ -11,14 +11,14 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from annotation.api.authentication import caller
-from annotation.api.imports import ImportSerializer
+from annotation.api.imports import SOURCE_KIND, ImportSerializer
 from annotation.errors import Missing
 from annotation.formats.mapping import parse_mapping
 from annotation.formats.registry import READERS
 from annotation.intake.decomposition import RULES
 from annotation.intake.groups import Manner, import_from_root, import_uploads, summary_of
 from annotation.membership.access import find_project, require_role, visible_projects
-from annotation.models import ImportGroup, ImportOptions, Membership
+from annotation.models import ImportGroup, ImportOptions, LabelSource, Membership
 from annotation.wording import said
 
 
@@ -32,6 +32,7 @@ class FilesSerializer(serializers.Serializer):
     format = serializers.ChoiceField(["auto", *READERS], default="auto")
     decomposition = serializers.ChoiceField(list(RULES), default="blank_lines")
     mapping = serializers.CharField(required=False, help_text="JSON, as for one import.")
+    source_kind = serializers.ChoiceField(LabelSource.Kind.values, required=False, help_text=SOURCE_KIND)
 
     def validate(self, given: dict[str, Any]) -> dict[str, Any]:
         if bool(given.get("uploads")) == bool(given.get("storage")):
@@ -86,7 +87,7 @@ class ImportGroups(APIView):
         serializer.is_valid(raise_exception=True)
         given = serializer.validated_data
         mapping = parse_mapping(given["mapping"]) if given.get("mapping") else None
-        manner = Manner(given["format"], given["decomposition"], ImportOptions(mapping=mapping))
+        manner = Manner(given["format"], given["decomposition"], ImportOptions(mapping, given.get("source_kind")))
         by = caller(request)
         if given.get("uploads"):
             jobs = import_uploads(by=by, project=project, uploads=given["uploads"], manner=manner, name=given["name"])

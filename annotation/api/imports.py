@@ -21,7 +21,7 @@ from annotation.intake.imports import progress_of, start_import
 from annotation.intake.rejections import original_lines, rejected_lines
 from annotation.lifecycle import cancel_job
 from annotation.membership.access import find_project, require_role, visible_projects
-from annotation.models import ImportJob, ImportOptions, Membership
+from annotation.models import ImportJob, ImportOptions, LabelSource, Membership
 from annotation.wording import said
 
 
@@ -35,7 +35,11 @@ class ImportSerializer(serializers.ModelSerializer):
     """One file on its way in. `done_records` are accepted, duplicate or rejected."""
 
     project = serializers.SlugField(source="project.slug", read_only=True)
-    options = JSONObjectField(read_only=True, help_text="`mapping` is how the columns of a table are read.")
+    options = JSONObjectField(
+        read_only=True,
+        help_text="`mapping` is how the columns of a table are read, `source_kind` is the kind of labels "
+        "whose line does not say it.",
+    )
     error = SaidField()
     progress = serializers.SerializerMethodField()
 
@@ -53,6 +57,9 @@ class ImportSerializer(serializers.ModelSerializer):
         return dict(ProgressOfImportSerializer(progress_of(job)).data)
 
 
+SOURCE_KIND = "The kind of the labels whose line does not say it; without it, what the format means (PRM800K: human)."
+
+
 class UploadSerializer(serializers.Serializer):
     file = serializers.FileField(max_length=300, allow_empty_file=True)
     format = serializers.ChoiceField(["auto", *READERS], default="auto")
@@ -61,6 +68,7 @@ class UploadSerializer(serializers.Serializer):
         required=False,
         help_text="JSON that says what the columns of a table hold; without it they are told by their names.",
     )
+    source_kind = serializers.ChoiceField(LabelSource.Kind.values, required=False, help_text=SOURCE_KIND)
 
 
 class Imports(PagedView):
@@ -86,13 +94,13 @@ class Imports(PagedView):
         given = UploadSerializer(data=request.data)
         given.is_valid(raise_exception=True)
         file = given.validated_data.pop("file")
-        mapping = given.validated_data.pop("mapping", "")
+        mapping, kind = given.validated_data.pop("mapping", ""), given.validated_data.pop("source_kind", None)
         job = start_import(
             by=caller(request),
             project=project,
             file=file.chunks(),
             filename=file.name,
-            options=ImportOptions(mapping=parse_mapping(mapping) if mapping else None),
+            options=ImportOptions(mapping=parse_mapping(mapping) if mapping else None, source_kind=kind),
             **given.validated_data,
         )
         return Response(ImportSerializer(job).data, status=202)

@@ -29,6 +29,7 @@ from annotation.formats import (
 from annotation.formats.mapping import Mapping
 from annotation.formats.parquet_rows import MAGIC
 from annotation.formats.reading import Numbered, original_records
+from annotation.formats.record import Record, SourceKind
 from annotation.wording import said
 
 
@@ -54,6 +55,17 @@ READERS: dict[str, Reader] = {
     "plain": plain.read,
     TABLE: table.read,
 }
+# Formats whose files need not say what kind of source labelled, with the kind that is then meant.
+UNSAID: dict[str, SourceKind] = {
+    "prm800k": "human",
+    "processbench": "consensus",
+    "prmbench": "consensus",
+    "trl": "consensus",
+    "mr_ben": "human",
+    "big_bench_mistake": "consensus",
+    "messages": "human",
+    "who_and_when": "human",
+}
 HEAD_BYTES = 256 * 1024
 
 _MAGIC = {
@@ -78,9 +90,24 @@ _KEYS = {
 }
 
 
-def reader_of(format: str, mapping: Mapping | None) -> Reader:
-    """The reader of a format; a table is read by the mapping."""
-    return partial(table.read, mapping=mapping) if format == TABLE else READERS[format]
+def reader_of(format: str, mapping: Mapping | None, source_kind: SourceKind | None = None) -> Reader:
+    """The reader of a format; a table is read by the mapping.
+
+    Of the formats in UNSAID, labels whose line does not say who gave them are of `source_kind`.
+    """
+    if format == TABLE:
+        return partial(table.read, mapping=mapping)
+    if format == "prm800k" and source_kind:
+        return partial(prm800k.read, source_kind=source_kind)
+    return partial(_read_as, READERS[format], source_kind) if source_kind else READERS[format]
+
+
+def _read_as(read: Reader, kind: SourceKind, stream: BinaryIO, *, skip: int = 0) -> Iterator[Numbered]:
+    for line, item in read(stream, skip=skip):
+        if isinstance(item, Record):
+            for annotation in item.annotations:
+                annotation.source_kind = kind
+        yield line, item
 
 
 def originals_of(format: str, mapping: Mapping | None) -> Callable[[BinaryIO], Iterator[bytes | None]]:

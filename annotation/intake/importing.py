@@ -41,10 +41,10 @@ def run_import(job_id: int, *, on_progress: Callable[[ImportJob], None] = lambda
 
 
 def _take_in(job: ImportJob, on_progress: Callable[[ImportJob], None]) -> None:
-    mapping = job.import_options.mapping
+    mapping, kind = job.import_options.mapping, job.import_options.source_kind
     try:
         with open_content(job.path) as content, originals(job.path, job.format, mapping) as original:
-            items = reader_of(job.format, mapping)(content.stream, skip=job.done_records)
+            items = reader_of(job.format, mapping, kind)(content.stream, skip=job.done_records)
             coming = chunks(items, content, first=job.done_records, decomposition=job.decomposition)
             with closing(ahead(coming)) as ready, _collecting_seldom() as collect:
                 for chunk in ready:

@@ -12,7 +12,8 @@ from django.utils import timezone
 from annotation import audit
 from annotation.errors import DomainError, Missing
 from annotation.formats.mapping import Mapping
-from annotation.formats.registry import READERS, TABLE, detect
+from annotation.formats.record import SourceKind
+from annotation.formats.registry import READERS, TABLE, UNSAID, detect
 from annotation.formats.table import checked, sample
 from annotation.intake.decomposition import RULES
 from annotation.intake.opening import open_content
@@ -37,8 +38,8 @@ def start_import(
 ) -> ImportJob:
     """Keep an uploaded file, given in pieces, and let a worker take it in.
 
-    Raises Forbidden, DomainError (`unknown_format`, `unknown_decomposition`) at once where no record of
-    it could be read.
+    Raises Forbidden, DomainError (`unknown_format`, `unknown_decomposition`, `source_kind_said`) at once where no
+    record of it could be read.
     """
     require_role(by, project, Membership.Role.MANAGER)
     path = keep_file(pieces=file, filename=filename)
@@ -85,7 +86,8 @@ def create_import(
         )
     place = str(path) if is_address(str(path)) else str(Path(path).resolve())
     found, mapping = _format_of(place, filename, format, options.mapping if options else None)
-    options = msgspec.structs.replace(options or ImportOptions(), mapping=mapping)
+    options = options or ImportOptions()
+    options = msgspec.structs.replace(options, mapping=mapping, source_kind=_kind_of(found, options.source_kind))
     job = ImportJob.objects.create(
         project=project,
         requested_by=by,
@@ -123,6 +125,21 @@ def progress_of(job: ImportJob) -> Progress:
     seconds = ((job.finished_at or timezone.now()) - job.started_at).total_seconds()
     left = seconds / share - seconds if share and job.finished_at is None else None
     return Progress(share, job.done_records / seconds if seconds else None, left)
+
+
+def _kind_of(format: str, named: SourceKind | None) -> SourceKind | None:
+    """The kind of labels whose line does not say it: as named, else what the format means."""
+    if named and format not in UNSAID:
+        raise DomainError(
+            "source_kind_said",
+            said(
+                "A file in the format {format} says itself who labelled. Leave the source kind out; for a table, name "
+                "it in the mapping.",
+                format=format,
+            ),
+            {"field": "source_kind"},
+        )
+    return named or UNSAID.get(format)
 
 
 def _format_of(place: str, filename: str, format: str, mapping: Mapping | None) -> tuple[str, Mapping | None]:

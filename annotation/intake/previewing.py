@@ -7,8 +7,8 @@ from typing import BinaryIO, cast
 
 from annotation.errors import DomainError
 from annotation.formats.mapping import Mapping
-from annotation.formats.record import Record, Rejection
-from annotation.formats.registry import READERS, TABLE, detect, reader_of
+from annotation.formats.record import Record, Rejection, SourceKind
+from annotation.formats.registry import READERS, TABLE, UNSAID, detect, reader_of
 from annotation.formats.table import Sample, fault_of, is_csv, proposed, sample
 from annotation.intake.decomposition import RULES
 from annotation.intake.dividing import Division, division_of
@@ -49,6 +49,7 @@ def preview_import(
     mapping: Mapping | None = None,
     tail: bytes = b"",
     size: int = 0,
+    source_kind: SourceKind | None = None,
 ) -> Preview:
     """Read the first records of a file from its first bytes; `whole` tells that there are no others.
 
@@ -79,7 +80,7 @@ def preview_import(
             if lacks := fault_of(mapping, begun):
                 return Preview(found, [], [], begun, mapping, lacks, is_csv(content))
         stream.seek(0)
-        items = list(islice(reader_of(found, mapping)(stream), LOOKED_AT))
+        items = list(islice(reader_of(found, mapping, source_kind if found in UNSAID else None)(stream), LOOKED_AT))
     except OSError as error:
         raise DomainError(
             "unreadable_file",

@@ -78,7 +78,9 @@ class FilesForm(forms.Form):
 def start(*, by: User, project: Project, form: FilesForm, given: QueryDict) -> list[ImportJob]:
     """Start what the form asks for. Raises DomainError."""
     said = form.cleaned_data
-    manner = Manner(said["format"], said["decomposition"], ImportOptions(mapping=mapping_of(given)))
+    manner = Manner(
+        said["format"], said["decomposition"], ImportOptions(mapping_of(given), said["source_kind"] or None)
+    )
     try:
         if said["uploads"]:
             return import_uploads(by=by, project=project, uploads=said["uploads"], manner=manner)

@@ -1,6 +1,6 @@
 """Files on their way in: the upload, the progress of each, and the lines that were not taken."""
 
-from typing import Any
+from typing import Any, cast
 
 from django import forms
 from django.db.models import QuerySet
@@ -13,6 +13,7 @@ from django.views.decorators.http import require_POST
 
 from annotation.api.downloads import download
 from annotation.errors import DomainError
+from annotation.formats.record import SourceKind
 from annotation.intake.decomposition import decompose
 from annotation.intake.dividing import division_of
 from annotation.intake.groups import cancel_group, summary_of
@@ -63,6 +64,12 @@ class ImportForm(FilesForm):
         ],
         label=gettext_lazy("Split solutions into steps"),
         help_text=gettext_lazy("Only for solutions that come as one text. Formulas and code are never split."),
+    )
+    source_kind = forms.ChoiceField(
+        choices=[("", gettext_lazy("as the file or its format says")), *words.SOURCES],
+        required=False,
+        label=gettext_lazy("Labels by"),
+        help_text=gettext_lazy("For files that do not say who labelled. Name a machine here if one did."),
     )
 
 
@@ -159,6 +166,7 @@ def preview(request: HttpRequest, member: Membership) -> HttpResponseBase:
             filename=request.POST.get("filename", ""),
             format=request.POST.get("format", "auto"),
             decomposition=request.POST.get("decomposition", ""),
+            source_kind=_kind_in(request.POST.get("source_kind", "")),
         )
         names = dict(ImportForm.base_fields["format"].choices)  # type: ignore[attr-defined]
         context |= {"preview": found, "format": names[found.format], "rules": _rules(), **for_page(found)}
@@ -177,6 +185,10 @@ def try_steps(request: HttpRequest, member: Membership) -> HttpResponseBase:
         text, rule = form.cleaned_data["text"], form.cleaned_data["rule"]
         context |= {"steps": decompose(text, rule), "division": division_of([text], rule), "rules": _rules()}
     return render(request, "labelling_ui/imports/steps_tried.html", context)
+
+
+def _kind_in(word: str) -> SourceKind | None:
+    return cast(SourceKind, word) if word in dict(words.SOURCES) else None
 
 
 def _rules() -> dict[str, Any]:

@@ -17,7 +17,7 @@ from annotation.intake.imports import progress_of
 from annotation.intake.places import find_files
 from annotation.management.finishing import to_its_end
 from annotation.management.projects import project_at
-from annotation.models import ImportJob, ImportOptions
+from annotation.models import ImportJob, ImportOptions, LabelSource
 
 SHOWN_REJECTIONS = 20
 
@@ -30,13 +30,16 @@ class Command(BaseCommand):
         parser.add_argument("--project", required=True, help="address (slug) of the project")
         parser.add_argument("--format", default="auto", choices=["auto", *READERS])
         parser.add_argument("--mapping", type=Path, help="JSON file that says what the columns of a table hold")
+        parser.add_argument(
+            "--source-kind", choices=LabelSource.Kind.values, help="kind of the labels whose line does not say it"
+        )
         parser.add_argument("--decomposition", default="blank_lines", choices=list(RULES))
 
     def handle(self, *args: Any, **options: Any) -> None:
         project = project_at(options["project"])
         try:
             mapping = self._mapping(options["mapping"])
-            manner = Manner(options["format"], options["decomposition"], ImportOptions(mapping=mapping))
+            manner = Manner(options["format"], options["decomposition"], ImportOptions(mapping, options["source_kind"]))
             files = [file for path in options["paths"] for file in find_files(path)]
             jobs = import_places(
                 by=None,
@@ -81,6 +84,8 @@ class Command(BaseCommand):
         )
         if mapping := job.import_options.mapping:
             self.stdout.write(f"  read by the mapping {msgspec.json.encode(mapping).decode()}")
+        if job.annotations and (kind := job.import_options.source_kind):
+            self.stdout.write(f"  labels whose line does not say who gave them: {kind}")
         for rejection in job.rejections.all()[:SHOWN_REJECTIONS]:
             field = f", {rejection.field}" if rejection.field else ""
             self.stdout.write(f"  line {rejection.line}{field}: {rejection.reason}")

@@ -2084,6 +2084,17 @@ export interface components {
             decomposition: components["schemas"]["DecompositionEnum"];
             /** @description JSON, as for one import. */
             mapping?: string;
+            /**
+             * @description The kind of the labels whose line does not say it; without it, what the format means (PRM800K: human).
+             *
+             *     * `human` - human
+             *     * `simulated` - simulated
+             *     * `consensus` - consensus
+             *     * `model_judge` - model_judge
+             *     * `monte_carlo` - monte_carlo
+             *     * `heuristic` - heuristic
+             */
+            source_kind?: components["schemas"]["SourceKindEnum"];
         };
         /**
          * @description * `solution` - Solution
@@ -2289,7 +2300,7 @@ export interface components {
             readonly filename: string;
             readonly format: string;
             readonly decomposition: string;
-            /** @description `mapping` is how the columns of a table are read. */
+            /** @description `mapping` is how the columns of a table are read, `source_kind` is the kind of labels whose line does not say it. */
             readonly options: {
                 [key: string]: unknown;
             };
@@ -3600,12 +3611,12 @@ export interface components {
             readonly detail: unknown;
         };
         /**
-         * @description * `human` - Human
-         *     * `simulated` - Simulated
-         *     * `consensus` - Consensus
-         *     * `model_judge` - Model Judge
-         *     * `monte_carlo` - Monte Carlo
-         *     * `heuristic` - Heuristic
+         * @description * `human` - human
+         *     * `simulated` - simulated
+         *     * `consensus` - consensus
+         *     * `model_judge` - model_judge
+         *     * `monte_carlo` - monte_carlo
+         *     * `heuristic` - heuristic
          * @enum {string}
          */
         SourceKindEnum: "human" | "simulated" | "consensus" | "model_judge" | "monte_carlo" | "heuristic";
@@ -3855,6 +3866,17 @@ export interface components {
             decomposition: components["schemas"]["DecompositionEnum"];
             /** @description JSON that says what the columns of a table hold; without it they are told by their names. */
             mapping?: string;
+            /**
+             * @description The kind of the labels whose line does not say it; without it, what the format means (PRM800K: human).
+             *
+             *     * `human` - human
+             *     * `simulated` - simulated
+             *     * `consensus` - consensus
+             *     * `model_judge` - model_judge
+             *     * `monte_carlo` - monte_carlo
+             *     * `heuristic` - heuristic
+             */
+            source_kind?: components["schemas"]["SourceKindEnum"];
         };
         Usage: {
             prompt_tokens: number;

@@ -13,7 +13,7 @@ from annotation.formats import trl
 from annotation.intake.importing import run_import
 from annotation.intake.records import import_records
 from annotation.membership.members import add_member
-from annotation.models import ImportJob, Problem, Snapshot
+from annotation.models import Annotation, ImportJob, Problem, Snapshot
 
 LINE = {"problem": "p", "steps": ["a", "b"], "label": 1, "id": "x"}
 
@@ -149,3 +149,29 @@ def test_who_may(api, annotator, project):
     stranger.force_authenticate(User.objects.create_user("stranger"))
     assert stranger.get(f"/api/v1/imports/{job.pk}/").status_code == 404
     assert stranger.get(f"/api/v1/snapshots/{snapshot.pk}/card/").status_code == 404
+
+
+def test_a_file_that_does_not_say_who_labelled_is_taken_as_the_kind_that_is_named(api, project):
+    line = {
+        "labeler": "judge-7b",
+        "question": {"problem": "p", "pre_generated_steps": ["a"]},
+        "label": {
+            "steps": [{"completions": [{"text": "a", "rating": 1, "flagged": False}], "chosen_completion": 0}],
+            "finish_reason": "solution",
+        },
+    }
+    job = upload(api, json.dumps(line).encode(), source_kind="model_judge").data
+    assert job["options"] == {"source_kind": "model_judge"}
+    run_import(job["id"])
+    said = line | {"labeler": "ann", "source_kind": "human"}
+    job = upload(api, json.dumps(said).encode(), source_kind="model_judge").data
+    run_import(job["id"])
+    found = Annotation.objects.filter(project=project).values_list("source__name", "source__kind")
+    assert dict(found) == {"judge-7b": "model_judge", "ann": "human"}
+    trl_line = {"prompt": "q", "completions": ["a"], "labels": [True]}
+    job = upload(api, json.dumps(trl_line).encode(), source_kind="monte_carlo").data
+    run_import(job["id"])
+    assert Annotation.objects.filter(source__kind="monte_carlo").count() == 1
+    assert upload(api, json.dumps(line).encode()).data["options"] == {"source_kind": "human"}, "what is meant is said"
+    refused = upload(api, b'{"input": "p", "label": "p Step 1: a +"}', format="math_shepherd", source_kind="human")
+    assert refused.data["code"] == "source_kind_said"
