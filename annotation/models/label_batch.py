@@ -12,7 +12,8 @@ class LabelBatch(models.Model):
 
     A suspected batch waits for a decision and counts meanwhile; one set aside is left out of consensus, training and
     measuring; one in use was looked at and counts. The labels themselves never change. `evidence` says what
-    was judged: how many labels, how many differed, how many usually would, and against what.
+    was judged: how many labels, how many differed, how many usually would, and against what; of a pace, how many
+    labels, and the milliseconds on a step (`step_ms`), of others too (`usual_ms`, null for too few people).
     """
 
     class State(models.TextChoices):
@@ -23,6 +24,7 @@ class LabelBatch(models.Model):
     class Judge(models.TextChoices):
         OVERLAP = "overlap", _("other people's labels")
         MODEL = "model", _("the model that serves")
+        PACE = "pace", _("the time on a step")
         PERSON = "person", _("a person")
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="label_batches")

@@ -42,6 +42,8 @@ DEFAULT_KEYS = {
     "break": "b",
     "undo": "z",
     "skip": "s",
+    "give_up": "9",
+    "bad_problem": "8",
     "decide": "v",
     "returned": "l",
     "keys": "?",

@@ -1,12 +1,19 @@
 """How people go about it: the time that they take, and how much of what they said one key accepted."""
 
 from dataclasses import dataclass
+from datetime import timedelta
 
 from django.db.models import Count, Q
+from django.utils import timezone
 
-from annotation.models import PathStep, Project, StepRating
+from annotation.models import Annotation, PathStep, Project, StepRating
+from annotation.quality.batches import in_use
 from annotation.quality.gold_accuracy import Share, share_of
+from annotation.quality.haste import Timed
+from annotation.quality.judging import LATEST, name_of
 from annotation.quality.statistics import Median, own_opinions
+
+LOOKED_AT = timedelta(days=90)  # labels as they come in: who was too fast long ago is no news
 
 
 @dataclass(frozen=True)
@@ -41,6 +48,22 @@ def pace_by_person(project: Project, person: int | None = None) -> dict[int, Pac
         who: Pace(n, _seconds(median), _seconds(on_a_step.get(who)), shares.get(who, share_of(0, 0)))
         for who, n, median in rows
     }
+
+
+def timed_labels(project: Project) -> list[Timed]:
+    """What everybody's latest labels took, those of simulated people apart: labels that rate steps, and count."""
+    labels = own_opinions(project).filter(
+        annotator__simulated=False,
+        total_ms__gt=0,
+        finish_reason__in=["solution", "found_error"],
+        submitted_at__gte=timezone.now() - LOOKED_AT,
+    )
+    latest = Annotation.objects.filter(pk__in=in_use(labels).order_by("-pk").values("pk")[:LATEST])
+    rated = latest.annotate(steps=Count("ratings", filter=Q(ratings__state=StepRating.State.RATED))).filter(steps__gt=0)
+    return [
+        Timed(name_of(annotator, None), at, ms / steps)
+        for annotator, at, ms, steps in rated.values_list("annotator", "submitted_at", "total_ms", "steps")
+    ]
 
 
 def _seconds(ms: float | None) -> float | None:

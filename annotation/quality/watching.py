@@ -11,7 +11,9 @@ from annotation import audit
 from annotation.models import LabelBatch, Project
 from annotation.quality import batches
 from annotation.quality.alarm import Alarm, Judged, find_alarms
+from annotation.quality.haste import find_haste
 from annotation.quality.judging import judge_by_model, judge_by_overlap, latest_told, name_of
+from annotation.quality.pace import timed_labels
 
 Judge, State = LabelBatch.Judge, LabelBatch.State
 
@@ -24,20 +26,24 @@ def watch_projects() -> int:
 def watch(project: Project) -> list[LabelBatch]:
     """Write down the batches that stand out and are not known yet, and let known suspicions grow; returns the new ones.
 
-    Other people's labels judge first; the model is asked only about those whom they do not name. Where the policy
-    says so, what people's labels name is set aside at once; the model alone sets nothing aside: what it is
-    surprised by may be what it has to learn.
+    Other people's labels judge first; the model is asked only about those whom they do not name, and the time on a step
+    about the rest. Where the policy says so, what people's labels name is set aside at once; the model alone sets
+    nothing aside, since what it is surprised by may be what it has to learn, and neither does the pace: a person can be
+    fast and right.
     """
     told = latest_told(project)
-    new = []
+    new: list[LabelBatch | None] = []
     named: set[str] = set()
     for judge, judged in ((Judge.OVERLAP, judge_by_overlap(told)), (Judge.MODEL, judge_by_model(project, told))):
         for alarm in _alarms(project, [one for one in judged if one.who not in named]):
             named.add(alarm.who)
-            batch = _write_down(project, judge, alarm)
-            if batch is not None:
-                new.append(batch)
-    return new
+            new.append(_write_down(project, judge, alarm.who, alarm.since, alarm.until, _evidence(alarm)))
+    for haste in find_haste(timed_labels(project), cleared_until=_cleared(project)):
+        if haste.who not in named:
+            usual = None if haste.usual_ms is None else round(haste.usual_ms)
+            evidence = {"labels": haste.labels, "step_ms": round(haste.step_ms), "usual_ms": usual}
+            new.append(_write_down(project, Judge.PACE, haste.who, haste.since, haste.until, evidence))
+    return [batch for batch in new if batch is not None]
 
 
 def _alarms(project: Project, judged: list[Judged]) -> list[Alarm]:
@@ -60,22 +66,23 @@ def _cleared(project: Project) -> Mapping[str, datetime]:
 
 
 @transaction.atomic
-def _write_down(project: Project, judge: str, alarm: Alarm) -> LabelBatch | None:
+def _write_down(
+    project: Project, judge: str, who: str, since: datetime, until: datetime, evidence: dict[str, Any]
+) -> LabelBatch | None:
     """The batch where it is new; None where it is known, and maybe longer now."""
     Project.objects.select_for_update(no_key=True).get(pk=project.pk)
-    kind, _, pk = alarm.who.partition(" ")
+    kind, _, pk = who.partition(" ")
     owner = {f"{kind}_id": int(pk)}
-    evidence = _evidence(alarm)
     known = project.label_batches.filter(**owner, state=State.SUSPECTED).first()
     if known is not None:
-        if known.until < alarm.until:
+        if known.until < until and known.judge == judge:
             before = {"until": known.until.isoformat(), "evidence": known.evidence}
-            known.until, known.since, known.evidence = alarm.until, min(known.since, alarm.since), evidence
+            known.until, known.since, known.evidence = until, min(known.since, since), evidence
             known.save(update_fields=["since", "until", "evidence"])
             _tell(known, before)
         return None
     batch = LabelBatch.objects.create(
-        project=project, **owner, since=alarm.since, until=alarm.until, judge=judge, evidence=evidence
+        project=project, **owner, since=since, until=until, judge=judge, evidence=evidence
     )
     _tell(batch, {})
     if project.policies.quality.set_aside and judge == Judge.OVERLAP:

@@ -40,6 +40,8 @@ def concerns(member: Membership) -> list[Concern]:
         return reverse(name, args=[project.slug]) + query
 
     waiting = review_counts(project)
+    suspected = project.label_batches.filter(state=LabelBatch.State.SUSPECTED)
+    hasty = suspected.filter(judge=LabelBatch.Judge.PACE)
     imports = ImportJob.objects.filter(project=project, created_at__gte=recent)
     champion = champion_of(project)
     found = [
@@ -80,8 +82,19 @@ def concerns(member: Membership) -> list[Concern]:
         ),
         _concern(
             ngettext_lazy("suspected batch of labels", "suspected batches of labels", "n"),
-            project.label_batches.filter(state=LabelBatch.State.SUSPECTED).count(),
+            suspected.count() - len(hasty),
             to("quality", "?state=suspected"),
+        ),
+        _concern(
+            ngettext_lazy(
+                "annotator who rates too fast to have read the steps: look at their labels and talk to them",
+                "annotators who rate too fast to have read the steps: look at their labels and talk to them",
+                "n",
+            ),
+            len(hasty),
+            reverse("member", args=[project.slug, hasty[0].annotator_id])
+            if len(hasty) == 1
+            else to("quality", "?state=suspected"),
         ),
         _concern(
             ngettext_lazy(

@@ -225,6 +225,39 @@ def test_giving_up_needs_a_reason(workbench: Page) -> None:
     assert annotation.dispute.state == "open"
 
 
+def test_giving_up_has_a_key_and_a_digit_chooses_the_reason(workbench: Page) -> None:
+    """There was no key for it, and 1 was taken for the reason itself."""
+    workbench.keyboard.press("8")
+    expect(workbench.get_by_role("group", name="There is something wrong with the problem. What?")).to_be_visible()
+    workbench.keyboard.press("Escape")
+    expect(workbench.get_by_role("button", name="Bad problem")).to_have_attribute("aria-pressed", "false")
+    workbench.keyboard.press("9")
+    workbench.keyboard.press("2")
+    own = workbench.get_by_label("Or in your own words")
+    expect(own).to_have_value("Too long to check")
+    workbench.keyboard.press("1")
+    expect(own).to_have_value("Too hard for me")
+    own.fill("Step ")
+    own.press("1")
+    expect(own).to_have_value("Step 1")  # a reason of one's own may hold digits
+    own.fill("")
+    own.press("1")
+    workbench.keyboard.press("Enter")
+    expect(problem_of(workbench)).to_contain_text("Problem 2:")
+    expect(saved(workbench)).to_be_visible()
+    annotation = Annotation.objects.get()
+    assert (annotation.finish_reason, annotation.reason) == ("give_up", "Too hard for me")
+
+
+def test_a_digit_chooses_why_a_solution_is_skipped(workbench: Page) -> None:
+    workbench.keyboard.press("s")
+    reason = workbench.locator("form.prompt .chip").first.inner_text().removeprefix("1").strip()
+    workbench.keyboard.press("1")
+    expect(problem_of(workbench)).to_contain_text("Problem 2:")
+    lease = until(lambda: Lease.objects.filter(state=Lease.State.RELEASED).first())
+    assert lease.reason == reason
+
+
 def test_a_text_longer_than_is_kept_is_cut_while_it_is_written_and_not_refused_later(workbench: Page) -> None:
     workbench.keyboard.press("c")
     workbench.keyboard.insert_text("x" * (LONGEST_TEXT + 1))

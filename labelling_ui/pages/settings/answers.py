@@ -48,6 +48,8 @@ KEYS = ANSWERS | {
     "search": gettext_lazy("Search"),
     "undo": gettext_lazy("Undo (with Shift: redo)"),
     "skip": gettext_lazy("Skip"),
+    "give_up": gettext_lazy("Give up"),
+    "bad_problem": gettext_lazy("Bad problem"),
     "decide": gettext_lazy("Decide between versions"),
     "returned": gettext_lazy("What was sent back"),
     "reference": gettext_lazy("Reference"),

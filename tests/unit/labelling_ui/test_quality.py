@@ -42,6 +42,19 @@ def test_a_suspected_batch_is_shown_with_its_evidence_and_its_labels(
     assert [label.annotator for label in labels.page] == [batch.annotator]
 
 
+def test_who_rates_too_fast_is_on_the_overview_with_what_to_do(
+    client: Client, people: dict[str, User], batch: LabelBatch
+) -> None:
+    batch.judge, batch.evidence = "pace", {"labels": 19, "step_ms": 390, "usual_ms": 4000}
+    batch.save()
+    client.force_login(people["manager"])
+    overview = client.get("/p/algebra/").content.decode()
+    assert "annotator who rates too fast to have read the steps" in overview
+    assert f'href="/p/algebra/members/{batch.annotator_id}/gold/"' in overview
+    page = client.get("/p/algebra/quality/?state=suspected").content.decode()
+    assert "19 recent labels took 390 ms a step (median). Other people take 4 s a step." in page
+
+
 def test_a_manager_sets_it_aside_and_takes_it_back(client: Client, people: dict[str, User], batch: LabelBatch) -> None:
     client.force_login(people["manager"])
     address = f"/p/algebra/quality/{batch.pk}/decide/"

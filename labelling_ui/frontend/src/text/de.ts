@@ -243,6 +243,8 @@ export const de: Catalogue = {
       redo: "Wiederholen",
       submit: "Abgeben",
       skip: "Überspringen, mit Grund",
+      give_up: "Aufgeben, mit Begründung; noch einmal: weitermachen",
+      bad_problem: "Fehlerhafte Aufgabe, mit Begründung; noch einmal: weitermachen",
       decide: "Entscheiden, wo zwei Fassungen voneinander abweichen",
       reference: "Referenz zeigen oder verbergen",
       hint: "Wert des Modells für den Schritt zeigen, wo es einen gibt",

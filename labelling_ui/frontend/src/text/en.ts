@@ -250,6 +250,8 @@ export const en = {
       redo: "Redo",
       submit: "Submit",
       skip: "Skip, with a reason",
+      give_up: "Give up, with a reason; again: go on",
+      bad_problem: "Bad problem, with a reason; again: go on",
       decide: "Decide, where two versions differ",
       reference: "Show or hide the reference",
       hint: "Show the model’s score of the step, where there is one",

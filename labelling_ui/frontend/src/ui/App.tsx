@@ -26,7 +26,7 @@ import { focusCurrent, useWayBack } from "./keyboard";
 import { commandOf, placeOf, type Command } from "./keys";
 import { useMarking } from "./marking";
 import { MiniMap } from "./MiniMap";
-import { Problem } from "./Problem";
+import { Problem, turnStop } from "./Problem";
 import { SearchBar } from "./SearchBar";
 import { useSearch } from "./searching";
 import { coloursOf, lookOf, SchemeContext } from "./scheme";
@@ -157,6 +157,9 @@ export function App({ config, session, view, practice }: Props) {
         if (!maySkip) return;
         focusNext.current = null;
         return setSkipping(true);
+      case "stop":
+        if (state.work.stop?.kind !== command.kind) focusNext.current = null;
+        return hands.act(turnStop(state.work, command.kind));
       case "submit":
         return submit();
       case "leave":

@@ -18,6 +18,11 @@ interface Props {
 
 const STOPS: Stop["kind"][] = ["bad_problem", "give_up"];
 
+/** What a key or button for giving up, or for a bad problem, does: it stops the work, or goes on where it stopped it. */
+export function turnStop(work: Work, kind: Stop["kind"]): Action {
+  return work.stop?.kind === kind ? { type: "continue" } : { type: "stop", kind, reason: "" };
+}
+
 /** The problem, its reference, and the ways out. On a narrow screen it folds to its first line. */
 export function Problem({ task, work, referenceShown, onReference, onSkip, act }: Props) {
   const [unfolded, setUnfolded] = useState(false);
@@ -48,9 +53,10 @@ export function Problem({ task, work, referenceShown, onReference, onSkip, act }
               type="button"
               class="quiet"
               aria-pressed={work.stop?.kind === kind}
-              onClick={() => act(work.stop?.kind === kind ? { type: "continue" } : { type: "stop", kind, reason: "" })}
+              aria-keyshortcuts={keyOf(kind)}
+              onClick={() => act(turnStop(work, kind))}
             >
-              {text.problem.stops[kind]}
+              {text.problem.stops[kind]} <kbd aria-hidden="true">{keyOf(kind)}</kbd>
             </button>
           ))}
           {onSkip && (

@@ -1,11 +1,12 @@
 import type { Scheme } from "../api/types";
-import type { Answer } from "../state/model";
+import type { Answer, Stop } from "../state/model";
 import type { Catalogue } from "../text";
 
 export type Command =
   | { type: "rate"; answer: Answer }
   | { type: "move"; by: number }
   | { type: "prompt"; prompt: "skip" }
+  | { type: "stop"; kind: Stop["kind"] }
   | { type: "panel"; panel: "guidelines" | "keys" }
   | { type: "hint" | "first_error" | "no_error" | "go_to" | "flag" | "comment" | "error_type" | "reference" | "undo" | "redo" | "submit" | "leave" | "decide" | "search" | "mark" | "break" | "returned" | "choose" | "complete" | "own_step" }
   | { type: "asked"; what: "progress" | "critique" }
@@ -68,6 +69,8 @@ export const SHORTCUTS: readonly Shortcut[] = [
   { keys: ["z"], held: "Shift", command: { type: "redo" }, group: "work", about: "redo" },
   { keys: ["Enter"], command: { type: "submit" }, group: "work", about: "submit" },
   { keys: ["s"], command: { type: "prompt", prompt: "skip" }, group: "work", about: "skip" },
+  { keys: ["9"], command: { type: "stop", kind: "give_up" }, group: "work", about: "give_up" },
+  { keys: ["8"], command: { type: "stop", kind: "bad_problem" }, group: "work", about: "bad_problem" },
   { keys: ["v"], command: { type: "decide" }, group: "work", about: "decide" },
   { keys: ["l"], command: { type: "returned" }, group: "page", about: "returned" },
   { keys: ["b"], command: { type: "break" }, group: "page", about: "break" },

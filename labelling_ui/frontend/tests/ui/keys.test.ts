@@ -16,6 +16,8 @@ describe("keys", () => {
     ["k", { type: "move", by: -1 }],
     ["E", { type: "first_error" }],
     ["Enter", { type: "submit" }],
+    ["9", { type: "stop", kind: "give_up" }],
+    ["8", { type: "stop", kind: "bad_problem" }],
   ])("%s", (key, command) => {
     expect(commandOf(press(key), "page")).toEqual(command);
   });

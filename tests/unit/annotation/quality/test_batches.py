@@ -7,7 +7,7 @@ from django.utils import timezone
 
 from annotation.datasets.snapshots import create_snapshot, read_snapshot
 from annotation.errors import Conflict, DomainError, Forbidden
-from annotation.models import AuditEntry, LabelBatch, Membership, ModelVersion, PoolScore
+from annotation.models import AuditEntry, LabelBatch, Membership, ModelVersion, PoolScore, StepRating
 from annotation.quality import batches
 from annotation.quality.judging import judge_by_overlap, latest_told
 from annotation.quality.watching import watch
@@ -57,6 +57,15 @@ def shared_labels(project, people, number, *, odd=None):
             label(solution, member, 2 if member is odd else 1)
 
 
+def timed(project, member, number, ms):
+    """Labels of five steps each that took so long."""
+    for _ in range(number):
+        solution = SolutionFactory(project=project, steps=[f"Step {n}" for n in range(5)])
+        made = label(solution, member, -1, total_ms=ms)
+        for step in solution.steps.all():
+            StepRating.objects.create(annotation=made, step=step, state="rated", rating=1)
+
+
 class TestWatch:
     def test_who_differs_from_all_others_is_suspected_with_the_evidence(self, project, people):
         shared_labels(project, people, 20)
@@ -97,6 +106,24 @@ class TestWatch:
         label(solution, people[0], 1)
         label(solution, None, 2, source=judge)
         assert [one.who for one in judge_by_overlap(latest_told(project))] == [f"source {judge.pk}"]
+
+    def test_who_is_too_fast_to_have_read_is_suspected(self, project, people):
+        """19 labels at two seconds each, 390 ms a step, raised nothing."""
+        for member, ms in zip(people, (15_000, 20_000, 1_950), strict=True):
+            timed(project, member, 19, ms)
+        [batch] = watch(project)
+        assert (batch.annotator, batch.state, batch.judge) == (people[2], State.SUSPECTED, "pace")
+        assert batch.evidence == {"labels": 19, "step_ms": 390, "usual_ms": None}
+        assert batches.labels_of_batch(batch).count() == 19
+        assert watch(project) == []
+        batches.resume(by=MembershipFactory(project=project, role="manager").user, batch=batch)
+        assert watch(project) == [], "somebody looked at them"
+
+    def test_nobody_who_takes_their_time_is_named_and_no_program(self, project, people):
+        for member, ms in zip(people, (9_000, 20_000, 40_000), strict=True):
+            timed(project, member, 20, ms)
+        timed(project, MembershipFactory(project=project, simulated=True), 20, 50)
+        assert watch(project) == []
 
     def test_an_adjudication_decides_alone(self, project, people):
         solution = SolutionFactory(project=project)

@@ -1,0 +1,74 @@
+"""Annotators who label far faster than the others of their project do, or than anybody can read. Pure.
+
+A label's pace is the active time on it by the number of steps it rates, since one person reads all first and rates then
+while another rates as they read. A person's pace is the median over their latest labels, so that no break and no easy
+solution decides. Two limits name somebody:
+
+* the project's own: the median of the other people's paces, less the larger of a factor and some robust standard
+  deviations of theirs (1.4826 times the median absolute deviation, F. R. Hampel, J. Am. Stat. Assoc. 69, 1974), all in
+  logarithms, since times are skewed to the right. It needs OTHERS people;
+* FLOOR_MS a step, which holds for a new project with few people too.
+"""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from statistics import median
+
+RECENT = 40  # of a person's latest labels
+LEAST = 12  # labels before anything is said of a person
+OTHERS = 3
+FACTOR, DEVIATIONS = 4.0, 3.5
+FLOOR_MS = 500.0  # some two words at a usual reading speed
+
+
+@dataclass(frozen=True)
+class Timed:
+    """A label by `who`, and the active milliseconds on each step it rates."""
+
+    who: str
+    at: datetime
+    step_ms: float
+
+
+@dataclass(frozen=True)
+class Haste:
+    """The latest `labels` of one person took `step_ms` a step; `usual_ms` is what others take, None for too few."""
+
+    who: str
+    since: datetime
+    until: datetime
+    labels: int
+    step_ms: float
+    usual_ms: float | None
+
+
+def find_haste(timed: Sequence[Timed], *, cleared_until: Mapping[str, datetime] | None = None) -> list[Haste]:
+    """Whoever is too fast, the fastest first; labels up to `cleared_until` were looked at by a person and are past."""
+    cleared = cleared_until or {}
+    labels: dict[str, list[Timed]] = {}
+    for one in sorted(timed, key=lambda one: one.at):
+        labels.setdefault(one.who, []).append(one)
+    latest = {who: own[-RECENT:] for who, own in labels.items() if len(own) >= LEAST}
+    paces = {who: median(one.step_ms for one in own) for who, own in latest.items()}
+    found = []
+    for who, own in latest.items():
+        fresh = [one for one in own if who not in cleared or one.at > cleared[who]]
+        usual, limit = _limit([pace for other, pace in paces.items() if other != who])
+        if len(fresh) < LEAST or (pace := median(one.step_ms for one in fresh)) >= limit:
+            continue
+        hasty = [one for one in fresh if one.step_ms < limit]
+        found.append(Haste(who, hasty[0].at, hasty[-1].at, len(fresh), pace, usual))
+    return sorted(found, key=lambda haste: (haste.step_ms, haste.who))
+
+
+def _limit(others: list[float]) -> tuple[float | None, float]:
+    """What is usual among the others, and below which pace a person is too fast."""
+    if len(others) < OTHERS:
+        return None, FLOOR_MS
+    logs = [math.log(max(pace, 1.0)) for pace in others]
+    middle = median(logs)
+    spread = 1.4826 * median(abs(log - middle) for log in logs)
+    below = max(math.log(FACTOR), DEVIATIONS * spread)
+    return math.exp(middle), max(FLOOR_MS, math.exp(middle - below))
