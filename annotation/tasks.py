@@ -151,10 +151,11 @@ def open_generations() -> None:
 
 
 @shared_task(name="serving.review")
-def review_score(row_id: int) -> None:
+def review_scores(version_id: int, problem: str, steps: list[list[str]]) -> None:
+    from annotation.rounds.gateway.serving import Text
     from annotation.serving import reviewing
 
-    reviewing.review(row_id)
+    reviewing.review(version_id, Text(problem, tuple((text, kind) for text, kind in steps)))
 
 
 @shared_task(name="serving.forget_scores")

@@ -47,6 +47,7 @@ of_a_project: list[URLPattern | URLResolver] = [
     path("labels/", labels.labels, name="labels"),
     path("solutions/", solutions.solutions, name="solutions"),
     path("solutions/<int:solution_id>/", solutions.solution, name="solution"),
+    path("solutions/<int:solution_id>/review/", solutions.review, name="solution-review"),
     path("solutions/<int:solution_id>/queue/", queue.add, name="queue-add"),
     path("queue/", queue.queue, name="queue"),
     path("queue/change/", queue.change, name="queue-change"),

@@ -1,18 +1,24 @@
-"""Incident review: from a served score to its model, the labels that taught it, and those nearest to its steps."""
+"""Why a model gives a text its scores: the labels that taught it and are nearest to each step.
+
+A worker of the `score` queue answers, for a logged score and for a solution of the project alike. What it found is
+kept for a day under the model and the text.
+"""
 
 from typing import Any
 
 import msgspec
+import redis
 from django.conf import settings
 from django.contrib.auth.models import User
 
 from annotation import jobs
 from annotation.errors import DomainError
 from annotation.membership.access import STAFF, require_role
-from annotation.models import ServedScore
+from annotation.models import ModelVersion, ServedScore, Solution
 from annotation.rounds.gateway.explaining import StepReason, reasons_of
 from annotation.rounds.gateway.serving import Text
 from annotation.serving import line
+from annotation.serving.journal import text_hash
 from annotation.wording import as_json, from_json, said
 
 KEPT_SECONDS, ASKED_SECONDS = 86_400, 600
@@ -33,43 +39,53 @@ class Review(msgspec.Struct):
         return from_json(self.failure)
 
 
-def ask_for_review(*, by: User, row: ServedScore) -> None:
-    """Ask a `score` worker for the reasons of a logged score; a second request changes nothing.
+def ask_for_review(*, by: User, version: ModelVersion, text: Text) -> None:
+    """Ask a `score` worker for the reasons of a model's scores; a second request changes nothing.
 
-    Raises Forbidden, DomainError (`text_not_kept`, `model_gone`).
+    Raises Forbidden, NoWorker.
     """
-    require_role(by, row.project, *STAFF)
+    require_role(by, version.project, *STAFF)
+    try:
+        asked = line.server().set(_key(version, text), msgspec.json.encode(Review()), nx=True, ex=ASKED_SECONDS)
+    except redis.RedisError as error:
+        raise line.away(error) from error
+    if asked:
+        jobs.enqueue("serving.review", version.pk, text.problem, text.steps, queue="score")
+
+
+def ask_for_review_of_row(*, by: User, row: ServedScore) -> None:
+    """The same for a logged score. Raises also DomainError (`text_not_kept`, `model_gone`)."""
     if row.text is None:
         raise DomainError(
             "text_not_kept", said("This project's score log keeps hashes only, so the text is not at hand.")
         )
     if row.model_version is None:
         raise DomainError("model_gone", said("The model that gave this score was deleted."))
-    if line.server().set(_key(row), msgspec.json.encode(Review()), nx=True, ex=ASKED_SECONDS):
-        jobs.enqueue("serving.review", row.pk, queue="score")
+    ask_for_review(by=by, version=row.model_version, text=text_of(row))
 
 
-def find_review(row: ServedScore) -> Review | None:
-    """None where nobody asked."""
-    found = line.server().get(_key(row))
+def find_review(version: ModelVersion, text: Text) -> Review | None:
+    """None where nobody asked, or Redis does not answer."""
+    try:
+        found = line.server().get(_key(version, text))
+    except redis.RedisError:
+        return None
     return msgspec.json.decode(found, type=Review) if found else None
 
 
-def review(row_id: int) -> None:
+def review(version_id: int, text: Text) -> None:
     """The worker's part."""
-    row = ServedScore.objects.select_related("model_version__run").get(pk=row_id)
-    assert row.model_version is not None, "asked for with its model"
-    assert row.text is not None, "asked for with its text"
+    version = ModelVersion.objects.select_related("run").get(pk=version_id)
     found = Review()
     try:
-        run = getattr(row.model_version, "run", None)
+        run = getattr(version, "run", None)
         if run is None:
             raise DomainError("no_explanation", said("This model was not trained here, so its labels are not at hand."))
-        found.reasons = reasons_of(row.model_version, text_of(row), settings.RUN_ROOT / str(run.pk) / "train.jsonl")
+        found.reasons = reasons_of(version, text, settings.RUN_ROOT / str(run.pk) / "train.jsonl")
         found.failure = "" if found.reasons else as_json(said("No step of it fits the model's context."))
     except DomainError as error:
         found.failure = as_json(error.message)
-    line.server().set(_key(row), msgspec.json.encode(found), ex=KEPT_SECONDS)
+    line.server().set(_key(version, text), msgspec.json.encode(found), ex=KEPT_SECONDS)
 
 
 def text_of(row: ServedScore) -> Text:
@@ -81,5 +97,11 @@ def text_of(row: ServedScore) -> Text:
     return Text(problem, tuple((text, kind) for text, kind in steps))
 
 
-def _key(row: ServedScore) -> str:
-    return f"serving:review:{row.pk}"
+def text_of_solution(solution: Solution) -> Text:
+    """The solution as the pool's scores read it: the sampled steps, without alternatives."""
+    steps = [step for step in solution.steps.all() if step.alternative == 0]
+    return Text(solution.problem.text, tuple((step.text, str(step.kind)) for step in steps))
+
+
+def _key(version: ModelVersion, text: Text) -> str:
+    return f"serving:review:{version.pk}:{text_hash(text)}"

@@ -148,8 +148,8 @@ def log(request: HttpRequest, member: Membership) -> HttpResponseBase:
 @project_page(*STAFF)
 def score(request: HttpRequest, member: Membership, row_id: int) -> HttpResponse:
     row = _row(member, row_id)
-    found = reviewing.find_review(row)
     text = reviewing.text_of(row) if row.text is not None else None
+    found = reviewing.find_review(row.model_version, text) if text and row.model_version else None
     context = {
         "member": member,
         "tab": "serving",
@@ -168,7 +168,7 @@ def score(request: HttpRequest, member: Membership, row_id: int) -> HttpResponse
 @require_POST
 @project_page(*STAFF)
 def review(request: HttpRequest, member: Membership, row_id: int) -> HttpResponseBase:
-    attempt(request, "", reviewing.ask_for_review, row=_row(member, row_id))
+    attempt(request, "", reviewing.ask_for_review_of_row, row=_row(member, row_id))
     return redirect("served-score", member.project.slug, row_id)
 
 

@@ -5,16 +5,18 @@ from typing import Any
 from django import forms
 from django.db.models import Count, OuterRef, Q, QuerySet, Subquery
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
-from django.shortcuts import render
+from django.shortcuts import redirect, render
 from django.utils.translation import gettext_lazy as _
+from django.views.decorators.http import require_POST
 
 from annotation.models import Annotation, LabelSource, Membership, PoolScore, Project, QueueItem, Solution
 from annotation.quality.agreement import disagreements
 from annotation.quality.contrast import WAYS, contrasted
 from annotation.queue.managing import OPEN
 from annotation.rounds.registry import champion_of
+from annotation.serving import reviewing
 from labelling_ui import words
-from labelling_ui.pages.access import STAFF, project_page
+from labelling_ui.pages.access import STAFF, attempt, project_page
 from labelling_ui.pages.gold import gold_of, may_be_gold
 from labelling_ui.pages.listing import Column, Filters, Listing, respond
 from labelling_ui.pages.people import people_of
@@ -124,15 +126,15 @@ def solutions(request: HttpRequest, member: Membership) -> HttpResponseBase:
 
 @project_page(*STAFF)
 def solution(request: HttpRequest, member: Membership, solution_id: int) -> HttpResponse:
-    found = member.project.solutions.select_related("problem").filter(pk=solution_id).first()
-    if found is None:
-        raise Http404("There is no such solution in this project.")
+    found = _find(member, solution_id)
     labels = list(
         found.annotations.select_related("annotator__user", "source")
         .prefetch_related("ratings")
         .order_by("submitted_at", "pk")
     )
-    score = PoolScore.objects.filter(solution=found, model_version=champion_of(member.project)).first()
+    champion = champion_of(member.project)
+    score = PoolScore.objects.filter(solution=found, model_version=champion).first()
+    reasons = reviewing.find_review(champion, reviewing.text_of_solution(found)) if score and champion else None
     return render(
         request,
         "labelling_ui/solution.html",
@@ -141,8 +143,9 @@ def solution(request: HttpRequest, member: Membership, solution_id: int) -> Http
             "tab": "solutions",
             "solution": found,
             "labels": labels,
-            "steps": _steps(found, labels, score),
+            "steps": _steps(found, labels, score, reasons),
             "score": score,
+            "review": reasons,
             "gold": gold_of(member.project, found.pk),
             "gold_from": [label for label in labels if may_be_gold(label)],
             "facts": _facts(found),
@@ -150,6 +153,24 @@ def solution(request: HttpRequest, member: Membership, solution_id: int) -> Http
             "people": people_of(member.project),
         },
     )
+
+
+@require_POST
+@project_page(*STAFF)
+def review(request: HttpRequest, member: Membership, solution_id: int) -> HttpResponseBase:
+    """Ask why the champion gives the solution its scores."""
+    found, champion = _find(member, solution_id), champion_of(member.project)
+    if champion is not None:
+        text = reviewing.text_of_solution(found)
+        attempt(request, "", reviewing.ask_for_review, version=champion, text=text)
+    return redirect("solution", member.project.slug, solution_id)
+
+
+def _find(member: Membership, solution_id: int) -> Solution:
+    found = member.project.solutions.select_related("problem").filter(pk=solution_id).first()
+    if found is None:
+        raise Http404("There is no such solution in this project.")
+    return found
 
 
 def _facts(solution: Solution) -> list[tuple[Any, Any]]:
@@ -168,15 +189,19 @@ def _facts(solution: Solution) -> list[tuple[Any, Any]]:
     return [(name, value) for name, value in known if value not in (None, "")]
 
 
-def _steps(solution: Solution, labels: list[Annotation], score: PoolScore | None) -> list[dict[str, Any]]:
-    """Each completion with what each label says of it (None where it says nothing) and the model's mean."""
+def _steps(
+    solution: Solution, labels: list[Annotation], score: PoolScore | None, review: reviewing.Review | None
+) -> list[dict[str, Any]]:
+    """Each completion with what each label says of it (None where it says nothing), the model's mean and why."""
     said = {(label.pk, rating.step_id): rating for label in labels for rating in label.ratings.all()}
     means = score.mean if score else []
+    reasons = {reason.position: reason for reason in review.reasons} if review else {}
     return [
         {
             "step": step,
             "words": [(label, said.get((label.pk, step.pk))) for label in labels],
             "mean": means[step.position] if not step.alternative and step.position < len(means) else None,
+            "reason": None if step.alternative else reasons.get(step.position),
         }
         for step in solution.steps.all()
     ]

@@ -15,7 +15,7 @@ from annotation.rounds import registry
 from annotation.rounds.gateway.scoring import loaded_scorer
 from annotation.rounds.gateway.training import model_path
 from annotation.serving import line, reviewing
-from tests.factories import UserFactory
+from tests.factories import SolutionFactory, UserFactory
 from tests.serving_world import PROBLEM, STEPS, add_version, program_of, served_project, trained_folder
 from tests.waiting import until
 
@@ -190,9 +190,14 @@ def test_a_logged_score_leads_to_the_labels_nearest_to_it(project, manager, sett
     shutil.copy(trained_folder().parent / "train.jsonl", folder)
     said = warm(program_of(manager)).json()
     row = until(lambda: ServedScore.objects.filter(request=said["request_id"]).first())
-    reviewing.ask_for_review(by=manager, row=row)
-    found = until(lambda: (review := reviewing.find_review(row)) and review.done and review)
+    reviewing.ask_for_review_of_row(by=manager, row=row)
+    text = reviewing.text_of(row)
+    found = until(lambda: (review := reviewing.find_review(champion, text)) and review.done and review)
     assert found.failure == ""
     assert [reason.position for reason in found.reasons] == [0, 1, 2]
     assert [reason.score for reason in found.reasons] == pytest.approx(row.mean, abs=1e-4)
     assert all(len(reason.nearest) == 3 for reason in found.reasons)
+    # The same button beside a solution's scores goes the same way, and shares what was found for the same text.
+    solution = SolutionFactory(project=project, problem__project=project, problem__text=PROBLEM, steps=STEPS)
+    text = reviewing.text_of_solution(solution)
+    assert reviewing.find_review(champion, text) == found
