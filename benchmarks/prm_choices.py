@@ -44,7 +44,11 @@ from prm.training.caches import Cache
 SIZES = (300, 1000)
 CALIBRATION, HOLDOUT, HOLDOUT_SEED = 400, 800, 1
 DONORS, BESIDE = 24, 2  # solutions of a problem searched for alternatives, and the most taken at a position
-PLAIN = {"anchor": 0.0, "pairwise_weight": 0.0}  # what every choice is changed from, one thing at a time
+PLAIN = {
+    "anchor": 0.0,
+    "pairwise_weight": 0.0,
+    "class_balance": "none",
+}  # what every choice is changed from, one thing at a time
 FLIPPED = 0.2
 ANCHORS = (0.01, 0.1, 1.0)
 SPREAD = "Disagreement where the heads have not been"

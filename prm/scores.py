@@ -43,6 +43,8 @@ class TraceScore(msgspec.Struct, omit_defaults=True):
     context. `outcome` is p(the final answer is right), read at the last step by a model that learned it; None by
     others, and where the last step has no score. `embedding` is the solution as 32 numbers of norm 1, where it was
     asked for and some step was scored: for telling which solutions are alike under the model that scored them.
+    `distance` says how unlike the training solutions the scored steps are (`prm.trust.DomainBar`): above 1 the solution
+    is out of domain. It is None where the model has no bar for that, and where no step was scored.
     """
 
     id: str
@@ -54,6 +56,7 @@ class TraceScore(msgspec.Struct, omit_defaults=True):
     blocks: list[float | None] | None = None
     windowed: int = 0
     embedding: list[float] | None = None
+    distance: float | None = None
 
     @classmethod
     def of_steps(cls, id: str, steps: Sequence[StepScore]) -> "TraceScore":

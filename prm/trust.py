@@ -12,28 +12,43 @@ import numpy as np
 from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
-QUANTILE = 0.99  # share of the calibration split that counts as the known domain
+FALSE_ALARMS = 0.05  # share of familiar solutions that may be flagged
+MOST_LENGTHS = 32  # numbers of steps with bars of their own: a manifest stays small
 CONFIDENCE = 0.9  # of the bound on the accuracy above the abstention bar
 LEAST_SOLUTIONS = 20  # below it, nothing is fitted
 
 
 class DomainBar(msgspec.Struct, frozen=True):
-    """Where solutions stop to look like those learned from: a Mahalanobis distance of their embeddings.
+    """Where a solution stops looking like those learned from.
 
-    `centre` [width] and `precision` [width, width], the inverse of the shrunk covariance, are of the training
-    solutions; `bar` is the distance that QUANTILE of `solutions` calibration solutions keep below.
+    Two things are looked at, each with a bar for solutions of 1, 2, ... steps (the last bar is also for longer ones):
+    how far the mean of the step features lies from `centres` [lengths, width], that of training solutions cut to this
+    length, by the Mahalanobis distance under `precision` [width, width]; and how badly the backbone predicts the steps
+    (`surprisal_bars`, None for a model that reads no statistics). `solutions` calibration solutions, cut to each
+    length, set the bars, so that `false_alarms` of familiar ones lie above one of them.
     """
 
-    centre: list[float]
+    centres: list[list[float]]
     precision: list[list[float]]
-    bar: float
-    quantile: float
+    distance_bars: list[float]
+    surprisal_bars: list[float] | None
+    false_alarms: float
     solutions: int
 
-    def distance(self, embedding: Sequence[float]) -> float:
-        """Mahalanobis distance of an embedding [width] to the training solutions (Lee et al. 2018, equation 2)."""
-        away = np.asarray(embedding) - self.centre
-        return float(math.sqrt(max(0.0, away @ np.asarray(self.precision) @ away)))
+    def distance(self, marks: Array) -> float | None:
+        """How unlike the training solutions the steps marked [steps, width + 1] are: above 1 is out of domain.
+
+        The last column is each step's surprisal. The larger of the two quantities in units of its bar; None without
+        steps.
+        """
+        if not len(marks):
+            return None
+        place = min(len(marks), len(self.centres)) - 1
+        *mean, surprisal = marks.mean(axis=0)
+        away = _length(np.asarray(mean) - self.centres[place], np.asarray(self.precision)) / self.distance_bars[place]
+        if self.surprisal_bars is None:
+            return away
+        return max(away, float(surprisal) / self.surprisal_bars[place])
 
 
 class AbstentionBar(msgspec.Struct, frozen=True):
@@ -63,6 +78,17 @@ class Trust(msgspec.Struct, frozen=True):
     domain: DomainBar | None = None
     abstention: AbstentionBar | None = None
 
+    def withholds(self, uncertainty: float | None, distance: float | None) -> bool | None:
+        """Whether no verdict should be given: out of domain, or too uncertain. None where no bar says so."""
+        if is_foreign(distance):
+            return True
+        return None if self.abstention is None else self.abstention.withholds(uncertainty)
+
+
+def is_foreign(distance: float | None) -> bool | None:
+    """Whether a solution at this `DomainBar.distance` is out of domain; None where it is not known."""
+    return None if distance is None else distance > 1
+
 
 def verdict(
     heads: Sequence[Sequence[float] | None], mean: Sequence[float | None], threshold: float
@@ -83,15 +109,61 @@ def verdict(
     return -1, float(1 - passed.mean())
 
 
-def fit_domain(training: Array, held: Array) -> DomainBar | None:
-    """The bar from embeddings [solutions, width]: distances to the training ones, quantile of the held ones."""
-    if min(len(training), len(held)) < LEAST_SOLUTIONS:
+def fit_domain(training: Sequence[Array], held: Sequence[Array]) -> DomainBar | None:
+    """The bars from solutions' marks [steps, width + 1]: what is usual by the training ones, bars by the held ones.
+
+    The first steps of a solution vary more than its mean, and differ from it: hence a centre and bars for every length
+    that LEAST_SOLUTIONS of each part reach. A bar is a conformal quantile (Vovk et al. 2005); the two share the false
+    alarms evenly.
+    """
+    lengths = min(MOST_LENGTHS, _reached(training), _reached(held))
+    if not lengths:
         return None
-    centre = training.mean(axis=0)
-    precision = np.linalg.inv(shrunk_covariance(training - centre))
-    fitted = DomainBar(centre.round(6).tolist(), precision.round(4).tolist(), 0.0, QUANTILE, len(held))
-    bar = float(np.quantile([fitted.distance(one) for one in held], QUANTILE))
-    return msgspec.structs.replace(fitted, bar=bar)
+    taught, checked = ([_running_mean(marks) for marks in part] for part in (training, held))
+    centres = np.array([np.mean([each[n, :-1] for each in taught if len(each) > n], axis=0) for n in range(lengths)])
+    away = [each[:, :-1] - centres[np.arange(len(each)).clip(max=lengths - 1)] for each in taught]
+    precision: Array = np.linalg.inv(shrunk_covariance(np.concatenate(away))).astype(np.float64)
+    read = not np.isnan(checked[0][0, -1])
+    share = FALSE_ALARMS / (2 if read else 1)
+    distances, surprisals = [], []
+    for n in range(lengths):
+        profiles = np.array([each[n] for each in checked if len(each) > n])
+        distances.append(_quantile([_length(one, precision) for one in profiles[:, :-1] - centres[n]], share))
+        surprisals.append(_quantile(profiles[:, -1].tolist(), share))
+    return DomainBar(
+        centres=[_short(row) for row in centres],
+        precision=[_short(row) for row in precision],
+        distance_bars=_short(distances),
+        surprisal_bars=_short(surprisals) if read else None,
+        false_alarms=FALSE_ALARMS,
+        solutions=len(held),
+    )
+
+
+def _reached(solutions: Sequence[Array]) -> int:
+    """The number of steps that LEAST_SOLUTIONS of them have."""
+    steps = sorted(map(len, solutions), reverse=True)
+    return steps[LEAST_SOLUTIONS - 1] if len(steps) >= LEAST_SOLUTIONS else 0
+
+
+def _running_mean(marks: Array) -> Array:
+    return np.asarray(marks.cumsum(axis=0) / np.arange(1, len(marks) + 1)[:, None])
+
+
+def _length(away: Array, precision: Array) -> float:
+    """Mahalanobis length (Lee et al. 2018, equation 2)."""
+    return math.sqrt(max(0.0, float(away @ precision @ away)))
+
+
+def _quantile(values: Sequence[float], above: float) -> float:
+    """The value that a fresh one exceeds with probability `above` at most; the largest, where there are too few."""
+    rank = math.ceil((len(values) + 1) * (1 - above))
+    return float(max(1e-9, sorted(values)[min(rank, len(values)) - 1]))
+
+
+def _short(values: Sequence[float] | Array) -> list[float]:
+    """To six digits, which is all that a bar needs of a number and half of its text."""
+    return [float(f"{value:.6g}") for value in values]
 
 
 def shrunk_covariance(centred: Array) -> Array:

@@ -69,7 +69,9 @@ class SolutionScoreSerializer(serializers.Serializer):
         allow_null=True, help_text="The model's own probability that `first_suspicious` is wrong."
     )
     abstained = serializers.BooleanField(
-        allow_null=True, help_text="The uncertainty is beyond the calibrated bar; null: the model has none."
+        allow_null=True,
+        help_text="Do not rely on the verdict: its uncertainty is beyond the calibrated bar, or the text is out of "
+        "domain. null: the model has no bar.",
     )
     out_of_domain = serializers.BooleanField(
         allow_null=True, help_text="Unlike what the model learned from; null: the model cannot tell."

@@ -10,7 +10,7 @@ from prm.sandbox.world import WorldConfig, generate
 from prm.scoring import Scorer
 from prm.traces import Split, write_traces
 from prm.training import train
-from prm.trust import verdict
+from prm.trust import is_foreign, verdict
 
 POOL, CALIBRATION, HOLDOUT = 300, 150, 400
 Row = tuple[str, float, bool, bool]
@@ -46,17 +46,16 @@ def _trained(folder: Path, seed: int, without: str) -> Scorer:
 def _rows(scorer: Scorer, seed: int) -> list[Row]:
     """Domain, uncertainty (infinite without a verdict), whether the verdict is right, whether it is out of domain."""
     held = list(generate(WorldConfig(), split="holdout", n=HOLDOUT, seed=seed))
-    domain = scorer.manifest.trust.domain if scorer.manifest and scorer.manifest.trust else None
     rows = []
-    for trace, score in zip(held, scorer.score(held, embed=True), strict=True):
+    for trace, score in zip(held, scorer.score(held), strict=True):
         found, doubt = verdict(score.heads, score.mean, scorer.threshold)
-        far = bool(domain and score.embedding and domain.distance(score.embedding) > domain.bar)
+        far = bool(is_foreign(score.distance))
         rows.append((trace.domain, float("inf") if doubt is None else doubt, found == first_error(trace), far))
     return rows
 
 
 def _tell(name: str, rows: list[Row], bar: float | None) -> None:
-    given = [row for row in rows if bar is not None and row[1] <= bar]
+    given = [row for row in rows if bar is not None and row[1] <= bar and not row[3]]
     right = f"{sum(row[2] for row in given) / len(given):.1%}" if given else "-"
     of_all, far = (sum(row[at] for row in rows) / len(rows) for at in (2, 3))
     print(f"| {name} | {len(rows)} | {of_all:.1%} | {len(given) / len(rows):.1%} | {right} | {far:.1%} |")

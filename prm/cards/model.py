@@ -99,8 +99,8 @@ def _trust(trust: Trust | None) -> list[str]:
     """The two bars in words; a model without them cannot doubt its scores."""
     domain, abstention = (trust.domain, trust.abstention) if trust else (None, None)
     lines = [
-        f"- Out of domain: beyond a Mahalanobis distance of {domain.bar:.1f}, which {domain.quantile:.0%} of "
-        f"{domain.solutions} held solutions keep below."
+        f"- Out of domain: bars set on {domain.solutions} held solutions so that {domain.false_alarms:.0%} of familiar "
+        "solutions are flagged; no verdict is given on flagged text."
         if domain
         else f"- Out of domain: {UNKNOWN}."
     ]

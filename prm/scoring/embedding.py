@@ -1,6 +1,7 @@
-"""A solution as 32 numbers, for diversity and for telling what is unlike the training data."""
+"""A solution, or each of its steps, as 32 numbers: for diversity, and to recognise text unlike the training data."""
 
 import hashlib
+from collections.abc import Sequence
 from functools import lru_cache
 
 import numpy as np
@@ -8,10 +9,13 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from prm.config import Feature
+from prm.features import STATISTICS
 from prm.heads import Heads, Readout
 
 EMBEDDING_WIDTH = 32
 AT_ONCE = 64  # solutions whose features stay in a processor's cache: a tenth of the time of thousands at once
+SURPRISAL = STATISTICS.index("surprisal_mean") - len(STATISTICS)  # its column, where statistics are read
 SEED = b"stepmark: random projection of step features"
 
 
@@ -42,8 +46,23 @@ class Embedder:
         of_parts = rows.split([int(part.sum()) for part in parts])
         return torch.cat([self._embed(*both) for both in zip(of_parts, parts, strict=True)]).numpy()
 
+    def marks(self, rows: Tensor, features: Sequence[Feature]) -> NDArray[np.float64]:
+        """What the domain's bars look at in each step (`DomainBar`), [steps, EMBEDDING_WIDTH + 1].
+
+        The step's projected features, not scaled to a direction: text of another kind differs in length most. Last,
+        how badly the backbone predicted its tokens; NaN where `features`, those of `rows`, have no statistics.
+        """
+        projected = self._standard(rows) @ self._signs
+        surprisal = (
+            rows[:, SURPRISAL].cpu() if "statistics" in features else projected.new_full((len(rows),), torch.nan)
+        )
+        return torch.cat([projected, surprisal[:, None]], dim=1).double().numpy()
+
+    def _standard(self, rows: Tensor) -> Tensor:
+        return ((rows.cpu().float() - self._centre) / self._scale).clamp(-8, 8)
+
     def _embed(self, rows: Tensor, steps: Tensor) -> Tensor:
-        standard = ((rows.cpu().float() - self._centre) / self._scale).clamp(-8, 8)
+        standard = self._standard(rows)
         sums = torch.zeros(len(steps), standard.shape[1])
         sums.index_add_(0, torch.arange(len(steps)).repeat_interleave(steps), standard)
         projected = (sums / steps.clamp(min=1)[:, None] @ self._signs).double()

@@ -21,6 +21,7 @@ from prm.manifest import Manifest, base_of
 from prm.said import said
 from prm.scores import UNSCORED, StepScore, Throughput, TraceScore
 from prm.scoring.embedding import Embedder
+from prm.scoring.familiarity import Familiarity
 from prm.scoring.outside import outside_judges, outside_layout
 from prm.scoring.prefixes import ShareChoice
 from prm.scoring.readers import LocalReader, Reader
@@ -56,6 +57,7 @@ class Scorer:
         self.manifest, self.readout = manifest, readout
         self.threshold = 0.5 if manifest is None else manifest.threshold
         self._embedder = None if readout is None else Embedder(readout)
+        self._familiarity = _familiarity(self._embedder, manifest)
 
     @classmethod
     def load(
@@ -124,7 +126,7 @@ class Scorer:
 
     def session(self, problem: str) -> Session:
         """Begin a solution that is scored while it grows, step by step."""
-        return Session(self.local, self.judges, problem, self.long)
+        return Session(self.local, self.judges, problem, self.long, self._familiarity)
 
     def score(
         self,
@@ -161,10 +163,19 @@ class Scorer:
         features = iter(rows)
         for trace, plan in zip(chunk, plans, strict=True):
             score = TraceScore.of_steps(trace.id, _place(plan, steps, len(trace.steps)))
-            if embedder is not None:
-                own = [next(features) for _ in plan]
-                score.embedding = embedder.embed(torch.cat(own)) if own else None
+            own = [next(features) for _ in plan]
+            if own and embedder is not None:
+                score.embedding = embedder.embed(torch.cat(own))
+            if own and self._familiarity is not None:
+                score.distance = self._familiarity.distance(self._familiarity.marks(torch.cat(own)))
             yield score
+
+
+def _familiarity(embedder: Embedder | None, manifest: Manifest | None) -> Familiarity | None:
+    """None for a model without a bar of its domain."""
+    if embedder is None or manifest is None or manifest.trust is None or manifest.trust.domain is None:
+        return None
+    return Familiarity(embedder, manifest.config.features, manifest.trust.domain)
 
 
 class _Watch:

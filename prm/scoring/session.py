@@ -4,10 +4,14 @@ import copy
 from types import TracebackType
 from typing import Any, Self
 
+import numpy as np
+from numpy.typing import NDArray
+
 from prm.encoding import Encoded, tokenise
 from prm.errors import ScoringError
 from prm.said import said
 from prm.scores import UNSCORED, StepScore, TraceScore
+from prm.scoring.familiarity import Familiarity
 from prm.scoring.keeping import Kept, can_keep, keep, read_on
 from prm.scoring.readers import LocalReader
 from prm.scoring.verdicts import Judges
@@ -22,17 +26,25 @@ class Session:
     the end of a `with` block, frees the cache.
     """
 
-    def __init__(self, reader: LocalReader, judges: Judges, problem: str, long: Long) -> None:
+    def __init__(
+        self,
+        reader: LocalReader,
+        judges: Judges,
+        problem: str,
+        long: Long,
+        familiarity: Familiarity | None = None,
+    ) -> None:
         if not can_keep(reader.backbone):
             raise ScoringError(
                 said("{name!r} keeps no cache of keys and values that a session could use", name=reader.backbone.name)
             )
-        self._reader, self._judges, self._long = reader, judges, long
+        self._reader, self._judges, self._long, self._familiarity = reader, judges, long, familiarity
         [[ids]] = tokenise([Trace("", problem, [])], reader.tokenizer)
         layout = reader.layout
         self._problem = Encoded((*layout.start, *ids, *layout.problem_end), (), 0)
         self._steps: list[tuple[int, ...]] = []  # their ids, separators included
         self._scores: list[StepScore] = []
+        self._marks: list[NDArray[np.float64]] = []  # of the scored steps
         self._closed = False
         self._start = 0  # the first step in `_kept`
         self._opened: Kept | None = None  # the problem alone; None where no step would fit beside it
@@ -55,7 +67,10 @@ class Session:
 
     def score(self, id: str = "") -> TraceScore:
         """The solution so far, as one record."""
-        return TraceScore.of_steps(id, self._scores)
+        score = TraceScore.of_steps(id, self._scores)
+        if self._familiarity is not None and self._marks:
+            score.distance = self._familiarity.distance(np.concatenate(self._marks))
+        return score
 
     def append(self, step: str | Step) -> StepScore:
         """Read and score the next step; its score is None throughout where it does not fit the context."""
@@ -73,7 +88,7 @@ class Session:
     def fork(self) -> Self:
         """A second session at the same place, as a beam search needs it; what was read so far is shared, not copied."""
         twin = copy.copy(self)
-        twin._scores = list(self._scores)
+        twin._scores, twin._marks = list(self._scores), list(self._marks)
         return twin
 
     def close(self) -> None:
@@ -94,6 +109,8 @@ class Session:
         self._kept, [rows] = read_on(self._reader.backbone, kept, [_side_by_side(fresh)], self._reader.features)
         self._start = start
         [score] = self._judges.step_scores(rows[-1:], [start > 0])
+        if self._familiarity is not None:
+            self._marks.append(self._familiarity.marks(rows[-1:]))
         return score
 
 

@@ -13,8 +13,6 @@ from prm.simulation.worlds import WORLDS, Sizes
 
 RANDOM = "random"
 BUDGETS = (60, 90, 130, 190, 270, 390, 560, 800)
-# Smaller than production's, so that hundreds of trainings take minutes; the same for every arm.
-LEARNING = TrainConfig(heads=8, hidden=32, epochs=20, patience=6, batch_steps=128, class_balance="held")
 
 
 class Arm(NamedTuple):
@@ -29,6 +27,7 @@ class Arm(NamedTuple):
 class Plan(msgspec.Struct, frozen=True, kw_only=True):
     """`budgets` are solutions labelled at each retraining, the first of them drawn at random for all arms alike;
     `candidates` is how many of the pool's solutions a seed has to choose from. `data_seed` draws the worlds' problems.
+    `config` is the one that ships, so that the published figures are those of the product.
     """
 
     worlds: tuple[str, ...]
@@ -39,7 +38,7 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True):
     candidates: int = 6000
     sizes: Sizes = Sizes()
     data_seed: int = 100
-    config: TrainConfig = LEARNING
+    config: TrainConfig = TrainConfig()
     cost: CostModel = CostModel()
     caps: Caps = Caps()
 

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 
 from prm.backbones import Backbone
@@ -18,7 +19,7 @@ from prm.training.dataset import Document
 from prm.training.lanes import CachedLane, TunedLane
 from prm.trust import AbstentionBar, DomainBar, fit_abstention, fit_domain, verdict
 
-MOST_READ = 500  # solutions read once more for their embeddings, where the backbone was tuned
+MOST_READ = 500  # solutions read once more for their domain, where the backbone was tuned
 
 
 def abstention_bar(
@@ -58,16 +59,19 @@ def domain_bar(
     fit: Sequence[Encoded],
     held: Sequence[Encoded],
 ) -> DomainBar | None:
-    """From embeddings of the taught solutions, without their alternatives, and of the held ones."""
+    """From the taught solutions, without their alternatives, and the held ones."""
     paths = list({document.owner: i for i, document in reversed(list(enumerate(taught)))}.values())[::-1]
     embedder = Embedder(readout)
+
+    def marks(parts: Sequence[Tensor]) -> list[NDArray[np.float64]]:
+        return [embedder.marks(part, config.features) for part in parts if len(part)]
+
     if isinstance(lane, CachedLane):
         rows, offsets = lane.fit, row_offsets(fit)
-        learned = _embedded(embedder, [rows[offsets[i] : offsets[i + 1]] for i in paths])
-        return fit_domain(learned, _embedded(embedder, _parted(lane.held, held)))
+        return fit_domain(marks([rows[offsets[i] : offsets[i + 1]] for i in paths]), marks(_parted(lane.held, held)))
     return fit_domain(
-        _embedded(embedder, _read(backbone, [fit[i] for i in paths[:MOST_READ]], config)),
-        _embedded(embedder, _read(backbone, held[:MOST_READ], config)),
+        marks(_read(backbone, [fit[i] for i in paths[:MOST_READ]], config)),
+        marks(_read(backbone, held[:MOST_READ], config)),
     )
 
 
@@ -77,8 +81,3 @@ def _read(backbone: Backbone, items: Sequence[Encoded], config: TrainConfig) -> 
 
 def _parted(rows: Tensor, items: Sequence[Encoded]) -> list[Tensor]:
     return list(rows.split([len(item.spans) for item in items])) if items else []
-
-
-def _embedded(embedder: Embedder, parts: Sequence[Tensor]) -> np.ndarray:
-    found = [embedding for part in parts if (embedding := embedder.embed(part)) is not None]
-    return np.array(found, dtype=np.float64)

@@ -83,7 +83,7 @@ def served(world: World) -> None:
             score=0.073,
             first_suspicious=3,
             uncertainty=0.14,
-            distance=4.2,
+            distance=0.42,
             out_of_domain=False,
             abstained=True,
             asked_at=now - timedelta(hours=ago),

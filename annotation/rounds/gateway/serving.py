@@ -40,7 +40,8 @@ class Scored(msgspec.Struct):
 
     `first_suspicious` is the first step below the model's threshold, -1 where there is none, None where a step
     without a score stands before any. `uncertainty` is the model's own probability that this verdict is wrong.
-    The two flags are None where the model has no bar for them.
+    A `distance` above 1 says that the text is unlike what the model learned from (`out_of_domain`). The verdict is
+    withheld (`abstained`) there, and where it is too uncertain. The flags are None where the model has no bar for them.
     """
 
     mean: list[float | None]
@@ -68,7 +69,7 @@ class ServingModel:
     def score(self, texts: Sequence[Text], aggregates: Sequence[str]) -> list[Scored]:
         """Score whole solutions in packed passes; `aggregates` names the solution score of each."""
         traces = [trace_of_text(text) for text in texts]
-        found = self._scorer.score(traces, embed=self.trust is not None)
+        found = self._scorer.score(traces)
         return [self._judged(score, by) for score, by in zip(found, aggregates, strict=True)]
 
     def append(self, text: Text, aggregate: str) -> Scored:
@@ -116,22 +117,19 @@ class ServingModel:
 
     def _judged(self, score: "TraceScore", aggregate: str) -> Scored:
         from prm.scores import aggregate as aggregated
-        from prm.trust import verdict
+        from prm.trust import is_foreign, verdict
 
         by: Aggregate = aggregate  # type: ignore[assignment]
         first, uncertainty = verdict(score.heads, score.mean, self.threshold)
-        domain = self.trust.domain if self.trust else None
-        bar = self.trust.abstention if self.trust else None
-        distance = domain.distance(score.embedding) if domain and score.embedding else None
         return Scored(
             mean=score.mean,
             spread=score.spread,
             score=aggregated(score.mean, by),
             first_suspicious=first,
             uncertainty=uncertainty,
-            out_of_domain=distance > domain.bar if domain and distance is not None else None,
-            abstained=bar.withholds(uncertainty) if bar else None,
-            distance=distance,
+            out_of_domain=is_foreign(score.distance),
+            abstained=self.trust.withholds(uncertainty, score.distance) if self.trust else None,
+            distance=score.distance,
             windowed=score.windowed,
         )
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from prm.trust import error_bound, fit_abstention, fit_domain, shrunk_covariance, verdict
+from prm.trust import Trust, error_bound, fit_abstention, fit_domain, shrunk_covariance, verdict
 
 heads = st.lists(st.lists(st.floats(0, 1), min_size=3, max_size=3), min_size=1, max_size=6)
 
@@ -61,17 +61,54 @@ def test_a_target_out_of_reach_withholds_every_verdict():
 
 def test_too_few_solutions_give_no_bar():
     assert fit_abstention([0.1] * 10, [True] * 10, target=0.8) is None
-    assert fit_domain(np.zeros((5, 3)), np.zeros((5, 3))) is None
+    assert fit_domain([np.zeros((4, 3))] * 5, [np.zeros((4, 3))] * 5) is None
 
 
-def test_the_domain_bar_keeps_its_quantile_and_tells_what_lies_elsewhere():
-    rng = np.random.default_rng(0)
-    mix = rng.normal(size=(8, 8))
-    bar = fit_domain(rng.normal(size=(500, 8)) @ mix, rng.normal(size=(1000, 8)) @ mix)
+def marked(rng: np.random.Generator, count: int, *, shift: float = 0.0, surprisal: float = 1.0) -> list[np.ndarray]:
+    """Solutions of 3 to 7 steps whose first step differs from the others; the last column is the surprisal."""
+    found = []
+    for _ in range(count):
+        steps = rng.integers(3, 8)
+        marks = np.hstack([rng.normal(size=(steps, 8)), rng.gamma(4, surprisal / 4, size=(steps, 1))])
+        marks[0, 0] += 5
+        marks[:, 1] += shift
+        found.append(marks)
+    return found
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_the_domain_bar_keeps_its_false_alarms_at_every_length(seed):
+    rng = np.random.default_rng(seed)
+    bar = fit_domain(marked(rng, 500), marked(rng, 1000))
     assert bar is not None
-    usual = np.mean([bar.distance(one) > bar.bar for one in rng.normal(size=(1000, 8)) @ mix])
-    assert usual == pytest.approx(0.01, abs=0.012)
-    assert bar.distance(20 * mix[0]) > bar.bar
+    assert len(bar.centres) == len(bar.distance_bars) == len(bar.surprisal_bars) == 7
+    fresh = marked(rng, 1000)
+    for steps in (1, 2, 4, 7):
+        share = np.mean([bar.distance(marks[:steps]) > 1 for marks in fresh])
+        assert share == pytest.approx(bar.false_alarms, abs=0.03)
+
+
+def test_the_domain_bar_sees_states_that_lie_elsewhere_and_text_that_is_hard_to_predict():
+    rng = np.random.default_rng(0)
+    bar = fit_domain(marked(rng, 500), marked(rng, 1000))
+    assert bar is not None
+    assert all(bar.distance(marks) > 1 for marks in marked(rng, 50, shift=10))
+    assert all(bar.distance(marks) > 1 for marks in marked(rng, 50, surprisal=10))
+
+
+def test_a_model_without_statistics_has_no_bar_for_surprisal():
+    rng = np.random.default_rng(0)
+    without = [[np.hstack([each[:, :-1], np.full((len(each), 1), np.nan)]) for each in marked(rng, 500)] for _ in "ab"]
+    bar = fit_domain(*without)
+    assert bar is not None
+    assert bar.surprisal_bars is None
+    assert bar.distance(without[1][0]) > 0
+
+
+def test_verdicts_are_withheld_from_foreign_text_however_sure_the_model_is():
+    trust = Trust(None, fit_abstention([0.1] * 200, [True] * 200, target=0.7))
+    assert [trust.withholds(0.1, distance) for distance in (None, 0.9, 1.1)] == [False, False, True]
+    assert [Trust().withholds(0.1, distance) for distance in (None, 0.9, 1.1)] == [None, None, True]
 
 
 def test_shrinkage_goes_to_a_sphere_where_rows_are_few_and_to_the_sample_where_they_are_many():

@@ -1,10 +1,14 @@
 """What a project may choose for its training runs, and how a wrong choice is told."""
 
+import msgspec
 import pytest
 
 from annotation.errors import DomainError
 from annotation.models import parse_policy
 from annotation.rounds.gateway.training import check_training, training_config
+from prm.acquisition import Caps
+from prm.config import TrainConfig
+from prm.simulation.plan import FULL, TABLE, Plan
 
 
 @pytest.mark.parametrize(
@@ -35,3 +39,15 @@ def test_choices_reach_the_trainer_beside_the_policys_own(settings):
     found = training_config(policy, seed=5)
     assert found == {"seed": 5, "lane": "lora", "epochs": 3, "base": "some/model", "neutral": "drop"}
     assert training_config(parse_policy({"training": {"seed": 8}}), seed=5)["seed"] == 8
+
+
+@pytest.mark.parametrize("plan", [TABLE, FULL, Plan(worlds=("sandbox",), functions=("random",))])
+def test_what_ships_is_what_the_simulation_measures(plan):
+    """Field by field, for projects that choose nothing and for `prm train` without a configuration; seeds are drawn."""
+    policy = parse_policy({})
+    shipped = msgspec.convert(training_config(policy, seed=plan.config.seed), TrainConfig)
+    assert msgspec.to_builtins(shipped) == msgspec.to_builtins(plan.config)
+    assert shipped == TrainConfig()
+    # Without a cap a project takes one solution of a problem, and more only as the budget needs it.
+    assert plan.caps == Caps(policy.caps.problem or 1, policy.caps.domain)
+    assert policy.acquisition in TABLE.functions
