@@ -472,6 +472,7 @@ export interface paths {
         /**
          * @description Submit; 201 the first time, 200 with the same body when the same submission comes again.
          *
+         *     With a token that is not marked as a person's tool, the label is a model judge's.
          *     409 `revision_conflict` where the caller has a newer revision than `based_on`: `extra` holds it as `kept`, and
          *     what came now as `given`. To make that the newest revision, send it again upon `extra.revision`.
          */
@@ -1423,7 +1424,11 @@ export interface paths {
         /** @description The caller's valid tokens. */
         get: operations["list_tokens"];
         put?: never;
-        /** @description Make a token; its secret is shown this once. */
+        /**
+         * @description Make a token; its secret is shown this once.
+         *
+         *     Labels that come with it are a model judge's, unless it is `for_person`.
+         */
         post: operations["issue_token"];
         delete?: never;
         options?: never;
@@ -2321,6 +2326,8 @@ export interface components {
         IssuedToken: {
             readonly id: number;
             name: string;
+            /** @description A person labels by hand through the tool that uses it. */
+            for_person?: boolean;
             /** Format: date-time */
             readonly created_at: string;
             /** Format: date-time */
@@ -3782,6 +3789,8 @@ export interface components {
         Token: {
             readonly id: number;
             name: string;
+            /** @description A person labels by hand through the tool that uses it. */
+            for_person?: boolean;
             /** Format: date-time */
             readonly created_at: string;
             /** Format: date-time */
@@ -3793,6 +3802,8 @@ export interface components {
         };
         TokenRequest: {
             name: string;
+            /** @description A person labels by hand through the tool that uses it. */
+            for_person?: boolean;
         };
         /**
          * @description * `manual` - Manual
