@@ -55,7 +55,7 @@ class ReadOnlyInline(admin.TabularInline):
 
 class MembershipInline(ReadOnlyInline):
     model = models.Membership
-    fields = readonly_fields = ("user", "role", "active", "simulated", "joined_at")
+    fields = readonly_fields = ("user", "role", "active", "simulated", "machine", "joined_at")
 
 
 class StepInline(ReadOnlyInline):
@@ -93,7 +93,9 @@ class ApiTokenAdmin(ReadOnlyAdmin):
 SHOWN: dict[type[Model], Shown] = {
     # People and projects
     models.Project: Shown("name slug state created_at", "name slug", inlines=(MembershipInline,)),
-    models.Membership: Shown("user project role active simulated joined_at", "user__username user__email pseudonym"),
+    models.Membership: Shown(
+        "user project role active simulated machine joined_at", "user__username user__email pseudonym"
+    ),
     models.Preference: Shown("user language first_password", "user__username", "language"),
     models.AuditEntry: Shown(
         "at by action target_type target_id project", "target_id by__username action", "action", dates="at"

@@ -112,6 +112,7 @@ of_a_project: list[URLPattern | URLResolver] = [
     path("members/<int:member_id>/gold/", member.member, name="member"),
     path("members/<int:member_id>/screen/", member.screen, name="member-screen"),
     path("members/<int:member_id>/domains/", member.qualify_member, name="member-qualify"),
+    path("members/<int:member_id>/machine/", member.mark_member, name="member-machine"),
     path("members/<int:member_id>/", members.change, name="member-change"),
     path("settings/", settings.settings, name="settings"),
     path("settings/state/", settings.set_state, name="project-state"),

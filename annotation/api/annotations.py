@@ -9,7 +9,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from annotation.api.authentication import caller
+from annotation.api.authentication import by_program, caller
 from annotation.api.claims import TaskSerializer, task_of
 from annotation.api.fields import IdField, MillisecondsField
 from annotation.labelling.payload import Submission
@@ -197,12 +197,15 @@ class Annotations(APIView):
     def post(self, request: Request, slug: str) -> Response:
         """Submit; 201 the first time, 200 with the same body when the same submission comes again.
 
+        With a token that is not marked as a person's tool, the label is a model judge's.
         409 `revision_conflict` where the caller has a newer revision than `based_on`: `extra` holds it as `kept`, and
         what came now as `given`. To make that the newest revision, send it again upon `extra.revision`.
         """
         project = find_project(request.user, slug)
         submission = msgspec.convert(SUBMISSION.run_validation(request.data), Submission)
-        submitted = submit_annotation(by=caller(request), project=project, submission=submission)
+        submitted = submit_annotation(
+            by=caller(request), project=project, submission=submission, by_program=by_program(request)
+        )
         receipt = ReceiptSerializer(submitted.annotation)
         return Response(receipt.data, status=201 if submitted.created else 200)
 

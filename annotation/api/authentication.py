@@ -29,6 +29,12 @@ def token_of(request: Request) -> ApiToken | None:
     return request.auth if isinstance(request.auth, ApiToken) else None
 
 
+def by_program(request: Request) -> bool:
+    """Whether what the request submits is a program's: it came with a token, and that is not a person's tool."""
+    token = token_of(request)
+    return token is not None and not token.for_person
+
+
 class TokenAuthentication(BaseAuthentication):
     """A program with an API token."""
 

@@ -10,7 +10,7 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from annotation.api.annotations import OwnLabelSerializer, ReceiptSerializer, SubmissionSerializer
-from annotation.api.authentication import caller
+from annotation.api.authentication import by_program, caller
 from annotation.api.fields import IdField
 from annotation.api.paging import PagedView
 from annotation.errors import Missing
@@ -125,7 +125,13 @@ class Adjudications(APIView):
         given = DecidingSerializer(data=request.data)
         given.is_valid(raise_exception=True)
         submission = msgspec.convert(given.validated_data, Submission)
-        made = adjudicate(by=caller(request), project=project, submission=submission, seen=given.validated_data["seen"])
+        made = adjudicate(
+            by=caller(request),
+            project=project,
+            submission=submission,
+            seen=given.validated_data["seen"],
+            by_program=by_program(request),
+        )
         return _receipt(made)
 
 
@@ -142,7 +148,12 @@ class AcceptLabel(APIView):
         project = find_project(request.user, slug, *STAFF)
         given = AcceptingSerializer(data=request.data)
         given.is_valid(raise_exception=True)
-        made = accept(by=caller(request), annotation=label_in(project, annotation_id), **given.validated_data)
+        made = accept(
+            by=caller(request),
+            annotation=label_in(project, annotation_id),
+            by_program=by_program(request),
+            **given.validated_data,
+        )
         return _receipt(made)
 
 

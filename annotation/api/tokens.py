@@ -24,7 +24,7 @@ class LimitField(serializers.IntegerField):
 class TokenSerializer(serializers.ModelSerializer):
     class Meta:
         model = ApiToken
-        fields = ("id", "name", "created_at", "last_used_at", *ApiToken.LIMITS)
+        fields = ("id", "name", "for_person", "created_at", "last_used_at", *ApiToken.LIMITS)
         read_only_fields = ("created_at", "last_used_at", *ApiToken.LIMITS)
 
 
@@ -42,7 +42,7 @@ class IssuedTokenSerializer(TokenSerializer):
 
     class Meta:
         model = ApiToken
-        fields = ("id", "name", "created_at", "last_used_at", *ApiToken.LIMITS, "secret")
+        fields = ("id", "name", "for_person", "created_at", "last_used_at", *ApiToken.LIMITS, "secret")
         read_only_fields = ("created_at", "last_used_at", *ApiToken.LIMITS)
 
 
@@ -57,10 +57,13 @@ class Tokens(PagedView):
 
     @extend_schema(operation_id="issue_token", request=TokenSerializer, responses={201: IssuedTokenSerializer})
     def post(self, request: Request) -> Response:
-        """Make a token; its secret is shown this once."""
+        """Make a token; its secret is shown this once.
+
+        Labels that come with it are a model judge's, unless it is `for_person`.
+        """
         given = TokenSerializer(data=request.data)
         given.is_valid(raise_exception=True)
-        token, secret = issue_token(by=caller(request), name=given.validated_data["name"])
+        token, secret = issue_token(by=caller(request), **given.validated_data)
         return Response(TokenSerializer(token).data | {"secret": secret}, status=201)
 
 

@@ -34,7 +34,7 @@ def text(cell: Any, column: str) -> str:
     if isinstance(cell, float) and cell.is_integer():
         return str(int(cell))
     if isinstance(cell, list | dict):
-        raise Unreadable(column, said("is {cell}, not a text", cell=_name(cell)))
+        raise Unreadable(column, said("Expected a text, got {cell}", cell=_name(cell)))
     return str(cell)
 
 
@@ -44,7 +44,7 @@ def yes_or_no(cell: Any, column: str) -> bool | None:
     if not word:
         return None
     if word not in YES | NO:
-        raise Unreadable(column, said("'{word}' is neither yes nor no", word=_short(word)))
+        raise Unreadable(column, said("Expected yes or no, got '{word}'", word=_short(word)))
     return word in YES
 
 
@@ -56,7 +56,7 @@ def number(cell: Any, column: str) -> float | None:
     except ValueError:
         found = math.inf
     if math.isinf(found):
-        raise Unreadable(column, said("'{word}' is no number", word=_short(word)))
+        raise Unreadable(column, said("Expected a number, got '{word}'", word=_short(word)))
     return None if math.isnan(found) else found
 
 
@@ -66,7 +66,7 @@ def whole_number(cell: Any, column: str) -> int | None:
     if not word:
         return None
     if not _WHOLE.fullmatch(word):
-        raise Unreadable(column, said("'{word}' is no whole number", word=_short(word)))
+        raise Unreadable(column, said("Expected a whole number, got '{word}'", word=_short(word)))
     return int(word.partition(".")[0])
 
 
@@ -78,7 +78,7 @@ def items(cell: Any, column: str) -> list[Any]:
         return []
     found = _list_in(cell) if isinstance(cell, str) else None
     if found is None:
-        raise Unreadable(column, said("is {cell}, not a list", cell=_name(cell)))
+        raise Unreadable(column, said("Expected a list, got {cell}", cell=_name(cell)))
     return found
 
 
@@ -87,11 +87,11 @@ def object_in(cell: Any, column: str) -> dict[str, Any]:
     try:
         found = decoded(cell.encode()) if isinstance(cell, str) and not is_empty(cell) else cell
     except (msgspec.DecodeError, RecursionError):
-        raise Unreadable(column, said("is not the JSON of an object")) from None
+        raise Unreadable(column, said("Expected an object as JSON, got another text")) from None
     if is_empty(found):
         return {}
     if not isinstance(found, dict):
-        raise Unreadable(column, said("is {found}, not an object", found=_name(found)))
+        raise Unreadable(column, said("Expected an object, got {found}", found=_name(found)))
     return found
 
 
@@ -109,12 +109,12 @@ def rating(value: Any, scale: Scale, threshold: float, column: str) -> int | Non
     if scale == "share":
         share = number(value, column)
         if share is None or not 0 <= share <= 1:
-            raise Unreadable(column, said("'{word}' is no share between 0 and 1", word=_short(word)))
+            raise Unreadable(column, said("Expected a share from 0 to 1, got '{word}'", word=_short(word)))
         return 1 if share > threshold else -1
     if scale == "sign" and word in _SIGNS:
         return _SIGNS[word]
     if word not in YES | NO:
-        raise Unreadable(column, said("'{word}' is no rating", word=_short(word)))
+        raise Unreadable(column, said("Expected a rating, got '{word}'", word=_short(word)))
     return 1 if word in YES else -1
 
 

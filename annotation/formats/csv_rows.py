@@ -185,7 +185,7 @@ def _encoded(line: int, row: list[str] | Rejection, names: Sequence[str], longes
         return Rejection(
             line,
             said(
-                "{cells}, where the header has {columns}",
+                "Expected {columns} as in the header, got {cells}",
                 cells=counted("{n} cell", "{n} cells", n=len(row)),
                 columns=counted("{n} column", "{n} columns", n=len(names)),
             ),

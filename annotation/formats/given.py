@@ -90,7 +90,10 @@ def index_label(
     there is no such step.
     """
     if not NONE <= error < count:
-        raise Unreadable(field, said("{error} is no step of {count}, and not -1", error=error, count=count))
+        raise Unreadable(
+            field,
+            said("Expected a step from 0 to {last}, or -1 for no error, got {error}", error=error, last=count - 1),
+        )
     path = [
         PathPosition(position, chosen=0, ratings=[Rating(0, "rated", rating=1)])
         for position in range(count if error == NONE else error)

@@ -43,9 +43,9 @@ def _record(value: Any) -> Record:
     *pieces, rest = line.input.split(TAG)
     first = _FIRST_STEP.search(pieces[0]) if pieces else None
     if first is None:
-        raise Unreadable("input", said("needs a problem and then steps from 'Step 1', each ended by {tag}", tag=TAG))
+        raise Unreadable("input", said("Expected a problem and then steps from 'Step 1', each ended by {tag}", tag=TAG))
     if rest.strip():
-        raise Unreadable("input", said("has text after the last {tag}", tag=TAG))
+        raise Unreadable("input", said("Expected no text after the last {tag}", tag=TAG))
     marks = _marks(pieces, line.label)
     steps = [pieces[0][first.start() :], *pieces[1:]]
     record = Record(
@@ -70,7 +70,7 @@ def _marks(pieces: list[str], label: str) -> list[str]:
         mark = label[at : at + 1]
         if not label.startswith(piece, at - len(piece)) or mark not in _MARKS:
             raise Unreadable(
-                "label", said("is not the input with + or - for the tag of step {number}", number=number + 1)
+                "label", said("Expected the input with + or - in place of the tag of step {number}", number=number + 1)
             )
         marks.append(mark)
         at += 1

@@ -61,7 +61,7 @@ def record_of(value: Any) -> Record:
     line = msgspec.convert(value, _Line)
     start = next((k for k, message in enumerate(line.messages) if message.role == "user"), None)
     if start is None:
-        raise Unreadable("messages", said("no user asks for anything"))
+        raise Unreadable("messages", said("Expected a message with the role user, got none"))
     steps = line.messages[start + 1 :]
     labels = _labels(line, start)
     kinds = [_kind(message, number == len(steps)) for number, message in enumerate(steps, start=1)]
@@ -87,7 +87,7 @@ def _labels(line: _Line, start: int) -> list[int | None] | None:
     for key, rating in line.step_labels.items():
         index = index_in(key)
         if index is None or not start < index < len(line.messages) or line.messages[index].role != "assistant":
-            raise Unreadable(f"step_labels.{key[:40]}", said("is not the index of an assistant's message"))
+            raise Unreadable(f"step_labels.{key[:40]}", said("Expected the index of an assistant's message"))
         ratings[index - start - 1] = rating
     return ratings
 

@@ -85,7 +85,7 @@ def _label(line: _Line, steps: list[str], name: str) -> RecordAnnotation:
             raise Unreadable(
                 FIELD,
                 said(
-                    "'{given}' is neither the number of a step (the first is 1) nor {none}",
+                    "Expected the number of a step (the first is 1) or {none}, got '{given}'",
                     given=given[:40],
                     none=NO_ERROR,
                 ),

@@ -82,7 +82,9 @@ def record_of(line: Line, extra: dict[str, Any]) -> Record:
     if (line.steps is None) == (line.solution is None):
         raise Unreadable(
             "steps",
-            said("needs either steps or solution") if line.steps is None else said("has both steps and solution"),
+            said("Expected `steps` or `solution`, got neither")
+            if line.steps is None
+            else said("Expected `steps` or `solution`, got both"),
         )
     return Record(
         problem=line.problem,

@@ -32,7 +32,7 @@ from annotation.formats.record import (
     alternative_of,
     as_given,
 )
-from annotation.wording import counted
+from annotation.wording import counted, said
 
 
 class _Completion(msgspec.Struct):
@@ -176,10 +176,9 @@ def _place(number: int, step: _Step, positions: list[list[Completion]], *, added
             field = f"label.steps[{number}].chosen_completion"
             raise Unreadable(
                 field,
-                counted(
-                    "{chosen} is not the one completion there is",
-                    "{chosen} is none of the {n} completions",
-                    n=len(place.ratings),
+                said(
+                    "Expected null or the index of one of {completions}, got {chosen}",
+                    completions=counted("{n} completion", "{n} completions", n=len(place.ratings)),
                     chosen=chosen,
                 ),
             )

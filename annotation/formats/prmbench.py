@@ -41,7 +41,7 @@ def _record(value: Any) -> Record:
     for number in line.error_steps:
         if not 1 <= number <= count:
             raise Unreadable(
-                "error_steps", said("{number} is no step of {count} (the first is 1)", number=number, count=count)
+                "error_steps", said("Expected a step from 1 to {count}, got {number}", number=number, count=count)
             )
     ratings = [-1 if number in line.error_steps else 1 for number in range(1, count + 1)]
     return Record(

@@ -44,11 +44,11 @@ def _record(value: Any) -> Record:
     for number, turn in enumerate(turns):
         field = f"conversations[{number}]"
         if turn.role != ("user", "assistant")[number % 2]:
-            raise Unreadable(f"{field}.role", said("users and assistants must take turns, the user first"))
+            raise Unreadable(f"{field}.role", said("Expected turns of user and assistant, the user first"))
         if number % 2 and turn.content.strip() not in _MARKS:
-            raise Unreadable(f"{field}.content", said("must be + or -"))
+            raise Unreadable(f"{field}.content", said("Expected + or -"))
     if not turns or len(turns) % 2:
-        raise Unreadable("conversations", said("needs a label behind every step"))
+        raise Unreadable("conversations", said("Expected a label after every step"))
     problem, joint, first = _part(turns[0].content)
     record = Record(
         problem=problem,
@@ -74,7 +74,9 @@ def _part(content: str) -> tuple[str, str, str]:
         return content[: match.start()], match[0], content[match.end() :]
     problem, joint, step = content.rpartition("\n\n")
     if not joint:
-        raise Unreadable("conversations[0].content", said("needs the problem and then the first step, from 'Step 1'"))
+        raise Unreadable(
+            "conversations[0].content", said("Expected the problem and then the first step, from 'Step 1'")
+        )
     return problem, joint, step
 
 

@@ -28,7 +28,7 @@ def cell_of(row: Row, column: str) -> Any:
 def record_of(row: Any, mapping: Mapping) -> Record:
     """Raises Unreadable naming the column."""
     if not isinstance(row, dict):
-        raise Unreadable("", said("is no object with named values"))
+        raise Unreadable("", said("Expected an object with named values"))
     if mapping.steps is None:
         raise Unreadable("", said("the mapping names no column with steps or a solution"))
     steps, solution_text = _steps(row, mapping.steps)
@@ -121,11 +121,14 @@ def _kinds(row: Row, steps: StepsMapping, count: int) -> list[StepKind]:
     given = cells.items(cell_of(row, steps.kinds), steps.kinds) if steps.kinds else []
     if given and len(given) != count:
         kinds = counted("{n} kind", "{n} kinds", n=len(given))
-        raise Unreadable(steps.kinds, said("{given} for {steps}", given=kinds, steps=_all_steps(count)))
+        raise Unreadable(
+            steps.kinds, said("Expected a kind for each of {steps}, got {given}", given=kinds, steps=_all_steps(count))
+        )
     for kind in given:
         if kind not in get_args(StepKind):
             raise Unreadable(
-                steps.kinds, said("'{kind}' is none of {known}", kind=kind, known=", ".join(get_args(StepKind)))
+                steps.kinds,
+                said("Expected one of {known}, got '{kind}'", kind=kind, known=", ".join(get_args(StepKind))),
             )
     return cast(list[StepKind], given) or ["reasoning"] * count
 
@@ -151,7 +154,10 @@ def _label(row: Row, label: LabelMapping, kinds: list[StepKind]) -> RecordAnnota
         return None
     if len(ratings) != len(kinds) and not (len(ratings) < len(kinds) and ratings[-1] == -1):
         labels = counted("{n} label", "{n} labels", n=len(ratings))
-        raise Unreadable(column, said("{given} for {steps}", given=labels, steps=_all_steps(len(kinds))))
+        raise Unreadable(
+            column,
+            said("Expected a label for each of {steps}, got {given}", given=labels, steps=_all_steps(len(kinds))),
+        )
     kind_of_source, name, detail = source_of(row, label.source)
     told = rated_label(ratings, kind=kind_of_source, name=name, kinds=kinds[: len(ratings)])
     told.source_detail = detail
@@ -178,9 +184,8 @@ def _index_label(row: Row, label: LabelMapping, count: int) -> RecordAnnotation 
             raise Unreadable(
                 column,
                 said(
-                    "'{word}' is no step of {count} (they are {first} to {last}), and no word for none",
+                    "Expected a step from {first} to {last}, or a word for no error, got '{word}'",
                     word=word,
-                    count=count,
                     first=first,
                     last=last,
                 ),
@@ -210,7 +215,8 @@ def _kind(row: Row, given: SourceKind | Column) -> SourceKind:
     word = cells.text(cell_of(row, given.column), given.column).strip().casefold().replace(" ", "_").replace("-", "_")
     if word not in get_args(SourceKind):
         raise Unreadable(
-            given.column, said("'{word}' is none of {known}", word=word, known=", ".join(get_args(SourceKind)))
+            given.column,
+            said("Expected one of {known}, got '{word}'", word=word, known=", ".join(get_args(SourceKind))),
         )
     return cast(SourceKind, word)
 
@@ -240,7 +246,8 @@ def _provenance(row: Row, columns: dict[MadeBy, str]) -> Provenance | None:
 def _outcome_source(word: str, column: str) -> OutcomeSource | None:
     if word and word not in get_args(OutcomeSource):
         raise Unreadable(
-            column, said("'{word}' is none of {known}", word=word[:40], known=", ".join(get_args(OutcomeSource)))
+            column,
+            said("Expected one of {known}, got '{word}'", word=word[:40], known=", ".join(get_args(OutcomeSource))),
         )
     return cast(OutcomeSource, word) or None
 

@@ -106,7 +106,7 @@ def _record(value: Any) -> Record:
         raise Unreadable(
             "labels",
             said(
-                "{given} for {steps}",
+                "Expected a label for each of {steps}, got {given}",
                 given=counted("{n} label", "{n} labels", n=len(line.labels)),
                 steps=counted("{n} completion", "{n} completions", n=len(line.completions)),
             ),

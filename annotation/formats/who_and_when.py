@@ -61,7 +61,8 @@ def _record(value: Any) -> Record:
     if error is None or error >= len(run.history):
         given = str(run.mistake_step)[:40]
         raise Unreadable(
-            "mistake_step", said("'{given}' is no message of {n} (the first is 0)", given=given, n=len(run.history))
+            "mistake_step",
+            said("Expected a message from 0 to {last}, got '{given}'", given=given, last=len(run.history) - 1),
         )
     path = [PathPosition(position, chosen=0) for position in range(error)]
     path.append(PathPosition(error, ratings=[Rating(0, "rated", rating=-1)]))

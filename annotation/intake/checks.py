@@ -17,11 +17,11 @@ def fault_of(record: Record) -> tuple[str, Said] | None:
         if len(getattr(record, field)) > longest:
             return field, said("is longer than {n} characters", n=longest)
     if not any(record.positions):
-        return "steps", said("there is no step to rate")
+        return "steps", said("Expected at least one step, got none")
     if len(record.positions) > MAX_POSITIONS:
-        return "steps", said("{n} steps; {most} is the most", n=len(record.positions), most=MAX_POSITIONS)
+        return "steps", said("Expected at most {most} steps, got {n}", n=len(record.positions), most=MAX_POSITIONS)
     if not any(step.text.strip() for at in record.positions for step in at):
-        return "steps", said("all steps are empty")
+        return "steps", said("Expected at least one step with text, got none")
     for number, annotation in enumerate(record.annotations):
         fault = _annotation_fault(record, annotation)
         if fault:
@@ -39,12 +39,16 @@ def _annotation_fault(record: Record, annotation: RecordAnnotation) -> tuple[str
     if len(annotation.source_name) > MAX_SOURCE_NAME:
         return "source_name", said("is longer than {n} characters", n=MAX_SOURCE_NAME)
     if annotation.total_ms is not None and not 0 <= annotation.total_ms < MAX_MS:
-        return "total_ms", said("{n} is no time", n=annotation.total_ms)
+        return "total_ms", said("Expected milliseconds from 0 on, got {n}", n=annotation.total_ms)
     if annotation.first_error is not None and not -1 <= annotation.first_error < len(record.positions):
-        return "first_error", said("{n} is no position of the solution", n=annotation.first_error)
+        return "first_error", said(
+            "Expected a position from 0 to {last}, or -1, got {n}",
+            n=annotation.first_error,
+            last=len(record.positions) - 1,
+        )
     places = [place.position for place in annotation.path]
     if len(set(places)) < len(places):
-        return "path", said("stands twice at one position")
+        return "path", said("Expected each position once, got one twice")
     for place in annotation.path:
         fault = _place_fault(record, place)
         if fault:
@@ -55,25 +59,24 @@ def _annotation_fault(record: Record, annotation: RecordAnnotation) -> tuple[str
 def _place_fault(record: Record, place: PathPosition) -> Said | None:
     """Completions are named by their index; a position behind the last step can only hold an own step."""
     if not 0 <= place.position < MAX_POSITIONS:
-        return said("is no position")
+        return said("Expected a position from 0 to {last}", last=MAX_POSITIONS - 1)
     at = record.positions[place.position] if place.position < len(record.positions) else []
     named = [rating.alternative for rating in place.ratings]
     if len(set(named)) < len(named):
-        return said("rates one completion twice")
+        return said("Expected one rating for each completion, got two")
     if any(
         not 0 <= alternative < len(at) for alternative in [*named, *([] if place.chosen is None else [place.chosen])]
     ):
-        return counted(
-            "names a completion that is not the one there is",
-            "names a completion that is none of the {n} there",
-            n=len(at),
+        return said(
+            "Expected the index of one of {completions}, got another",
+            completions=counted("{n} completion", "{n} completions", n=len(at)),
         )
     if place.chosen is not None and place.own_text is not None:
-        return said("has both a chosen completion and an own step")
+        return said("Expected a chosen completion or an own step, got both")
     if any((rating.state == "rated") != (rating.rating in (-1, 0, 1)) for rating in place.ratings):
-        return said("has a rating that is not 1, 0 or -1, or one where it is not rated")
+        return said("Expected 1, 0 or -1 for a rated step, and null for any other")
     if any(rating.accepted and rating.rating != 1 for rating in place.ratings):
-        return said("accepts together with others what is not rated 1")
+        return said("`accepted` may only be true for a step rated 1")
     if place.dwell_ms is not None and not 0 <= place.dwell_ms < MAX_MS:
-        return said("{n} is no time", n=place.dwell_ms)
+        return said("Expected milliseconds from 0 on, got {n}", n=place.dwell_ms)
     return None

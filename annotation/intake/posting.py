@@ -161,7 +161,9 @@ class _Known:
         contents = self._contents[item.external_id]
         if contents and content not in contents:
             return Rejection(
-                line=line, field="id", reason=said("'{id}' is the id of another solution here", id=item.external_id)
+                line=line,
+                field="id",
+                reason=said("'{id}' is already the id of another solution in this project", id=item.external_id),
             )
         contents.add(content)
         return item

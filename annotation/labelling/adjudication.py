@@ -10,7 +10,7 @@ from django.contrib.auth.models import User
 from django.db import transaction
 
 from annotation import audit
-from annotation.errors import Conflict, DomainError
+from annotation.errors import Conflict, DomainError, Forbidden
 from annotation.labelling.allowing import allow
 from annotation.labelling.keeping import keep
 from annotation.labelling.payload import Submission
@@ -19,13 +19,13 @@ from annotation.labelling.sending_back import answer
 from annotation.labelling.submission import Submitted, kept_before, lock_labeller, same, used_before
 from annotation.membership.access import STAFF, require_role
 from annotation.models import HIDDEN_LANES, Annotation, Project, Solution
-from annotation.quality.judging import MACHINES
+from annotation.models.label_source import MACHINES
 from annotation.queue.items import leave_queue
 from annotation.wording import said
 
 
 @transaction.atomic
-def adjudicate(*, by: User, project: Project, submission: Submission, seen: int) -> Submitted:
+def adjudicate(*, by: User, project: Project, submission: Submission, seen: int, by_program: bool = False) -> Submitted:
     """Keep a reviewer's own label as the one that decides, and offer the solution to nobody else.
 
     Ratings do: a critique, and how far the solution got, are asked of annotators. They are asked as the project asks
@@ -35,14 +35,23 @@ def adjudicate(*, by: User, project: Project, submission: Submission, seen: int)
     since, they are to look again. The same submission again gives what it made; another one of the same person is
     their next revision, and of several people the last one decides. `based_on` and `lease` do not matter.
 
-    Raises Forbidden (`role_needed`, `not_annotator`), Missing (`solution_not_found`), Conflict (`labels_changed`,
+    Raises Forbidden (`role_needed`, `not_annotator`, `machine_cannot_decide`), Missing (`solution_not_found`),
+    Conflict (`labels_changed`,
     `submission_conflict`) and DomainError (`invalid_submission`).
     """
-    return _decide(by, project, submission, seen=seen)
+    return _decide(by, project, submission, seen=seen, by_program=by_program)
 
 
 @transaction.atomic
-def accept(*, by: User, annotation: Annotation, submission_id: UUID, seen: int, comment: str = "") -> Submitted:
+def accept(
+    *,
+    by: User,
+    annotation: Annotation,
+    submission_id: UUID,
+    seen: int,
+    comment: str = "",
+    by_program: bool = False,
+) -> Submitted:
     """Decide as one of the labels says, with what it says of each step; flags are settled, times left out.
 
     What the annotator accepted together stays told as that: the reviewer takes their word as it was given.
@@ -58,14 +67,29 @@ def accept(*, by: User, annotation: Annotation, submission_id: UUID, seen: int, 
         for rating in place["ratings"]:
             rating["flagged"] = False
     submission = msgspec.convert(given, Submission)
-    return _decide(by, annotation.project, submission, seen=seen, accepted=annotation)
+    return _decide(by, annotation.project, submission, seen=seen, accepted=annotation, by_program=by_program)
 
 
 def _decide(
-    by: User, project: Project, submission: Submission, *, seen: int, accepted: Annotation | None = None
+    by: User,
+    project: Project,
+    submission: Submission,
+    *,
+    seen: int,
+    by_program: bool,
+    accepted: Annotation | None = None,
 ) -> Submitted:
     require_role(by, project, *STAFF)
-    membership, source = lock_labeller(by, project)
+    giver = lock_labeller(by, project, by_program=by_program)
+    membership = giver.membership
+    if giver.is_machine:
+        raise Forbidden(
+            "machine_cannot_decide",
+            said(
+                "A program cannot decide on a solution. Decide in a browser, or with a token that is marked as a "
+                "person's tool."
+            ),
+        )
     # Two reviewers decide one after the other, so that the second sees the first one's word.
     Solution.objects.select_for_update(no_key=True, of=("self",)).filter(pk=submission.solution).first()
     earlier, latest = kept_before(membership, submission)
@@ -79,7 +103,8 @@ def _decide(
         membership,
         None,
         None,
-        source=source,
+        kind=giver.kind,
+        source=giver.source,
         revision=latest.revision + 1 if latest else 1,
         counted=False,
         adjudicates=True,

@@ -50,6 +50,7 @@ def keep(
     lease: Lease | None,
     item: QueueItem | None,
     *,
+    kind: str,
     source: int | None,
     revision: int,
     counted: bool,
@@ -58,7 +59,7 @@ def keep(
 ) -> Annotation | None:
     """The rows of a submission that was checked; None, and nothing written, where its id is taken.
 
-    `source` is what the project's labels of this kind come from, None where there is none yet. An adjudication has
+    `source` is what the project's labels of this `kind` come from, None if there is none yet. An adjudication has
     neither lease nor item.
     """
     row = fetch_one(
@@ -66,7 +67,7 @@ def keep(
         {
             "project": membership.project_id,
             "solution": submission.solution,
-            "source": source or _new_source(membership),
+            "source": source or _new_source(membership.project_id, kind),
             "annotator": membership.pk,
             "item": item and item.pk,
             "lease": lease and lease.pk,
@@ -89,7 +90,6 @@ def keep(
     return None if row is None else instance(Annotation, row)
 
 
-def _new_source(membership: Membership) -> int:
-    kind = LabelSource.Kind.SIMULATED if membership.simulated else LabelSource.Kind.HUMAN
-    source, _ = LabelSource.objects.get_or_create(project_id=membership.project_id, kind=kind, name="")
+def _new_source(project: int, kind: str) -> int:
+    source, _ = LabelSource.objects.get_or_create(project_id=project, kind=kind, name="")
     return source.pk

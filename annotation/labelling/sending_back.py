@@ -11,6 +11,7 @@ from annotation import audit
 from annotation.errors import Conflict, DomainError
 from annotation.membership.access import STAFF, require_role
 from annotation.models import HIDDEN_LANES, Annotation, Membership, SentBack
+from annotation.models.label_source import MACHINES
 from annotation.wording import said
 
 State = SentBack.State
@@ -74,7 +75,7 @@ def _giver(annotation: Annotation) -> Membership:
         raise DomainError(
             "not_revisable", said("Only a label that somebody made here as ordinary work can be sent back.")
         )
-    if giver.simulated or not giver.active:
+    if giver.simulated or annotation.source.kind in MACHINES or not giver.active:
         raise DomainError(
             "not_revisable", said("Whoever gave this label does not label here, so nobody would look again.")
         )

@@ -1,7 +1,7 @@
 """A submission becomes an annotation, once, whatever is retried, late or done in two tabs."""
 
 from dataclasses import dataclass
-from typing import NoReturn
+from typing import NamedTuple, NoReturn
 
 import msgspec
 from django.contrib.auth.models import User
@@ -17,19 +17,24 @@ from annotation.labelling.payload import Submission
 from annotation.labelling.refusing import refuse
 from annotation.labelling.revisions import as_given
 from annotation.labelling.sending_back import answer
-from annotation.models import Annotation, Draft, Lease, Membership, Project, QueueItem
+from annotation.models import HIDDEN_LANES, Annotation, Draft, LabelSource, Lane, Lease, Membership, Project, QueueItem
+from annotation.models.label_source import MACHINES
 from annotation.queue.leases import end, lock_held
 from annotation.statements import columns, fetch_all, fetch_one, instance
 from annotation.wording import said
 
+MEASURING = (*HIDDEN_LANES, Lane.HOLDOUT, Lane.CALIBRATION)
+
 # The lock puts retries and tabs of one person in a row. It stands alone before all that it protects: a statement that
 # waits for it sees the other tables as they were before the wait. Sources are only ever added.
 LOCK = f"""
-SELECT {columns(Membership)}, (
+SELECT {columns(Membership)}, label.kind, (
     SELECT source.id FROM annotation_labelsource source
-    WHERE source.project_id = %(project)s AND source.name = ''
-      AND source.kind = CASE WHEN annotation_membership.simulated THEN 'simulated' ELSE 'human' END)
-FROM annotation_membership WHERE project_id = %(project)s AND user_id = %(user)s AND active
+    WHERE source.project_id = %(project)s AND source.name = '' AND source.kind = label.kind)
+FROM annotation_membership CROSS JOIN LATERAL (
+    SELECT CASE WHEN simulated THEN 'simulated' WHEN machine OR %(by_program)s THEN 'model_judge' ELSE 'human' END
+) AS label(kind)
+WHERE project_id = %(project)s AND user_id = %(user)s AND active
 FOR NO KEY UPDATE OF annotation_membership
 """
 
@@ -37,6 +42,18 @@ KEPT = f"""
 SELECT {columns(Annotation)} FROM annotation_annotation
 WHERE submission_id = %(submission)s::uuid OR (annotator_id = %(annotator)s AND solution_id = %(solution)s)
 """
+
+
+class Giver(NamedTuple):
+    """Who labels: the membership, the kind of their labels, and the source of that kind if there is one."""
+
+    membership: Membership
+    kind: str
+    source: int | None
+
+    @property
+    def is_machine(self) -> bool:
+        return self.kind in MACHINES
 
 
 @dataclass(frozen=True)
@@ -48,7 +65,7 @@ class Submitted:
 
 
 @transaction.atomic
-def submit_annotation(*, by: User, project: Project, submission: Submission) -> Submitted:
+def submit_annotation(*, by: User, project: Project, submission: Submission, by_program: bool = False) -> Submitted:
     """Keep a submission as an annotation.
 
     The same submission again gives the annotation it made. One made upon the person's latest revision becomes the
@@ -56,27 +73,32 @@ def submit_annotation(*, by: User, project: Project, submission: Submission) -> 
     person can choose. One that comes after its lease ended fills a place of the item where there still is one, and is
     an extra annotation otherwise. Only what was claimed can be submitted, as the project asked at any time since.
 
+    What a program submits (`by_program`, or a member marked as a machine) is a model judge's label. It never
+    adjudicates, and fills a place only if the project trains on model judges and the lane measures nothing.
+
     Raises Forbidden (`not_annotator`, `lease_of_another`, `not_claimed`), Missing (`solution_not_found`,
     `lease_not_found`), Conflict (`submission_conflict`; `revision_conflict`, with the latest revision as `kept` and
     what came now as `given` in `extra`) and DomainError (`invalid_submission`).
     """
-    membership, source = lock_labeller(by, project)
+    giver = lock_labeller(by, project, by_program=by_program)
+    membership = giver.membership
     earlier, latest = kept_before(membership, submission)
     if earlier is not None:
         return Submitted(same(earlier, membership, submission), created=False)
     first_error = allow_as_begun(submission, membership, project)
     lease, item = _lease_of(membership, submission)
     _check_seen(submission, latest)
-    counted = _take_place(lease, item)
+    counted = _take_place(lease, item, fills=not giver.is_machine or _may_fill(item, project))
     annotation = keep(
         submission,
-        membership,
+        giver.membership,
         lease,
         item,
-        source=source,
+        kind=giver.kind,
+        source=giver.source,
         revision=latest.revision + 1 if latest else 1,
         counted=counted,
-        adjudicates=latest is not None and latest.adjudicates,
+        adjudicates=latest is not None and latest.adjudicates and not giver.is_machine,
         first_error=first_error,
     )
     if annotation is None:  # The lock is one person's: somebody else has sent the same id at this moment.
@@ -103,12 +125,12 @@ def submit_annotation(*, by: User, project: Project, submission: Submission) -> 
     return Submitted(annotation, created=True)
 
 
-def lock_labeller(by: User, project: Project) -> tuple[Membership, int | None]:
-    """The person's membership, locked until the transaction ends, and the source of their labels if there is one."""
-    row = fetch_one(LOCK, {"project": project.pk, "user": by.pk})
+def lock_labeller(by: User, project: Project, *, by_program: bool) -> Giver:
+    """Who labels, with their membership locked until the transaction ends. Raises Forbidden (`not_annotator`)."""
+    row = fetch_one(LOCK, {"project": project.pk, "user": by.pk, "by_program": by_program})
     if row is None:
         raise Forbidden("not_annotator", said("You are not a member of this project, so you cannot label in it."))
-    return instance(Membership, row), row[-1]
+    return Giver(instance(Membership, row), *row[-2:])
 
 
 def kept_before(membership: Membership, submission: Submission) -> tuple[Annotation | None, Annotation | None]:
@@ -174,11 +196,16 @@ def _refuse_lease(lease_id: int, membership: Membership) -> NoReturn:
     refuse("lease", said("Lease {lease} is for another solution.", lease=lease.pk))
 
 
-def _take_place(lease: Lease, item: QueueItem) -> bool:
-    """Turn the lease's place into a done one; False where the submission is an extra."""
+def _may_fill(item: QueueItem, project: Project) -> bool:
+    """Whether a machine's label is what the item waits for: people measure, and teach unless the project says so."""
+    return item.lane not in MEASURING and LabelSource.Kind.MODEL_JUDGE in project.policies.training_sources
+
+
+def _take_place(lease: Lease, item: QueueItem, *, fills: bool) -> bool:
+    """Turn the lease's place into a done one; False if the submission is an extra or may not fill it."""
     if lease.state == Lease.State.SUBMITTED:
         Draft.objects.filter(lease=lease).delete()
         return False
-    counted = lease.state == Lease.State.ACTIVE or item.state == QueueItem.State.READY
+    counted = fills and (lease.state == Lease.State.ACTIVE or item.state == QueueItem.State.READY)
     end(lease, item, Lease.State.SUBMITTED, done=counted)
     return counted

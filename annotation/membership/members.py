@@ -91,6 +91,27 @@ def qualify(*, by: User, membership: Membership, domains: Sequence[str] | None) 
     return membership
 
 
+@transaction.atomic
+def mark_machine(*, by: User, membership: Membership, machine: bool) -> Membership:
+    """Say that a member is a program, or that it is a person: what they submit from now on is of that kind.
+
+    Labels that are stored keep their kind. Raises Forbidden.
+    """
+    require_role(by, membership.project, Membership.Role.MANAGER)
+    membership = _lock(membership)
+    before, membership.machine = membership.machine, machine
+    membership.save(update_fields=["machine"])
+    audit.record(
+        by=by,
+        action="member.mark_machine",
+        target=membership,
+        project=membership.project,
+        before={"machine": before},
+        after={"machine": machine},
+    )
+    return membership
+
+
 def domains_of(project: Project) -> list[str]:
     """The domains of a project's problems, by name."""
     return sorted(project.problems.order_by().values_list("domain", flat=True).distinct())

@@ -25,16 +25,17 @@ WHERE annotation_apitoken.digest = %(digest)s AND annotation_apitoken.revoked_at
 
 
 @transaction.atomic
-def issue_token(*, by: User, name: str) -> tuple[ApiToken, str]:
+def issue_token(*, by: User, name: str, for_person: bool = False) -> tuple[ApiToken, str]:
     """A new key for the user's programs, and its secret, which cannot be shown again.
 
+    With `for_person` the labels that come with it are the user's own, made by hand in another tool.
     Raises DomainError (`invalid_name`).
     """
     if not name.strip() or len(name) > 100:
         raise DomainError("invalid_name", said("A token needs a name of 1 to 100 characters."), {"field": "name"})
     secret = PREFIX + secrets.token_urlsafe(32)
-    token = ApiToken.objects.create(user=by, name=name, digest=digest_of(secret))
-    audit.record(by=by, action="token.issue", target=token, after={"name": name})
+    token = ApiToken.objects.create(user=by, name=name, for_person=for_person, digest=digest_of(secret))
+    audit.record(by=by, action="token.issue", target=token, after={"name": name, "for_person": for_person})
     return token, secret
 
 

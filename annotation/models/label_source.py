@@ -4,12 +4,14 @@ from django.utils.translation import gettext_lazy as _
 
 from annotation.models.project import Project
 
+MACHINES = frozenset({"model_judge", "monte_carlo", "heuristic"})  # kinds that never make gold or measure a model
+
 
 class LabelSource(models.Model):
     """Where labels come from. Kinds are never pooled without saying so.
 
     `name` says which one: the labeller's pseudonym in an imported file, the judge model, the policy
-    whose rollouts were counted; empty for the project's own annotators.
+    whose rollouts were counted; empty for the project's own annotators, and for the programs among its members.
     """
 
     class Kind(models.TextChoices):

@@ -60,6 +60,7 @@ class Membership(models.Model):
     role = models.CharField(max_length=10, choices=Role)
     pseudonym = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
     simulated = models.BooleanField(default=False, help_text="A program that plays an annotator.")
+    machine = models.BooleanField(default=False, db_default=False, help_text="A program: it labels as a model judge.")
     domains = ArrayField(models.CharField(max_length=100, blank=True), null=True, blank=True)
     active = models.BooleanField(default=True)
     joined_at = models.DateTimeField(auto_now_add=True)

@@ -42,13 +42,13 @@ CHANGED = """
 SELECT count(*) FILTER (WHERE rating.rating IS DISTINCT FROM (seen.told->>1)::int), count(*)
 FROM annotation_hint hint
 JOIN annotation_annotation label ON label.lease_id = hint.lease_id AND label.revision = 1
-JOIN annotation_membership member ON member.id = label.annotator_id
+JOIN annotation_labelsource source ON source.id = label.source_id
 CROSS JOIN jsonb_array_elements(hint.seen) AS seen(told)
 JOIN annotation_step step ON step.solution_id = label.solution_id AND step.alternative = 0
     AND step.position = (seen.told->>0)::int
 JOIN annotation_steprating rating ON rating.annotation_id = label.id AND rating.step_id = step.id
 WHERE label.project_id = %(project)s AND hint.shown AND hint.share = %(share)s AND hint.reveal = %(reveal)s
-    AND NOT member.simulated AND seen.told->>1 IS NOT NULL
+    AND source.kind = 'human' AND seen.told->>1 IS NOT NULL
 """
 
 
@@ -58,7 +58,7 @@ def labels_drawn(project: Project, *, shown: bool | None = None) -> QuerySet[Ann
     Labels that tell no first error, since their givers gave up, are left out.
     """
     drawn = first_annotations(project).filter(
-        lease__hint__isnull=False, annotator__simulated=False, first_error__isnull=False
+        lease__hint__isnull=False, source__kind="human", first_error__isnull=False
     )
     return drawn if shown is None else drawn.filter(lease__hint__shown=shown)
 

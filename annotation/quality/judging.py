@@ -6,13 +6,13 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from annotation.models import HIDDEN_LANES, Annotation, Lane, ModelVersion, PoolScore, Project
+from annotation.models.label_source import MACHINES
 from annotation.quality.alarm import Judged
 from annotation.quality.batches import in_use
 from annotation.quality.gold import active_gold
 from annotation.quality.statistics import first_annotations, latest_annotations
 
 LATEST = 5000
-MACHINES = frozenset({"model_judge", "monte_carlo", "heuristic"})
 NO_ERROR = -1
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from django.db.models import Prefetch
 
 from annotation.models import HIDDEN_LANES, Annotation, SentBack, Solution, Step, StepRating
-from annotation.quality.judging import MACHINES
+from annotation.models.label_source import MACHINES
 
 Word = tuple[str, int | None]  # the state of a rating, and the rating
 

@@ -10,6 +10,7 @@ from django.db.models.fields import FloatField
 from django.utils import timezone
 
 from annotation.models import Annotation, Generation, Project, QueueItem
+from annotation.models.label_source import MACHINES
 
 
 class Median(Aggregate):
@@ -29,11 +30,16 @@ def latest_annotations(project: Project) -> QuerySet[Annotation]:
 
 
 def own_opinions(project: Project) -> QuerySet[Annotation]:
-    """Each annotator's latest label that is their own word: an adjudication knows what the others said."""
+    """Each person's latest label that is their own word: an adjudication knows what the others said.
+
+    Labels of programs among the members are left out.
+    """
     words = Annotation.objects.filter(project=project, annotator__isnull=False, adjudicates=False)
+    words = words.exclude(source__kind__in=MACHINES)
     later = Annotation.objects.filter(
         solution=OuterRef("solution"),
         annotator=OuterRef("annotator"),
+        source=OuterRef("source"),
         adjudicates=False,
         revision__gt=OuterRef("revision"),
     )
@@ -84,8 +90,8 @@ def labels_of(project: Project) -> dict[str, Any]:
 
 def median_seconds(project: Project) -> float | None:
     """What a label costs: the median time over one, of people where there are people, else of simulated ones."""
-    for simulated in (False, True):
-        labels = latest_annotations(project).filter(annotator__simulated=simulated)
+    for kind in ("human", "simulated"):
+        labels = latest_annotations(project).filter(source__kind=kind)
         middle = labels.aggregate(middle=Median("total_ms"))["middle"]
         if middle is not None:
             return float(middle) / 1000

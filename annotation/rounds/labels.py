@@ -7,10 +7,10 @@ import msgspec
 
 from annotation.formats.path import Taken, consensus_path, taken_path
 from annotation.formats.record import Consensus, Record
+from annotation.models.label_source import MACHINES
 from annotation.quality.consensus import consensus_of
 
 Posteriors = dict[tuple[int, int], Consensus]  # by position and alternative
-MACHINES = frozenset({"model_judge", "monte_carlo", "heuristic"})
 
 
 @dataclass(frozen=True)

@@ -31,7 +31,7 @@ MANAGER = "manager"
 def people(number: str) -> list[str]:
     users = [User.objects.create_user(MANAGER, is_staff=True)]
     users += [User.objects.create_user(f"annotator{place}") for place in range(int(number))]
-    return [issue_token(by=user, name="benchmark")[1] for user in users]
+    return [issue_token(by=user, name="benchmark", for_person=True)[1] for user in users]
 
 
 def join(slug: str) -> None:

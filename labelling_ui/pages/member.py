@@ -3,13 +3,13 @@
 from collections.abc import Iterable
 from typing import Any
 
-from django.http import Http404, HttpRequest, HttpResponseBase
+from django.http import Http404, HttpRequest, HttpResponseBadRequest, HttpResponseBase
 from django.shortcuts import redirect
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_POST
 
-from annotation.membership.members import domains_of, qualify
+from annotation.membership.members import domains_of, mark_machine, qualify
 from annotation.models import HIDDEN_LANES, Membership, ScreeningDecision
 from annotation.quality.gold_accuracy import accuracy_of, grouped, is_right
 from annotation.quality.gold_answers import answers_to, confusion_of, read_answers
@@ -85,6 +85,19 @@ def qualify_member(request: HttpRequest, member: Membership, member_id: int) -> 
     domains = None if request.POST.get("all") else request.POST.getlist("domains")
     told = _("%(name)s gets problems of the domains you chose.") % {"name": person.user.username}
     attempt(request, told, qualify, membership=person, domains=domains)
+    return redirect("member", member.project.slug, person.pk)
+
+
+@require_POST
+@project_page(MANAGER)
+def mark_member(request: HttpRequest, member: Membership, member_id: int) -> HttpResponseBase:
+    """Say whether a member is a program."""
+    person = _find(member, member_id)
+    machine = {"yes": True, "no": False}.get(request.POST.get("machine", ""))
+    if machine is None:
+        return HttpResponseBadRequest("`machine` must be yes or no")
+    texts = {True: _("%(name)s is marked as a program."), False: _("%(name)s is marked as a person.")}
+    attempt(request, texts[machine] % {"name": person.user.username}, mark_machine, membership=person, machine=machine)
     return redirect("member", member.project.slug, person.pk)
 
 

@@ -26,6 +26,14 @@ class TokenForm(forms.Form):
     name = forms.CharField(
         max_length=100, label=gettext_lazy("Name"), help_text=gettext_lazy("What uses it: “sampling job”.")
     )
+    for_person = forms.BooleanField(
+        required=False,
+        label=gettext_lazy("A person labels by hand through it"),
+        help_text=gettext_lazy(
+            "Without this, labels that come with the token count as a model judge’s: never as gold, and never to "
+            "measure a model."
+        ),
+    )
 
 
 class LimitsForm(forms.Form):
@@ -44,7 +52,7 @@ def tokens(request: HttpRequest) -> HttpResponseBase:
     if request.method == "POST" and form.is_valid():
         try:
             # shown now and never again, so it is not left in a session or an address
-            _token, secret = issue_token(by=signed_in(request), name=form.cleaned_data["name"])
+            _token, secret = issue_token(by=signed_in(request), **form.cleaned_data)
         except DomainError as error:
             form.add_error("name", in_words(error.message))
         else:

@@ -107,14 +107,14 @@ def _adopt_exported(source: Path, out: Path) -> None:
 def _adopt_outside(source: Path, out: Path, separator: str, good: int) -> None:
     started = time.monotonic()
     config = _config(source)
-    architecture = str((config.get("architectures") or ["none"])[0])
+    architecture = str((config.get("architectures") or [""])[0])
     if not (architecture.endswith(CLASSIFIER) or architecture == REWARD):
         raise ModelFileError(
             said(
-                "{name} is a {architecture}: known are folders of this library, exported folders, …{classifier} and "
-                "{reward}",
+                "{name}/config.json, field `architectures`: expected …{classifier} or {reward}, got {architecture}. "
+                "Folders that this library trained or exported can be imported too",
                 name=source.name,
-                architecture=architecture,
+                architecture=architecture or said("nothing"),
                 classifier=CLASSIFIER,
                 reward=REWARD,
             )

@@ -67,7 +67,7 @@ def test_a_person_s_tabs_together_keep_the_project_s_rules(rule, most):
         for _ in range(3):
             QueueItemFactory(generation=generation, solution=SolutionFactory(project=problem.project, problem=problem))
     person = MembershipFactory(project=generation.project)
-    secret = issue_token(by=person.user, name="tab")[1]
+    secret = issue_token(by=person.user, name="tab", for_person=True)[1]
     reports = in_processes(work_by_the_rules, [(generation.project.slug, secret)] * 3)
 
     mine = Annotation.objects.filter(annotator=person)
@@ -78,7 +78,9 @@ def test_a_person_s_tabs_together_keep_the_project_s_rules(rule, most):
 
 def tabs(project):
     """(secret, seed) of each process: twelve people, four of them in two tabs."""
-    secrets = [issue_token(by=MembershipFactory(project=project).user, name="tab")[1] for _ in range(PEOPLE)]
+    secrets = [
+        issue_token(by=MembershipFactory(project=project).user, name="tab", for_person=True)[1] for _ in range(PEOPLE)
+    ]
     return [(secret, seed) for seed, secret in enumerate(secrets + secrets[:WITH_TWO_TABS])]
 
 

@@ -219,6 +219,21 @@ def test_a_browser_needs_its_csrf_token(annotator, item):
     assert (refused.status_code, refused.json()["code"]) == (403, "csrf_failed")
 
 
+@pytest.mark.parametrize(("for_person", "kind"), [(False, "model_judge"), (True, "human")])
+def test_a_label_that_comes_with_a_token_is_a_program_s_unless_the_token_is_a_person_s_tool(item, for_person, kind):
+    annotator = MembershipFactory(project=item.project, role="manager")
+    _, secret = issue_token(by=annotator.user, name="program", for_person=for_person)
+    client = APIClient(headers={"authorization": f"Token {secret}"})
+    task = client.post(address(item.project, "claim/"), {}).json()["task"]
+    receipt = client.post(address(item.project, "annotations/"), finished(task))
+    assert receipt.status_code == 201
+    assert Annotation.objects.get().source.kind == kind
+    decided = client.post(
+        address(item.project, "adjudications/"), finished(task) | {"seen": Annotation.objects.get().pk}
+    )
+    assert decided.status_code == (201 if for_person else 403)
+
+
 def test_a_program_uses_a_token_until_it_is_revoked(annotator, item):
     token, secret = issue_token(by=annotator.user, name="loop")
     assert secret not in str(vars(token))

@@ -30,7 +30,7 @@ def generation():
 @pytest.mark.parametrize(("right", "outcome"), [(True, "passed"), (False, "failed")])
 def test_three_tabs_of_one_person_get_one_screening_and_nothing_else_before_it_is_decided(generation, right, outcome):
     person = MembershipFactory(project=generation.project)
-    secrets = [issue_token(by=person.user, name="tab")[1] for _ in range(TABS)]
+    secrets = [issue_token(by=person.user, name="tab", for_person=True)[1] for _ in range(TABS)]
     reasons = in_processes(tab, [(generation.project.slug, secret, right) for secret in secrets])
 
     answers = Annotation.objects.filter(annotator=person).order_by("pk")

@@ -37,7 +37,7 @@ def statements(monkeypatch):
 @pytest.fixture
 def post(generation, statements):
     """POST as an annotator's program does; returns the answer's body and the statements that it took."""
-    _, secret = issue_token(by=MembershipFactory(project=generation.project).user, name="work")
+    _, secret = issue_token(by=MembershipFactory(project=generation.project).user, name="work", for_person=True)
     client = APIClient(headers={"Authorization": f"Token {secret}"})
 
     def send(rest, body):

@@ -16,11 +16,16 @@ if TYPE_CHECKING:
 def write_training_traces(records: Iterable[Record], path: Path) -> int:
     """Write the labelled solutions of pool and calibration as traces; returns how many.
 
-    The holdout stays out here, and the library refuses it once more.
+    The holdout stays out here, and the library refuses it once more. In calibration only people's labels count, since
+    a threshold fitted to a machine's labels would be the machine's.
     """
     from prm.traces import write_traces
 
-    taught = (record for record in records if record.split in (Split.POOL, Split.CALIBRATION))
+    taught = (
+        without_machines(record) if record.split == Split.CALIBRATION else record
+        for record in records
+        if record.split in (Split.POOL, Split.CALIBRATION)
+    )
     return write_traces(path, _traces(taught))
 
 

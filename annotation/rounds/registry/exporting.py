@@ -34,6 +34,8 @@ def perform(job: ModelJob) -> None:
         run_command(job, "export", "--model", model_path(version), "--out", partial)
         shutil.rmtree(out, ignore_errors=True)
         partial.rename(out)
+        job.said = said("Model {n} is ready to download.", n=version.number)
+        job.save(update_fields=["said"])
     finally:
         shutil.rmtree(partial, ignore_errors=True)
 

@@ -126,11 +126,11 @@ def test_csv_as_spreadsheets_write_it(delimiter):
 @pytest.mark.parametrize(
     ("row", "line", "field", "reason"),
     [
-        (b"a,b,c,d", 3, "", "4 cells, where the header has 3 columns"),
+        (b"a,b,c,d", 3, "", "Expected 3 columns as in the header, got 4 cells"),
         (b"a,b", 3, "", "2 cells"),
         (b"a,\xff,1", 3, "solution", "not UTF-8"),
         (b"a\x00,b,1", 3, "problem", "NUL"),
-        (b"a,b,x", 3, "first_error", "'x' is no whole number"),
+        (b"a,b,x", 3, "first_error", "Expected a whole number, got 'x'"),
         (b'a,"b"x,1', 3, "", "not a row of CSV"),
     ],
 )
@@ -209,7 +209,7 @@ def test_ratings_with_a_gap_do_not_say_that_there_is_no_error():
     [record] = read(json.dumps({"p": "x", "steps": ["a", "b"], "r": [1, None]}).encode(), mapping)
     assert (record.annotations[0].first_error, record.annotations[0].finish_reason) == (None, "give_up")
     [short] = read(json.dumps({"p": "x", "steps": ["a", "b"], "r": [1]}).encode(), mapping)
-    assert short.reason == "1 label for 2 steps"
+    assert short.reason == "Expected a label for each of 2 steps, got 1 label"
 
 
 def test_monte_carlo_labels_of_other_rollouts_are_another_source():

@@ -7,15 +7,21 @@ import msgspec
 import pytest
 from django.utils import timezone
 
+from annotation.datasets.filters import parse_filters
+from annotation.datasets.records import stream_records
 from annotation.errors import Conflict, DomainError, Forbidden, Missing
+from annotation.labelling.adjudication import adjudicate
 from annotation.labelling.drafts import save_draft
 from annotation.labelling.payload import GivenPosition, GivenRating, Submission
 from annotation.labelling.revisions import as_given, latest_of
 from annotation.labelling.submission import submit_annotation
+from annotation.membership.members import mark_machine
 from annotation.models import Annotation, AuditEntry, Dispute, Draft, Lease, Membership, QueueItem
+from annotation.quality.agreement import first_error_agreement
+from annotation.quality.gold import mark_gold, references
 from annotation.queue.claiming import claim_next
 from annotation.queue.leases import expire_leases, release
-from tests.factories import GenerationFactory, MembershipFactory, QueueItemFactory, SolutionFactory
+from tests.factories import GenerationFactory, MembershipFactory, ProblemFactory, QueueItemFactory, SolutionFactory
 
 pytestmark = pytest.mark.django_db
 
@@ -82,6 +88,73 @@ def test_a_submission_fills_its_place(item, annotator):
 def test_a_program_that_plays_an_annotator_says_so(item):
     robot = MembershipFactory(project=item.project, simulated=True)
     assert submit(robot, all_good(item.solution, claim(robot))).annotation.source.kind == "simulated"
+
+
+@pytest.mark.parametrize("role", ["annotator", "manager"])
+def test_what_comes_with_a_token_is_a_machine_s_label_and_never_gold(item, role):
+    member = MembershipFactory(project=item.project, role=role)
+    manager = MembershipFactory(project=item.project, role="manager")
+    submission = all_good(item.solution, claim(member))
+    made = submit_annotation(by=member.user, project=item.project, submission=submission, by_program=True).annotation
+    assert (made.source.kind, made.counted) == ("model_judge", False)
+    assert places(item) == ("ready", 0, 0)  # a person's label is still wanted
+    with pytest.raises(DomainError) as refused:
+        mark_gold(by=manager.user, project=item.project, annotation_id=made.pk)
+    assert refused.value.code == "not_a_reference"
+    assert not list(references(item.project))
+
+
+def test_a_member_marked_as_a_program_labels_as_a_machine_and_a_person_does_not(item):
+    manager = MembershipFactory(project=item.project, role="manager")
+    robot = mark_machine(by=manager.user, membership=MembershipFactory(project=item.project), machine=True)
+    QueueItem.objects.update(wanted=2)
+    assert submit(robot, all_good(item.solution, claim(robot))).annotation.source.kind == "model_judge"
+    person = MembershipFactory(project=item.project)
+    assert submit(person, all_good(item.solution, claim(person))).annotation.source.kind == "human"
+    assert AuditEntry.objects.get(action="member.mark_machine").after == {"machine": True}
+    assert first_error_agreement(item.project).pairs == 0  # kinds are not pooled
+    records = list(stream_records(project=item.project, filters=parse_filters({})))
+    assert sorted(one.source_kind for one in records[0].annotations) == ["human", "model_judge"]
+
+
+@pytest.mark.parametrize(("lane", "fills"), [("acquisition", True), ("holdout", False), ("calibration", False)])
+def test_a_machine_fills_a_place_only_where_it_may_teach(item, lane, fills):
+    if not fills:
+        problem = ProblemFactory(project=item.project, split=lane)
+        QueueItem.objects.all().delete()
+        item = QueueItemFactory(
+            generation=item.generation, lane=lane, solution=SolutionFactory(project=item.project, problem=problem)
+        )
+    item.project.policy = {"training_sources": ["human", "model_judge"]}
+    item.project.save()
+    robot = MembershipFactory(project=item.project, machine=True)
+    submit_annotation(
+        by=robot.user, project=item.project, submission=all_good(item.solution, claim(robot)), by_program=True
+    )
+    assert places(item) == (("done", 0, 1) if fills else ("ready", 0, 0))
+
+
+def test_a_machine_revises_no_decision_of_a_person(item):
+    reviewer = MembershipFactory(project=item.project, role="reviewer")
+    QueueItem.objects.update(wanted=2)
+    lease = claim(reviewer)
+    submit(reviewer, all_good(item.solution, lease))
+    seen = Annotation.objects.get().pk
+    decided = adjudicate(
+        by=reviewer.user, project=item.project, submission=all_good(item.solution), seen=seen
+    ).annotation
+    with pytest.raises(Forbidden) as refused:
+        adjudicate(
+            by=reviewer.user, project=item.project, submission=all_good(item.solution), seen=decided.pk, by_program=True
+        )
+    assert refused.value.code == "machine_cannot_decide"
+    later = submit_annotation(
+        by=reviewer.user,
+        project=item.project,
+        submission=all_good(item.solution, lease, based_on=decided.revision),
+        by_program=True,
+    ).annotation
+    assert (decided.adjudicates, later.adjudicates) == (True, False)
 
 
 def test_a_retry_is_not_a_second_submission(item, annotator):

@@ -50,6 +50,8 @@ def test_machines_may_teach_but_never_measure(tmp_path, machine):
     both = [label("human", 1, 1), label(machine, 1, -1), label(machine, 1, -1)]
     [taught] = written(write_training_traces, tmp_path, record("pool", *both))
     assert taught.labels[1].bad == pytest.approx(2 / 3)
+    [fitted] = written(write_training_traces, tmp_path, record("calibration", *both))
+    assert [step.rating for step in fitted.labels] == [1, 1]
     [measured] = written(write_holdout_traces, tmp_path, record("holdout", *both))
     assert [step.rating for step in measured.labels] == [1, 1]
     assert written(write_holdout_traces, tmp_path, record("holdout", *both[1:])) == []

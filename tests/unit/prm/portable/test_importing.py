@@ -123,6 +123,10 @@ def without_a_layer(folder):
     save_file(tensors, folder / "model.safetensors", {"format": "pt"})
 
 
+def nameless(folder):
+    (folder / "config.json").write_text("{}")
+
+
 def without_config(folder):
     (folder / "config.json").unlink()
 
@@ -133,7 +137,8 @@ def without_config(folder):
         (pickled, "weights in pytorch_model.bin, which may run code when read: save them as safetensors"),
         (linked, "vocab.txt is a link"),
         (torn, "corrupt|Error"),
-        (generator, "is a Qwen2ForCausalLM: known are"),
+        (generator, "expected …ForTokenClassification or .*, got Qwen2ForCausalLM"),
+        (nameless, "field `architectures`: expected .*, got nothing"),
         (beheaded, "no linear head named score or classifier"),
         (without_a_layer, "has no weights for .*up_proj"),
         (without_config, "has no config.json"),

@@ -55,6 +55,18 @@ def test_a_manager_asks_once_and_one_worker_does_it(version, manager, done):
     jobs.request_export(by=manager, version=version)
 
 
+def test_an_export_is_not_called_by_the_folder_that_it_was_written_to(version, manager, monkeypatch):
+    def export(job, *arguments):
+        arguments[-1].mkdir(parents=True)
+        job.said = f"7 files in {arguments[-1]}"
+
+    monkeypatch.setattr(exporting, "run_command", export)
+    job = jobs.request_export(by=manager, version=version)
+    jobs.run_model_job(job.pk)
+    job.refresh_from_db()
+    assert (job.state, str(job.said)) == (State.DONE, f"Model {version.number} is ready to download.")
+
+
 def test_a_job_under_way_is_cancelled_and_leaves_nothing_behind(version, manager, monkeypatch):
     job = jobs.request_export(by=manager, version=version)
     begun = exporting.export_path(version).with_name(f"{version.pk}.partial")
