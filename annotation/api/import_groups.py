@@ -11,15 +11,15 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from annotation.api.authentication import caller
-from annotation.api.imports import ImportSerializer
+from annotation.api.fields import ThinkingField
+from annotation.api.imports import ImportSerializer, options_of
 from annotation.errors import Missing
-from annotation.formats.mapping import parse_mapping
 from annotation.formats.registry import READERS
-from annotation.intake.decomposition import RULES
 from annotation.intake.groups import Manner, import_from_root, import_uploads, summary_of
 from annotation.membership.access import find_project, require_role, visible_projects
-from annotation.models import ImportGroup, ImportOptions, Membership
+from annotation.models import ImportGroup, Membership
 from annotation.wording import said
+from prm.splitting import RULES
 
 
 class FilesSerializer(serializers.Serializer):
@@ -31,6 +31,7 @@ class FilesSerializer(serializers.Serializer):
     name = serializers.CharField(required=False, allow_blank=True, default="", max_length=300)
     format = serializers.ChoiceField(["auto", *READERS], default="auto")
     decomposition = serializers.ChoiceField(list(RULES), default="blank_lines")
+    thinking = ThinkingField()
     mapping = serializers.CharField(required=False, help_text="JSON, as for one import.")
 
     def validate(self, given: dict[str, Any]) -> dict[str, Any]:
@@ -85,8 +86,7 @@ class ImportGroups(APIView):
         serializer = FilesSerializer(data=request.data)
         serializer.is_valid(raise_exception=True)
         given = serializer.validated_data
-        mapping = parse_mapping(given["mapping"]) if given.get("mapping") else None
-        manner = Manner(given["format"], given["decomposition"], ImportOptions(mapping=mapping))
+        manner = Manner(given["format"], given["decomposition"], options_of(given))
         by = caller(request)
         if given.get("uploads"):
             jobs = import_uploads(by=by, project=project, uploads=given["uploads"], manner=manner, name=given["name"])

@@ -1,5 +1,7 @@
 """Imports: start one from an uploaded file, watch it, cancel it, download what it refused."""
 
+from typing import Any
+
 from django.http import StreamingHttpResponse
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import extend_schema
@@ -11,18 +13,18 @@ from rest_framework.views import APIView
 
 from annotation.api.authentication import caller
 from annotation.api.downloads import download
-from annotation.api.fields import JSONObjectField, SaidField
+from annotation.api.fields import JSONObjectField, SaidField, ThinkingField
 from annotation.api.paging import PagedView
 from annotation.errors import Missing
 from annotation.formats.mapping import parse_mapping
 from annotation.formats.registry import READERS
-from annotation.intake.decomposition import RULES
 from annotation.intake.imports import progress_of, start_import
 from annotation.intake.rejections import original_lines, rejected_lines
 from annotation.lifecycle import cancel_job
 from annotation.membership.access import find_project, require_role, visible_projects
 from annotation.models import ImportJob, ImportOptions, Membership
 from annotation.wording import said
+from prm.splitting import RULES
 
 
 class ProgressOfImportSerializer(serializers.Serializer):
@@ -35,7 +37,7 @@ class ImportSerializer(serializers.ModelSerializer):
     """One file on its way in. `done_records` are accepted, duplicate or rejected."""
 
     project = serializers.SlugField(source="project.slug", read_only=True)
-    options = JSONObjectField(read_only=True, help_text="`mapping` is how the columns of a table are read.")
+    options = JSONObjectField(read_only=True, help_text="`mapping`, `thinking`; defaults are left out.")
     error = SaidField()
     progress = serializers.SerializerMethodField()
 
@@ -57,10 +59,17 @@ class UploadSerializer(serializers.Serializer):
     file = serializers.FileField(max_length=300, allow_empty_file=True)
     format = serializers.ChoiceField(["auto", *READERS], default="auto")
     decomposition = serializers.ChoiceField(list(RULES), default="blank_lines")
+    thinking = ThinkingField()
     mapping = serializers.CharField(
         required=False,
         help_text="JSON that says what the columns of a table hold; without it they are told by their names.",
     )
+
+
+def options_of(given: dict[str, Any]) -> ImportOptions:
+    """Takes `mapping` and `thinking` out of what a request says. Raises as `parse_mapping`."""
+    mapping = given.pop("mapping", "")
+    return ImportOptions(mapping=parse_mapping(mapping) if mapping else None, thinking=given.pop("thinking"))
 
 
 class Imports(PagedView):
@@ -86,13 +95,13 @@ class Imports(PagedView):
         given = UploadSerializer(data=request.data)
         given.is_valid(raise_exception=True)
         file = given.validated_data.pop("file")
-        mapping = given.validated_data.pop("mapping", "")
+        options = options_of(given.validated_data)
         job = start_import(
             by=caller(request),
             project=project,
             file=file.chunks(),
             filename=file.name,
-            options=ImportOptions(mapping=parse_mapping(mapping) if mapping else None),
+            options=options,
             **given.validated_data,
         )
         return Response(ImportSerializer(job).data, status=202)

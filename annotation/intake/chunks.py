@@ -8,6 +8,7 @@ from annotation.formats.record import Record, Rejection
 from annotation.intake.grading import grade_records
 from annotation.intake.opening import Content
 from annotation.intake.preparing import prepared
+from prm.splitting import Splitting
 
 CHUNK_RECORDS = 1000
 CHUNK_BYTES = 8 * 1024 * 1024  # of what the file holds, unpacked
@@ -23,11 +24,11 @@ class Chunk:
     done_bytes: int = 0  # how far the file had been read behind it
 
 
-def chunks(items: Iterator[Numbered], content: Content, *, first: int, decomposition: str) -> Iterator[Chunk]:
+def chunks(items: Iterator[Numbered], content: Content, *, first: int, splitting: Splitting) -> Iterator[Chunk]:
     """What a reader yields from record `first` on, ready to be stored; the last chunk may be empty."""
     chunk, begun_at = Chunk(), content.given_bytes
     for number, (line, read) in enumerate(items, start=first):
-        item = prepared(line, read, decomposition)
+        item = prepared(line, read, splitting)
         if isinstance(item, Rejection):
             chunk.rejected.append((number, item))
         else:

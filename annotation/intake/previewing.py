@@ -10,10 +10,10 @@ from annotation.formats.mapping import Mapping
 from annotation.formats.record import Record, Rejection
 from annotation.formats.registry import READERS, TABLE, detect, reader_of
 from annotation.formats.table import Sample, fault_of, is_csv, proposed, sample
-from annotation.intake.decomposition import RULES
 from annotation.intake.dividing import Division, division_of
 from annotation.intake.opening import unpacked_head
-from annotation.intake.preparing import prepared
+from annotation.intake.preparing import prepared, splitting_of
+from annotation.models import ImportOptions
 from annotation.wording import said
 
 PREVIEW_BYTES = 2 * 1024 * 1024
@@ -46,7 +46,7 @@ def preview_import(
     filename: str,
     format: str,
     decomposition: str,
-    mapping: Mapping | None = None,
+    options: ImportOptions | None = None,
     tail: bytes = b"",
     size: int = 0,
 ) -> Preview:
@@ -55,11 +55,8 @@ def preview_import(
     Of a Parquet file that is not whole the `tail` is needed too, and the `size` of it all. Raises DomainError
     (`unknown_format`, `unknown_decomposition`, `unreadable_file`) where the import would not start.
     """
-    if decomposition not in RULES:
-        raise DomainError(
-            "unknown_decomposition",
-            said("There is no rule '{decomposition}' to split a text by.", decomposition=decomposition),
-        )
+    options = options or ImportOptions()
+    splitting, mapping = splitting_of(decomposition, options.thinking), options.mapping
     content = unpacked_head(head, PREVIEW_BYTES)
     if head and not content:
         raise DomainError(
@@ -88,8 +85,8 @@ def preview_import(
     if not whole and len(items) < LOOKED_AT and items and isinstance(items[-1][1], Rejection):
         items.pop()  # cut off by us
     texts = [item.solution_text for _, item in items if isinstance(item, Record) and item.solution_text]
-    division = division_of(texts, decomposition)
-    read = [(line, prepared(line, item, decomposition)) for line, item in items]
+    division = division_of(texts, splitting)
+    read = [(line, prepared(line, item, splitting)) for line, item in items]
     records = [(line, item) for line, item in read if isinstance(item, Record)]
     rejections = [item for _, item in read if isinstance(item, Rejection)]
     if begun is None:

@@ -12,6 +12,7 @@ from django.utils.translation import gettext_lazy
 
 from annotation.errors import DomainError, Missing
 from annotation.intake.groups import Manner, import_files, import_from_root, import_uploads
+from annotation.intake.preparing import splitting_of
 from annotation.models import ImportJob, ImportOptions, Project
 from labelling_ui.pages.mapping import mapping_of
 
@@ -75,10 +76,16 @@ class FilesForm(forms.Form):
         return given
 
 
+def options_of(given: QueryDict) -> ImportOptions:
+    """What the form says of how a file is read. Raises DomainError (`invalid_mapping`, `unknown_decomposition`)."""
+    thinking = splitting_of(given.get("decomposition", ""), given.get("thinking") or "separate").thinking
+    return ImportOptions(mapping=mapping_of(given), thinking=thinking)
+
+
 def start(*, by: User, project: Project, form: FilesForm, given: QueryDict) -> list[ImportJob]:
     """Start what the form asks for. Raises DomainError."""
     said = form.cleaned_data
-    manner = Manner(said["format"], said["decomposition"], ImportOptions(mapping=mapping_of(given)))
+    manner = Manner(said["format"], said["decomposition"], options_of(given))
     try:
         if said["uploads"]:
             return import_uploads(by=by, project=project, uploads=said["uploads"], manner=manner)

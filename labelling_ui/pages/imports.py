@@ -13,7 +13,6 @@ from django.views.decorators.http import require_POST
 
 from annotation.api.downloads import download
 from annotation.errors import DomainError
-from annotation.intake.decomposition import decompose
 from annotation.intake.dividing import division_of
 from annotation.intake.groups import cancel_group, summary_of
 from annotation.intake.imports import progress_of
@@ -27,8 +26,9 @@ from labelling_ui.pages import import_files
 from labelling_ui.pages.access import MANAGER, attempt, project_page, signed_in, slug_of
 from labelling_ui.pages.import_files import FilesForm
 from labelling_ui.pages.listing import Column, Filters, Listing, respond
-from labelling_ui.pages.mapping import for_page, mapping_of
+from labelling_ui.pages.mapping import for_page
 from labelling_ui.pages.numbers import whole_number
+from prm.splitting import Splitting
 
 
 class ImportForm(FilesForm):
@@ -63,6 +63,17 @@ class ImportForm(FilesForm):
         ],
         label=gettext_lazy("Split solutions into steps"),
         help_text=gettext_lazy("Only for solutions that come as one text. Formulas and code are never split."),
+    )
+
+    thinking = forms.ChoiceField(
+        choices=[
+            ("separate", gettext_lazy("keep it beside the solution, unrated")),
+            ("drop", gettext_lazy("discard it")),
+            ("keep", gettext_lazy("split it into steps as well")),
+        ],
+        label=gettext_lazy("Hidden reasoning (<think>)"),
+        help_text=gettext_lazy("Only for solutions that come as one text."),
+        required=False,
     )
 
 
@@ -154,7 +165,7 @@ def preview(request: HttpRequest, member: Membership) -> HttpResponseBase:
             head=head.read(PREVIEW_BYTES),
             tail=tail.read(PREVIEW_BYTES) if tail else b"",
             size=whole_number(request.POST.get("size")) or 0,
-            mapping=mapping_of(request.POST),
+            options=import_files.options_of(request.POST),
             whole=request.POST.get("whole") == "true",
             filename=request.POST.get("filename", ""),
             format=request.POST.get("format", "auto"),
@@ -175,7 +186,8 @@ def try_steps(request: HttpRequest, member: Membership) -> HttpResponseBase:
     context: dict[str, Any] = {"form": form}
     if form.is_valid():
         text, rule = form.cleaned_data["text"], form.cleaned_data["rule"]
-        context |= {"steps": decompose(text, rule), "division": division_of([text], rule), "rules": _rules()}
+        splitting = Splitting(rule)
+        context |= {"steps": splitting.split(text).steps, "division": division_of([text], splitting), "rules": _rules()}
     return render(request, "labelling_ui/imports/steps_tried.html", context)
 
 

@@ -72,6 +72,10 @@ class SamplingForm(forms.Form):
         label=gettext_lazy("Split solutions into steps"),
         choices=ImportForm.base_fields["decomposition"].choices,  # type: ignore[attr-defined]
     )
+    thinking = forms.ChoiceField(
+        label=ImportForm.base_fields["thinking"].label,
+        choices=ImportForm.base_fields["thinking"].choices,  # type: ignore[attr-defined]
+    )
     opens_generation = forms.BooleanField(
         label=gettext_lazy("Queue them for labelling: open the next generation when they are scored"), required=False
     )

@@ -8,6 +8,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from prm.encoding import TEXT_SEPARATOR
+from prm.errors import PolicyError
+from prm.said import said
 from prm.scores import Aggregate
 from prm.search.best_of_n import judged
 from prm.search.choosing import UNSCORED, AnswerOf, Candidate, Found, choose, found, stated_answer
@@ -83,6 +85,13 @@ def _grow(verifier: Verifier, beams: Sequence[Beam], answers: Answers) -> tuple[
     steps: list[tuple[Beam, Step, bool]] = []
     for beam, samples in zip(beams, answers.samples, strict=True):
         for sample in _different(samples):
+            if sample.hides_reasoning:
+                raise PolicyError(
+                    said(
+                        "the policy writes hidden reasoning, and beam search only follows the steps of an answer: turn "
+                        "thinking off on the server, or use best-of-n"
+                    )
+                )
             if sample.steps:
                 steps.append((beam, sample.steps[0], sample.ended is True))
             elif beam.steps and beam not in grown.finished:

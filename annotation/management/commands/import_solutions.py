@@ -10,7 +10,6 @@ from django.core.management.base import BaseCommand, CommandError
 from annotation.errors import DomainError
 from annotation.formats.mapping import Mapping, parse_mapping
 from annotation.formats.registry import READERS
-from annotation.intake.decomposition import RULES
 from annotation.intake.groups import Manner, import_places, summary_of
 from annotation.intake.importing import run_import
 from annotation.intake.imports import progress_of
@@ -18,6 +17,7 @@ from annotation.intake.places import find_files
 from annotation.management.finishing import to_its_end
 from annotation.management.projects import project_at
 from annotation.models import ImportJob, ImportOptions
+from prm.splitting import RULES, THINKING
 
 SHOWN_REJECTIONS = 20
 
@@ -31,12 +31,13 @@ class Command(BaseCommand):
         parser.add_argument("--format", default="auto", choices=["auto", *READERS])
         parser.add_argument("--mapping", type=Path, help="JSON file that says what the columns of a table hold")
         parser.add_argument("--decomposition", default="blank_lines", choices=list(RULES))
+        parser.add_argument("--thinking", default="separate", choices=THINKING, help="hidden reasoning (%(default)s)")
 
     def handle(self, *args: Any, **options: Any) -> None:
         project = project_at(options["project"])
         try:
             mapping = self._mapping(options["mapping"])
-            manner = Manner(options["format"], options["decomposition"], ImportOptions(mapping=mapping))
+            manner = Manner(options["format"], options["decomposition"], ImportOptions(mapping, options["thinking"]))
             files = [file for path in options["paths"] for file in find_files(path)]
             jobs = import_places(
                 by=None,

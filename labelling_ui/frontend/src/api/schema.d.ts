@@ -1074,8 +1074,9 @@ export interface paths {
         /**
          * @description Take in a batch; each solution is answered by itself. A manager may.
          *
-         *     `application/x-ndjson` takes one solution a line, with `?decomposition=` in the address. Sending a batch again
-         *     adds nothing: what is here already is a duplicate, and its answer has its id. 429: send it again later.
+         *     `application/x-ndjson` takes one solution a line, with `?decomposition=` and `?thinking=` in the address.
+         *     Sending a batch again adds nothing: what is here already is a duplicate, and its answer has its id. 429: send
+         *     it again later.
          */
         post: operations["post_solutions"];
         delete?: never;
@@ -2082,6 +2083,15 @@ export interface components {
             format: components["schemas"]["FormatEnum"];
             /** @default blank_lines */
             decomposition: components["schemas"]["DecompositionEnum"];
+            /**
+             * @description Hidden reasoning (`<think>…</think>`) in solutions that come as one text: `separate` keeps it beside the solution, `drop` discards it, `keep` splits it into steps.
+             *
+             *     * `separate` - separate
+             *     * `drop` - drop
+             *     * `keep` - keep
+             * @default separate
+             */
+            thinking: components["schemas"]["ThinkingEnum"];
             /** @description JSON, as for one import. */
             mapping?: string;
         };
@@ -2289,7 +2299,7 @@ export interface components {
             readonly filename: string;
             readonly format: string;
             readonly decomposition: string;
-            /** @description `mapping` is how the columns of a table are read. */
+            /** @description `mapping`, `thinking`; defaults are left out. */
             readonly options: {
                 [key: string]: unknown;
             };
@@ -2962,6 +2972,15 @@ export interface components {
             };
             /** @default blank_lines */
             decomposition: components["schemas"]["DecompositionEnum"];
+            /**
+             * @description Hidden reasoning (`<think>…</think>`) in solutions that come as one text: `separate` keeps it beside the solution, `drop` discards it, `keep` splits it into steps.
+             *
+             *     * `separate` - separate
+             *     * `drop` - drop
+             *     * `keep` - keep
+             * @default separate
+             */
+            thinking: components["schemas"]["ThinkingEnum"];
         };
         /**
          * @description * `right` - Right
@@ -3284,6 +3303,7 @@ export interface components {
             readonly samples: number;
             readonly prompt: string;
             readonly decomposition: string;
+            readonly thinking: string;
             readonly choice: components["schemas"]["ChoiceEnum"];
             readonly domain: string;
             readonly token_budget: number;
@@ -3397,6 +3417,15 @@ export interface components {
             }[];
             /** @default blank_lines */
             decomposition: components["schemas"]["DecompositionEnum"];
+            /**
+             * @description Hidden reasoning (`<think>…</think>`) in a text: scored as steps only with `keep`.
+             *
+             *     * `separate` - separate
+             *     * `drop` - drop
+             *     * `keep` - keep
+             * @default drop
+             */
+            thinking: components["schemas"]["ThinkingEnum"];
             solutions?: components["schemas"]["TextRequest"][];
         };
         Scores: {
@@ -3774,7 +3803,23 @@ export interface components {
             }[];
             /** @default blank_lines */
             decomposition: components["schemas"]["DecompositionEnum"];
+            /**
+             * @description Hidden reasoning (`<think>…</think>`) in a text: scored as steps only with `keep`.
+             *
+             *     * `separate` - separate
+             *     * `drop` - drop
+             *     * `keep` - keep
+             * @default drop
+             */
+            thinking: components["schemas"]["ThinkingEnum"];
         };
+        /**
+         * @description * `separate` - separate
+         *     * `drop` - drop
+         *     * `keep` - keep
+         * @enum {string}
+         */
+        ThinkingEnum: "separate" | "drop" | "keep";
         Token: {
             readonly id: number;
             name: string;
@@ -3820,6 +3865,15 @@ export interface components {
             format: components["schemas"]["FormatEnum"];
             /** @default blank_lines */
             decomposition: components["schemas"]["DecompositionEnum"];
+            /**
+             * @description Hidden reasoning (`<think>…</think>`) in solutions that come as one text: `separate` keeps it beside the solution, `drop` discards it, `keep` splits it into steps.
+             *
+             *     * `separate` - separate
+             *     * `drop` - drop
+             *     * `keep` - keep
+             * @default separate
+             */
+            thinking: components["schemas"]["ThinkingEnum"];
             /** @description JSON that says what the columns of a table hold; without it they are told by their names. */
             mapping?: string;
         };
@@ -3913,6 +3967,15 @@ export interface components {
             prompt?: string;
             /** @default blank_lines */
             decomposition: components["schemas"]["DecompositionEnum"];
+            /**
+             * @description Hidden reasoning (`<think>…</think>`) in solutions that come as one text: `separate` keeps it beside the solution, `drop` discards it, `keep` splits it into steps.
+             *
+             *     * `separate` - separate
+             *     * `drop` - drop
+             *     * `keep` - keep
+             * @default separate
+             */
+            thinking: components["schemas"]["ThinkingEnum"];
             /** @default all */
             choice: components["schemas"]["ChoiceEnum"];
             /** @default  */

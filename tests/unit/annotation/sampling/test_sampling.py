@@ -47,7 +47,12 @@ def test_samples_come_in_graded_and_with_their_origin(sample, problems):
         prompt="{problem}",
         visibility="raw",
         run=run.name,
-        settings={"max_tokens": 1024, "endpoint": "sandbox"},
+        settings={
+            "max_tokens": 1024,
+            "endpoint": "sandbox",
+            "decomposition": "blank_lines",
+            "thinking": "separate",
+        },
     )
     assert {one.outcome_source for one in new.exclude(final_answer_correct=None)} == {"grader"}
     assert one.split == one.problem.split
@@ -324,3 +329,36 @@ def test_the_command_samples_and_reports(sandbox, sent):
         call_command("connect_policy", "project", endpoint="nobody")
     with pytest.raises(CommandError, match="There is no project 'nowhere'"):
         call_command("connect_policy", "nowhere", endpoint="sandbox")
+
+
+THOUGHT = "<think>Is it 5?\n\nNo.</think>\n\nCount them: 4.\n\nThe answer is 4."
+
+
+@pytest.mark.parametrize(
+    ("thinking", "steps", "kept"),
+    [
+        ("separate", ["Count them: 4.", "The answer is 4."], {"thinking": "Is it 5?\n\nNo."}),
+        ("drop", ["Count them: 4.", "The answer is 4."], {}),
+        ("keep", ["Is it 5?", "No.", "Count them: 4.", "The answer is 4."], {}),
+    ],
+)
+def test_hidden_reasoning_is_treated_as_chosen_and_the_choice_is_recorded(
+    sample, problems, monkeypatch, thinking, steps, kept
+):
+    monkeypatch.setattr(
+        policies.AskedPolicy, "_ask", lambda *_: policies.Reply([policies.Sample(THOUGHT, cut=False)], calls=1)
+    )
+    run = sample(samples=1, thinking=thinking, most_problems=1)
+    [solution] = Solution.objects.filter(provenance__run=run.name)
+    assert list(solution.steps.order_by("position").values_list("text", flat=True)) == steps
+    assert solution.extra == kept
+    assert solution.origin.settings["thinking"] == thinking
+    assert solution.origin.settings["thinking_characters"] == len("Is it 5?\n\nNo.")
+
+
+def test_a_sample_that_never_stops_thinking_is_refused_with_the_reason(sample, problems, monkeypatch):
+    replies = policies.Reply([policies.Sample("<think>Is it 5?", cut=False)], calls=1)
+    monkeypatch.setattr(policies.AskedPolicy, "_ask", lambda *_: replies)
+    run = sample(samples=1, most_problems=1)
+    assert (run.accepted, run.refused) == (0, 1)
+    assert "hidden reasoning only" in run.sampled_problems.get().error
