@@ -12,7 +12,7 @@ from annotation.errors import Conflict, DomainError
 from annotation.formats.provenance import LONGEST_PROMPT
 from annotation.lifecycle import resume_job, send
 from annotation.membership.access import require_role
-from annotation.models import Membership, Project, SampledProblem, SamplingRun
+from annotation.models import Membership, Problem, Project, SampledProblem, SamplingRun
 from annotation.rounds.gateway.policies import PROMPT, model_of
 from annotation.rounds.generations import new_seed
 from annotation.sampling.choosing import chosen_problems
@@ -62,6 +62,7 @@ def create_sampling(*, by: User | None, project: Project, wish: Wish) -> Samplin
         raise DomainError(
             "no_problems", said("No problem of the project is of this choice. Import problems, or choose more.")
         )
+    _check_budget(wish, Problem.objects.get(pk=problems[0]))
     run = SamplingRun.objects.create(
         project=project,
         requested_by=by,
@@ -131,6 +132,28 @@ def check_wish(wish: Wish) -> None:
             )
     if wish.choice not in SamplingRun.Choice.values:
         raise _invalid("choice", said("Problems are chosen as {known}.", known=", ".join(SamplingRun.Choice.values)))
+
+
+def most_tokens(problem: str, *, prompt: str, samples: int, max_tokens: int) -> int:
+    """The most that one problem can take: a token for each character of the prompt, and every sample at its longest."""
+    return len(prompt.replace(PROMPT, problem)) + samples * max_tokens
+
+
+def _check_budget(wish: Wish, first: Problem) -> None:
+    """Raises DomainError (`invalid_sampling`) where the budget does not hold the first problem."""
+    most = most_tokens(first.text, prompt=wish.prompt, samples=wish.samples, max_tokens=wish.max_tokens)
+    if wish.token_budget is not None and wish.token_budget < most:
+        raise _invalid(
+            "token_budget",
+            said(
+                "One problem may take {most:,} tokens ({samples} × {max_tokens:,} and its prompt), more than the "
+                "budget of {budget:,}. Raise the budget, or ask for fewer or shorter samples.",
+                most=most,
+                samples=wish.samples,
+                max_tokens=wish.max_tokens,
+                budget=wish.token_budget,
+            ),
+        )
 
 
 @transaction.atomic

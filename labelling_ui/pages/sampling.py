@@ -60,7 +60,7 @@ class SamplingForm(forms.Form):
         min_value=1,
         max_value=2**53,
         required=False,
-        help_text=gettext_lazy("Prompts included; empty for no bound."),
+        help_text=gettext_lazy("Prompts included. A run never exceeds it. Leave it empty for no limit."),
     )
     prompt = forms.CharField(
         label=gettext_lazy("Prompt"),

@@ -84,8 +84,19 @@ class Answers(NamedTuple):
 class Policy(Protocol):
     """Something that goes on from prefixes."""
 
-    def sample(self, prefixes: Sequence[Prefix], *, n: int = 1, stop: Sequence[str] = (), seed: int = 0) -> Answers:
-        """`n` continuations of each prefix, each up to one of the `stop` texts, which is not in it."""
+    def sample(
+        self,
+        prefixes: Sequence[Prefix],
+        *,
+        n: int = 1,
+        stop: Sequence[str] = (),
+        seed: int = 0,
+        max_tokens: int | None = None,
+    ) -> Answers:
+        """`n` continuations of each prefix, each up to one of the `stop` texts, which is not in it.
+
+        `max_tokens` bounds each of them further than the policy does by itself.
+        """
 
 
 @dataclass(frozen=True)
@@ -156,22 +167,33 @@ class Endpoint:
         self._server = Server(url, api_key=api_key, timeout=timeout, retries=retries, concurrency=concurrency)
         self.url = self._server.url
 
-    def sample(self, prefixes: Sequence[Prefix], *, n: int = 1, stop: Sequence[str] = (), seed: int = 0) -> "Answers":
+    def sample(
+        self,
+        prefixes: Sequence[Prefix],
+        *,
+        n: int = 1,
+        stop: Sequence[str] = (),
+        seed: int = 0,
+        max_tokens: int | None = None,
+    ) -> "Answers":
         """`n` continuations of each prefix, in order; with a server that keeps seeds the same seed gives the same."""
+        longest = self.sampling.max_tokens if max_tokens is None else min(max_tokens, self.sampling.max_tokens)
 
         def ask(number: int) -> tuple[list[Sampled], Cost]:
-            return self._ask(prefixes[number], n, stop, seed * 1_000_003 + number)
+            return self._ask(prefixes[number], n, stop, seed * 1_000_003 + number, longest)
 
         answers = self._server.each(ask, range(len(prefixes)))
         return Answers([found for found, _ in answers], sum((cost for _, cost in answers), Cost()))
 
-    def _ask(self, prefix: Prefix, n: int, stop: Sequence[str], seed: int) -> tuple[list[Sampled], Cost]:
+    def _ask(self, prefix: Prefix, n: int, stop: Sequence[str], seed: int, longest: int) -> tuple[list[Sampled], Cost]:
         """Asks again for what is missing: some servers give one choice whatever n says."""
         found: list[Sampled] = []
         cost = Cost()
         splitting = msgspec.structs.replace(self.splitting, rule=PARAGRAPHS.rule) if stop else self.splitting
         while len(found) < n:
-            question = self._question(prefix, n - len(found), stop) | {"seed": (seed + len(found) * 7919) % 2**31}
+            question = self._question(prefix, n - len(found), stop, longest) | {
+                "seed": (seed + len(found) * 7919) % 2**31
+            }
             path = "/completions" if self.api == "completions" else "/chat/completions"
             answer = self._server.post(path, question, _Completion)
             if not answer.choices:
@@ -180,7 +202,7 @@ class Endpoint:
             cost += _cost(answer.usage)
         return found[:n], cost
 
-    def _question(self, prefix: Prefix, n: int, stop: Sequence[str]) -> dict[str, Any]:
+    def _question(self, prefix: Prefix, n: int, stop: Sequence[str], longest: int) -> dict[str, Any]:
         asked = self.prompt.replace(PROBLEM, prefix.problem)
         if prefix.critique:
             if self.api == "completions":
@@ -192,7 +214,7 @@ class Endpoint:
             "n": n,
             "temperature": self.sampling.temperature,
             "top_p": self.sampling.top_p,
-            "max_tokens": self.sampling.max_tokens,
+            "max_tokens": longest,
         }
         if stop:
             question["stop"] = list(stop)

@@ -36,7 +36,7 @@ class Command(BaseCommand):
         parser.add_argument("--choice", default=wish.choice, choices=SamplingRun.Choice.values, help="which problems")
         parser.add_argument("--domain", default="", help="problems of one domain only")
         parser.add_argument("--most-problems", type=int, help="ask about so many at most")
-        parser.add_argument("--token-budget", type=int, help="stop once so many tokens are spent, prompts included")
+        parser.add_argument("--token-budget", type=int, help="never spend more tokens than this, prompts included")
         parser.add_argument("--open-generation", action="store_true", help="open the next generation when it is scored")
         parser.add_argument("--seed", type=int)
 

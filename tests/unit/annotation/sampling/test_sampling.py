@@ -154,11 +154,28 @@ def test_one_that_waits_is_cancelled_at_once(sandbox, manager, sent):
     assert cancel_job(by=manager, job=run).state == "cancelled"
 
 
-def test_the_token_budget_ends_a_run(sample):
-    run = sample(token_budget=50)
+def test_a_run_ends_before_it_exceeds_its_token_budget(sample):
+    run = sample(max_tokens=200, token_budget=2000)
     assert run.state == "done"
-    assert run.note == "The budget of 50 tokens is spent."
-    assert run.done_problems == policies.CONCURRENCY < run.problems
+    assert 0 < run.done_problems < run.problems
+    assert run.tokens <= 2000
+    assert run.note.startswith(f"{run.tokens:,} of 2,000 tokens are spent. The next problem may take ")
+
+
+def test_a_budget_that_holds_no_problem_is_refused(sandbox):
+    with pytest.raises(DomainError, match="Raise the budget") as refused:
+        runs.create_sampling(by=None, project=sandbox, wish=Wish("sandbox", token_budget=500))
+    assert refused.value.extra == {"field": "token_budget"}
+
+
+@pytest.mark.parametrize(("problems", "failed"), [(1, "1 problem in a row"), (2, "2 problems in a row")])
+def test_a_run_of_few_problems_says_how_many_failed(sandbox, sent, settings, monkeypatch, problems, failed):
+    monkeypatch.setattr(policies, "RUN_RETRIES", 0)
+    settings.POLICY_ENDPOINTS = {"gone": NOWHERE}
+    run = runs.create_sampling(by=None, project=sandbox, wish=Wish("gone", most_problems=problems))
+    sampling.run_sampling(run.pk, seconds=None)
+    run.refresh_from_db()
+    assert run.error.startswith(f"{failed} failed, the last with: ")
 
 
 def test_an_endpoint_that_is_away_fails_the_run_with_its_reason_and_the_problems_can_be_asked_again(
