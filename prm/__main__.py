@@ -1,44 +1,54 @@
 """The library from a shell. JSONL in and out; errors are one line on stderr, and once more as JSON where asked for.
 
-Exit codes: 0 done, 1 failed, 2 wrong usage, 3 data refused, 4 cancelled (a training run can be resumed).
+Exit codes: 0 done, 1 failed, 2 arguments or input that cannot be used, 4 cancelled (a training run can be resumed).
 """
 
 import argparse
 import json
 import signal
 import sys
+from typing import NoReturn
 
 from prm.commands import adopt, audit, card, evaluate, explain, export, probe, score, search, simulate, train
-from prm.errors import Cancelled, PRMError
+from prm.errors import Cancelled, DataError, PRMError
 from prm.launched import is_launched
 from prm.parents import die_with_parent
 from prm.said import Said, as_json
 
+IN_JSON = "--errors-as-json"
 COMMANDS = (train, score, evaluate, audit, card, export, adopt, probe, explain, simulate, search)
 
 
 def main(arguments: list[str] | None = None) -> int:
     """Run one command; returns the exit code."""
-    options = _parser().parse_args(arguments)
-    # One of several processes may be waiting for the others where no polite signal reaches it.
-    if options.die_with_parent and not die_with_parent(signal.SIGKILL if is_launched() else signal.SIGTERM):
-        return Cancelled.exit_code
+    in_json = IN_JSON in (sys.argv if arguments is None else arguments)
     try:
+        options = _parser().parse_args(arguments)  # reads what options name, so it may find unusable input
+        # One of several processes may be waiting for the others where no polite signal reaches it.
+        if options.die_with_parent and not die_with_parent(signal.SIGKILL if is_launched() else signal.SIGTERM):
+            return Cancelled.exit_code
         options.run(options)
     except PRMError as error:
-        return _fail(error.args[0], error.exit_code, in_json=options.errors_as_json)
+        return _fail(error.args[0], error.exit_code, in_json=in_json)
     except KeyboardInterrupt:
         return _fail("stopped", Cancelled.exit_code)
     except OSError as error:
-        return _fail(str(error), PRMError.exit_code)
+        return _fail(f"{error.filename}: {error.strerror}" if error.filename else str(error), PRMError.exit_code)
     return 0
 
 
+class Parser(argparse.ArgumentParser):
+    """Says in one line what is wrong with the arguments."""
+
+    def error(self, message: str) -> NoReturn:
+        self.exit(DataError.exit_code, f"{self.prog}: {message}; see --help\n")
+
+
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="python -m prm", description="Train, run and measure process reward models.")
+    parser = Parser(prog="python -m prm", description="Train, run and measure process reward models.")
     parser.add_argument("--die-with-parent", action="store_true", help="stop when the starting process ends (Linux)")
     parser.add_argument(
-        "--errors-as-json", action="store_true", help="say an error once more in a line of JSON, to be put into words"
+        IN_JSON, action="store_true", help="say an error once more in a line of JSON, to be put into words"
     )
     commands = parser.add_subparsers(required=True, metavar="command")
     for command in COMMANDS:

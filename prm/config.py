@@ -6,7 +6,7 @@ from typing import Any, Literal, get_args
 import msgspec
 
 from prm.errors import DataError
-from prm.faults import sentence_of
+from prm.faults import UNDECODABLE, sentence_of
 from prm.said import said
 
 NeutralPolicy = Literal["positive", "negative", "drop"]
@@ -156,5 +156,5 @@ def read_config(path: Path) -> TrainConfig:
         return msgspec.json.decode(path.read_bytes(), type=TrainConfig)
     except OSError as error:
         raise DataError(said("{path}: {error}", path=path, error=error.strerror)) from error
-    except msgspec.DecodeError as error:
+    except UNDECODABLE as error:
         raise DataError(said("{path}: {error}", path=path, error=sentence_of(error))) from error

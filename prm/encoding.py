@@ -5,7 +5,9 @@ from dataclasses import dataclass
 from threading import Lock
 from typing import Any
 
+from prm.errors import DataError
 from prm.rendering import render_step
+from prm.said import said
 from prm.traces import Trace
 
 PROBLEM_TOKEN = "<problem>"
@@ -63,10 +65,27 @@ def tokenise(traces: Sequence[Trace], tokenizer: Any) -> list[Pieces]:
     texts = [text for trace in traces for text in (trace.problem, *map(render_step, trace.steps))]
     if not texts:
         return []
-    with _TOKENISING:
-        found = tokenizer(texts, add_special_tokens=False, split_special_tokens=True, verbose=False)
+    try:
+        with _TOKENISING:
+            found = tokenizer(texts, add_special_tokens=False, split_special_tokens=True, verbose=False)
+    except (TypeError, UnicodeEncodeError) as error:
+        raise _unreadable(traces) or error from error
     pieces = iter(found["input_ids"])
     return [[next(pieces) for _ in range(1 + len(trace.steps))] for trace in traces]
+
+
+def _unreadable(traces: Sequence[Trace]) -> DataError | None:
+    """What no tokenizer can read, by solution; None where that is not the trouble."""
+    for trace in traces:
+        for place, text in enumerate((trace.problem, *map(render_step, trace.steps))):
+            try:
+                text.encode()
+            except UnicodeEncodeError:
+                where = said("step {n}", n=place) if place else said("the problem")
+                return DataError(
+                    said("solution {id!r}: {where} holds half of a surrogate pair", id=trace.id, where=where)
+                )
+    return None
 
 
 def lay_out(pieces: Pieces, layout: Layout, context: int) -> Encoded:

@@ -1,4 +1,7 @@
-"""What can go wrong in the library, each with a one-line message fit for a person."""
+"""What can go wrong in the library, each with a one-line message fit for a person.
+
+Exit codes of the commands: 0 done, 1 failed, 2 arguments or input that cannot be used, 4 cancelled.
+"""
 
 
 class PRMError(Exception):
@@ -10,11 +13,13 @@ class PRMError(Exception):
 class DataError(PRMError):
     """Data that cannot be used; the message names file, line and field."""
 
-    exit_code = 3
+    exit_code = 2
 
 
 class ModelFileError(PRMError):
-    """A model folder that is corrupt, foreign, or of another format version."""
+    """A model folder that is missing, corrupt, foreign, or of another format version."""
+
+    exit_code = 2
 
 
 class TrainingError(PRMError):

@@ -50,24 +50,39 @@ _TYPES: dict[str, Callable[[], str]] = {
 }
 
 
+UNDECODABLE = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)  # all that decoding JSON may raise
+
+
+# The first or second half of a pair of escapes without the other, which stands for no character.
+_HALF_PAIR = re.compile(
+    rb"\\u[dD][89abAB][0-9a-fA-F]{2}(?!\\u[dD][c-fC-F])|(?<!\\u[dD][89abAB][0-9a-fA-F]{2})\\u[dD][c-fC-F][0-9a-fA-F]{2}"
+)
+
+
 def fault_of(error: msgspec.DecodeError) -> tuple[str, str]:
     """Place and reason of "Expected `str`, got `int` - at `$.label.steps[0]`": "label.steps[0]" and a sentence."""
     path, reason = _parts(error)
     return path.lstrip("."), reason
 
 
-def sentence_of(error: msgspec.DecodeError) -> str:
-    """Both in one sentence."""
+def sentence_of(error: Exception, raw: bytes = b"") -> str:
+    """Both in one sentence; of what is no JSON text at all, that. `raw` is what was decoded."""
+    if half := _HALF_PAIR.search(raw):
+        return said("{escape} is half of a surrogate pair, which is not a character", escape=half[0].decode())
+    if isinstance(error, UnicodeDecodeError):
+        return said("this is not UTF-8 text")
+    if isinstance(error, RecursionError):
+        return said("it is nested too deeply")
     path, reason = _parts(error)
     return said("{reason} - at `${path}`", reason=reason, path=path) if path else reason
 
 
-def _parts(error: msgspec.DecodeError) -> tuple[str, str]:
+def _parts(error: Exception) -> tuple[str, str]:
     reason, _, path = str(error).partition(" - at `$")
     return path.rstrip("`"), _own(error) or _known(reason) or reason
 
 
-def _own(error: msgspec.DecodeError) -> Said | None:
+def _own(error: Exception) -> Said | None:
     cause = error.__cause__
     return cause.args[0] if isinstance(cause, ValueError) and cause.args and isinstance(cause.args[0], Said) else None
 

@@ -2,40 +2,46 @@
 
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import TypeVar
+from typing import BinaryIO, TypeVar
 
 import msgspec
 
 from prm.errors import DataError
-from prm.faults import sentence_of
+from prm.faults import UNDECODABLE, sentence_of
+from prm.files import replacing
 from prm.said import said
 
 T = TypeVar("T")
 
 
-def read_records(path: Path, kind: type[T]) -> Iterator[T]:
+def read_records(path: Path | str, kind: type[T]) -> Iterator[T]:
     """Stream the records of a file, blank lines left out; raises DataError naming file, line and field."""
     decoder = msgspec.json.Decoder(kind)
-    with open(path, "rb") as lines:
+    with _opened(path) as lines:
         for number, line in enumerate(lines, start=1):
             if not line.strip():
                 continue
             try:
                 yield decoder.decode(line)
-            except msgspec.DecodeError as error:
+            except UNDECODABLE as error:
                 raise DataError(
-                    said("{path}, line {number}: {error}", path=path, number=number, error=sentence_of(error))
+                    said("{path}, line {number}: {error}", path=path, number=number, error=sentence_of(error, line))
                 ) from error
 
 
-def write_records(path: Path, records: Iterable[object]) -> int:
+def write_records(path: Path | str, records: Iterable[object]) -> int:
     """Write one line a record, atomically replacing `path`; returns how many were written."""
     encoder = msgspec.json.Encoder()
-    partial = path.with_name(path.name + ".partial")
     count = 0
-    with open(partial, "wb") as out:
+    with replacing(Path(path)) as out:
         for record in records:
             out.write(encoder.encode(record) + b"\n")
             count += 1
-    partial.replace(path)
     return count
+
+
+def _opened(path: Path | str) -> BinaryIO:
+    try:
+        return open(path, "rb")
+    except OSError as error:
+        raise DataError(said("{path}: {error}", path=path, error=error.strerror or error)) from error

@@ -10,7 +10,7 @@ import msgspec
 
 from prm.config import TrainConfig
 from prm.errors import ModelFileError
-from prm.faults import sentence_of
+from prm.faults import UNDECODABLE, sentence_of
 from prm.provenance import Provenance
 from prm.said import said
 from prm.traces import Trace, read_traces
@@ -135,11 +135,15 @@ class Manifest(msgspec.Struct):
 def read_manifest(folder: Path) -> Manifest:
     """Read and check a model folder's manifest and checksums; raises ModelFileError with the reason."""
     path = folder / MANIFEST_FILE
+    if not path.is_file():
+        raise ModelFileError(
+            said("{folder} is not a model folder: it has no {name}", folder=folder, name=MANIFEST_FILE)
+        )
     try:
         raw = msgspec.json.decode(path.read_bytes())
     except OSError as error:
         raise ModelFileError(said("{path}: {error}", path=path, error=error.strerror)) from error
-    except msgspec.DecodeError as error:
+    except UNDECODABLE as error:
         raise ModelFileError(said("{path} is corrupt: {error}", path=path, error=sentence_of(error))) from error
     if not isinstance(raw, dict) or raw.get("format") != FORMAT:
         raise ModelFileError(said("{path} is not a manifest of this library", path=path))

@@ -69,7 +69,7 @@ class LabelSource(msgspec.Struct, omit_defaults=True):
 
 
 class Trace(msgspec.Struct, omit_defaults=True):
-    """One solution as a path of steps.
+    """One solution as a path of steps; in Python a step may be given as its text.
 
     `labels` has one entry a step, None where a step is unsure, not reached or not labelled;
     the field itself is None for an unlabelled solution. `first_error` is the position of the first
@@ -94,6 +94,10 @@ class Trace(msgspec.Struct, omit_defaults=True):
     meta: dict[str, Any] = {}
 
     def __post_init__(self) -> None:
+        if isinstance(self.steps, str):
+            raise ValueError(said("steps must be a list, one item a step"))
+        if any(isinstance(step, str) for step in self.steps):
+            self.steps = [Step(step) if isinstance(step, str) else step for step in self.steps]
         if self.labels is not None and len(self.labels) != len(self.steps):
             raise ValueError(
                 said(
@@ -121,11 +125,11 @@ def _steps(trace: Trace) -> Said:
     return counted("{n} step", "{n} steps", n=len(trace.steps))
 
 
-def read_traces(path: Path) -> Iterator[Trace]:
+def read_traces(path: Path | str) -> Iterator[Trace]:
     """Stream the traces of a JSONL file; raises DataError naming file, line and field."""
     return read_records(path, Trace)
 
 
-def write_traces(path: Path, traces: Iterable[Trace]) -> int:
+def write_traces(path: Path | str, traces: Iterable[Trace]) -> int:
     """Write traces as JSONL, atomically replacing `path`; returns how many were written."""
     return write_records(path, traces)

@@ -6,6 +6,7 @@ from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from annotation.wording import in_reader_words, in_words
+from prm.splitting import THINKING
 
 LARGEST_ID = 2**63 - 1
 LARGEST_MS = 2**53 - 1
@@ -21,6 +22,17 @@ class JSONObjectField(serializers.JSONField):
         if not isinstance(data, dict):
             self.fail("not_an_object")
         return data
+
+
+class ThinkingField(serializers.ChoiceField):
+    """What happens to hidden reasoning in solutions that come as one text."""
+
+    def __init__(self, **kwargs: Any) -> None:
+        text = (
+            "Hidden reasoning (`<think>…</think>`) in solutions that come as one text: `separate` keeps it beside the "
+            "solution, `drop` discards it, `keep` splits it into steps."
+        )
+        super().__init__(list(THINKING), **{"default": "separate", "help_text": text, **kwargs})
 
 
 class SaidField(serializers.CharField):

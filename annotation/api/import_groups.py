@@ -14,11 +14,11 @@ from annotation.api.authentication import caller
 from annotation.api.imports import ImportSerializer, options_in
 from annotation.errors import Missing
 from annotation.formats.registry import READERS
-from annotation.intake.decomposition import RULES
 from annotation.intake.groups import Manner, import_from_root, import_uploads, summary_of
 from annotation.membership.access import find_project, require_role, visible_projects
 from annotation.models import ImportGroup, Membership
 from annotation.wording import said
+from prm.splitting import RULES
 
 
 class FilesSerializer(serializers.Serializer):

@@ -19,7 +19,6 @@ from annotation.api.paging import PagedView
 from annotation.errors import DomainError, Missing
 from annotation.formats.mapping import parse_mapping
 from annotation.formats.registry import READERS
-from annotation.intake.decomposition import RULES
 from annotation.intake.imports import progress_of, read_options, start_import
 from annotation.intake.rejections import original_lines, rejected_lines
 from annotation.intake.warnings import warnings_in_words
@@ -27,6 +26,7 @@ from annotation.lifecycle import cancel_job
 from annotation.membership.access import find_project, require_role, visible_projects
 from annotation.models import ImportJob, ImportOptions, Membership
 from annotation.wording import in_words, said, sentence_of
+from prm.splitting import RULES
 
 
 class ProgressOfImportSerializer(serializers.Serializer):
@@ -39,7 +39,7 @@ class ImportSerializer(serializers.ModelSerializer):
     """One file on its way in. `done_records` are accepted, duplicate or rejected."""
 
     project = serializers.SlugField(source="project.slug", read_only=True)
-    options = JSONObjectField(read_only=True, help_text="`mapping` is how the columns of a table are read.")
+    options = JSONObjectField(read_only=True, help_text="`mapping`, `thinking`; defaults are left out.")
     error = SaidField()
     progress = serializers.SerializerMethodField()
     warnings = serializers.SerializerMethodField()
@@ -74,7 +74,8 @@ class UploadSerializer(serializers.Serializer):
     options = serializers.CharField(
         required=False,
         help_text="JSON of `annotator` (who gave the labels that name no annotator), `labelled_by` (file, model_judge, "
-        "monte_carlo, heuristic, simulated), `empty_steps` (keep, refuse) and `source_groups` (template, text).",
+        "monte_carlo, heuristic, simulated), `empty_steps` (keep, refuse), `source_groups` (template, text) and "
+        "`thinking` (separate, drop, keep: hidden reasoning in solutions that come as one text).",
     )
 
 

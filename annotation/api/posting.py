@@ -12,12 +12,12 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from annotation.api.authentication import caller
-from annotation.api.fields import JSONObjectField, SaidField
+from annotation.api.fields import JSONObjectField, SaidField, ThinkingField
 from annotation.api.parsing import BoundedJSONParser, LinesParser
-from annotation.intake.decomposition import RULES
 from annotation.intake.posting import MOST_POSTED, Answer, post_solutions
 from annotation.membership.access import find_project
 from annotation.models import Membership
+from prm.splitting import RULES
 
 STATES = ("accepted", "duplicate", "rejected")
 
@@ -38,6 +38,7 @@ class PostedSolutionsSerializer(serializers.Serializer):
         "`run`, `settings`.",
     )
     decomposition = serializers.ChoiceField(list(RULES), default="blank_lines")
+    thinking = ThinkingField()
 
     def lines(self) -> io.BytesIO:
         """One solution a line, as JSON Lines are posted."""
@@ -72,17 +73,24 @@ class PostSolutions(APIView):
     def post(self, request: Request, slug: str) -> Response:
         """Take in a batch; each solution is answered by itself. A manager may.
 
-        `application/x-ndjson` takes one solution a line, with `?decomposition=` in the address. Sending a batch again
-        adds nothing: what is here already is a duplicate, and its answer has its id. 429: send it again later.
+        `application/x-ndjson` takes one solution a line, with `?decomposition=` and `?thinking=` in the address.
+        Sending a batch again adds nothing: what is here already is a duplicate, and its answer has its id. 429: send
+        it again later.
         """
         project = find_project(request.user, slug, Membership.Role.MANAGER)
         if isinstance(request.data, io.BytesIO):
-            content, decomposition = request.data, request.query_params.get("decomposition", "blank_lines")
+            content, chosen = request.data, request.query_params
         else:
             given = PostedSolutionsSerializer(data=request.data)
             given.is_valid(raise_exception=True)
-            content, decomposition = given.lines(), given.validated_data["decomposition"]
-        answers = post_solutions(by=caller(request), project=project, content=content, decomposition=decomposition)
+            content, chosen = given.lines(), given.validated_data
+        answers = post_solutions(
+            by=caller(request),
+            project=project,
+            content=content,
+            decomposition=chosen.get("decomposition", "blank_lines"),
+            thinking=chosen.get("thinking", "separate"),
+        )
         return Response(_presented(answers))
 
 

@@ -7,10 +7,9 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from annotation.api.authentication import caller
-from annotation.api.fields import SaidField
+from annotation.api.fields import SaidField, ThinkingField
 from annotation.api.paging import PagedView
 from annotation.errors import Missing
-from annotation.intake.decomposition import RULES
 from annotation.lifecycle import cancel_job
 from annotation.membership.access import find_project, require_role, visible_projects
 from annotation.models import Membership, SamplingRun
@@ -25,6 +24,7 @@ from annotation.sampling.runs import (
     start_sampling,
 )
 from annotation.wording import said
+from prm.splitting import RULES
 
 MOST_BIG = 2**53
 
@@ -48,9 +48,9 @@ class SamplingSerializer(serializers.ModelSerializer):
         model = SamplingRun
         fields = (
             "id", "project", "endpoint", "model", "temperature", "max_tokens", "samples", "prompt", "decomposition",
-            "choice", "domain", "token_budget", "seed", "opens_generation", "generation", "state", "note", "error",
-            "problems", "done_problems", "failed_problems", "sampled", "accepted", "duplicates", "refused", "right",
-            "wrong", "ungraded", "calls", "prompt_tokens", "completion_tokens", "cancel_requested", "progress",
+            "thinking", "choice", "domain", "token_budget", "seed", "opens_generation", "generation", "state", "note",
+            "error", "problems", "done_problems", "failed_problems", "sampled", "accepted", "duplicates", "refused",
+            "right", "wrong", "ungraded", "calls", "prompt_tokens", "completion_tokens", "cancel_requested", "progress",
             "created_at", "started_at", "finished_at",
         )  # fmt: skip
         read_only_fields = fields
@@ -71,6 +71,7 @@ class WishSerializer(serializers.Serializer):
         required=False, max_length=20_000, help_text="With {problem} in it; else the endpoint's own."
     )
     decomposition = serializers.ChoiceField(list(RULES), default="blank_lines")
+    thinking = ThinkingField()
     choice = serializers.ChoiceField(SamplingRun.Choice.choices, default=SamplingRun.Choice.ALL)
     domain = serializers.CharField(default="", allow_blank=True, max_length=100)
     most_problems = serializers.IntegerField(default=None, allow_null=True, min_value=1, max_value=10**9)

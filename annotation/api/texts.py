@@ -7,13 +7,13 @@ from django.utils.translation import gettext as _
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
-from annotation.api.fields import JSONObjectField
+from annotation.api.fields import JSONObjectField, ThinkingField
 from annotation.formats.messages import record_of
 from annotation.formats.reading import Unreadable
-from annotation.intake.decomposition import RULES, decompose
 from annotation.models import StepKind
 from annotation.rounds.gateway.serving import Text
 from annotation.wording import in_words, said, sentence_of
+from prm.splitting import RULES, Splitting
 
 MOST_SOLUTIONS, MOST_STEPS = 64, 512
 LONGEST_TEXT = 100_000
@@ -67,6 +67,9 @@ class TextSerializer(serializers.Serializer):
         "`decomposition`; in a longer run every later message is one step.",
     )  # fmt: skip
     decomposition = serializers.ChoiceField(list(RULES), default="blank_lines")
+    thinking = ThinkingField(
+        default="drop", help_text="Hidden reasoning (`<think>…</think>`) in a text: scored as steps only with `keep`."
+    )
 
     def validate(self, given: dict[str, Any]) -> dict[str, Any]:
         ways = [name for name in ("steps", "text", "messages") if name in given]
@@ -84,9 +87,9 @@ class TextSerializer(serializers.Serializer):
 
 
 def _text(given: dict[str, Any]) -> Text:
-    rule = given["decomposition"]
+    splitting = Splitting(given["decomposition"], given["thinking"])
     if "text" in given:
-        return Text(given["problem"], _divided(given["text"], rule))
+        return Text(given["problem"], _divided(given["text"], splitting))
     try:
         record = record_of({"messages": given["messages"]})
     except msgspec.ValidationError as error:
@@ -99,9 +102,9 @@ def _text(given: dict[str, Any]) -> Text:
         raise serializers.ValidationError({"messages": [in_words(too_long)]})
     answers_once = len(steps) == 1 and given["messages"][-1].get("role") == "assistant"
     if answers_once and not given["messages"][-1].get("tool_calls"):
-        return Text(record.problem, _divided(steps[0][0], rule))
+        return Text(record.problem, _divided(steps[0][0], splitting))
     return Text(record.problem, steps)
 
 
-def _divided(text: str, rule: str) -> tuple[tuple[str, str], ...]:
-    return tuple((step, str(StepKind.REASONING)) for step in decompose(text, rule))
+def _divided(text: str, splitting: Splitting) -> tuple[tuple[str, str], ...]:
+    return tuple((step, str(StepKind.REASONING)) for step in splitting.split(text).steps)

@@ -9,6 +9,7 @@ from annotation.intake.grading import grade_records
 from annotation.intake.opening import Content
 from annotation.intake.preparing import prepared
 from annotation.models import ImportOptions
+from prm.splitting import Splitting
 
 CHUNK_RECORDS = 1000
 CHUNK_BYTES = 8 * 1024 * 1024  # of what the file holds, unpacked
@@ -25,12 +26,12 @@ class Chunk:
 
 
 def chunks(
-    items: Iterator[Numbered], content: Content, *, first: int, decomposition: str, options: ImportOptions
+    items: Iterator[Numbered], content: Content, *, first: int, splitting: Splitting, options: ImportOptions
 ) -> Iterator[Chunk]:
     """What a reader yields from record `first` on, ready to be stored; the last chunk may be empty."""
     chunk, begun_at = Chunk(), content.given_bytes
     for number, (line, read) in enumerate(items, start=first):
-        item = prepared(line, read, decomposition, options)
+        item = prepared(line, read, splitting, options)
         if isinstance(item, Rejection):
             chunk.rejected.append((number, item))
         else:

@@ -1,10 +1,12 @@
-"""What a rule of decomposition makes of some texts: how many steps, how long, what looks wrong; what others make."""
+"""What a rule of splitting makes of some texts: how many steps, how long, what looks wrong; what others make."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import median
 
-from annotation.intake.decomposition import RULES, decompose
+import msgspec
+
+from prm.splitting import RULES, Splitting
 
 LOOKED_AT = 400_000  # characters, of all texts together; what comes behind is not divided here
 LONG = 2_000  # characters: more than a person reads as one step
@@ -34,9 +36,9 @@ class Tried:
 @dataclass(frozen=True)
 class Division:
     """The texts by one rule. `whole` counts solutions that stay one step, `many` those of more than MANY; `long` and
-    `short` count steps; `longest` is in characters."""
+    `short` count steps; `longest` is in characters. `thinking` counts solutions with hidden reasoning."""
 
-    rule: str
+    splitting: Splitting
     solutions: int
     bars: list[Bar]
     longest: int
@@ -44,27 +46,29 @@ class Division:
     many: int
     long: int
     short: int
+    thinking: int
     tried: list[Tried]
+
+    @property
+    def rule(self) -> str:
+        return self.splitting.rule
 
     @property
     def tallest(self) -> int:
         return max((bar.solutions for bar in self.bars), default=0)
 
 
-def division_of(texts: Sequence[str], rule: str) -> Division | None:
-    """What `rule` makes of the texts, and each other rule; None where there is no text.
-
-    Raises KeyError for an unknown rule.
-    """
+def division_of(texts: Sequence[str], splitting: Splitting) -> Division | None:
+    """What the rule makes of the texts, and each other rule; None where there is no text."""
     looked_at = _first(texts)
     if not looked_at:
         return None
-    divided = [decompose(text, rule) for text in looked_at]
-    counts = [len(steps) for steps in divided]
-    lengths = [len(step) for steps in divided for step in steps]
-    others = {name: counts if name == rule else [len(decompose(text, name)) for text in looked_at] for name in RULES}
+    divided = [splitting.split(text) for text in looked_at]
+    counts = [len(split.steps) for split in divided]
+    lengths = [len(step) for split in divided for step in split.steps]
+    others = {name: counts if name == splitting.rule else _counts(looked_at, splitting, name) for name in RULES}
     return Division(
-        rule=rule,
+        splitting=splitting,
         solutions=len(looked_at),
         bars=_bars(counts),
         longest=max(lengths, default=0),
@@ -72,8 +76,14 @@ def division_of(texts: Sequence[str], rule: str) -> Division | None:
         many=sum(count > MANY for count in counts),
         long=sum(length > LONG for length in lengths),
         short=sum(length < SHORT for length in lengths),
+        thinking=sum(split.thinking_length > 0 for split in divided),
         tried=[Tried(name, min(many), median(many), max(many)) for name, many in others.items()],
     )
+
+
+def _counts(texts: Sequence[str], splitting: Splitting, rule: str) -> list[int]:
+    other = msgspec.structs.replace(splitting, rule=rule)
+    return [len(other.split(text).steps) for text in texts]
 
 
 def _first(texts: Sequence[str]) -> list[str]:

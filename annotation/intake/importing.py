@@ -47,7 +47,7 @@ def _take_in(job: ImportJob, on_progress: Callable[[ImportJob], None]) -> None:
     try:
         with open_content(job.path) as content, originals(job.path, job.format, mapping) as original:
             items = reader_of(job.format, mapping)(content.stream, skip=job.done_records)
-            coming = chunks(items, content, first=job.done_records, decomposition=job.decomposition, options=options)
+            coming = chunks(items, content, first=job.done_records, splitting=job.splitting, options=options)
             with closing(ahead(coming)) as ready, _collecting_seldom() as collect:
                 for chunk in ready:
                     _commit(job, chunk, original)

@@ -15,9 +15,9 @@ from annotation.errors import DomainError, Missing
 from annotation.formats.mapping import Mapping
 from annotation.formats.registry import READERS, TABLE, detect
 from annotation.formats.table import checked, sample
-from annotation.intake.decomposition import RULES
 from annotation.intake.opening import open_content
 from annotation.intake.places import is_address, size_of
+from annotation.intake.preparing import splitting_of
 from annotation.intake.uploads import keep_file
 from annotation.lifecycle import send
 from annotation.membership.access import require_role
@@ -79,12 +79,7 @@ def create_import(
     """
     if by is not None:
         require_role(by, project, Membership.Role.MANAGER)
-    if decomposition not in RULES:
-        known = ", ".join(RULES)
-        raise DomainError(
-            "unknown_decomposition",
-            said("Texts are split by {known}; not by '{decomposition}'.", known=known, decomposition=decomposition),
-        )
+    splitting_of(decomposition, (options or ImportOptions()).thinking)
     place = str(path) if is_address(str(path)) else str(Path(path).resolve())
     found, mapping = _format_of(place, filename, format, options.mapping if options else None)
     options = msgspec.structs.replace(options or ImportOptions(), mapping=mapping)

@@ -20,6 +20,7 @@ from annotation.intake.preparing import prepared
 from annotation.intake.store import store_each
 from annotation.membership.access import require_role
 from annotation.models import Membership, Project
+from prm.splitting import Splitting
 
 AT_ONCE = 200
 
@@ -64,7 +65,7 @@ class Naming(Protocol):
 def as_solution(name: str, names: StepNames, data: Mapping[str, Any], decomposition: str) -> Moved:
     """The task's data as a solution with its steps, or why it is none."""
     try:
-        item = prepared(1, solution_of(names, data), decomposition)
+        item = prepared(1, solution_of(names, data), Splitting(decomposition))
     except ValueError as error:
         return Moved(name, None, [str(error)])
     return Moved(name, None, [f"{item.field}: {item.reason}"]) if isinstance(item, Rejection) else Moved(name, item)

@@ -18,9 +18,8 @@ from annotation.errors import DomainError
 from annotation.formats import posted
 from annotation.formats.record import Record, Rejection
 from annotation.intake import identity
-from annotation.intake.decomposition import RULES
 from annotation.intake.grading import grade_records
-from annotation.intake.preparing import prepared
+from annotation.intake.preparing import prepared, splitting_of
 from annotation.intake.store import store_each, wait_for_others
 from annotation.jobs import enqueue
 from annotation.membership.access import require_role
@@ -63,22 +62,19 @@ class Busy(DomainError):
 
 
 def post_solutions(
-    *, by: User, project: Project, content: BinaryIO, decomposition: str = "blank_lines"
+    *,
+    by: User,
+    project: Project,
+    content: BinaryIO,
+    decomposition: str = "blank_lines",
+    thinking: str = "separate",
 ) -> list[Answer]:
     """Take in the solutions of JSON Lines (see `annotation.formats.posted`), each answered by itself.
 
     Raises Forbidden, DomainError (`too_many`, `unknown_decomposition`), Busy; then nothing was taken.
     """
     require_role(by, project, Membership.Role.MANAGER)
-    if decomposition not in RULES:
-        raise DomainError(
-            "unknown_decomposition",
-            said(
-                "Texts are split by {known}; not by '{decomposition}'.",
-                known=", ".join(RULES),
-                decomposition=decomposition,
-            ),
-        )
+    splitting = splitting_of(decomposition, thinking)
     read = list(islice(posted.read(content), MOST_POSTED + 1))
     if len(read) > MOST_POSTED:
         raise DomainError(
@@ -89,7 +85,7 @@ def post_solutions(
             ),
         )
     names = {line: "" if isinstance(item, Rejection) else item.external_id for line, item in read}
-    items = {line: prepared(line, item, decomposition) for line, item in read}
+    items = {line: prepared(line, item, splitting) for line, item in read}
     records = [item for item in items.values() if isinstance(item, Record)]
     _learn_references(project, records)
     grade_records(records, seconds=SECONDS_TO_GRADE)  # nobody waits for the project meanwhile

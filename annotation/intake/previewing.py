@@ -11,10 +11,9 @@ from annotation.formats.mapping import Mapping
 from annotation.formats.record import Record, Rejection
 from annotation.formats.registry import READERS, TABLE, detect, reader_of
 from annotation.formats.table import Sample, fault_of, is_csv, proposed, sample
-from annotation.intake.decomposition import RULES
 from annotation.intake.dividing import Division, division_of
 from annotation.intake.opening import unpacked_head
-from annotation.intake.preparing import prepared
+from annotation.intake.preparing import prepared, splitting_of
 from annotation.intake.warnings import foreseen_warnings, warnings_in_words
 from annotation.models import ImportOptions
 from annotation.wording import Said, said
@@ -60,12 +59,7 @@ def preview_import(
     Of a Parquet file that is not whole the `tail` is needed too, and the `size` of it all. Raises DomainError
     (`unknown_format`, `unknown_decomposition`, `unreadable_file`) where the import would not start.
     """
-    if decomposition not in RULES:
-        raise DomainError(
-            "unknown_decomposition",
-            said("There is no rule '{decomposition}' to split a text by.", decomposition=decomposition),
-        )
-    mapping = options.mapping
+    splitting, mapping = splitting_of(decomposition, options.thinking), options.mapping
     content = unpacked_head(head, PREVIEW_BYTES)
     if head and not content:
         raise DomainError(
@@ -94,8 +88,8 @@ def preview_import(
     if not whole and len(items) < LOOKED_AT and items and isinstance(items[-1][1], Rejection):
         items.pop()  # cut off by us
     texts = [item.solution_text for _, item in items if isinstance(item, Record) and item.solution_text]
-    division = division_of(texts, decomposition)
-    read = [(line, prepared(line, item, decomposition, options)) for line, item in items]
+    division = division_of(texts, splitting)
+    read = [(line, prepared(line, item, splitting, options)) for line, item in items]
     records = [(line, item) for line, item in read if isinstance(item, Record)]
     rejections = [item for _, item in read if isinstance(item, Rejection)]
     return Preview(

@@ -7,8 +7,8 @@ plain text, where the problem ends at the first "Step 1", else at the first blan
 
 import re
 
-from annotation.intake.decomposition import decompose
 from annotation.wording import said
+from prm.splitting import Splitting
 
 TAGS = ("<extra_0>", "ки", "<step>")
 _TURNS = (
@@ -20,6 +20,7 @@ _TURNS = (
 )
 _FIRST_STEP = re.compile(r"\s*(?=\bstep\s+1\b)|\n[ \t\r]*\n\s*", re.IGNORECASE)
 EMPTY = "(empty step)"
+UNTAGGED = Splitting("blank_lines", "drop")
 
 
 def read_prompt(text: str) -> tuple[str, list[str]]:
@@ -46,8 +47,9 @@ def of_turns(turns: list[tuple[str, str]]) -> tuple[str, list[str]]:
 
 
 def tagged_steps(answer: str) -> list[str]:
-    """One step a tag, in order; what stands behind the last tag is none. Without tags, blank lines part steps."""
+    """One step a tag, in order; text behind the last tag is not a step. Without tags, blank lines separate steps, and
+    hidden reasoning is left out."""
     for tag in TAGS:
         if tag in answer:
             return [piece.strip() or EMPTY for piece in answer.split(tag)[:-1]]
-    return decompose(answer, "blank_lines")
+    return UNTAGGED.split(answer).steps

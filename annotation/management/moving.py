@@ -8,8 +8,8 @@ import msgspec
 from django.core.management.base import CommandError
 
 from annotation.formats.step_names import MEANINGS, StepNames
-from annotation.intake.decomposition import RULES
 from annotation.intake.moving import Line, Summary
+from prm.splitting import RULES
 
 TEXTS = {
     "problem": "data field of the problem",

@@ -28,6 +28,6 @@ def keys_for_two(keys: dict[str, str]) -> dict[str, str]:
 
 
 class Migration(migrations.Migration):
-    dependencies = [("annotation", "0036_plurals")]
+    dependencies = [("annotation", "0050_machine_members")]
 
     operations = [migrations.RunPython(give_keys, migrations.RunPython.noop)]

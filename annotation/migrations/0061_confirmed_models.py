@@ -3,7 +3,7 @@ from django.db import migrations, models
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("annotation", "0049_import_warnings"),
+        ("annotation", "0054_haste"),
     ]
 
     operations = [

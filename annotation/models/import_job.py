@@ -9,6 +9,7 @@ from annotation.models.import_options import ImportOptions, parse_options
 from annotation.models.job import Job
 from annotation.models.project import Project
 from annotation.models.said_field import SaidField
+from prm.splitting import Splitting
 
 
 class ImportGroup(models.Model):
@@ -71,6 +72,11 @@ class ImportJob(Job):
     @property
     def import_options(self) -> ImportOptions:
         return parse_options(self.options)
+
+    @property
+    def splitting(self) -> Splitting:
+        """How the file's texts become steps."""
+        return Splitting(self.decomposition, self.import_options.thinking)
 
 
 class ImportRejection(models.Model):

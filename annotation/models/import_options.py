@@ -5,6 +5,7 @@ from typing import Annotated, Any, Literal
 import msgspec
 
 from annotation.formats.mapping import Mapping
+from prm.splitting import Thinking
 
 EmptySteps = Literal["keep", "refuse"]
 SourceGroups = Literal["template", "text"]
@@ -14,10 +15,11 @@ LabelledBy = Literal["file", "model_judge", "monte_carlo", "heuristic", "simulat
 class ImportOptions(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=True):
     """`mapping` says what the columns of a table hold; None if the format has no columns, or proposes them.
 
-    `annotator` names who gave the labels that name nobody. `labelled_by` is the kind of all labels of the file; "file"
-    leaves the kind that the format states. A step without text is kept as an empty step, or refused with its record.
-    Problems without a `source_group` share one if their texts differ only in numbers (`template`), or if they are the
-    same text.
+    `annotator` names who gave the labels that name nobody. `labelled_by` is the kind of the labels of which the file
+    does not say that a machine gave them; "file" leaves the kind that the format means. A step without text is kept as
+    an empty step, or refused with its record. Problems without a `source_group` share one if their texts differ only in
+    numbers (`template`), or if they are the same text. `thinking` says what happens to hidden reasoning (`<think>`) in
+    solutions that come as one text.
     """
 
     mapping: Mapping | None = None
@@ -25,6 +27,7 @@ class ImportOptions(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=Tr
     labelled_by: LabelledBy = "file"
     empty_steps: EmptySteps = "keep"
     source_groups: SourceGroups = "template"
+    thinking: Thinking = "separate"
 
 
 def parse_options(value: dict[str, Any]) -> ImportOptions:

@@ -1,3 +1,5 @@
+from typing import cast
+
 from django.db import models
 from django.utils.translation import gettext_lazy as _
 
@@ -6,6 +8,7 @@ from annotation.models.job import Job
 from annotation.models.problem import Problem
 from annotation.models.project import Project
 from annotation.models.said_field import SaidField
+from prm.splitting import Splitting, Thinking
 
 
 class SamplingRun(Job):
@@ -42,6 +45,7 @@ class SamplingRun(Job):
     samples = models.PositiveIntegerField(default=4, help_text="Solutions sampled for each problem.")
     prompt = models.TextField(default="{problem}")
     decomposition = models.CharField(max_length=40, default="blank_lines")
+    thinking = models.CharField(max_length=10, default="separate")
     choice = models.CharField(max_length=10, choices=Choice, default=Choice.ALL)
     domain = models.CharField(max_length=100, blank=True)
     token_budget = models.PositiveBigIntegerField(default=0)
@@ -74,6 +78,11 @@ class SamplingRun(Job):
     def name(self) -> str:
         """What its solutions call it, in their provenance."""
         return f"sampling-{self.pk}"
+
+    @property
+    def splitting(self) -> Splitting:
+        """How its samples become steps."""
+        return Splitting(self.decomposition, cast(Thinking, self.thinking))
 
     @property
     def tokens(self) -> int:

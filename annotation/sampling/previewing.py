@@ -46,6 +46,7 @@ def preview_sampling(*, by: User, project: Project, wish: Wish) -> list[Previewe
     unsaved = SamplingRun(
         endpoint=wish.endpoint, model=model_of(wish.endpoint), prompt=wish.prompt, seed=seed, pk=0,
         max_tokens=wish.max_tokens, temperature=wish.temperature, decomposition=wish.decomposition,
+        thinking=wish.thinking,
     )  # fmt: skip
     shown = []
     for problem, reply in zip(problems, replies, strict=True):

@@ -33,7 +33,7 @@ def record_of(run: SamplingRun, problem: Problem, sample: Sample, number: int) -
         generator=run.model[:GENERATOR_LENGTH],
         provenance=provenance(run),
     )
-    ready = prepared(number, record, run.decomposition)
+    ready = prepared(number, record, run.splitting)
     if isinstance(ready, Record):
         ready.positions = [[Completion(*step_in(step.text)) for step in at] for at in ready.positions]
         ready.final_answer = answer_in(ready.positions[-1][0].text)
@@ -50,5 +50,10 @@ def provenance(run: SamplingRun) -> Provenance:
         prompt=run.prompt,
         visibility="raw",
         run=run.name,
-        settings={"max_tokens": run.max_tokens, "endpoint": run.endpoint},
+        settings={
+            "max_tokens": run.max_tokens,
+            "endpoint": run.endpoint,
+            "decomposition": run.decomposition,
+            "thinking": run.thinking,
+        },
     )

@@ -10,14 +10,14 @@ from django.utils import timezone
 from annotation import audit
 from annotation.errors import Conflict, DomainError
 from annotation.formats.provenance import LONGEST_PROMPT
-from annotation.intake.decomposition import RULES
 from annotation.lifecycle import resume_job, send
 from annotation.membership.access import require_role
-from annotation.models import Membership, Project, SampledProblem, SamplingRun
+from annotation.models import Membership, Problem, Project, SampledProblem, SamplingRun
 from annotation.rounds.gateway.policies import PROMPT, model_of
 from annotation.rounds.generations import new_seed
 from annotation.sampling.choosing import chosen_problems
 from annotation.wording import said
+from prm.splitting import RULES, THINKING
 
 MOST_SAMPLES, MOST_TOKENS, HOTTEST = 64, 131_072, 2.0
 
@@ -32,6 +32,7 @@ class Wish:
     max_tokens: int = 1024
     prompt: str = PROMPT
     decomposition: str = "blank_lines"
+    thinking: str = "separate"
     choice: str = SamplingRun.Choice.ALL
     domain: str = ""
     most_problems: int | None = None
@@ -61,6 +62,7 @@ def create_sampling(*, by: User | None, project: Project, wish: Wish) -> Samplin
         raise DomainError(
             "no_problems", said("No problem of the project is of this choice. Import problems, or choose more.")
         )
+    _check_budget(wish, Problem.objects.get(pk=problems[0]))
     run = SamplingRun.objects.create(
         project=project,
         requested_by=by,
@@ -71,6 +73,7 @@ def create_sampling(*, by: User | None, project: Project, wish: Wish) -> Samplin
         samples=wish.samples,
         prompt=wish.prompt,
         decomposition=wish.decomposition,
+        thinking=wish.thinking,
         choice=wish.choice,
         domain=wish.domain,
         token_budget=wish.token_budget or 0,
@@ -119,17 +122,38 @@ def check_wish(wish: Wish) -> None:
         )
     if len(wish.prompt) > LONGEST_PROMPT:
         raise _invalid("prompt", said("The prompt is longer than {n} characters.", n=LONGEST_PROMPT))
-    if wish.decomposition not in RULES:
-        raise _invalid(
-            "decomposition",
-            said(
-                "Texts are split by {known}; not by '{decomposition}'.",
-                known=", ".join(RULES),
-                decomposition=wish.decomposition,
-            ),
-        )
+    ways = (("decomposition", wish.decomposition, (*RULES,)), ("thinking", wish.thinking, THINKING))
+    for field, way, known in ways:
+        if way not in known:
+            choices = ", ".join(known)
+            raise _invalid(
+                field,
+                said("“{value}” is not a way to split texts. Choose one of {choices}.", value=way, choices=choices),
+            )
     if wish.choice not in SamplingRun.Choice.values:
         raise _invalid("choice", said("Problems are chosen as {known}.", known=", ".join(SamplingRun.Choice.values)))
+
+
+def most_tokens(problem: str, *, prompt: str, samples: int, max_tokens: int) -> int:
+    """The most that one problem can take: a token for each character of the prompt, and every sample at its longest."""
+    return len(prompt.replace(PROMPT, problem)) + samples * max_tokens
+
+
+def _check_budget(wish: Wish, first: Problem) -> None:
+    """Raises DomainError (`invalid_sampling`) where the budget does not hold the first problem."""
+    most = most_tokens(first.text, prompt=wish.prompt, samples=wish.samples, max_tokens=wish.max_tokens)
+    if wish.token_budget is not None and wish.token_budget < most:
+        raise _invalid(
+            "token_budget",
+            said(
+                "One problem may take {most:,} tokens ({samples} × {max_tokens:,} and its prompt), more than the "
+                "budget of {budget:,}. Raise the budget, or ask for fewer or shorter samples.",
+                most=most,
+                samples=wish.samples,
+                max_tokens=wish.max_tokens,
+                budget=wish.token_budget,
+            ),
+        )
 
 
 @transaction.atomic

@@ -6,8 +6,10 @@ the problems that are not, and takes nothing in twice.
 
 import time
 from collections.abc import Callable, Sequence
+from itertools import accumulate
 
 from django.db import transaction
+from django.db.models import QuerySet
 
 from annotation.errors import DomainError
 from annotation.formats.record import Record, Rejection
@@ -17,7 +19,8 @@ from annotation.models import Problem, SampledProblem, SamplingRun
 from annotation.rounds.gateway.policies import CONCURRENCY, AskedPolicy, Reply
 from annotation.sampling.following import follow
 from annotation.sampling.records import record_of
-from annotation.wording import joined, said
+from annotation.sampling.runs import most_tokens
+from annotation.wording import counted, joined, said
 
 SLICE_SECONDS = 20.0  # a task's turn; other tasks of the queue come between two turns
 FAILURES_IN_A_ROW = 10  # problems; then the endpoint is taken for away
@@ -46,20 +49,45 @@ def _sample(run: SamplingRun, seconds: float | None, on_progress: Tell) -> None:
         some = _next(run)
         if some and seconds is not None and time.monotonic() - started >= seconds:
             raise Postponed
-    follow(run, note=said("The budget of {n:,} tokens is spent.", n=run.token_budget) if _is_spent(run) else "")
+    follow(run, note=_why_it_ended(run))
 
 
 def _next(run: SamplingRun) -> list[SampledProblem]:
-    """The next few problems; none where the budget is spent. Raises DomainError (`policy_away`)."""
-    if error := _is_away(run):
-        away = said("{n} problems in a row failed, the last with: {error}", n=FAILURES_IN_A_ROW, error=error)
+    """The next few problems, as many as the budget holds at their dearest. Raises DomainError (`policy_away`)."""
+    if failed := _failed_in_a_row(run):
+        away = counted(
+            "{n} problem in a row failed, the last with: {error}",
+            "{n} problems in a row failed, the last with: {error}",
+            n=len(failed),
+            error=failed[0],
+        )
         raise DomainError("policy_away", away)
-    waiting = run.sampled_problems.filter(state=Chosen.WAITING).select_related("problem").order_by("position")
-    return [] if _is_spent(run) else list(waiting[:CONCURRENCY])
+    some = list(_waiting(run)[:CONCURRENCY])
+    if not run.token_budget:
+        return some
+    reserved = accumulate(_most_tokens(run, one) for one in some)
+    return [one for one, tokens in zip(some, reserved, strict=True) if run.tokens + tokens <= run.token_budget]
 
 
-def _is_spent(run: SamplingRun) -> bool:
-    return bool(run.token_budget) and run.tokens >= run.token_budget
+def _waiting(run: SamplingRun) -> QuerySet[SampledProblem]:
+    return run.sampled_problems.filter(state=Chosen.WAITING).select_related("problem").order_by("position")
+
+
+def _most_tokens(run: SamplingRun, one: SampledProblem) -> int:
+    return most_tokens(one.problem.text, prompt=run.prompt, samples=run.samples, max_tokens=run.max_tokens)
+
+
+def _why_it_ended(run: SamplingRun) -> str:
+    """Empty unless the budget left problems out."""
+    left_out = _waiting(run).first()
+    if left_out is None:
+        return ""
+    return said(
+        "{spent:,} of {budget:,} tokens are spent. The next problem may take {most:,}, so it was not asked.",
+        spent=run.tokens,
+        budget=run.token_budget,
+        most=_most_tokens(run, left_out),
+    )
 
 
 def _ask(run: SamplingRun, policy: AskedPolicy, some: Sequence[SampledProblem]) -> Sequence[Reply]:
@@ -112,9 +140,9 @@ def _sorted_out(run: SamplingRun, problem: Problem, reply: Reply) -> tuple[list[
     return [one for one in made if isinstance(one, Record)], [one for one in made if isinstance(one, Rejection)]
 
 
-def _is_away(run: SamplingRun) -> str:
-    """The last error, where the last problems asked all failed; else empty."""
+def _failed_in_a_row(run: SamplingRun) -> list[str]:
+    """The errors of the last problems asked, the latest first, if so many failed that the policy must be away."""
     asked = run.sampled_problems.exclude(state=Chosen.WAITING).order_by("-position")
     last = list(asked.values_list("state", "error")[:FAILURES_IN_A_ROW])
     away = len(last) == min(FAILURES_IN_A_ROW, run.problems) and all(state == Chosen.FAILED for state, _ in last)
-    return last[0][1] if away else ""
+    return [error for _, error in last] if away else []

@@ -17,7 +17,7 @@ from annotation.intake.imports import read_options
 from annotation.models import ImportJob, ImportOptions, Project
 from labelling_ui.pages.mapping import mapping_of
 
-OPTIONS = ("annotator", "labelled_by", "empty_steps", "source_groups")
+OPTIONS = ("annotator", "labelled_by", "empty_steps", "source_groups", "thinking")
 
 
 class Files(forms.ClearableFileInput):

@@ -13,7 +13,6 @@ from django.views.decorators.http import require_POST
 
 from annotation.api.downloads import download
 from annotation.errors import DomainError
-from annotation.intake.decomposition import decompose
 from annotation.intake.dividing import division_of
 from annotation.intake.groups import cancel_group, summary_of
 from annotation.intake.imports import progress_of
@@ -30,6 +29,7 @@ from labelling_ui.pages.import_files import FilesForm, options_of
 from labelling_ui.pages.listing import Column, Filters, Listing, respond
 from labelling_ui.pages.mapping import for_page
 from labelling_ui.pages.numbers import whole_number
+from prm.splitting import Splitting
 
 
 class ImportForm(FilesForm):
@@ -104,6 +104,16 @@ class ImportForm(FilesForm):
             "source_group."
         ),
         initial="template",
+        required=False,
+    )
+    thinking = forms.ChoiceField(
+        choices=[
+            ("separate", gettext_lazy("keep it beside the solution, unrated")),
+            ("drop", gettext_lazy("discard it")),
+            ("keep", gettext_lazy("split it into steps as well")),
+        ],
+        label=gettext_lazy("Hidden reasoning (<think>)"),
+        help_text=gettext_lazy("Only for solutions that come as one text."),
         required=False,
     )
 
@@ -217,7 +227,8 @@ def try_steps(request: HttpRequest, member: Membership) -> HttpResponseBase:
     context: dict[str, Any] = {"form": form}
     if form.is_valid():
         text, rule = form.cleaned_data["text"], form.cleaned_data["rule"]
-        context |= {"steps": decompose(text, rule), "division": division_of([text], rule), "rules": _rules()}
+        splitting = Splitting(rule)
+        context |= {"steps": splitting.split(text).steps, "division": division_of([text], splitting), "rules": _rules()}
     return render(request, "labelling_ui/imports/steps_tried.html", context)
 
 

@@ -60,7 +60,7 @@ class SamplingForm(forms.Form):
         min_value=1,
         max_value=2**53,
         required=False,
-        help_text=gettext_lazy("Prompts included; empty for no bound."),
+        help_text=gettext_lazy("Prompts included. A run never exceeds it. Leave it empty for no limit."),
     )
     prompt = forms.CharField(
         label=gettext_lazy("Prompt"),
@@ -71,6 +71,10 @@ class SamplingForm(forms.Form):
     decomposition = forms.ChoiceField(
         label=gettext_lazy("Split solutions into steps"),
         choices=ImportForm.base_fields["decomposition"].choices,  # type: ignore[attr-defined]
+    )
+    thinking = forms.ChoiceField(
+        label=ImportForm.base_fields["thinking"].label,
+        choices=ImportForm.base_fields["thinking"].choices,  # type: ignore[attr-defined]
     )
     opens_generation = forms.BooleanField(
         label=gettext_lazy("Queue them for labelling: open the next generation when they are scored"), required=False

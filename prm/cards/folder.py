@@ -8,7 +8,7 @@ import msgspec
 from prm.cards.model import About, Audit, model_card
 from prm.errors import DataError
 from prm.evaluation.evaluation import Evaluation, read_evaluations
-from prm.faults import sentence_of
+from prm.faults import UNDECODABLE, sentence_of
 from prm.files import write_atomic, write_json
 from prm.manifest import WEIGHTS_FILE, Manifest, read_manifest
 from prm.said import said
@@ -47,7 +47,7 @@ def read_about(folder: Path) -> About:
         return About()
     try:
         return msgspec.json.decode(path.read_bytes(), type=About)
-    except msgspec.DecodeError as error:
+    except UNDECODABLE as error:
         raise DataError(said("{path}: {error}", path=path, error=sentence_of(error))) from error
 
 
@@ -71,7 +71,7 @@ def _audit_of(path: Path) -> Audit:
     beside = path.with_name(AUDIT_REPORT_FILE)
     try:
         findings = msgspec.json.decode(beside.read_bytes(), type=_Findings).findings if beside.exists() else []
-    except msgspec.DecodeError as error:
+    except UNDECODABLE as error:
         raise DataError(said("{path}: {error}", path=beside, error=sentence_of(error))) from error
     failures = [f"{one.title}: {one.sentence}" for one in findings if one.verdict == "fail"]
     return Audit(path.read_text(), failures)

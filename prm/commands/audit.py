@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from prm.commands.common import MODEL_HELP, at_least, load_scorer, say
+from prm.commands.common import MODEL_HELP, at_least, input_file, load_scorer, say
 from prm.config import TrainConfig
 from prm.errors import DataError
 from prm.files import write_atomic, write_json
@@ -31,7 +31,9 @@ MOST = 400  # solutions
 def add(commands: Any) -> None:
     parser = commands.add_parser("audit", help="ask what a model's scores lean on besides the steps")
     parser.add_argument("--model", required=True, help=MODEL_HELP)
-    parser.add_argument("--data", type=Path, nargs="+", required=True, help="labelled traces or ProcessBench files")
+    parser.add_argument(
+        "--data", type=input_file, nargs="+", required=True, help="labelled traces or ProcessBench files"
+    )
     parser.add_argument(
         "--out",
         type=Path,
@@ -39,7 +41,7 @@ def add(commands: Any) -> None:
         help="folder for report.html, report.json and AUDIT.md, which `card` finds in a folder of the model's",
     )
     parser.add_argument(
-        "--training", type=Path, help="JSONL of training traces: trains again, without a domain or generator"
+        "--training", type=input_file, help="JSONL of training traces: trains again, without a domain or generator"
     )
     parser.add_argument("--only", nargs="+", metavar="AUDIT", help="some of the audits")
     parser.add_argument("--threshold", type=float, help="first-error threshold; default the model's own")
@@ -60,8 +62,6 @@ def run(options: argparse.Namespace) -> None:
         raise DataError(
             said("no audit is named {unknown}: one of {known}", unknown=", ".join(unknown), known=", ".join(AUDITS))
         )
-    if options.training and not options.training.is_file():
-        raise DataError(said("{path}: no such file", path=options.training))
     data = ", ".join(path.name for path in options.data)
     traces = _sample(read_benchmark(options.data).traces, options.limit, Random(options.seed))
     if not any(first_error(trace) is not None for trace in traces):

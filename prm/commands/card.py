@@ -6,7 +6,7 @@ from typing import Any
 
 import msgspec
 
-from prm.commands.common import say
+from prm.commands.common import input_file, say
 
 WORDS = {
     "human_labels": "who labelled, by which instructions, how they were paid and checked",
@@ -18,7 +18,9 @@ WORDS = {
 def add(commands: Any) -> None:
     parser = commands.add_parser("card", help="write a model's card anew")
     parser.add_argument("--model", type=Path, required=True, help="model folder; its CARD.md is replaced")
-    parser.add_argument("--evaluation", type=Path, nargs="*", default=[], help="JSON that `evaluate` wrote, to take in")
+    parser.add_argument(
+        "--evaluation", type=input_file, nargs="*", default=[], help="JSON that `evaluate` wrote, to take in"
+    )
     for name, meaning in WORDS.items():
         parser.add_argument(f"--{name.replace('_', '-')}", metavar="WORDS", help=meaning)
     parser.set_defaults(run=run)

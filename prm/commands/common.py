@@ -1,15 +1,15 @@
 """What commands share: finding models, traces and numbers by what was typed, and reporting."""
 
 import argparse
+import os
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from prm.cores import use_half_the_cores
 from prm.errors import DataError
 from prm.said import said
-from prm.traces import Trace, read_traces
 
 if TYPE_CHECKING:
     from prm.scoring import Scorer
@@ -52,11 +52,33 @@ def above_zero(text: str) -> float:
     return value
 
 
-def existing_traces(path: Path) -> Iterator[Trace]:
-    """The traces of a file; raises DataError where there is none."""
-    if not path.is_file():
+def input_file(text: str) -> Path:
+    """The type of an option that names a file to read; raises DataError where there is nothing to read."""
+    path = Path(text)
+    if path.is_dir():
+        raise DataError(said("{path} is a folder: name a file", path=path))
+    if not path.exists():
         raise DataError(said("{path}: no such file", path=path))
-    return read_traces(path)
+    if not path.is_file() or not os.access(path, os.R_OK):
+        raise DataError(said("{path} cannot be read", path=path))
+    if _is_blank(path):
+        raise DataError(said("{path} is empty", path=path))
+    return path
+
+
+def _is_blank(path: Path) -> bool:
+    with open(path, "rb") as content:
+        return all(not chunk.strip() for chunk in iter(lambda: content.read(65536), b""))
+
+
+def check_output(out: Path | None, *inputs: Path | None) -> None:
+    """Raises DataError if a result cannot be written to `out`, or would replace one of the inputs."""
+    if out is None:
+        return
+    if out.is_dir():
+        raise DataError(said("{path} is a folder: name a file", path=out))
+    if any(one is not None and out.exists() and out.samefile(one) for one in inputs):
+        raise DataError(said("{path} is an input: write the result to another file", path=out))
 
 
 def say(line: str) -> None:

@@ -7,7 +7,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from prm.commands.common import MODEL_HELP, at_least, load_scorer, say
+from prm.commands.common import MODEL_HELP, at_least, check_output, input_file, load_scorer, say
 from prm.errors import DataError
 from prm.files import write_json
 from prm.said import counted, said
@@ -23,10 +23,10 @@ def add(commands: Any) -> None:
     parser = commands.add_parser("evaluate", help="measure a model on labelled data")
     scored = parser.add_mutually_exclusive_group(required=True)
     scored.add_argument("--model", help=MODEL_HELP)
-    scored.add_argument("--scores", type=Path, help="scores of the data, ours or those a published pool carries")
+    scored.add_argument("--scores", type=input_file, help="scores of the data, ours or those a published pool carries")
     parser.add_argument(
         "--data",
-        type=Path,
+        type=input_file,
         nargs="+",
         required=True,
         help="labelled traces, ProcessBench, PRMBench or a pool of sampled solutions; told apart by content",
@@ -34,7 +34,7 @@ def add(commands: Any) -> None:
     parser.add_argument("--json", type=Path, help="write the results here too")
     threshold = parser.add_mutually_exclusive_group()
     threshold.add_argument("--threshold", type=float, help="below it a step counts as an error; default the model's")
-    threshold.add_argument("--threshold-from", type=Path, help="fit the threshold on these other labelled data")
+    threshold.add_argument("--threshold-from", type=input_file, help="fit the threshold on these other labelled data")
     parser.add_argument(
         "--bootstrap", type=at_least(0), default=1000, help="resamples behind each interval (default 1000)"
     )
@@ -47,6 +47,7 @@ def run(options: argparse.Namespace) -> None:
     from prm.evaluation.evaluation import Threshold, measure, threshold_from
     from prm.readers import read_benchmark
 
+    check_output(options.json, *options.data, options.scores, options.threshold_from)
     benchmark = read_benchmark(options.data)
     fitting = read_benchmark([options.threshold_from]) if options.threshold_from else None
     evaluations = []

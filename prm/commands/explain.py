@@ -5,11 +5,11 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from prm.commands.common import at_least, existing_traces, load_scorer, say
+from prm.commands.common import at_least, check_output, input_file, load_scorer, say
 from prm.errors import DataError
 from prm.jsonl import write_records
 from prm.said import said
-from prm.traces import Trace
+from prm.traces import Trace, read_traces
 
 if TYPE_CHECKING:
     from prm.probes.neighbours import Neighbours
@@ -19,11 +19,11 @@ if TYPE_CHECKING:
 def add(commands: Any) -> None:
     parser = commands.add_parser("explain", help="say why steps have their scores")
     parser.add_argument("--model", type=Path, required=True, help="model folder")
-    parser.add_argument("--data", type=Path, required=True, help="JSONL of traces")
+    parser.add_argument("--data", type=input_file, required=True, help="JSONL of traces")
     parser.add_argument("--trace", help="id of the one trace to explain; default all")
     parser.add_argument(
         "--training",
-        type=Path,
+        type=input_file,
         help="JSONL the model was trained on; its places are kept beside the model for the next time",
     )
     parser.add_argument("--neighbours", type=at_least(1), default=3, help="labelled steps shown of each step")
@@ -36,6 +36,7 @@ def run(options: argparse.Namespace) -> None:
     from prm.probes.neighbours import agreement
     from prm.probes.words import explanation_text
 
+    check_output(options.json, options.data, options.training)
     scorer = load_scorer(str(options.model))
     neighbours = _neighbours(scorer, options.model, options.training)
     explanations = explain(scorer, neighbours, _chosen(options.data, options.trace), k=options.neighbours)
@@ -65,7 +66,6 @@ def _neighbours(scorer: "Scorer", model: Path, training: Path | None) -> "Neighb
 
     kept = model / FILE
     if training is not None:
-        existing_traces(training)
         neighbours = Neighbours.build(scorer, training)
         neighbours.save(kept)
         return neighbours
@@ -76,7 +76,7 @@ def _neighbours(scorer: "Scorer", model: Path, training: Path | None) -> "Neighb
 
 def _chosen(data: Path, trace_id: str | None) -> Iterator[Trace]:
     found = False
-    for trace in existing_traces(data):
+    for trace in read_traces(data):
         if trace_id is None or trace.id == trace_id:
             found = True
             yield trace

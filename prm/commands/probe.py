@@ -5,11 +5,11 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from prm.commands.common import MODEL_HELP, above_zero, at_least, existing_traces, load_scorer, say
+from prm.commands.common import MODEL_HELP, above_zero, at_least, check_output, input_file, load_scorer, say
 from prm.errors import DataError
 from prm.files import write_json
 from prm.said import said
-from prm.traces import Trace, write_traces
+from prm.traces import Trace, read_traces, write_traces
 
 WORLD = "world"
 
@@ -39,7 +39,7 @@ def _add_sample(probes: Any) -> None:
 def _add_best_of_n(probes: Any) -> None:
     parser = probes.add_parser("best-of-n", help="follow score and truth of the chosen solution as N grows")
     parser.add_argument("--model", required=True, help=MODEL_HELP)
-    parser.add_argument("--data", type=Path, required=True, help="JSONL of several graded solutions a problem")
+    parser.add_argument("--data", type=input_file, required=True, help="JSONL of several graded solutions a problem")
     _add_report(parser)
     parser.set_defaults(run=run_best_of_n)
 
@@ -47,7 +47,7 @@ def _add_best_of_n(probes: Any) -> None:
 def _add_faithfulness(probes: Any) -> None:
     parser = probes.add_parser("faithfulness", help="falsify a step and see whether the answer moves")
     parser.add_argument("--policy", required=True, help="the causal LM that wrote the solutions")
-    parser.add_argument("--data", type=Path, required=True, help="JSONL of its solutions")
+    parser.add_argument("--data", type=input_file, required=True, help="JSONL of its solutions")
     parser.add_argument("--model", help=f"{MODEL_HELP}; without one only the policy is probed")
     parser.add_argument(
         "--continuations", type=at_least(1), default=8, help="of each falsified step, and of each control"
@@ -61,7 +61,7 @@ def _add_cost(probes: Any) -> None:
     parser = probes.add_parser("cost", help="what step scores cost and buy beside one score of the answer")
     parser.add_argument("--model", required=True, help=MODEL_HELP)
     parser.add_argument("--outcome-model", type=Path, help="model folder trained with an outcome weight above 0")
-    parser.add_argument("--data", type=Path, required=True, help="JSONL of several graded solutions a problem")
+    parser.add_argument("--data", type=input_file, required=True, help="JSONL of several graded solutions a problem")
     parser.add_argument("--solutions", type=at_least(1), default=200, help="how many of them are timed")
     parser.add_argument("--json", type=Path, help="where the figures go")
     parser.add_argument(
@@ -81,6 +81,7 @@ def _add_report(parser: argparse.ArgumentParser) -> None:
 
 
 def run_sample(options: argparse.Namespace) -> None:
+    check_output(options.out)
     domains = options.domains.split(",")
     count = write_traces(options.out, _sampled(options, domains))
     say(f"{count} solutions of {options.problems} problems")
@@ -90,8 +91,10 @@ def run_best_of_n(options: argparse.Namespace) -> None:
     from prm.probes.overoptimisation import overoptimisation
     from prm.probes.words import overoptimisation_table
 
+    check_output(options.json, options.data)
+    check_output(options.picture, options.data)
     scorer = load_scorer(options.model)
-    traces = list(existing_traces(options.data))
+    traces = list(read_traces(options.data))
     report = overoptimisation(traces, list(scorer.score(traces)), bootstrap=options.bootstrap, seed=options.seed)
     say(overoptimisation_table(report))
     if options.json:
@@ -108,9 +111,11 @@ def run_faithfulness(options: argparse.Namespace) -> None:
     from prm.probes.words import faithfulness_table
     from prm.sandbox.policy import BackbonePolicy
 
+    check_output(options.json, options.data)
+    check_output(options.picture, options.data)
     scorer = load_scorer(options.model) if options.model else None
     policy = BackbonePolicy(load_backbone(options.policy), temperature=options.temperature)
-    solutions = list(existing_traces(options.data))
+    solutions = list(read_traces(options.data))
     trials = run_trials(policy, solutions, continuations=options.continuations, seed=options.seed, judge=scorer)
     report = summarise(
         trials,
@@ -133,9 +138,10 @@ def run_cost(options: argparse.Namespace) -> None:
     from prm.probes.cost import Cost, choices, training_of, ways_to_score
     from prm.probes.words import cost_table
 
+    check_output(options.json, options.data)
     process = load_scorer(options.model)
     outcome = load_scorer(str(options.outcome_model)) if options.outcome_model else None
-    traces = list(existing_traces(options.data))
+    traces = list(read_traces(options.data))
     timed = traces[: options.solutions]
     models = [("process", process)] + ([("outcome", outcome)] if outcome else [])
     report = Cost(

@@ -5,8 +5,9 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from prm.commands.common import MODEL_HELP, at_least, existing_traces, load_scorer, say
+from prm.commands.common import MODEL_HELP, at_least, check_output, input_file, load_scorer, say
 from prm.scores import AGGREGATES, Throughput, aggregated, write_scores
+from prm.traces import read_traces
 
 if TYPE_CHECKING:
     from prm.scoring import Scorer
@@ -17,7 +18,7 @@ PROGRESS_SECONDS = 5.0
 def add(commands: Any) -> None:
     parser = commands.add_parser("score", help="score every step of traces")
     parser.add_argument("--model", required=True, help=MODEL_HELP)
-    parser.add_argument("--data", type=Path, required=True, help="JSONL of traces")
+    parser.add_argument("--data", type=input_file, required=True, help="JSONL of traces")
     parser.add_argument("--out", type=Path, required=True, help="JSONL of scores")
     parser.add_argument(
         "--aggregate", choices=AGGREGATES, default="product", help="solutions and blocks from their steps"
@@ -38,9 +39,10 @@ def add(commands: Any) -> None:
 
 
 def run(options: argparse.Namespace) -> None:
+    check_output(options.out, options.data)
     scorer = _scorer(options)
     progress = _Progress()
-    scores = scorer.score(existing_traces(options.data), on_progress=progress)
+    scores = scorer.score(read_traces(options.data), on_progress=progress)
     write_scores(options.out, (aggregated(score, by=options.aggregate, blocks=options.blocks) for score in scores))
     say(str(progress.total))
 

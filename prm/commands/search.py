@@ -1,8 +1,8 @@
 """`search`: better answers from a policy and a verifier, from JSONL of problems to JSONL of solutions."""
 
 import argparse
+import hashlib
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,38 +11,21 @@ import msgspec
 import numpy as np
 
 from prm.answers.process import Grader
-from prm.commands.common import MODEL_HELP, above_zero, at_least, load_scorer, say
+from prm.commands.common import MODEL_HELP, above_zero, at_least, check_output, input_file, load_scorer, say
 from prm.errors import DataError
 from prm.evaluation.resampling import as_metric, draws_of
-from prm.jsonl import read_records, write_records
+from prm.jsonl import read_records
 from prm.said import said
 from prm.scores import AGGREGATES
+from prm.splitting import RULES, Splitting
 
 if TYPE_CHECKING:
     from prm.search import Endpoint, Found, Verifier
+    from prm.search.ledger import Problem, Solved
 
 Searching = Callable[..., "Found"]
 METHODS = ("best-of-n", "beam", "revise")
 BOOTSTRAP = 2000
-
-
-class Problem(msgspec.Struct):
-    """A line of the problems' file; lines of traces do, for their other fields are not read."""
-
-    problem: str
-    problem_id: str = ""
-    id: str = ""
-    reference_answer: str | None = None
-
-
-class Solved(msgspec.Struct):
-    """A line of the result; `correct` is None where the problem has no reference, or one that is no number
-    and cannot be told from the solution's words."""
-
-    problem_id: str
-    problem: str
-    found: "Found"
-    correct: bool | None
 
 
 def add(commands: Any) -> None:
@@ -61,7 +44,13 @@ def add(commands: Any) -> None:
         help="how chat goes on from given steps: as the beginning of its own message (vLLM, SGLang), or asked in words",
     )
     policy.add_argument("--prompt", default="{problem}", help='the user\'s message, with "{problem}" in it')
-    policy.add_argument("--api-key-file", type=Path, help="a file that holds the key, and nothing else")
+    policy.add_argument(
+        "--steps", choices=tuple(RULES), default="blank_lines", help="how whole solutions become steps (%(default)s)"
+    )
+    policy.add_argument(
+        "--thinking", choices=("drop", "keep"), default="drop", help="hidden reasoning: no part of the steps, or steps"
+    )
+    policy.add_argument("--api-key-file", type=input_file, help="a file that holds the key, and nothing else")
     policy.add_argument("--temperature", type=float, default=0.8)
     policy.add_argument("--max-tokens", type=at_least(1), default=1024, help="the most that one answer may have")
     policy.add_argument("--timeout", type=above_zero, default=120.0, help="seconds for one request")
@@ -69,47 +58,60 @@ def add(commands: Any) -> None:
     verifier = parser.add_argument_group("the verifier")
     verifier.add_argument("--verifier", required=True, help=f"{MODEL_HELP}; or the address of a Stepmark server")
     verifier.add_argument("--project", metavar="SLUG", help="with an address: whose champion judges")
-    verifier.add_argument("--token-file", type=Path, help="with an address: a file that holds an API token")
+    verifier.add_argument("--token-file", type=input_file, help="with an address: a file that holds an API token")
     verifier.add_argument("--aggregate", choices=AGGREGATES, default="product", help="solutions from their steps")
     parser.add_argument("--weighted", action="store_true", help="choose among answers by the sum of their scores")
     parser.add_argument("--n", type=at_least(1), default=8, help="best-of-n: solutions a problem")
     parser.add_argument("--width", type=at_least(1), default=4, help="beam: beams kept")
     parser.add_argument("--expansions", type=at_least(1), default=4, help="beam: next steps tried for each")
     parser.add_argument("--most-steps", type=at_least(1), default=40, help="beam: rounds at most")
-    parser.add_argument("--token-budget", type=at_least(1), help="beam: tokens a problem, prompts included")
+    parser.add_argument("--token-budget", type=at_least(1), help="beam: tokens a problem at most, prompts included")
     parser.add_argument("--rounds", type=at_least(1), default=3, help="revise: revisions at most")
     parser.add_argument("--tries", type=at_least(1), default=4, help="revise: ways on tried in each")
     parser.add_argument("--critique", action="store_true", help="revise: tell the policy which step went wrong")
-    parser.add_argument("--problems", type=Path, required=True, help="JSONL with `problem`, and `reference_answer`")
-    parser.add_argument("--out", type=Path, required=True, help="JSONL of solutions with their scores and cost")
+    parser.add_argument(
+        "--problems", type=input_file, required=True, help="JSONL with `problem`, and `reference_answer`"
+    )
+    parser.add_argument(
+        "--out",
+        type=Path,
+        required=True,
+        help="JSONL of solutions with their scores and cost; a stopped search resumes there",
+    )
     parser.add_argument("--seed", type=int, default=0)
     parser.set_defaults(run=run)
 
 
 def run(options: argparse.Namespace) -> None:
-    problems = _problems(options.problems)
+    from prm.search.ledger import Ledger
+
+    check_output(options.out, options.problems)
+    settings = _settings(options)
+    ledger = Ledger(options.out, _problems(options.problems), settings)
     search = _search(options, _policy(options), _verifier(options))
-    solved: list[Solved] = []
-
-    def each() -> Iterator[Solved]:
-        with ThreadPoolExecutor(options.concurrency) as pool, Grader() as grader:
-            for one in pool.map(lambda numbered: _solve(search, grader, *numbered), enumerate(problems)):
-                solved.append(one)
-                yield one
-
-    write_records(options.out, each())
-    for line in _summary(solved):
+    with Grader() as grader:
+        ledger.fill(lambda number, problem: _solve(search, grader, settings, number, problem), options.concurrency)
+    for line in _summary(ledger.solved):
         say(line)
+    ledger.close()
 
 
-def _problems(path: Path) -> list[Problem]:
+def _problems(path: Path) -> list["Problem"]:
     """The different problems of the file, in order."""
-    if not path.is_file():
-        raise DataError(said("{path}: no such file", path=path))
+    from prm.search.ledger import Problem
+
     problems = {one.problem: one for one in reversed(list(read_records(path, Problem)))}
-    if not problems:
-        raise DataError(said("{path}: no problems", path=path))
     return list(reversed(problems.values()))
+
+
+def _settings(options: argparse.Namespace) -> str:
+    """A hash of the options that change what is found; where the policy is served and how fast do not."""
+    names = (
+        "method", "model", "api", "continuation", "prompt", "temperature", "max_tokens", "steps", "thinking",
+        "verifier", "project", "aggregate", "weighted", "n", "width", "expansions", "most_steps", "token_budget",
+        "rounds", "tries", "critique", "seed",
+    )  # fmt: skip
+    return hashlib.sha256(msgspec.json.encode({name: getattr(options, name) for name in names})).hexdigest()[:16]
 
 
 def _policy(options: argparse.Namespace) -> "Endpoint":
@@ -122,6 +124,7 @@ def _policy(options: argparse.Namespace) -> "Endpoint":
         api=options.api,
         continuation=options.continuation,
         prompt=options.prompt,
+        splitting=Splitting(options.steps, options.thinking),
         sampling=Sampling(temperature=options.temperature, max_tokens=options.max_tokens),
         api_key=read_key(options.api_key_file),
         timeout=options.timeout,
@@ -163,15 +166,19 @@ def _search(options: argparse.Namespace, policy: "Endpoint", verifier: "Verifier
     )
 
 
-def _solve(search: Searching, grader: Grader, number: int, problem: Problem) -> Solved:
+def _solve(search: Searching, grader: Grader, settings: str, number: int, problem: "Problem") -> "Solved":
+    from prm.search.ledger import Solved, name_of
+
     found = search(problem.problem, number)
     correct = None
     if problem.reference_answer is not None:
         correct = grader.agrees(found.steps[-1].text if found.steps else "", problem.reference_answer)
-    return Solved(problem.problem_id or problem.id or str(number + 1), problem.problem, found, correct)
+    return Solved(name_of(number, problem), problem.problem, found, correct, settings)
 
 
-def _summary(solved: list[Solved]) -> Iterator[str]:
+def _summary(solved: list["Solved"]) -> Iterator[str]:
+    if not solved:
+        return
     graded = [one.correct for one in solved if one.correct is not None]
     if graded:
         shares = draws_of(len(graded), BOOTSTRAP, 0) @ np.array(graded, dtype=np.float32) / len(graded)
@@ -184,4 +191,4 @@ def _summary(solved: list[Solved]) -> Iterator[str]:
     steps = sum(cost.steps_verified for cost in costs) / per
     yield f"a problem: {tokens:,.0f} tokens written in {calls:.1f} calls, {steps:.1f} steps verified"
     if unmetered := sum(cost.unmetered for cost in costs):
-        yield f"{unmetered} calls of which the server told no tokens"
+        yield f"{unmetered} calls whose tokens the server did not report"

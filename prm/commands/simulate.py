@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from prm.commands.common import at_least, say
+from prm.commands.common import at_least, input_file, say
 from prm.config import read_config
 from prm.errors import DataError
 from prm.files import write_json
@@ -23,7 +23,7 @@ def add(commands: Any) -> None:
     parser.add_argument("--size", choices=("table", "full"), default="table", help="which grid to start from (table)")
     where = parser.add_mutually_exclusive_group()
     where.add_argument("--world", action="append", help="a sandbox world; may be given several times")
-    where.add_argument("--data", type=Path, help="JSONL of labelled solutions in place of a sandbox world")
+    where.add_argument("--data", type=input_file, help="JSONL of labelled solutions in place of a sandbox world")
     parser.add_argument("--functions", type=_names, help="what chooses, separated by commas; random among them")
     parser.add_argument("--noise", type=_shares, help="shares of wrong verdicts, separated by commas: 0,0.1,0.2")
     parser.add_argument("--seeds", type=_seeds, help="how many paired seeds, or FIRST-LAST")
@@ -32,7 +32,7 @@ def add(commands: Any) -> None:
     parser.add_argument("--sizes", type=_counts, help="solutions of a sandbox world: POOL,CALIBRATION,TEST")
     parser.add_argument("--data-seed", type=int, help="what the worlds' problems are drawn from")
     parser.add_argument("--base", help="the backbone, frozen")
-    parser.add_argument("--config", type=Path, help="TrainConfig as JSON")
+    parser.add_argument("--config", type=input_file, help="TrainConfig as JSON")
     parser.add_argument("--processes", type=at_least(1), default=2)
     parser.add_argument("--cache", type=Path, help="folder that keeps features (OUT/cache)")
     parser.add_argument("--bootstrap", type=at_least(0), default=1000, help="resamples behind the intervals")

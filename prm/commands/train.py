@@ -8,7 +8,7 @@ from typing import Any
 
 import msgspec
 
-from prm.commands.common import above_zero, say
+from prm.commands.common import above_zero, input_file, say
 from prm.config import Progress, TrainConfig, read_config
 from prm.cores import use_half_the_cores
 from prm.errors import Cancelled, DataError, PRMError, TrainingError
@@ -20,9 +20,9 @@ REASONS = {kind.exit_code: kind for kind in (DataError, Cancelled)}
 
 def add(commands: Any) -> None:
     parser = commands.add_parser("train", help="train on labelled traces")
-    parser.add_argument("--data", type=Path, required=True, help="JSONL of labelled traces")
+    parser.add_argument("--data", type=input_file, required=True, help="JSONL of labelled traces")
     parser.add_argument("--out", type=Path, required=True, help="folder for the model; a stopped run resumes there")
-    parser.add_argument("--config", type=Path, help="JSON of training choices")
+    parser.add_argument("--config", type=input_file, help="JSON of training choices")
     parser.add_argument("--cache", type=Path, help="folder that keeps token ids and features from run to run")
     parser.add_argument("--cache-gigabytes", type=above_zero, default=8.0, help="what it may hold (8)")
     parser.set_defaults(run=run)

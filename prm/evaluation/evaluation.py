@@ -12,7 +12,7 @@ from prm.errors import DataError
 from prm.evaluation.best_of_n import BestOfN, best_of_n
 from prm.evaluation.prmbench import PRMBenchReport, prm_score
 from prm.evaluation.report import Report, evaluate
-from prm.faults import sentence_of
+from prm.faults import UNDECODABLE, sentence_of
 from prm.labels import problem_of
 from prm.readers import Benchmark
 from prm.said import counted, said
@@ -97,7 +97,7 @@ def read_evaluations(path: Path) -> list[Evaluation]:
         return msgspec.json.decode(path.read_bytes(), type=list[Evaluation])
     except OSError as error:
         raise DataError(said("{path}: {error}", path=path, error=error.strerror)) from error
-    except msgspec.DecodeError as error:
+    except UNDECODABLE as error:
         raise DataError(said("{path}: {error}", path=path, error=sentence_of(error))) from error
 
 

@@ -25,10 +25,11 @@ README = "README.md"
 REFERENCE = Path(__file__).parent / "reference.py"
 
 
-def export_folder(model: Path, out: Path) -> Description:
+def export_folder(model: Path | str, out: Path | str) -> Description:
     """Write the model of a folder to an empty or new folder; raises ModelFileError with the reason."""
-    if out.exists() and any(out.iterdir()):
-        raise ModelFileError(said("{out} is not empty", out=out))
+    model, out = Path(model), Path(out)
+    if out.exists() and not (out.is_dir() and not any(out.iterdir())):
+        raise ModelFileError(said("{out} exists and is not an empty folder: choose another", out=out))
     scorer = Scorer.load(model, device="cpu", share_prefix="never")
     manifest, readout = scorer.manifest, scorer.readout
     if manifest is None or readout is None:

@@ -21,7 +21,7 @@ from prm.backbones import Backbone, load_backbone
 from prm.checkpoint import save_model
 from prm.config import TrainConfig
 from prm.errors import ModelFileError
-from prm.faults import sentence_of
+from prm.faults import UNDECODABLE, sentence_of
 from prm.files import write_json
 from prm.manifest import (
     MANIFEST_FILE,
@@ -44,13 +44,16 @@ QWEN_SYSTEM = "Please reason step by step, and put your final answer within \\bo
 QWEN_STEP = "<extra_0>"
 
 
-def adopt(source: Path, out: Path, *, separator: str = "\n", good: int = 1) -> Manifest:
+def adopt(source: Path | str, out: Path | str, *, separator: str = "\n", good: int = 1) -> Manifest:
     """Make a model folder of ours at `out` from a folder found elsewhere; raises ModelFileError with the reason.
 
     `separator` ends each step of a token classifier, as in its training; `good` is its class of right steps.
     """
+    source, out = Path(source), Path(out)
     if not source.is_dir():
-        raise ModelFileError(said("{source} is no folder", source=source))
+        raise ModelFileError(said("{source} is not a folder", source=source))
+    if out.exists() and not (out.is_dir() and not any(out.iterdir())):
+        raise ModelFileError(said("{out} exists and is not an empty folder: choose another", out=out))
     _refuse_links(source)
     partial = out.with_name(out.name + ".partial")
     shutil.rmtree(partial, ignore_errors=True)
@@ -63,8 +66,7 @@ def adopt(source: Path, out: Path, *, separator: str = "\n", good: int = 1) -> M
         else:
             _adopt_outside(source, partial, separator, good)
         manifest = _try_out(partial)
-        shutil.rmtree(out, ignore_errors=True)
-        partial.rename(out)
+        partial.replace(out)
         return manifest
     finally:
         shutil.rmtree(partial, ignore_errors=True)
@@ -85,7 +87,7 @@ def _adopt_exported(source: Path, out: Path) -> None:
     tensors, header = _read(source / HEADS_FILE)
     try:
         head = msgspec.json.decode(header[HEADER], type=Head)
-    except (KeyError, msgspec.DecodeError) as error:
+    except (KeyError, *UNDECODABLE) as error:
         raise ModelFileError(
             said("{path} does not say what it is: {error}", path=source / HEADS_FILE, error=error)
         ) from error
@@ -232,7 +234,7 @@ def _config(folder: Path) -> dict[str, Any]:
         return msgspec.json.decode((folder / "config.json").read_bytes(), type=dict[str, Any])
     except OSError as error:
         raise ModelFileError(said("{name} has no config.json: it is no model folder", name=folder.name)) from error
-    except msgspec.DecodeError as error:
+    except UNDECODABLE as error:
         raise ModelFileError(
             said("{name}/config.json is corrupt: {error}", name=folder.name, error=sentence_of(error))
         ) from error

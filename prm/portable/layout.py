@@ -6,7 +6,7 @@ import msgspec
 
 from prm.config import Feature, NeutralPolicy
 from prm.errors import ModelFileError
-from prm.faults import sentence_of
+from prm.faults import UNDECODABLE, sentence_of
 from prm.manifest import Manifest, file_sha256
 from prm.said import said
 
@@ -49,7 +49,7 @@ def read_description(folder: Path) -> Description:
         found = msgspec.json.decode(path.read_bytes(), type=Description)
     except OSError as error:
         raise ModelFileError(said("{path}: {error}", path=path, error=error.strerror)) from error
-    except msgspec.DecodeError as error:
+    except UNDECODABLE as error:
         raise ModelFileError(said("{path} is corrupt: {error}", path=path, error=sentence_of(error))) from error
     if (found.format, found.format_version) != (FORMAT, 1):
         raise ModelFileError(

@@ -8,7 +8,7 @@ from typing import TypeVar
 import msgspec
 
 from prm.errors import DataError
-from prm.faults import sentence_of
+from prm.faults import UNDECODABLE, sentence_of
 from prm.said import said
 
 Record = TypeVar("Record")
@@ -35,14 +35,15 @@ def decode(where: str, raw: msgspec.Raw, kind: type[Record]) -> Record:
     """One record as `kind`; raises DataError naming where it stands and the field."""
     try:
         return msgspec.json.decode(raw, type=kind)
-    except msgspec.DecodeError as error:
-        raise DataError(said("{where}: {error}", where=where, error=sentence_of(error))) from error
+    except UNDECODABLE as error:
+        fault = sentence_of(error, bytes(memoryview(raw)))
+        raise DataError(said("{where}: {error}", where=where, error=fault)) from error
 
 
 def _of_array(path: Path, content: bytes) -> Iterator[tuple[str, msgspec.Raw]]:
     try:
         records = msgspec.json.decode(content, type=list[msgspec.Raw])
-    except msgspec.DecodeError as error:
+    except UNDECODABLE as error:
         raise DataError(said("{path}: {error}", path=path, error=sentence_of(error))) from error
     for number, record in enumerate(records, start=1):
         yield f"{path}, record {number}", record

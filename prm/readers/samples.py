@@ -8,12 +8,14 @@ from collections.abc import Iterator
 import msgspec
 
 from prm.scores import TraceScore
+from prm.splitting import Splitting
 from prm.traces import Step, Trace
 
 NAME = "sampled responses"
 JUDGED = "best of n"
 MARKS = frozenset({"question", "pred", "score", "code"})
 PUBLISHED = "pred_score"
+SPLITTING = Splitting("blank_lines", "drop")
 
 
 class Record(msgspec.Struct):
@@ -33,13 +35,13 @@ class Record(msgspec.Struct):
 
 
 def traces_of(record: Record) -> Iterator[Trace]:
-    """The responses, parted into steps where a line is left blank."""
+    """The responses, split into steps at blank lines."""
     for index, (text, answer, right) in enumerate(zip(record.code, record.pred, record.score, strict=True)):
         yield Trace(
             id=f"{record.idx}/{index}",
             problem=record.question,
             problem_id=str(record.idx),
-            steps=[Step(step) for step in _steps(text)],
+            steps=[Step(step) for step in SPLITTING.split(text).steps],
             split="holdout",
             reference_answer=record.answer,
             final_answer_correct=right,
@@ -50,9 +52,5 @@ def traces_of(record: Record) -> Iterator[Trace]:
 def scores_of(record: Record) -> Iterator[tuple[str, TraceScore]]:
     """The published outcome scores; steps have none."""
     for index, ((outcome, *_), text) in enumerate(zip(record.pred_score, record.code, strict=False)):
-        none = [None] * len(_steps(text))
+        none = [None] * len(SPLITTING.split(text).steps)
         yield PUBLISHED, TraceScore(f"{record.idx}/{index}", [*none], [*none], [*none], None, outcome=outcome)
-
-
-def _steps(text: str) -> list[str]:
-    return [step for step in (part.strip() for part in text.split("\n\n")) if step]

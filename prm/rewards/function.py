@@ -3,7 +3,7 @@
     trainer = GRPOTrainer(model=..., reward_funcs=Reward(verifier, Mix(outcome=1, steps=0.5)), train_dataset=...)
 
 The data set's column named `reference` (by default "answer") has the reference answers. Prompts and completions are
-texts, or lists of messages; steps are paragraphs.
+texts, or lists of messages. `splitting` says how a completion becomes steps, and what happens to hidden reasoning.
 """
 
 import logging
@@ -21,7 +21,10 @@ from prm.rewards.progress import Grader, Prover, discounted
 from prm.said import said
 from prm.search.endpoint import steps_of
 from prm.search.verifiers import Verifier
+from prm.splitting import Splitting
 from prm.traces import Step, Trace
+
+STEPS = Splitting("automatic", "drop")
 
 log = logging.getLogger(__name__)
 Text = str | Sequence[dict[str, Any]]  # what a trainer passes: a text, or messages
@@ -68,17 +71,20 @@ class Reward:
     """Callable as a TRL reward function. `last` has the parts of the last batch, in order.
 
     `verifier` may be None where `steps` has no weight, `prover` where `progress` has none. `grader` says whether a
-    last step gives a reference; None, and it counts as not right. `on_parts` hears of every batch.
+    last step gives a reference; None, and it counts as not right. `on_parts` hears of every batch. `splitting` should
+    be the one that the verifier's training data was split by; hidden reasoning is not scored unless it says "keep".
     """
 
     verifier: Verifier | None = None
     mix: Mix = field(default_factory=Mix)
     prover: Prover | None = None
     grader: Grader = field(default_factory=lambda: answers.Grader().agrees)
+    splitting: Splitting = STEPS
     reference: str = "answer"
     discount: float = 0.9
     on_parts: Callable[[list[Parts]], None] | None = None
     last: list[Parts] = field(default_factory=list)
+    _warned: bool = field(default=False, init=False, repr=False)
     __name__ = "stepmark"  # what the trainer logs it under
 
     def __post_init__(self) -> None:
@@ -120,7 +126,8 @@ class Reward:
 
     def _batch(self, prompts: Sequence[Text], completions: Sequence[Text], columns: dict[str, Any]) -> _Batch:
         texts = [_text(completion) for completion in completions]
-        steps = [steps_of(text) for text in texts]
+        steps = [steps_of(text, self.splitting) for text in texts]
+        self._warn_of_single_steps(steps)
         references = columns.get(self.reference)
         if references is None:
             if any(weight for name, weight in msgspec.structs.asdict(self.mix).items() if name != "steps"):
@@ -141,6 +148,20 @@ class Reward:
                 for path, reference in zip(steps, references, strict=True)
             ],
             lengths=[len(text.split()) for text in texts] if ids is None else [len(some) for some in ids],
+        )
+
+    def _warn_of_single_steps(self, steps: Sequence[Sequence[Step]]) -> None:
+        """Once: the score of a single step says no more than a score of the whole solution."""
+        single = sum(len(path) == 1 for path in steps)
+        if self._warned or not single or not (self.mix.steps or self.mix.progress):
+            return
+        self._warned = True
+        log.warning(
+            "Single-step completions: %d of %d by the rule %r. Each gets one score as a whole. If they have several "
+            "steps, pass another rule, such as Reward(..., splitting=Splitting('lines')). This warning is shown once.",
+            single,
+            len(steps),
+            self.splitting.rule,
         )
 
     def _credits(self, batch: _Batch) -> list[list[float]]:

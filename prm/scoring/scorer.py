@@ -61,12 +61,18 @@ class Scorer:
 
     @classmethod
     def load(
-        cls, model_dir: Path, device: str | None = None, *, long: Long = "null", share_prefix: ShareChoice = "auto"
+        cls,
+        model_dir: Path | str,
+        device: str | None = None,
+        *,
+        long: Long = "null",
+        share_prefix: ShareChoice = "auto",
     ) -> "Scorer":
         """Load a trained model; raises ModelFileError where its files or its backbone are not the trained ones.
 
         `share_prefix` says when solutions of one problem share one reading of it: where it pays ("auto"), or not.
         """
+        model_dir = Path(model_dir)
         manifest, tensors = load_model(model_dir)
         config = manifest.config
         backbone = load_backbone(

@@ -10,6 +10,7 @@ import httpx2
 import msgspec
 
 from prm.errors import PolicyError
+from prm.faults import UNDECODABLE
 from prm.said import said
 
 FIRST_WAIT, LONGEST_WAIT = 0.5, 30.0  # seconds between tries, doubled each time
@@ -83,7 +84,7 @@ class Server:
     def _decoded(self, path: str, content: bytes, kind: type[Answer]) -> Answer:
         try:
             return msgspec.json.decode(content, type=kind)
-        except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        except UNDECODABLE as error:
             raise PolicyError(
                 said("{url}{path} answers something else than asked for: {error}", url=self.url, path=path, error=error)
             ) from error

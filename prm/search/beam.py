@@ -8,8 +8,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from prm.encoding import TEXT_SEPARATOR
+from prm.errors import PolicyError
+from prm.said import said
 from prm.scores import Aggregate
 from prm.search.best_of_n import judged
+from prm.search.budget import Budget
 from prm.search.choosing import UNSCORED, AnswerOf, Candidate, Found, choose, found, stated_answer
 from prm.search.endpoint import Answers, Cost, Policy, Prefix, Sampled
 from prm.search.verifiers import State, Verifier
@@ -54,24 +57,37 @@ def beam_search(
     """Search with `width` beams, each given `expansions` next steps a round; the first round samples their product.
 
     Ends when no beam is under way, when none can beat a finished one any more (by product or min, which only
-    fall), after `most_steps` rounds, or once `token_budget` tokens are spent. What is under way then is written
-    to its end only where nothing has finished.
+    fall), after `most_steps` rounds, or when `token_budget` does not hold another round: the tokens of a round are
+    reserved before it is asked. What is under way then is written to its end only if nothing has finished and the
+    budget holds it; else it is given as it is, not complete.
     """
     beams = [Beam((), verifier.begin(problem))]
     finished: list[Beam] = []
+    budget = Budget(token_budget)
     cost, rounds = Cost(), 0
-    while beams and rounds < most_steps and (token_budget is None or cost.tokens < token_budget):
+    while beams and rounds < most_steps:
         prefixes = [Prefix(problem, beam.steps) for beam in beams]
-        n = expansions if rounds else width * expansions
-        answers = policy.sample(prefixes, n=n, stop=[TEXT_SEPARATOR], seed=seed * 1009 + rounds)
+        n = budget.affords(prefixes, most=expansions if rounds else width * expansions)
+        if not n:
+            break
+        answers = policy.sample(
+            prefixes,
+            n=n,
+            stop=[TEXT_SEPARATOR],
+            seed=seed * 1009 + rounds,
+            max_tokens=budget.longest(prefixes, n),
+        )
+        budget.spend(prefixes, n, answers.cost)
         grown, verified = _grow(verifier, beams, answers)
         cost += answers.cost + verified
         rounds += 1
         finished += grown.finished
+        if not (finished or grown.live):
+            break
         beams = _best(grown.live, finished, width, by)
     candidates = [beam.candidate(complete=True) for beam in finished]
     if not candidates:
-        candidates, spent = _written_out(policy, verifier, problem, beams, seed)
+        candidates, spent = _written_out(policy, verifier, problem, beams, seed, budget)
         cost += spent
     chosen = choose(candidates, by=by, weighted=weighted, answer_of=answer_of)
     return found(chosen, by=by, answer_of=answer_of, candidates=len(candidates), rounds=rounds, cost=cost)
@@ -83,6 +99,13 @@ def _grow(verifier: Verifier, beams: Sequence[Beam], answers: Answers) -> tuple[
     steps: list[tuple[Beam, Step, bool]] = []
     for beam, samples in zip(beams, answers.samples, strict=True):
         for sample in _different(samples):
+            if sample.hides_reasoning:
+                raise PolicyError(
+                    said(
+                        "the policy writes hidden reasoning, and beam search only follows the steps of an answer: turn "
+                        "thinking off on the server, or use best-of-n"
+                    )
+                )
             if sample.steps:
                 steps.append((beam, sample.steps[0], sample.ended is True))
             elif beam.steps and beam not in grown.finished:
@@ -106,10 +129,13 @@ def _best(live: Sequence[Beam], finished: Sequence[Beam], width: int, by: Aggreg
 
 
 def _written_out(
-    policy: Policy, verifier: Verifier, problem: str, beams: Sequence[Beam], seed: int
+    policy: Policy, verifier: Verifier, problem: str, beams: Sequence[Beam], seed: int, budget: Budget
 ) -> tuple[list[Candidate], Cost]:
-    """The best beam, or the problem where there is none, written to its end in one go."""
-    begun = beams[0].steps if beams else ()
-    answers = policy.sample([Prefix(problem, begun)], seed=seed * 1009 + 1008)
-    candidates, verified = judged(verifier, problem, begun, answers.samples[0])
+    """The best beam written to its end in one go; as it is where the budget does not hold that."""
+    best = beams[0]
+    prefixes = [Prefix(problem, best.steps)]
+    if not budget.affords(prefixes, most=1):
+        return [best.candidate(complete=False)], Cost()
+    answers = policy.sample(prefixes, seed=seed * 1009 + 1008, max_tokens=budget.longest(prefixes, 1))
+    candidates, verified = judged(verifier, problem, best.steps, answers.samples[0])
     return candidates, answers.cost + verified

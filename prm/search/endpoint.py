@@ -1,8 +1,9 @@
 """A policy behind an OpenAI-compatible address (vLLM, SGLang, llama.cpp, Ollama, hosted ones): solutions from it.
 
-A solution is text, its steps apart by blank lines. To go on from given steps, the completions API is given the
-text so far; the chat API either gets the steps as the beginning of the assistant's own message, where the server
-can continue that ("prefill": vLLM, SGLang), or is asked in words to go on ("ask": any other).
+A solution is text, split into steps by `prm.splitting`: at blank lines, without hidden reasoning, unless the endpoint
+is made with another choice. To go on from given steps, the completions API is given the text so far; the chat API
+either gets the steps as the beginning of the assistant's own message, where the server can continue that ("prefill":
+vLLM, SGLang), or is asked in words to go on ("ask": any other).
 """
 
 from collections.abc import Sequence
@@ -17,11 +18,13 @@ from prm.errors import PolicyError
 from prm.rendering import parse_step, render_step
 from prm.said import said
 from prm.search.asking import Server
+from prm.splitting import Splitting
 from prm.traces import Step
 
 Api = Literal["chat", "completions"]
 Continuation = Literal["prefill", "ask"]
 PROBLEM = "{problem}"
+PARAGRAPHS = Splitting("blank_lines", "drop")
 GO_ON = "Go on from here. Write only what follows, one step a paragraph."
 
 
@@ -36,15 +39,22 @@ class Prefix(NamedTuple):
 @dataclass(frozen=True)
 class Sampled:
     """What was written. `ended` is whether the policy ended it by itself, None where the server does not tell
-    that from a stop sequence; False too where it was cut at the most tokens (`cut`)."""
+    that from a stop sequence; False too where it was cut at the most tokens (`cut`). Reasoning that a server returns
+    beside the answer (`reasoning_content`) stands in the text between think tags."""
 
     text: str
     ended: bool | None = None
     cut: bool = False
+    splitting: Splitting = PARAGRAPHS
 
     @property
     def steps(self) -> list[Step]:
-        return steps_of(self.text)
+        return steps_of(self.text, self.splitting)
+
+    @property
+    def hides_reasoning(self) -> bool:
+        """Whether some of the text is hidden reasoning that is no part of the steps."""
+        return self.splitting.thinking != "keep" and self.splitting.split(self.text).thinking_length > 0
 
 
 class Cost(msgspec.Struct, frozen=True):
@@ -74,8 +84,19 @@ class Answers(NamedTuple):
 class Policy(Protocol):
     """Something that goes on from prefixes."""
 
-    def sample(self, prefixes: Sequence[Prefix], *, n: int = 1, stop: Sequence[str] = (), seed: int = 0) -> Answers:
-        """`n` continuations of each prefix, each up to one of the `stop` texts, which is not in it."""
+    def sample(
+        self,
+        prefixes: Sequence[Prefix],
+        *,
+        n: int = 1,
+        stop: Sequence[str] = (),
+        seed: int = 0,
+        max_tokens: int | None = None,
+    ) -> Answers:
+        """`n` continuations of each prefix, each up to one of the `stop` texts, which is not in it.
+
+        `max_tokens` bounds each of them further than the policy does by itself.
+        """
 
 
 @dataclass(frozen=True)
@@ -94,6 +115,13 @@ class _Usage(msgspec.Struct):
 
 class _Message(msgspec.Struct):
     content: str | None = None
+    reasoning_content: str | None = None  # of a server that parses reasoning: SGLang, DeepSeek, older vLLM
+    reasoning: str | None = None  # the same of newer vLLM and OpenRouter
+
+    @property
+    def text(self) -> str:
+        hidden, said = self.reasoning_content or self.reasoning, self.content or ""
+        return f"<think>{hidden}{'</think>' if said else ''}{said}" if hidden else said
 
 
 class _Choice(msgspec.Struct):
@@ -111,6 +139,7 @@ class _Completion(msgspec.Struct):
 class Endpoint:
     """A policy: `url` as the servers give it, with its `/v1`. `prompt` is the user's message, "{problem}" in it.
 
+    `splitting` says how whole solutions become steps; what a stop text ends is split at blank lines.
     Raises PolicyError where the server does not answer as it should.
     """
 
@@ -122,6 +151,7 @@ class Endpoint:
         api: Api = "chat",
         continuation: Continuation = "prefill",
         prompt: str = PROBLEM,
+        splitting: Splitting = PARAGRAPHS,
         sampling: Sampling = Sampling(),
         api_key: str | None = None,
         timeout: float = 120.0,
@@ -133,33 +163,46 @@ class Endpoint:
                 said("the prompt has no {problem}, so the policy would not see the problem", problem=PROBLEM)
             )
         self.model, self.api, self.continuation, self.prompt, self.sampling = model, api, continuation, prompt, sampling
+        self.splitting = splitting
         self._server = Server(url, api_key=api_key, timeout=timeout, retries=retries, concurrency=concurrency)
         self.url = self._server.url
 
-    def sample(self, prefixes: Sequence[Prefix], *, n: int = 1, stop: Sequence[str] = (), seed: int = 0) -> "Answers":
+    def sample(
+        self,
+        prefixes: Sequence[Prefix],
+        *,
+        n: int = 1,
+        stop: Sequence[str] = (),
+        seed: int = 0,
+        max_tokens: int | None = None,
+    ) -> "Answers":
         """`n` continuations of each prefix, in order; with a server that keeps seeds the same seed gives the same."""
+        longest = self.sampling.max_tokens if max_tokens is None else min(max_tokens, self.sampling.max_tokens)
 
         def ask(number: int) -> tuple[list[Sampled], Cost]:
-            return self._ask(prefixes[number], n, stop, seed * 1_000_003 + number)
+            return self._ask(prefixes[number], n, stop, seed * 1_000_003 + number, longest)
 
         answers = self._server.each(ask, range(len(prefixes)))
         return Answers([found for found, _ in answers], sum((cost for _, cost in answers), Cost()))
 
-    def _ask(self, prefix: Prefix, n: int, stop: Sequence[str], seed: int) -> tuple[list[Sampled], Cost]:
+    def _ask(self, prefix: Prefix, n: int, stop: Sequence[str], seed: int, longest: int) -> tuple[list[Sampled], Cost]:
         """Asks again for what is missing: some servers give one choice whatever n says."""
         found: list[Sampled] = []
         cost = Cost()
+        splitting = msgspec.structs.replace(self.splitting, rule=PARAGRAPHS.rule) if stop else self.splitting
         while len(found) < n:
-            question = self._question(prefix, n - len(found), stop) | {"seed": (seed + len(found) * 7919) % 2**31}
+            question = self._question(prefix, n - len(found), stop, longest) | {
+                "seed": (seed + len(found) * 7919) % 2**31
+            }
             path = "/completions" if self.api == "completions" else "/chat/completions"
             answer = self._server.post(path, question, _Completion)
             if not answer.choices:
                 raise PolicyError(said("{url}{path} answers without a choice", url=self.url, path=path))
-            found += [_sampled(choice, bool(stop)) for choice in answer.choices]
+            found += [_sampled(choice, bool(stop), splitting) for choice in answer.choices]
             cost += _cost(answer.usage)
         return found[:n], cost
 
-    def _question(self, prefix: Prefix, n: int, stop: Sequence[str]) -> dict[str, Any]:
+    def _question(self, prefix: Prefix, n: int, stop: Sequence[str], longest: int) -> dict[str, Any]:
         asked = self.prompt.replace(PROBLEM, prefix.problem)
         if prefix.critique:
             if self.api == "completions":
@@ -171,7 +214,7 @@ class Endpoint:
             "n": n,
             "temperature": self.sampling.temperature,
             "top_p": self.sampling.top_p,
-            "max_tokens": self.sampling.max_tokens,
+            "max_tokens": longest,
         }
         if stop:
             question["stop"] = list(stop)
@@ -187,9 +230,9 @@ class Endpoint:
         return question | {"messages": messages}
 
 
-def steps_of(text: str) -> list[Step]:
-    """The steps of a solution's text: its paragraphs, each with the kind that leads it."""
-    return [parse_step(part.strip()) for part in text.split(TEXT_SEPARATOR) if part.strip()]
+def steps_of(text: str, splitting: Splitting = PARAGRAPHS) -> list[Step]:
+    """The steps of a solution's text, each with the kind that leads it."""
+    return [parse_step(part) for part in splitting.split(text).steps]
 
 
 def read_key(path: Path | None) -> str | None:
@@ -215,10 +258,10 @@ def _cost(usage: _Usage | None) -> Cost:
     return Cost(calls=1, prompt_tokens=usage.prompt_tokens, completion_tokens=usage.completion_tokens)
 
 
-def _sampled(choice: _Choice, had_stop: bool) -> Sampled:
-    text = choice.text if choice.message is None else choice.message.content
+def _sampled(choice: _Choice, had_stop: bool, splitting: Splitting) -> Sampled:
+    text = choice.text if choice.message is None else choice.message.text
     stopped = choice.stop_reason
     ended: bool | None = choice.finish_reason == "stop"
     if ended and had_stop:
         ended = None if stopped is msgspec.UNSET else stopped is None
-    return Sampled(text or "", ended, cut=choice.finish_reason == "length")
+    return Sampled(text or "", ended, cut=choice.finish_reason == "length", splitting=splitting)

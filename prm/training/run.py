@@ -41,14 +41,15 @@ from prm.tuning import prepare_tuning
 
 CHECKPOINT_FOLDER = "checkpoint"
 METRICS_FILE = "metrics.jsonl"
+DEFAULTS = TrainConfig()
 
 
 def train(
     *,
-    data: Path,
-    out: Path,
-    config: TrainConfig,
-    report: Callable[[Progress], None],
+    data: Path | str,
+    out: Path | str,
+    config: TrainConfig = DEFAULTS,
+    report: Callable[[Progress], None] = lambda progress: None,
     cancelled: Callable[[], bool] = lambda: False,
     cache: Cache | None = None,
 ) -> Manifest:
@@ -60,6 +61,7 @@ def train(
     for data that cannot be used, TrainingError for a loss that is not finite or where memory does not suffice,
     Cancelled (checkpoint kept) once `cancelled()`.
     """
+    data, out = Path(data), Path(out)
     team = Team.join()
     device = team.device or torch.device("cuda" if torch.cuda.is_available() else "cpu")
     meter = Meter(device, team)

@@ -5,12 +5,12 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 
 from annotation.errors import DomainError
-from annotation.intake.decomposition import RULES
 from annotation.management.projects import project_at
 from annotation.models import SamplingRun
 from annotation.rounds.gateway.policies import proposed_prompt
 from annotation.sampling.runs import Wish, create_sampling, progress_of
 from annotation.sampling.sampling import run_sampling
+from prm.splitting import RULES, THINKING
 
 SHOWN_ERRORS = 10
 
@@ -30,16 +30,21 @@ class Command(BaseCommand):
         parser.add_argument("--max-tokens", type=int, default=wish.max_tokens, help="of one solution (%(default)s)")
         parser.add_argument("--prompt", help="the user's message, with {problem} in it; else the endpoint's own")
         parser.add_argument("--decomposition", default=wish.decomposition, choices=list(RULES))
+        parser.add_argument(
+            "--thinking", default=wish.thinking, choices=THINKING, help="hidden reasoning (%(default)s)"
+        )
         parser.add_argument("--choice", default=wish.choice, choices=SamplingRun.Choice.values, help="which problems")
         parser.add_argument("--domain", default="", help="problems of one domain only")
         parser.add_argument("--most-problems", type=int, help="ask about so many at most")
-        parser.add_argument("--token-budget", type=int, help="stop once so many tokens are spent, prompts included")
+        parser.add_argument("--token-budget", type=int, help="never spend more tokens than this, prompts included")
         parser.add_argument("--open-generation", action="store_true", help="open the next generation when it is scored")
         parser.add_argument("--seed", type=int)
 
     def handle(self, *args: Any, **options: Any) -> None:
         project = project_at(options["project"])
-        same = ("endpoint", "samples", "temperature", "max_tokens", "decomposition", "choice", "domain", "seed")
+        same = (
+            "endpoint", "samples", "temperature", "max_tokens", "decomposition", "thinking", "choice", "domain", "seed"
+        )  # fmt: skip
         wish = Wish(
             **{name: options[name] for name in same},
             prompt=options["prompt"] or proposed_prompt(options["endpoint"]),

@@ -10,7 +10,6 @@ from django.core.management.base import BaseCommand, CommandError
 from annotation.errors import DomainError
 from annotation.formats.mapping import Mapping, parse_mapping
 from annotation.formats.registry import READERS
-from annotation.intake.decomposition import RULES
 from annotation.intake.groups import Manner, import_places, summary_of
 from annotation.intake.importing import run_import
 from annotation.intake.imports import progress_of, read_options
@@ -20,8 +19,10 @@ from annotation.management.finishing import to_its_end
 from annotation.management.projects import project_at
 from annotation.models import ImportJob
 from annotation.models.import_options import EmptySteps, LabelledBy, SourceGroups
+from prm.splitting import RULES, THINKING
 
 SHOWN_REJECTIONS = 20
+CHOICES = ("annotator", "labelled_by", "empty_steps", "source_groups", "thinking")
 
 
 class Command(BaseCommand):
@@ -42,12 +43,13 @@ class Command(BaseCommand):
             choices=get_args(SourceGroups),
             help="problems without a source_group share one if they differ only in numbers (template), or not at all",
         )
+        parser.add_argument("--thinking", default="separate", choices=THINKING, help="hidden reasoning (%(default)s)")
 
     def handle(self, *args: Any, **options: Any) -> None:
         project = project_at(options["project"])
         try:
             mapping = self._mapping(options["mapping"])
-            chosen = {name: options[name] for name in ("annotator", "labelled_by", "empty_steps", "source_groups")}
+            chosen = {name: options[name] for name in CHOICES}
             read = msgspec.structs.replace(read_options(chosen), mapping=mapping)
             manner = Manner(options["format"], options["decomposition"], read)
             files = [file for path in options["paths"] for file in find_files(path)]

@@ -12,7 +12,7 @@ from annotation.sampling import runs, sampling
 
 ASKED = {
     "endpoint": "sandbox", "samples": "2", "temperature": "0.7", "max_tokens": "500", "choice": "all", "domain": "",
-    "most_problems": "5", "prompt": "", "decomposition": "blank_lines",
+    "most_problems": "5", "prompt": "", "decomposition": "blank_lines", "thinking": "separate",
 }  # fmt: skip
 
 

@@ -29,6 +29,23 @@ def plain(number, **fields):
     return {"problem": f"problem number {'i' * number}", "steps": [f"s{number}"], **fields}
 
 
+@pytest.mark.django_db
+def test_hidden_reasoning_of_a_text_is_no_step_and_stays_with_the_solution(import_content):
+    thought = "<think>\nIs it 5?\n\nNo.\n</think>\n\nCount them.\n\nThe answer is 4."
+    rows = [{"problem": "What is 2 + 2?", "solution": thought}, {"problem": "And 2 + 3?", "solution": "<think>Hm"}]
+    job = import_content("\n".join(json.dumps(row) for row in rows).encode())
+    assert counts(job) == (1, 0, 1, 0)
+    solution = Solution.objects.get()
+    assert list(solution.steps.order_by("position").values_list("text", flat=True)) == [
+        "Count them.",
+        "The answer is 4.",
+    ]
+    assert solution.extra == {"thinking": "Is it 5?\n\nNo."}
+    assert solution.origin.settings == {"thinking": "separate", "thinking_characters": len("Is it 5?\n\nNo.")}
+    [rejection] = job.rejections.all()
+    assert (rejection.line, rejection.field) == (2, "solution")
+
+
 def counts(job):
     return job.accepted, job.duplicates, job.rejected, job.annotations
 

@@ -47,7 +47,12 @@ def test_samples_come_in_graded_and_with_their_origin(sample, problems):
         prompt="{problem}",
         visibility="raw",
         run=run.name,
-        settings={"max_tokens": 1024, "endpoint": "sandbox"},
+        settings={
+            "max_tokens": 1024,
+            "endpoint": "sandbox",
+            "decomposition": "blank_lines",
+            "thinking": "separate",
+        },
     )
     assert {one.outcome_source for one in new.exclude(final_answer_correct=None)} == {"grader"}
     assert one.split == one.problem.split
@@ -149,11 +154,28 @@ def test_one_that_waits_is_cancelled_at_once(sandbox, manager, sent):
     assert cancel_job(by=manager, job=run).state == "cancelled"
 
 
-def test_the_token_budget_ends_a_run(sample):
-    run = sample(token_budget=50)
+def test_a_run_ends_before_it_exceeds_its_token_budget(sample):
+    run = sample(max_tokens=200, token_budget=2000)
     assert run.state == "done"
-    assert run.note == "The budget of 50 tokens is spent."
-    assert run.done_problems == policies.CONCURRENCY < run.problems
+    assert 0 < run.done_problems < run.problems
+    assert run.tokens <= 2000
+    assert run.note.startswith(f"{run.tokens:,} of 2,000 tokens are spent. The next problem may take ")
+
+
+def test_a_budget_that_holds_no_problem_is_refused(sandbox):
+    with pytest.raises(DomainError, match="Raise the budget") as refused:
+        runs.create_sampling(by=None, project=sandbox, wish=Wish("sandbox", token_budget=500))
+    assert refused.value.extra == {"field": "token_budget"}
+
+
+@pytest.mark.parametrize(("problems", "failed"), [(1, "1 problem in a row"), (2, "2 problems in a row")])
+def test_a_run_of_few_problems_says_how_many_failed(sandbox, sent, settings, monkeypatch, problems, failed):
+    monkeypatch.setattr(policies, "RUN_RETRIES", 0)
+    settings.POLICY_ENDPOINTS = {"gone": NOWHERE}
+    run = runs.create_sampling(by=None, project=sandbox, wish=Wish("gone", most_problems=problems))
+    sampling.run_sampling(run.pk, seconds=None)
+    run.refresh_from_db()
+    assert run.error.startswith(f"{failed} failed, the last with: ")
 
 
 def test_an_endpoint_that_is_away_fails_the_run_with_its_reason_and_the_problems_can_be_asked_again(
@@ -324,3 +346,36 @@ def test_the_command_samples_and_reports(sandbox, sent):
         call_command("connect_policy", "project", endpoint="nobody")
     with pytest.raises(CommandError, match="There is no project 'nowhere'"):
         call_command("connect_policy", "nowhere", endpoint="sandbox")
+
+
+THOUGHT = "<think>Is it 5?\n\nNo.</think>\n\nCount them: 4.\n\nThe answer is 4."
+
+
+@pytest.mark.parametrize(
+    ("thinking", "steps", "kept"),
+    [
+        ("separate", ["Count them: 4.", "The answer is 4."], {"thinking": "Is it 5?\n\nNo."}),
+        ("drop", ["Count them: 4.", "The answer is 4."], {}),
+        ("keep", ["Is it 5?", "No.", "Count them: 4.", "The answer is 4."], {}),
+    ],
+)
+def test_hidden_reasoning_is_treated_as_chosen_and_the_choice_is_recorded(
+    sample, problems, monkeypatch, thinking, steps, kept
+):
+    monkeypatch.setattr(
+        policies.AskedPolicy, "_ask", lambda *_: policies.Reply([policies.Sample(THOUGHT, cut=False)], calls=1)
+    )
+    run = sample(samples=1, thinking=thinking, most_problems=1)
+    [solution] = Solution.objects.filter(provenance__run=run.name)
+    assert list(solution.steps.order_by("position").values_list("text", flat=True)) == steps
+    assert solution.extra == kept
+    assert solution.origin.settings["thinking"] == thinking
+    assert solution.origin.settings["thinking_characters"] == len("Is it 5?\n\nNo.")
+
+
+def test_a_sample_that_never_stops_thinking_is_refused_with_the_reason(sample, problems, monkeypatch):
+    replies = policies.Reply([policies.Sample("<think>Is it 5?", cut=False)], calls=1)
+    monkeypatch.setattr(policies.AskedPolicy, "_ask", lambda *_: replies)
+    run = sample(samples=1, most_problems=1)
+    assert (run.accepted, run.refused) == (0, 1)
+    assert "hidden reasoning only" in run.sampled_problems.get().error

@@ -42,7 +42,7 @@ def test_a_model_is_not_measured_on_what_it_was_trained_on(tmp_path: Path, backb
     write_traces(data, make_traces(12, seed=3))
     config = TrainConfig(base=str(backbone_folders["llama"]), epochs=1, heads=2, hidden=4)
     train(data=data, out=model, config=config, report=lambda progress: None)
-    assert evaluate("--model", model, "--data", data) == 3
+    assert evaluate("--model", model, "--data", data) == 2
     assert "was trained on these very data" in capsys.readouterr().err
 
 
@@ -78,10 +78,10 @@ def test_the_threshold_comes_from_other_labels_and_never_from_the_same(files, tm
     assert found.steps.overall.processbench_f1.value == pytest.approx(2 * 0.5 * 1 / 1.5)
     copy = tmp_path / "copy.jsonl"
     copy.write_bytes(traces.read_bytes())
-    assert evaluate("--scores", scores, "--data", traces, "--threshold-from", copy) == 3
+    assert evaluate("--scores", scores, "--data", traces, "--threshold-from", copy) == 2
     assert "cannot be fitted on the data that it is measured on" in capsys.readouterr().err
     shared = other_file(tmp_path / "shared.jsonl", "")
-    assert evaluate("--scores", scores, "--data", traces, "--threshold-from", shared) == 3
+    assert evaluate("--scores", scores, "--data", traces, "--threshold-from", shared) == 2
     assert "6 problems are among those measured on" in capsys.readouterr().err
 
 
@@ -104,9 +104,9 @@ def test_published_scores_of_a_pool_are_ranked_model_by_model(tmp_path: Path, ca
 def test_refusals_are_one_line(files, tmp_path: Path, capsys) -> None:
     traces, scores = files
     write_scores(scores, [])
-    assert evaluate("--scores", scores, "--data", traces) == 3
+    assert evaluate("--scores", scores, "--data", traces) == 2
     assert capsys.readouterr().err.count("\n") == 1
-    assert evaluate("--scores", scores, "--data", tmp_path / "none") == 3
+    assert evaluate("--scores", scores, "--data", tmp_path / "none") == 2
     assert capsys.readouterr().err.endswith("none: No such file or directory\n")
     with pytest.raises(SystemExit):
         evaluate("--data", traces)

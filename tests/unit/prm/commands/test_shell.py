@@ -10,6 +10,13 @@ from prm.files import write_json
 ONE_MODEL = ["--model", "zero:tiny", "--data", "traces.jsonl"]
 
 
+@pytest.fixture(autouse=True)
+def there(tmp_path, monkeypatch) -> None:
+    """The file that the commands name."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "traces.jsonl").write_text("{}")
+
+
 @pytest.mark.parametrize(
     "arguments",
     [
@@ -31,7 +38,7 @@ def test_a_number_out_of_range_is_wrong_usage(arguments: list[str], capsys) -> N
 
 @pytest.mark.parametrize(
     ("raised", "code"),
-    [(DataError("no\ngood"), 3), (ModelFileError("no good"), 1), (OSError("no good"), 1), (KeyboardInterrupt(), 4)],
+    [(DataError("no\ngood"), 2), (ModelFileError("no good"), 2), (OSError("no good"), 1), (KeyboardInterrupt(), 4)],
 )
 def test_what_goes_wrong_is_one_line_and_an_exit_code(raised: BaseException, code: int, capsys, monkeypatch) -> None:
     def run(options: object) -> None:

@@ -96,5 +96,5 @@ def test_weights_that_were_stored_in_half_are_exported_in_half(tmp_path, backbon
     ours = [score.mean for score in Scorer.load(model, device="cpu").score(traces)]
     for theirs, mine in zip(by_the_readme(tmp_path / "out", traces), ours, strict=True):
         assert theirs == pytest.approx(mine, abs=1e-5)
-    with pytest.raises(ModelFileError, match="is not empty"):
+    with pytest.raises(ModelFileError, match="not an empty folder"):
         export_folder(model, tmp_path / "out")

@@ -155,5 +155,5 @@ def test_what_cannot_be_trusted_or_read_is_refused_with_the_reason(tmp_path, cla
 def test_a_class_or_a_folder_that_is_not_there_is_refused(tmp_path, classifier):
     with pytest.raises(ModelFileError, match="has 2 classes"):
         adopt(classifier, tmp_path / "model", good=2)
-    with pytest.raises(ModelFileError, match="is no folder"):
+    with pytest.raises(ModelFileError, match="is not a folder"):
         adopt(tmp_path / "nowhere", tmp_path / "model")

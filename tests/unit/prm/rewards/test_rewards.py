@@ -12,6 +12,7 @@ from prm.rewards.progress import discounted
 from prm.rewards.terms import efficiency, guarded, min_form, novelty
 from prm.scores import StepScore, TraceScore
 from prm.search.endpoint import Answers, Cost, Sampled
+from prm.splitting import Splitting
 from prm.traces import Step
 from tests.unit.prm.search.a_tree import HashVerifier
 
@@ -131,6 +132,33 @@ def test_what_a_term_needs_is_asked_for_at_once():
     with pytest.raises(DataError, match="no column 'answer'"):
         rewarded(RIGHT, answer=None)
     assert rewarded(RIGHT, WRONG, mix=Mix(outcome=0, steps=1), answer=None) == pytest.approx([0.9, 0.1])
+
+
+@pytest.mark.parametrize("between", ["\n\n", "\n", "\r\n", "\r\n\r\n"])
+def test_line_ends_do_not_change_the_reward(between):
+    solution = between.join(["2 + 2 = 4.", "Twice 4 is 8.", "Half of 8 is 4.", "The answer is 4."])
+    reward = Reward(LikesFours())
+    assert reward(prompts=["p"], completions=[solution], answer=["4"]) == pytest.approx([1 + 0.5 * 0.9])
+    assert len(reward.last[0].credits) == 4
+
+
+def test_hidden_reasoning_is_no_step_unless_it_is_kept():
+    solution = "<think>\nIs it 5?\n\nNo.\n</think>\n\n" + RIGHT
+    kept = Reward(LikesFours(), splitting=Splitting("automatic", "keep"))
+    dropped = Reward(LikesFours())
+    for reward, steps in ((kept, 4), (dropped, 2)):
+        reward(prompts=["p"], completions=[solution], answer=["4"])
+        assert len(reward.last[0].credits) == steps
+    assert kept.last[0].total < dropped.last[0].total
+    assert dropped(prompts=["p"], completions=["<think>It is 4. The answer is 4."], answer=["4"]) == [0.0]
+
+
+def test_a_completion_of_one_step_is_warned_of_once(caplog):
+    reward = Reward(LikesFours(), splitting=Splitting("blank_lines", "drop"))
+    for _ in range(2):
+        reward(prompts=["p"] * 2, completions=["2 + 2 = 4.\nThe answer is 4.", RIGHT], answer=["4"] * 2)
+    [warning] = [record.getMessage() for record in caplog.records if record.levelname == "WARNING"]
+    assert warning.startswith("Single-step completions: 1 of 2 by the rule 'blank_lines'.")
 
 
 def test_an_answer_that_cannot_be_told_earns_no_outcome():

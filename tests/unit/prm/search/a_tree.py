@@ -19,14 +19,23 @@ class TreePolicy:
         self.words, self.ends = words, ends
         self.asked: list[int] = []
 
-    def sample(self, prefixes: Sequence[Prefix], *, n: int = 1, stop: Sequence[str] = (), seed: int = 0) -> Answers:
+    def sample(
+        self,
+        prefixes: Sequence[Prefix],
+        *,
+        n: int = 1,
+        stop: Sequence[str] = (),
+        seed: int = 0,
+        max_tokens: int | None = None,
+    ) -> Answers:
         self.asked.append(len(prefixes))
         samples = [
-            [self._one(Random(f"{seed}/{number}/{k}"), prefix, bool(stop)) for k in range(n)]
+            [_cut(self._one(Random(f"{seed}/{number}/{k}"), prefix, bool(stop)), max_tokens) for k in range(n)]
             for number, prefix in enumerate(prefixes)
         ]
         written = sum(len(sample.text.split()) for some in samples for sample in some)
-        return Answers(samples, Cost(calls=len(prefixes), completion_tokens=written))
+        read = sum(1 + 2 * len(prefix.steps) for prefix in prefixes)
+        return Answers(samples, Cost(calls=len(prefixes), prompt_tokens=read, completion_tokens=written))
 
     def _one(self, rng: Random, prefix: Prefix, one_step: bool) -> Sampled:
         steps = []
@@ -37,6 +46,11 @@ class TreePolicy:
             steps.append(f"word {rng.randrange(self.words)}")
             if one_step:
                 return Sampled(steps[0], ended=False)
+
+
+def _cut(sample: Sampled, most: int | None) -> Sampled:
+    words = sample.text.split()
+    return sample if most is None or len(words) <= most else Sampled(" ".join(words[:most]), ended=False, cut=True)
 
 
 class HashVerifier:

@@ -1,10 +1,16 @@
 """Asking a policy: each API, continuation, stop sequences, seeds, cost, and what is said where it does not answer."""
 
+import json
+import threading
+from http.server import BaseHTTPRequestHandler, HTTPServer
+
 import pytest
 
 from prm.errors import PolicyError
-from prm.search import Endpoint, Prefix, Sampling
+from prm.search import Endpoint, Prefix, Sampling, beam_search
 from prm.search.endpoint import read_key, steps_of
+from prm.splitting import Splitting
+from tests.unit.prm.search.a_tree import HashVerifier
 
 NOWHERE = "http://127.0.0.1:9/v1"
 
@@ -112,3 +118,39 @@ def test_a_key_comes_from_a_file(tmp_path):
         read_key(file)
     with pytest.raises(PolicyError, match="No such file"):
         read_key(tmp_path / "absent")
+
+
+@pytest.fixture
+def thinking_url():
+    """A server that parses reasoning out of the answer, as vLLM and SGLang do."""
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_POST(self):
+            message = {"content": "One.\n\nTwo.", "reasoning_content": "Hm."}
+            body = json.dumps({"choices": [{"message": message, "finish_reason": "stop"}]}).encode()
+            self.rfile.read(int(self.headers["Content-Length"]))
+            self.send_response(200)
+            self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+
+        def log_message(self, *_):
+            pass
+
+    server = HTTPServer(("127.0.0.1", 0), Handler)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    yield f"http://127.0.0.1:{server.server_port}/v1"
+    server.shutdown()
+
+
+@pytest.mark.parametrize(("thinking", "steps"), [("drop", ["One.", "Two."]), ("keep", ["Hm.", "One.", "Two."])])
+def test_reasoning_that_the_server_returns_beside_the_answer_is_treated_as_chosen(thinking_url, thinking, steps):
+    policy = Endpoint(thinking_url, "any", splitting=Splitting("blank_lines", thinking))
+    [[sample]] = policy.sample([Prefix("p")]).samples
+    assert [step.text for step in sample.steps] == steps
+    assert sample.hides_reasoning is (thinking == "drop")
+
+
+def test_a_beam_refuses_a_policy_that_thinks_first(thinking_url):
+    with pytest.raises(PolicyError, match="turn thinking off"):
+        beam_search(Endpoint(thinking_url, "any"), HashVerifier(), "p")

@@ -144,6 +144,6 @@ def test_the_shell_says_refused_data_in_one_line(tmp_path: Path) -> None:
         str(tmp_path / "o"),
     ]
     done = subprocess.run(command, capture_output=True, text=True, timeout=120)
-    assert done.returncode == 3
+    assert done.returncode == 2
     assert done.stderr.count("\n") == 1
     assert "holdout" in done.stderr

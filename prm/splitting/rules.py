@@ -1,16 +1,16 @@
-"""Splitting a solution's text into steps, never inside mathematics, an environment or a code fence.
+"""Rules that split a text into steps, never inside mathematics, an environment or a code fence.
 
-Nothing but white space between steps is lost: joined again, the steps are the text.
+Only white space between steps is lost: joined again, the steps are the text.
 """
 
 from collections.abc import Callable
 
-from annotation.intake.automatic import automatic
-from annotation.intake.cutting import BLANK_LINE, HEADING, LINE, NUMBER, STEP_MARK, Text
-from annotation.intake.protection import Span
+from prm.splitting.automatic import automatic
+from prm.splitting.cutting import BLANK_LINE, HEADING, LINE, NUMBER, STEP_MARK, Text
+from prm.splitting.protection import Span
 
 
-def decompose(text: str, rule: str) -> list[str]:
+def split_by(rule: str, text: str) -> list[str]:
     """The steps of a text by one of RULES; empty for a blank text. Raises KeyError for an unknown rule."""
     steps = [text[start:end] for start, end in RULES[rule](Text(text))]
     return [step for step in steps if step.strip()]

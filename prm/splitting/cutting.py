@@ -3,7 +3,7 @@
 import re
 from bisect import bisect_right
 
-from annotation.intake.protection import Span, protected
+from prm.splitting.protection import Span, protected
 
 BLANK_LINE = re.compile(r"\n[ \t\r]*\n\s*")
 LINE = re.compile(r"\n")

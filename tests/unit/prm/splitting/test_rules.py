@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from annotation.intake.automatic import LONGEST
-from annotation.intake.decomposition import RULES, decompose
+from prm.splitting.automatic import LONGEST
+from prm.splitting.rules import RULES, split_by
 
 PIECES = (
     st.sampled_from(["\n\n", "\n", " ", "  \n \r\n", "\t", "$", "\\$", "```", "\\begin{x}", "\\\\[2pt]"])
@@ -18,7 +18,7 @@ PIECES = (
 
 @given(st.lists(PIECES | st.text(max_size=5)).map("".join), st.sampled_from(sorted(RULES)))
 def test_joined_again_the_steps_are_the_text(text, rule):
-    steps = decompose(text, rule)
+    steps = split_by(rule, text)
     assert "".join("".join(steps).split()) == "".join(text.split())
     assert all(step.strip() for step in steps)
 
@@ -76,12 +76,12 @@ def test_joined_again_the_steps_are_the_text(text, rule):
     ],
 )
 def test_rules(rule, text, steps):
-    assert decompose(text, rule) == steps
+    assert split_by(rule, text) == steps
 
 
 def test_a_long_paragraph_is_divided_at_its_sentences_and_no_formula_is():
     text = "\n\n".join(["One sentence of this. " * 200, "\\[ " + "x + " * 1000 + " \\]"])
-    steps = decompose(text, "automatic")
+    steps = split_by("automatic", text)
     assert max(map(len, steps[:-1])) <= LONGEST
     assert steps[-1].endswith("\\]")
     assert sum("\\[" in step for step in steps) == 1
@@ -94,5 +94,5 @@ def test_a_long_paragraph_is_divided_at_its_sentences_and_no_formula_is():
 def test_time_grows_with_length_only(rule, piece):
     text = piece * (300_000 // len(piece))
     started = time.perf_counter()
-    decompose(text, rule)
+    split_by(rule, text)
     assert time.perf_counter() - started < 3

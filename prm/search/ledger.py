@@ -1,0 +1,133 @@
+"""The result of a search over a file of problems, as it grows: what is solved, what failed, and what is left."""
+
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor, as_completed
+from pathlib import Path
+from typing import BinaryIO
+
+import msgspec
+
+from prm.errors import DataError, PolicyError, PRMError
+from prm.files import write_atomic
+from prm.jsonl import read_records, write_records
+from prm.said import counted, joined, said
+from prm.search.choosing import Found
+
+FAILURES_IN_A_ROW = 10  # problems; then the policy is taken to be away
+
+
+class Problem(msgspec.Struct):
+    """A line of the problems' file; lines of traces do, for their other fields are not read."""
+
+    problem: str
+    problem_id: str = ""
+    id: str = ""
+    reference_answer: str | None = None
+
+
+class Solved(msgspec.Struct):
+    """A line of the result; `correct` is None where the problem has no reference, or one that is no number
+    and cannot be told from the solution's words. `settings` is a hash of all choices that the result depends on."""
+
+    problem_id: str
+    problem: str
+    found: Found
+    correct: bool | None
+    settings: str
+
+
+class Failed(msgspec.Struct):
+    """A line of the failures."""
+
+    problem_id: str
+    problem: str
+    error: str
+
+
+def name_of(number: int, problem: Problem) -> str:
+    """Its id, else its place in the file from 1."""
+    return problem.problem_id or problem.id or str(number + 1)
+
+
+class Ledger:
+    """The result while it grows: solved problems in `out`, a line each as it is done; failed ones in a file beside it.
+
+    What `out` already holds is not asked again. Raises DataError where it holds anything else than such lines.
+    """
+
+    def __init__(self, out: Path, problems: Sequence[Problem], settings: str) -> None:
+        self._out, self._failed_out = out, out.with_suffix(".failed.jsonl")
+        self._problems = {problem.problem: number for number, problem in enumerate(problems)}
+        self._all = problems
+        self._by_problem = {one.problem: one for one in self._read(settings)}
+        self._failed: list[Failed] = []
+        self._in_a_row = 0
+
+    @property
+    def solved(self) -> list[Solved]:
+        """In the order of the problems."""
+        return sorted(self._by_problem.values(), key=lambda one: self._problems[one.problem])
+
+    def fill(self, solve: Callable[[int, Problem], Solved], concurrency: int) -> None:
+        """Solve what is missing, several problems at a time."""
+        left = [(number, one) for number, one in enumerate(self._all) if one.problem not in self._by_problem]
+        with open(self._out, "ab") as lines, ThreadPoolExecutor(concurrency) as pool:
+            waiting = {pool.submit(solve, *numbered): numbered for numbered in left}
+            try:
+                for future in as_completed(waiting):
+                    self._note(future, *waiting[future], lines)
+                    if self._in_a_row == FAILURES_IN_A_ROW:
+                        pool.shutdown(wait=False, cancel_futures=True)
+                        break
+            except BaseException:
+                pool.shutdown(wait=False, cancel_futures=True)
+                raise
+
+    def close(self) -> None:
+        """Put the lines in order. Raises PolicyError where problems failed or were not asked."""
+        write_records(self._out, self.solved)
+        if not self._failed:
+            self._failed_out.unlink(missing_ok=True)
+            return
+        write_records(self._failed_out, self._failed)
+        unasked = len(self._all) - len(self._by_problem) - len(self._failed)
+        raise PolicyError(
+            joined(
+                [
+                    counted(
+                        "{n} problem failed: {id} ({error}).",
+                        "{n} problems failed, the last of them {id} ({error}).",
+                        n=len(self._failed),
+                        id=self._failed[-1].problem_id,
+                        error=self._failed[-1].error,
+                    ),
+                    *([counted("{n} was not asked.", "{n} were not asked.", n=unasked)] if unasked else []),
+                    said("See {path}. Run the same command again to solve what is missing.", path=self._failed_out),
+                ]
+            )
+        )
+
+    def _note(self, future: Future[Solved], number: int, problem: Problem, lines: BinaryIO) -> None:
+        try:
+            one = future.result()
+        except PRMError as error:
+            self._failed.append(Failed(name_of(number, problem), problem.problem, error.args[0]))
+            self._in_a_row += 1
+            return
+        self._in_a_row = 0
+        self._by_problem[one.problem] = one
+        lines.write(msgspec.json.encode(one) + b"\n")
+        lines.flush()
+
+    def _read(self, settings: str) -> list[Solved]:
+        if not self._out.exists():
+            return []
+        whole = self._out.read_bytes()
+        if not whole.endswith(b"\n"):  # a line that a killed run left unfinished
+            write_atomic(self._out, whole[: whole.rfind(b"\n") + 1])
+        solved = list(read_records(self._out, Solved))
+        if any(one.settings != settings or one.problem not in self._problems for one in solved):
+            raise DataError(
+                said("{path} holds the result of other settings or problems: choose another --out", path=self._out)
+            )
+        return solved
