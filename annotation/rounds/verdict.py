@@ -133,7 +133,12 @@ def _unmeasured(promote: bool, solutions: int, least: int, names: dict[str, Said
         else said("no domain of the holdout has both right and wrong solutions labelled")
     )
     if promote:
-        return said("{challenger} serves without having been measured: {known}.", known=known, **names)
+        return said(
+            "{challenger} is promoted without a measurement: {known}. It ranks the pool, and does not answer programs "
+            "until a manager confirms it.",
+            known=known,
+            **names,
+        )
     return said(
         "{challenger} is kept back and {rival} goes on serving: {known}. Label more of the holdout.",
         known=known,

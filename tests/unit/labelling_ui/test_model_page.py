@@ -28,7 +28,7 @@ def open_page(client, people):
 
 
 def unmeasure(version):
-    version.gate = {"promote": True, "gain": None, "sentence": "Model 1 serves without having been measured."}
+    version.gate = {"promote": True, "gain": None, "sentence": "Model 1 is promoted without a measurement."}
     version.metrics = {}
     version.save()
 
