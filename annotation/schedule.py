@@ -17,7 +17,7 @@ BEAT_SCHEDULE = {
     "forget served scores": {"task": "serving.forget_scores", "schedule": 3600.0, "options": {"expires": 3600}},
 }
 
-# A stage of a round names its queue when it is enqueued, see annotation.rounds.pipeline.
+# A stage of a round names its queue when it is enqueued, see annotation.loop.rounds.pipeline.
 TASK_ROUTES = {
     "jobs.*": {"queue": "default"},
     "queue.*": {"queue": "default"},

@@ -5,154 +5,154 @@ from celery import shared_task
 
 @shared_task(name="jobs.sweep")
 def sweep_jobs() -> None:
-    from annotation import lifecycle
+    from annotation.core import lifecycle
 
     lifecycle.sweep_jobs()
 
 
 @shared_task(name="rounds.advance")
 def advance_run(run_id: int, stage: str) -> None:
-    from annotation.rounds import pipeline
+    from annotation.loop.rounds import pipeline
 
     pipeline.advance(run_id, stage)
 
 
 @shared_task(name="rounds.sweep")
 def sweep_runs() -> None:
-    from annotation.rounds import pipeline
+    from annotation.loop.rounds import pipeline
 
     pipeline.sweep()
 
 
 @shared_task(name="rounds.start_due")
 def start_due_runs() -> None:
-    from annotation.rounds import automatic
+    from annotation.loop.schedule import automatic
 
     automatic.start_due_runs()
 
 
 @shared_task(name="rounds.open_first")
 def open_first_generation(project_id: int, user_id: int) -> None:
-    from annotation.rounds import generations
+    from annotation.loop.selection import generations
 
     generations.open_requested(project_id, user_id)
 
 
 @shared_task(name="rounds.score_shard")
 def score_shard(version_id: int, epoch: int) -> None:
-    from annotation.rounds.pool import scoring
+    from annotation.loop.pool import scoring
 
     scoring.advance(version_id, epoch)
 
 
 @shared_task(name="rounds.score_news")
 def score_news() -> None:
-    from annotation.rounds.pool import scoring
+    from annotation.loop.pool import scoring
 
     scoring.score_news()
 
 
 @shared_task(name="rounds.sweep_scoring")
 def sweep_scoring() -> None:
-    from annotation.rounds.pool import scoring
+    from annotation.loop.pool import scoring
 
     scoring.sweep()
 
 
 @shared_task(name="rounds.check_scores")
 def check_scores() -> None:
-    from annotation.rounds.pool import checking
+    from annotation.loop.pool import checking
 
     checking.check_champions()
 
 
 @shared_task(name="rounds.prune")
 def prune_runs() -> None:
-    from annotation.rounds import retention
+    from annotation.loop.rounds import retention
 
     retention.prune_runs()
 
 
 @shared_task(name="rounds.model_job")
 def run_model_job(job_id: int) -> None:
-    from annotation.rounds.registry import jobs
+    from annotation.loop.model_jobs import jobs
 
     jobs.run_model_job(job_id)
 
 
 @shared_task(name="rounds.audit_champions")
 def audit_champions() -> None:
-    from annotation.rounds.registry import jobs
+    from annotation.loop.model_jobs import jobs
 
     jobs.audit_champions()
 
 
 @shared_task(name="rounds.keep_models")
 def keep_models() -> None:
-    from annotation.rounds.registry import retention
+    from annotation.loop.model_jobs import retention
 
     retention.keep_to_policy()
 
 
 @shared_task(name="rounds.simulate")
 def run_simulation(simulation_id: int) -> None:
-    from annotation.rounds.simulations import running
+    from annotation.loop.proof import simulating as running
 
     running.run_simulation(simulation_id)
 
 
 @shared_task(name="queue.expire_leases")
 def expire_leases() -> int:
-    from annotation.queue import leases
+    from annotation.work.queue import leases
 
     return leases.expire_leases()
 
 
 @shared_task(name="quality.watch")
 def watch_labels() -> int:
-    from annotation.quality import watching
+    from annotation.labels.quality import watching
 
     return watching.watch_projects()
 
 
 @shared_task(name="intake.run")
 def run_import(job_id: int) -> None:
-    from annotation.intake import importing
+    from annotation.files import importing
 
     importing.run_import(job_id)
 
 
 @shared_task(name="intake.sweep_uploads")
 def sweep_uploads() -> None:
-    from annotation.intake import uploads
+    from annotation.files import uploads
 
     uploads.sweep_uploads()
 
 
 @shared_task(name="intake.check_answers")
 def check_answers(check_id: int) -> None:
-    from annotation.intake import answer_checks
+    from annotation.files import answer_checks
 
     answer_checks.run_answer_check(check_id)
 
 
 @shared_task(name="sampling.run")
 def run_sampling(run_id: int) -> None:
-    from annotation.sampling import sampling
+    from annotation.loop.sampling import sampling
 
     sampling.run_sampling(run_id)
 
 
 @shared_task(name="sampling.open_generations")
 def open_generations() -> None:
-    from annotation.sampling import following
+    from annotation.loop.sampling import following
 
     following.open_generations()
 
 
 @shared_task(name="serving.review")
 def review_scores(version_id: int, problem: str, steps: list[list[str]]) -> None:
-    from annotation.rounds.gateway.serving import Text
+    from annotation.loop.gateway.serving import Text
     from annotation.serving import reviewing
 
     reviewing.review(version_id, Text(problem, tuple((text, kind) for text, kind in steps)))

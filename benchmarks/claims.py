@@ -95,8 +95,8 @@ def claiming(project: Any, member: Any) -> Callable[[], float]:
     from django.utils import timezone
 
     from annotation.models import Lease
-    from annotation.queue.claiming import claim_next
-    from annotation.queue.items import lock_items, save_places
+    from annotation.work.claiming import claim_next
+    from annotation.work.queue.items import lock_items, save_places
 
     def claim() -> float:
         started = time.perf_counter()
@@ -159,8 +159,8 @@ def explain(project: Any, member: Any) -> None:
     from django.db import connection, transaction
     from django.utils import timezone
 
-    from annotation.queue import taking
-    from annotation.queue.rules import rules_for
+    from annotation.work.queue import taking
+    from annotation.work.queue.rules import rules_for
 
     rules = rules_for(member, timezone.now())
     statement = taking.statement(taking.IN_LANE, rules.lasting, rules.all, remember=taking.REMEMBER)

@@ -46,11 +46,11 @@ def compare(solutions: int, steps: int, folder: Path) -> None:
     from django.core.management import call_command
     from django.db import connection
 
-    from annotation.datasets.exporting import export_snapshot
-    from annotation.datasets.snapshots import create_snapshot, read_snapshot
-    from annotation.intake.importing import run_import
-    from annotation.intake.imports import create_import
-    from annotation.membership.projects import create_project
+    from annotation.core.membership.projects import create_project
+    from annotation.files.importing import run_import
+    from annotation.files.imports import create_import
+    from annotation.labels.datasets.exporting import export_snapshot
+    from annotation.labels.datasets.snapshots import create_snapshot, read_snapshot
     from annotation.models import Project
 
     call_command("migrate", verbosity=0)

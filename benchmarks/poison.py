@@ -96,7 +96,7 @@ class Bench:
     """The project as it was before, of which every case gets a copy."""
 
     def __init__(self, root: Path, options: argparse.Namespace) -> None:
-        from annotation.rounds.gateway.sandbox import Sandbox
+        from annotation.loop.gateway.sandbox import Sandbox
         from benchmarks.soak.quality import fresh_truth
 
         self.root, self.options = root, options
@@ -109,12 +109,13 @@ class Bench:
         from django.contrib.auth.models import User
         from django.core.management import call_command
 
-        from annotation.intake.records import import_records
-        from annotation.membership.members import add_member
-        from annotation.membership.projects import change_project, create_project
-        from annotation.rounds import pipeline, registry, runs
-        from annotation.rounds.generations import open_first_generation
-        from annotation.rounds.pool.shards import cut_shards, score_slice
+        from annotation.core.membership.members import add_member
+        from annotation.core.membership.projects import change_project, create_project
+        from annotation.files.records import import_records
+        from annotation.loop import registry
+        from annotation.loop.pool.shards import cut_shards, score_slice
+        from annotation.loop.rounds import pipeline, runs
+        from annotation.loop.selection.generations import open_first_generation
 
         with self.copy_of(None, "base"):
             call_command("migrate", verbosity=0)
@@ -150,9 +151,9 @@ class Bench:
 
     def case(self, kind: str, share: float) -> Case:
         """Label the second generation, watch, and learn from it in each way."""
+        from annotation.labels.quality.batches import labels_of_batch, set_aside
+        from annotation.labels.quality.people import trust_by_person
         from annotation.models import LabelBatch, Project
-        from annotation.quality.batches import labels_of_batch, set_aside
-        from annotation.quality.people import trust_by_person
 
         name = f"case_{kind.replace(' ', '_')}_{round(100 * share)}"
         with self.copy_of("base", name):
@@ -188,10 +189,10 @@ class Bench:
         """Work through the queue; of the labels `share` are the turncoat's, poisoned where there is a `kind`."""
         from django.contrib.auth.models import User
 
-        from annotation.demo.labelling import submission_of
-        from annotation.labelling.submission import submit_annotation
-        from annotation.quality.watching import watch
-        from annotation.queue.claiming import claim_next
+        from annotation.labels.quality.watching import watch
+        from annotation.management.demo.labelling import submission_of
+        from annotation.work.claiming import claim_next
+        from annotation.work.labelling.submission import submit_annotation
 
         rng = np.random.default_rng([self.options.seed, round(100 * share), len(kind)])
         users = {name: User.objects.get(username=name) for name in (*HONEST, TURNCOAT)}
@@ -227,7 +228,7 @@ class Bench:
 
     def learn(self, project: Any) -> Arm:
         """One round as far as the gate, and the challenger on truth."""
-        from annotation.rounds import pipeline, runs
+        from annotation.loop.rounds import pipeline, runs
 
         run = runs.prepare_run(by=None, project=project, trigger="manual", seed=self.options.seed + 1)
         while pipeline.next_stage(run).name != "promote":

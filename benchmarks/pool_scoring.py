@@ -51,9 +51,9 @@ def storing(rows: int) -> None:
     """Write, read and drop synthetic scores of `rows` solutions."""
     from django.db import connection, transaction
 
+    from annotation.loop.pool.partitions import drop_partition, make_partition, write_scores
+    from annotation.loop.pool.shards import cut_shards
     from annotation.models import ModelVersion, PoolScore, Project
-    from annotation.rounds.pool.partitions import drop_partition, make_partition, write_scores
-    from annotation.rounds.pool.shards import cut_shards
 
     project = Project.objects.create(slug="large", name="Large")
     with connection.cursor() as cursor:
@@ -92,9 +92,9 @@ def storing(rows: int) -> None:
 
 def scoring(solutions: int, workers: list[int]) -> None:
     """Score one pool with so many workers, each a process with one thread."""
+    from annotation.loop.pool.partitions import drop_partition
+    from annotation.loop.pool.shards import cut_shards
     from annotation.models import ModelVersion, PoolScoring, Project
-    from annotation.rounds.pool.partitions import drop_partition
-    from annotation.rounds.pool.shards import cut_shards
 
     project = Project.objects.create(slug="scored", name="Scored")
     version = _small_version(project, solutions)
@@ -126,10 +126,10 @@ def _small_version(project: Any, solutions: int) -> Any:
     """A trained version, and a pool of solutions of the sandbox."""
     from django.conf import settings
 
-    from annotation.intake.records import import_records
+    from annotation.files.records import import_records
+    from annotation.loop.gateway.sandbox import Sandbox
+    from annotation.loop.gateway.training import read_manifest
     from annotation.models import ModelVersion
-    from annotation.rounds.gateway.sandbox import Sandbox
-    from annotation.rounds.gateway.training import read_manifest
     from prm.config import TrainConfig
     from prm.sandbox import WorldConfig, generate
     from prm.traces import write_traces

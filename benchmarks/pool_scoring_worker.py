@@ -8,9 +8,9 @@ import django
 def main() -> None:
     """Argument: the key of the version."""
     django.setup()
+    from annotation.loop.gateway.scoring import loaded_scorer
+    from annotation.loop.pool.shards import score_slice
     from annotation.models import ModelVersion
-    from annotation.rounds.gateway.scoring import loaded_scorer
-    from annotation.rounds.pool.shards import score_slice
 
     version = ModelVersion.objects.select_related("project").get(pk=sys.argv[1])
     loaded_scorer(version)

@@ -86,12 +86,12 @@ def production(solutions: int, steps: int, heads: int, budget: int) -> None:
     from django.core.management import call_command
     from django.db import connection
 
-    from annotation.membership.projects import create_project
+    from annotation.core.membership.projects import create_project
+    from annotation.loop.pool.partitions import make_partition
+    from annotation.loop.selection import ranking
+    from annotation.loop.selection.candidates import candidates_of
+    from annotation.loop.selection.composition import compose
     from annotation.models import ModelVersion
-    from annotation.rounds import ranking
-    from annotation.rounds.candidates import candidates_of
-    from annotation.rounds.composition import compose
-    from annotation.rounds.pool.partitions import make_partition
 
     call_command("migrate", verbosity=0)
     manager = User.objects.create_user("manager", is_staff=True)

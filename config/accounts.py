@@ -8,8 +8,8 @@ from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import redirect, render
 from django.urls import reverse
 
-from annotation.membership.accounts import choose_password
-from annotation.membership.client_address import client_address
+from annotation.core.membership.accounts import choose_password
+from annotation.core.membership.client_address import client_address
 
 OPEN = ("/accounts/", "/language/")
 

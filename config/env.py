@@ -108,7 +108,7 @@ def database() -> dict[str, Any]:
         "HOST": parts.pop("host", ""),
         "PORT": parts.pop("port", ""),
         "CONN_HEALTH_CHECKS": True,
-        # Without a threshold psycopg prepares nothing, not even what asks for it (`annotation.statements`).
+        # Without a threshold psycopg prepares nothing, not even what asks for it (`annotation.core.statements`).
         "OPTIONS": {"connect_timeout": "5", "prepare_threshold": 5} | parts,
     }
     if pool_size := env.int("DATABASE_POOL", 0):

@@ -16,12 +16,12 @@ from collections import defaultdict  # noqa: E402
 
 from django.core.management import call_command  # noqa: E402
 
-from annotation.demo.creation import create_demo  # noqa: E402
+from annotation.loop import registry  # noqa: E402
+from annotation.loop.pool.scoring import begin_scoring, finish_scoring  # noqa: E402
+from annotation.loop.pool.shards import left_of, score_slice  # noqa: E402
+from annotation.loop.sampling.following import open_generations  # noqa: E402
+from annotation.management.demo.creation import create_demo  # noqa: E402
 from annotation.models import PoolScore, QueueItem, SamplingRun  # noqa: E402
-from annotation.rounds import registry  # noqa: E402
-from annotation.rounds.pool.scoring import begin_scoring, finish_scoring  # noqa: E402
-from annotation.rounds.pool.shards import left_of, score_slice  # noqa: E402
-from annotation.sampling.following import open_generations  # noqa: E402
 from examples.setting import gain, shares  # noqa: E402
 
 SOLUTIONS, LABELLED, SAMPLES = 600, 300, 8

@@ -7,8 +7,8 @@ from typing import Any
 from django.contrib.auth.models import User
 from django.utils import timezone
 
-from annotation.membership.members import add_member
-from annotation.membership.projects import create_project
+from annotation.core.membership.members import add_member
+from annotation.core.membership.projects import create_project
 from annotation.models import (
     Annotation,
     Dispute,

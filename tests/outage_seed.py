@@ -14,7 +14,7 @@ def main(solutions: int) -> None:
     from django.core.management import call_command
     from django.test import Client
 
-    from annotation.membership.tokens import issue_token
+    from annotation.core.membership.tokens import issue_token
     from tests.factories import GenerationFactory, MembershipFactory, ProblemFactory, QueueItemFactory, SolutionFactory
 
     call_command("migrate", verbosity=0)

@@ -8,12 +8,12 @@ import numpy as np
 from django.conf import settings
 from django.contrib.auth.models import User
 
+from annotation.core.membership.projects import create_project
+from annotation.files.records import import_records
 from annotation.formats.record import PathPosition, Rating, Record, RecordAnnotation
-from annotation.intake.records import import_records
-from annotation.membership.projects import create_project
+from annotation.loop.gateway.sandbox import Sandbox
+from annotation.loop.gateway.training import read_manifest
 from annotation.models import ModelVersion, Project
-from annotation.rounds.gateway.sandbox import Sandbox
-from annotation.rounds.gateway.training import read_manifest
 
 
 def folders(settings, root):

@@ -10,11 +10,11 @@ from django.contrib.auth.models import User
 from django.utils import timezone
 from rest_framework.test import APIClient
 
-from annotation.membership.projects import create_project
-from annotation.membership.tokens import issue_token
+from annotation.core.membership.projects import create_project
+from annotation.core.membership.tokens import issue_token
+from annotation.loop import registry
+from annotation.loop.gateway.training import read_manifest
 from annotation.models import ModelVersion, Project, Snapshot
-from annotation.rounds import registry
-from annotation.rounds.gateway.training import read_manifest
 from config.env import VAR_DIR
 
 CHOICES = {"epochs": 2, "heads": 4, "hidden": 16}

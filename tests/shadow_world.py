@@ -2,13 +2,13 @@
 
 from django.contrib.auth.models import User
 
-from annotation.datasets.snapshots import create_snapshot
-from annotation.demo.labelling import PACE, work_through_queue
-from annotation.membership.members import add_member
+from annotation.core.membership.members import add_member
+from annotation.labels.datasets.snapshots import create_snapshot
+from annotation.loop.gateway.sandbox import Sandbox
+from annotation.loop.rounds.work import StageWork
+from annotation.management.demo.labelling import PACE, work_through_queue
 from annotation.models import Generation, Membership, Project, RunStage, TrainingRun
-from annotation.queue.items import Selection, replace_items
-from annotation.rounds.gateway.sandbox import Sandbox
-from annotation.rounds.work import StageWork
+from annotation.work.queue.items import Selection, replace_items
 from tests.factories import UserFactory
 from tests.rounds_world import labelled_project
 

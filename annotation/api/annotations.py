@@ -12,14 +12,14 @@ from rest_framework.views import APIView
 from annotation.api.authentication import by_program, caller
 from annotation.api.claims import TaskSerializer, task_of
 from annotation.api.fields import IdField, MillisecondsField
-from annotation.labelling.payload import Submission
-from annotation.labelling.revisions import as_given, latest_of
-from annotation.labelling.sending_back import sent_back_to
-from annotation.labelling.submission import submit_annotation
-from annotation.membership.access import find_project, membership_of
+from annotation.core.membership.access import find_project, membership_of
+from annotation.labels.quality.statistics import my_progress
 from annotation.models import FinishReason, SentBack, StepRating
-from annotation.practice.screening import standing_told
-from annotation.quality.statistics import my_progress
+from annotation.work.labelling.payload import Submission
+from annotation.work.labelling.revisions import as_given, latest_of
+from annotation.work.labelling.sending_back import sent_back_to
+from annotation.work.labelling.submission import submit_annotation
+from annotation.work.practice.screening_progress import standing_told
 
 LONGEST_TEXT = 20_000
 

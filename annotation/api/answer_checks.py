@@ -9,12 +9,12 @@ from rest_framework.views import APIView
 from annotation.api.authentication import caller
 from annotation.api.fields import SaidField
 from annotation.api.paging import PagedView
-from annotation.errors import Missing
-from annotation.intake.answer_checks import start_answer_check
-from annotation.lifecycle import cancel_job
-from annotation.membership.access import STAFF, find_project, require_role, visible_projects
+from annotation.core.errors import Missing
+from annotation.core.lifecycle import cancel_job
+from annotation.core.membership.access import STAFF, find_project, require_role, visible_projects
+from annotation.core.wording import said
+from annotation.files.answer_checks import start_answer_check
 from annotation.models import AnswerCheck, Membership
-from annotation.wording import said
 
 
 class AnswerCheckSerializer(serializers.ModelSerializer):

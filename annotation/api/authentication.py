@@ -10,11 +10,11 @@ from rest_framework.exceptions import AuthenticationFailed, NotAuthenticated, Pe
 from rest_framework.request import Request
 
 from annotation.api.limits import count_stranger
-from annotation.errors import Forbidden
-from annotation.membership.accounts import has_first_password
-from annotation.membership.tokens import find_token
+from annotation.core.errors import Forbidden
+from annotation.core.membership.accounts import has_first_password
+from annotation.core.membership.tokens import find_token
+from annotation.core.wording import said
 from annotation.models import ApiToken
-from annotation.wording import said
 
 
 def caller(request: Request) -> User:

@@ -14,10 +14,10 @@ from rest_framework.views import APIView
 from annotation.api.authentication import caller
 from annotation.api.fields import IdField
 from annotation.api.label_schemes import SchemeSerializer
-from annotation.membership.access import find_project
+from annotation.core.membership.access import find_project
+from annotation.core.statements import fetch_all
 from annotation.models import Hint, Lease, Project, Solution, StepKind
-from annotation.queue.claiming import claim_next
-from annotation.statements import fetch_all
+from annotation.work.claiming import claim_next
 
 CRITIQUES = """
 SELECT critique.step_id, critique.text FROM annotation_critique critique

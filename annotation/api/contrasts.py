@@ -9,9 +9,9 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from annotation.membership.access import STAFF, find_project
+from annotation.core.membership.access import STAFF, find_project
+from annotation.labels.quality.contrast import contrasts
 from annotation.models import LabelSource
-from annotation.quality.contrast import contrasts
 
 
 class SourceSerializer(serializers.ModelSerializer):

@@ -8,11 +8,11 @@ from rest_framework.views import APIView
 
 from annotation.api.authentication import caller
 from annotation.api.paging import PagedView
-from annotation.errors import Missing
-from annotation.labelling.disputes import resolve
-from annotation.membership.access import STAFF, find_project, visible_projects
+from annotation.core.errors import Missing
+from annotation.core.membership.access import STAFF, find_project, visible_projects
+from annotation.core.wording import said
+from annotation.labels.quality.dispute_decision import resolve
 from annotation.models import Dispute
-from annotation.wording import said
 
 
 class DisputeSerializer(serializers.ModelSerializer):

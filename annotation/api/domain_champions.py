@@ -9,9 +9,9 @@ from rest_framework.views import APIView
 from annotation.api.authentication import caller
 from annotation.api.model_versions import find_version
 from annotation.api.paging import PagedView
-from annotation.membership.access import STAFF, find_project
+from annotation.core.membership.access import STAFF, find_project
+from annotation.loop.registry import clear_domain_champion, set_domain_champion
 from annotation.models import DomainChampion
-from annotation.rounds.registry import clear_domain_champion, set_domain_champion
 
 
 class DomainChampionSerializer(serializers.ModelSerializer):

@@ -14,8 +14,8 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView, set_rollback
 
-from annotation.errors import DomainError
-from annotation.wording import in_words
+from annotation.core.errors import DomainError
+from annotation.core.wording import in_words
 
 
 class ErrorSerializer(serializers.Serializer):

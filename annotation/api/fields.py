@@ -5,7 +5,7 @@ from typing import Any
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
-from annotation.wording import in_reader_words, in_words
+from annotation.core.wording import in_reader_words, in_words
 from prm.splitting import THINKING
 
 LARGEST_ID = 2**63 - 1

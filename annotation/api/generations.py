@@ -7,9 +7,9 @@ from rest_framework.response import Response
 
 from annotation.api.authentication import caller
 from annotation.api.paging import PagedView
-from annotation.membership.access import STAFF, find_project
+from annotation.core.membership.access import STAFF, find_project
+from annotation.loop.selection.generations import open_next_generation
 from annotation.models import Generation
-from annotation.rounds.generations import open_next_generation
 
 
 class GenerationSerializer(serializers.ModelSerializer):

@@ -11,14 +11,14 @@ from rest_framework.views import APIView
 from annotation.api.authentication import caller
 from annotation.api.fields import IdField
 from annotation.api.paging import PagedView
-from annotation.errors import Missing
-from annotation.membership.access import STAFF, find_project, require_role, visible_projects
+from annotation.core.errors import Missing
+from annotation.core.membership.access import STAFF, find_project, require_role, visible_projects
+from annotation.core.wording import said
 from annotation.models import GoldAnswer, Membership, Project, ScreeningDecision
-from annotation.quality.gold import mark_gold, retire_gold
-from annotation.quality.gold_accuracy import OUTCOMES
-from annotation.quality.gold_answers import accuracy_by_person
-from annotation.queue.screening import decide
-from annotation.wording import said
+from annotation.work.gold.designation import mark_gold, retire_gold
+from annotation.work.gold.gold_accuracy import OUTCOMES
+from annotation.work.gold.gold_answers import accuracy_by_person
+from annotation.work.gold.screening import decide
 
 
 class GoldSerializer(serializers.ModelSerializer):

@@ -7,9 +7,9 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from annotation.api.gold import ShareSerializer
-from annotation.membership.access import STAFF, find_project
+from annotation.core.membership.access import STAFF, find_project
+from annotation.labels.quality.hints import compare_hints
 from annotation.models import Hint
-from annotation.quality.hints import compare_hints
 
 
 class GapSerializer(serializers.Serializer):

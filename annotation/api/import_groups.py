@@ -12,12 +12,12 @@ from rest_framework.views import APIView
 
 from annotation.api.authentication import caller
 from annotation.api.imports import ImportSerializer, options_in
-from annotation.errors import Missing
+from annotation.core.errors import Missing
+from annotation.core.membership.access import find_project, require_role, visible_projects
+from annotation.core.wording import said
+from annotation.files.groups import Manner, import_from_root, import_uploads, summary_of
 from annotation.formats.registry import READERS
-from annotation.intake.groups import Manner, import_from_root, import_uploads, summary_of
-from annotation.membership.access import find_project, require_role, visible_projects
 from annotation.models import ImportGroup, Membership
-from annotation.wording import said
 from prm.splitting import RULES
 
 

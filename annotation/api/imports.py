@@ -16,16 +16,16 @@ from annotation.api.authentication import caller
 from annotation.api.downloads import download
 from annotation.api.fields import JSONObjectField, SaidField
 from annotation.api.paging import PagedView
-from annotation.errors import DomainError, Missing
+from annotation.core.errors import DomainError, Missing
+from annotation.core.lifecycle import cancel_job
+from annotation.core.membership.access import find_project, require_role, visible_projects
+from annotation.core.wording import in_words, said, sentence_of
+from annotation.files.imports import progress_of, read_options, start_import
+from annotation.files.rejections import original_lines, rejected_lines
+from annotation.files.warnings import warnings_in_words
 from annotation.formats.mapping import parse_mapping
 from annotation.formats.registry import READERS
-from annotation.intake.imports import progress_of, read_options, start_import
-from annotation.intake.rejections import original_lines, rejected_lines
-from annotation.intake.warnings import warnings_in_words
-from annotation.lifecycle import cancel_job
-from annotation.membership.access import find_project, require_role, visible_projects
 from annotation.models import ImportJob, ImportOptions, Membership
-from annotation.wording import in_words, said, sentence_of
 from prm.splitting import RULES
 
 

@@ -10,11 +10,11 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from annotation.api.fields import SaidField
-from annotation.membership.access import STAFF, find_project
+from annotation.core.membership.access import STAFF, find_project
+from annotation.loop.gateway.stopping import advise
+from annotation.loop.proof.history import decided_rounds, history_of
+from annotation.loop.proof.weighing import estimates_of
 from annotation.models import Lane, ShadowComparison
-from annotation.rounds.gateway.stopping import advise
-from annotation.rounds.shadow.history import decided_rounds, history_of
-from annotation.rounds.shadow.weighing import estimates_of
 
 
 class ComparisonSerializer(serializers.ModelSerializer):

@@ -9,8 +9,8 @@ from rest_framework.views import APIView
 from annotation.api.annotations import LONGEST_TEXT
 from annotation.api.authentication import caller
 from annotation.api.fields import JSONObjectField
-from annotation.labelling.drafts import save_draft
-from annotation.queue import leases
+from annotation.work.labelling.drafts import save_draft
+from annotation.work.queue import leases
 
 
 class ExpirySerializer(serializers.Serializer):

@@ -16,9 +16,9 @@ from redis.retry import Retry
 from rest_framework.request import Request
 from rest_framework.throttling import BaseThrottle
 
-from annotation.errors import DomainError
-from annotation.membership.client_address import client_address
-from annotation.wording import Said, counted
+from annotation.core.errors import DomainError
+from annotation.core.membership.client_address import client_address
+from annotation.core.wording import Said, counted
 
 if TYPE_CHECKING:
     from rest_framework.views import APIView  # itself loads the authentication, which loads this

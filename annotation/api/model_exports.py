@@ -12,9 +12,9 @@ from annotation.api.authentication import caller
 from annotation.api.downloads import download
 from annotation.api.model_jobs import ModelJobSerializer
 from annotation.api.model_versions import find_version
+from annotation.loop.model_jobs.exporting import export_name, export_path, packed_export
+from annotation.loop.model_jobs.jobs import request_export
 from annotation.models import Membership, ModelJob
-from annotation.rounds.registry.exporting import export_name, export_path, packed_export
-from annotation.rounds.registry.jobs import request_export
 
 
 class ExportSerializer(serializers.Serializer):

@@ -11,10 +11,10 @@ from annotation.api.model_jobs import ModelJobSerializer
 from annotation.api.model_versions import find_version
 from annotation.api.paging import PagedView
 from annotation.api.runs import RunSerializer
-from annotation.membership.access import find_project
+from annotation.core.membership.access import find_project
+from annotation.loop.model_jobs.importing import importable_folders, request_measurement
+from annotation.loop.model_jobs.jobs import request_import
 from annotation.models import Membership, ModelJob
-from annotation.rounds.registry.importing import importable_folders, request_measurement
-from annotation.rounds.registry.jobs import request_import
 
 LONGEST_SEPARATOR = 100
 MOST_CLASSES = 1000

@@ -9,12 +9,12 @@ from rest_framework.views import APIView
 from annotation.api.authentication import caller
 from annotation.api.fields import SaidField
 from annotation.api.model_versions import find_version
-from annotation.errors import Missing
-from annotation.lifecycle import cancel_job
-from annotation.membership.access import STAFF, require_role, visible_projects
+from annotation.core.errors import Missing
+from annotation.core.lifecycle import cancel_job
+from annotation.core.membership.access import STAFF, require_role, visible_projects
+from annotation.core.wording import said
+from annotation.loop.model_jobs.jobs import request_audit
 from annotation.models import ModelJob
-from annotation.rounds.registry.jobs import request_audit
-from annotation.wording import said
 
 
 class ModelJobSerializer(serializers.ModelSerializer):

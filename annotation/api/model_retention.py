@@ -6,8 +6,8 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from annotation.membership.access import STAFF, find_project
-from annotation.rounds.registry.retention import due_versions
+from annotation.core.membership.access import STAFF, find_project
+from annotation.loop.model_jobs.retention import due_versions
 
 
 class RetentionSerializer(serializers.Serializer):

@@ -9,11 +9,11 @@ from rest_framework.views import APIView
 from annotation.api.authentication import caller
 from annotation.api.fields import AuditsField, JSONObjectField, VerdictField
 from annotation.api.paging import PagedView
-from annotation.errors import Missing
-from annotation.membership.access import STAFF, find_project, require_role, visible_projects
+from annotation.core.errors import Missing
+from annotation.core.membership.access import STAFF, find_project, require_role, visible_projects
+from annotation.core.wording import said
+from annotation.loop.registry import confirm_version, pin_version, promote_version, unpin_version
 from annotation.models import ModelVersion
-from annotation.rounds.registry import confirm_version, pin_version, promote_version, unpin_version
-from annotation.wording import said
 
 
 class ModelVersionSerializer(serializers.ModelSerializer):

@@ -14,8 +14,8 @@ from rest_framework.views import APIView
 from annotation.api.authentication import caller
 from annotation.api.fields import SaidField
 from annotation.api.parsing import BoundedJSONParser, LinesParser, XMLParser
-from annotation.intake.outcomes import Kind, apply_results
-from annotation.membership.access import find_project
+from annotation.core.membership.access import find_project
+from annotation.files.outcomes import Kind, apply_results
 from annotation.models import Membership
 
 LARGEST = 2**31 - 1

@@ -9,8 +9,8 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from annotation.api.gold import ShareSerializer
-from annotation.membership.access import find_project, require_role
-from annotation.quality.own_work import own_work
+from annotation.core.membership.access import find_project, require_role
+from annotation.labels.quality.own_work import own_work
 
 
 class OwnDaySerializer(serializers.Serializer):

@@ -9,10 +9,10 @@ from rest_framework.views import APIView
 from annotation.api.authentication import caller
 from annotation.api.fields import JSONObjectField, SaidField
 from annotation.api.model_versions import find_version
-from annotation.membership.access import STAFF
+from annotation.core.membership.access import STAFF
+from annotation.loop.pool.scoring import rescore_pool
+from annotation.loop.pool.shards import left_of
 from annotation.models import ModelVersion, PoolScoring
-from annotation.rounds.pool.scoring import rescore_pool
-from annotation.rounds.pool.shards import left_of
 
 
 class PoolScoringSerializer(serializers.ModelSerializer):

@@ -18,11 +18,11 @@ from annotation.api.fields import JSONObjectField
 from annotation.api.scores import LONGEST_TIMEOUT
 from annotation.api.served_models import model_named
 from annotation.api.texts import LONGEST_TEXT, MOST_SOLUTIONS, MOST_STEPS
-from annotation.errors import DomainError
-from annotation.intake.step_tags import of_turns, read_prompt
-from annotation.rounds.gateway.serving import Scored, Text
+from annotation.core.errors import DomainError
+from annotation.core.wording import in_words, said
+from annotation.files.step_tags import of_turns, read_prompt
+from annotation.loop.gateway.serving import Scored, Text
 from annotation.serving import asking
-from annotation.wording import in_words, said
 
 LARGEST_TOKEN, MOST_TOKENS = 2**31 - 1, 131_072
 TASKS = ("token_classify", "token_embed")

@@ -14,8 +14,8 @@ from rest_framework.views import APIView
 from annotation.api.authentication import caller
 from annotation.api.fields import JSONObjectField, SaidField, ThinkingField
 from annotation.api.parsing import BoundedJSONParser, LinesParser
-from annotation.intake.posting import MOST_POSTED, Answer, post_solutions
-from annotation.membership.access import find_project
+from annotation.core.membership.access import find_project
+from annotation.files.posting import MOST_POSTED, Answer, post_solutions
 from annotation.models import Membership
 from prm.splitting import RULES
 

@@ -11,11 +11,11 @@ from annotation.api.annotations import SUBMISSION, SubmissionSerializer
 from annotation.api.authentication import caller
 from annotation.api.claims import WorkSerializer, work_of
 from annotation.api.fields import IdField
-from annotation.labelling.payload import Submission
-from annotation.membership.access import find_project, require_role
+from annotation.core.membership.access import find_project, require_role
 from annotation.models import PracticeAnswer
 from annotation.models.example import WORDS
-from annotation.practice.answering import answer_practice, find_practice, practice_set
+from annotation.work.labelling.payload import Submission
+from annotation.work.practice.answering import answer_practice, find_practice, practice_set
 
 
 class PracticePlaceSerializer(serializers.Serializer):

@@ -12,11 +12,11 @@ from annotation.api.authentication import caller
 from annotation.api.errors import ErrorSerializer
 from annotation.api.fields import JSONObjectField
 from annotation.api.paging import PagedView
-from annotation.membership.access import find_project, visible_projects
-from annotation.membership.projects import change_project, create_project, delete_project
+from annotation.core.membership.access import find_project, visible_projects
+from annotation.core.membership.projects import change_project, create_project, delete_project
+from annotation.loop.gateway.training import check_training
 from annotation.models import Project
 from annotation.models.example import MOST_EXAMPLES, WORDS
-from annotation.rounds.gateway.training import check_training
 
 
 class PolicyCheck:

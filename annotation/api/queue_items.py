@@ -8,11 +8,11 @@ from rest_framework.views import APIView
 
 from annotation.api.authentication import caller
 from annotation.api.paging import PagedView
-from annotation.errors import Missing
-from annotation.membership.access import STAFF, find_project
+from annotation.core.errors import Missing
+from annotation.core.membership.access import STAFF, find_project
+from annotation.core.wording import said
 from annotation.models import Membership, Project, QueueItem
-from annotation.queue import managing
-from annotation.wording import said
+from annotation.work.queue import managing
 
 
 class QueueItemSerializer(serializers.ModelSerializer):

@@ -13,16 +13,16 @@ from annotation.api.annotations import OwnLabelSerializer, ReceiptSerializer, Su
 from annotation.api.authentication import by_program, caller
 from annotation.api.fields import IdField
 from annotation.api.paging import PagedView
-from annotation.errors import Missing
-from annotation.labelling.adjudication import accept, adjudicate
-from annotation.labelling.payload import Submission
-from annotation.labelling.revisions import as_given
-from annotation.labelling.submission import Submitted
-from annotation.membership.access import STAFF, find_project
+from annotation.core.errors import Missing
+from annotation.core.membership.access import STAFF, find_project
+from annotation.core.wording import said
+from annotation.labels.quality.review_case import case_of
+from annotation.labels.quality.review_queue import REASONS, to_review
 from annotation.models import Annotation, Project, Solution
-from annotation.quality.review_case import case_of
-from annotation.quality.review_queue import REASONS, to_review
-from annotation.wording import said
+from annotation.work.labelling.adjudication import accept, adjudicate
+from annotation.work.labelling.payload import Submission
+from annotation.work.labelling.revisions import as_given
+from annotation.work.labelling.submission import Submitted
 
 LONGEST = 20_000
 

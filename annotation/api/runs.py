@@ -10,11 +10,11 @@ from rest_framework.views import APIView
 from annotation.api.authentication import caller
 from annotation.api.fields import SaidField
 from annotation.api.paging import PagedView
-from annotation.errors import Missing
-from annotation.membership.access import STAFF, find_project
+from annotation.core.errors import Missing
+from annotation.core.membership.access import STAFF, find_project
+from annotation.core.wording import in_reader_words, said
+from annotation.loop.rounds import runs
 from annotation.models import RunPoint, RunStage, TrainingRun
-from annotation.rounds import runs
-from annotation.wording import in_reader_words, said
 
 LATEST_POINTS = 500
 

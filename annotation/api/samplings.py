@@ -9,12 +9,12 @@ from rest_framework.views import APIView
 from annotation.api.authentication import caller
 from annotation.api.fields import SaidField, ThinkingField
 from annotation.api.paging import PagedView
-from annotation.errors import Missing
-from annotation.lifecycle import cancel_job
-from annotation.membership.access import find_project, require_role, visible_projects
-from annotation.models import Membership, SamplingRun
-from annotation.rounds.gateway.policies import endpoint_names, proposed_prompt
-from annotation.sampling.runs import (
+from annotation.core.errors import Missing
+from annotation.core.lifecycle import cancel_job
+from annotation.core.membership.access import find_project, require_role, visible_projects
+from annotation.core.wording import said
+from annotation.loop.gateway.policies import endpoint_names, proposed_prompt
+from annotation.loop.sampling.runs import (
     HOTTEST,
     MOST_SAMPLES,
     MOST_TOKENS,
@@ -23,7 +23,7 @@ from annotation.sampling.runs import (
     resume_sampling,
     start_sampling,
 )
-from annotation.wording import said
+from annotation.models import Membership, SamplingRun
 from prm.splitting import RULES
 
 MOST_BIG = 2**53

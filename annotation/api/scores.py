@@ -12,8 +12,8 @@ from rest_framework.views import APIView
 from annotation.api.authentication import caller, token_of
 from annotation.api.fields import IdField
 from annotation.api.texts import MOST_SOLUTIONS, TextSerializer
-from annotation.membership.access import find_project
-from annotation.rounds.gateway.serving import AGGREGATES, Scored
+from annotation.core.membership.access import find_project
+from annotation.loop.gateway.serving import AGGREGATES, Scored
 from annotation.serving import asking
 from annotation.serving.messages import Served
 

@@ -12,8 +12,8 @@ from rest_framework.views import APIView
 from annotation.api.authentication import caller, token_of
 from annotation.api.scores import LONGEST_TIMEOUT, TIMEOUT, Asked, SolutionScoreSerializer, presented
 from annotation.api.texts import LONGEST_TEXT, StepField
-from annotation.membership.access import find_project
-from annotation.rounds.gateway.serving import AGGREGATES
+from annotation.core.membership.access import find_project
+from annotation.loop.gateway.serving import AGGREGATES
 from annotation.serving import sessions
 from annotation.serving.sessions import ScoringSession
 

@@ -9,11 +9,11 @@ from rest_framework.views import APIView
 from annotation.api.authentication import caller
 from annotation.api.paging import PagedView
 from annotation.api.reviews import label_in
-from annotation.errors import Missing
-from annotation.labelling.sending_back import send_back, take_back
-from annotation.membership.access import STAFF, find_project, membership_of, visible_projects
+from annotation.core.errors import Missing
+from annotation.core.membership.access import STAFF, find_project, membership_of, visible_projects
+from annotation.core.wording import said
 from annotation.models import SentBack
-from annotation.wording import said
+from annotation.work.labelling.sending_back import send_back, take_back
 
 
 class SentBackSerializer(serializers.ModelSerializer):

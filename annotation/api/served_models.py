@@ -11,10 +11,10 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from annotation.errors import Missing
-from annotation.membership.access import find_project, visible_projects
+from annotation.core.errors import Missing
+from annotation.core.membership.access import find_project, visible_projects
+from annotation.core.wording import said
 from annotation.models import DomainChampion, ModelVersion, Project
-from annotation.wording import said
 
 
 class ServedModelSerializer(serializers.Serializer):

@@ -8,10 +8,10 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from annotation.membership.access import STAFF, find_project
+from annotation.core.membership.access import STAFF, find_project
+from annotation.labels.quality.agreement import first_error_agreement
+from annotation.labels.quality.statistics import labels_of, lanes_of_open_generation
 from annotation.models import Lane
-from annotation.quality.agreement import first_error_agreement
-from annotation.quality.statistics import labels_of, lanes_of_open_generation
 
 
 class LaneSerializer(serializers.Serializer):

@@ -8,11 +8,11 @@ from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from annotation.api.fields import JSONObjectField, ThinkingField
+from annotation.core.wording import in_words, said, sentence_of
 from annotation.formats.messages import record_of
 from annotation.formats.reading import Unreadable
+from annotation.loop.gateway.serving import Text
 from annotation.models import StepKind
-from annotation.rounds.gateway.serving import Text
-from annotation.wording import in_words, said, sentence_of
 from prm.splitting import RULES, Splitting
 
 MOST_SOLUTIONS, MOST_STEPS = 64, 512

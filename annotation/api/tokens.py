@@ -10,7 +10,7 @@ from rest_framework.views import APIView
 
 from annotation.api.authentication import caller
 from annotation.api.paging import PagedView
-from annotation.membership.tokens import LARGEST_LIMIT, issue_token, limit_token, revoke_token
+from annotation.core.membership.tokens import LARGEST_LIMIT, issue_token, limit_token, revoke_token
 from annotation.models import ApiToken
 
 

@@ -20,8 +20,10 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from annotation.api.authentication import caller
-from annotation.errors import DomainError
-from annotation.intake.uploads import (
+from annotation.core.errors import DomainError
+from annotation.core.membership.access import find_project
+from annotation.core.wording import said
+from annotation.files.uploads import (
     CHECKSUMS,
     append_piece,
     begin_upload,
@@ -29,9 +31,7 @@ from annotation.intake.uploads import (
     find_upload,
     unfinished_uploads,
 )
-from annotation.membership.access import find_project
 from annotation.models import Membership, Upload
-from annotation.wording import said
 
 VERSION = "1.0.0"
 PIECE = 256 * 1024

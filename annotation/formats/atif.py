@@ -9,11 +9,11 @@ from typing import Any, BinaryIO, Literal
 
 import msgspec
 
+from annotation.core.wording import said
 from annotation.formats.parts import Content, text_of
 from annotation.formats.reading import Numbered, Unreadable, read_documents
 from annotation.formats.record import Completion, Record
 from annotation.formats.tool_calls import call_text, step_text
-from annotation.wording import said
 
 
 class _Call(msgspec.Struct):

@@ -7,9 +7,9 @@ from typing import Any
 
 import msgspec
 
+from annotation.core.wording import said
 from annotation.formats.mapping import Scale
 from annotation.formats.reading import Unreadable, decoded
-from annotation.wording import said
 
 YES = frozenset({"1", "true", "yes", "t", "y", "+", "correct", "right", "good", "positive"})
 NO = frozenset({"0", "false", "no", "f", "n", "-", "-1", "incorrect", "wrong", "bad", "negative"})

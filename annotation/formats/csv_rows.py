@@ -12,8 +12,8 @@ from typing import Any
 
 import msgspec
 
+from annotation.core.wording import counted, said
 from annotation.formats.record import Rejection
-from annotation.wording import counted, said
 
 DELIMITERS = (",", ";", "\t", "|")
 FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")

@@ -7,18 +7,10 @@ from typing import Any, NamedTuple
 
 import msgspec
 
+from annotation.core.wording import said
 from annotation.formats.path import taken_path
 from annotation.formats.reading import Unreadable
-from annotation.formats.record import (
-    FinishReason,
-    PathPosition,
-    Rating,
-    Record,
-    RecordAnnotation,
-    SourceKind,
-    StepKind,
-)
-from annotation.wording import said
+from annotation.formats.record import FinishReason, PathPosition, Rating, Record, RecordAnnotation, SourceKind, StepKind
 
 NONE = -1
 _INDEX = re.compile(r"\s*[0-9]{1,9}\s*")

@@ -11,8 +11,8 @@ from xml.etree.ElementTree import Element, ParseError
 from defusedxml.common import DefusedXmlException
 from defusedxml.ElementTree import iterparse
 
+from annotation.core.wording import said
 from annotation.formats.reading import Unreadable
-from annotation.wording import said
 
 PROPERTY = "solution"
 

@@ -4,9 +4,9 @@ from typing import Annotated, Literal
 
 import msgspec
 
-from annotation.errors import DomainError
+from annotation.core.errors import DomainError
+from annotation.core.wording import fault_of, said
 from annotation.formats.record import SourceKind
-from annotation.wording import fault_of, said
 
 StepsForm = Literal["list", "separated", "columns", "text"]
 LabelForm = Literal["first_error", "ratings"]

@@ -10,10 +10,10 @@ from typing import Any, BinaryIO
 
 import msgspec
 
+from annotation.core.wording import said
 from annotation.formats.given import NONE, annotator_in, index_in, index_label, label_to_write
 from annotation.formats.reading import Numbered, Unreadable, read_documents
 from annotation.formats.record import Completion, Record, RecordAnnotation, as_given
-from annotation.wording import said
 
 SOURCE = "mr_ben"
 NO_ERROR = "N/A"

@@ -10,8 +10,8 @@ import msgspec
 import pyarrow
 from pyarrow import parquet
 
+from annotation.core.wording import said
 from annotation.formats.record import Rejection
-from annotation.wording import said
 
 MAGIC = b"PAR1"
 ROWS_AT_ONCE = 64

@@ -12,10 +12,10 @@ from typing import Any, BinaryIO
 
 import msgspec
 
+from annotation.core.wording import said
 from annotation.formats.provenance import OutcomeSource, Provenance
 from annotation.formats.reading import Numbered, Unreadable, read_records
 from annotation.formats.record import Completion, Record, StepKind
-from annotation.wording import said
 
 Word = str | int | float | None
 

@@ -10,11 +10,11 @@ from typing import Any, BinaryIO, Literal
 
 import msgspec
 
+from annotation.core.wording import counted, said
 from annotation.formats import plain
 from annotation.formats.given import index_label, rated_label
 from annotation.formats.reading import Numbered, Unreadable, read_records
 from annotation.formats.record import Record, RecordAnnotation, SourceKind, StepKind
-from annotation.wording import counted, said
 
 Rated = Literal[-1, 0, 1] | None
 

@@ -16,6 +16,7 @@ from typing import Any, BinaryIO, Literal, get_args
 
 import msgspec
 
+from annotation.core.wording import counted, said
 from annotation.formats.path import first_error
 from annotation.formats.raw import json_lines
 from annotation.formats.reading import Numbered, Unreadable, read_records
@@ -32,7 +33,6 @@ from annotation.formats.record import (
     alternative_of,
     as_given,
 )
-from annotation.wording import counted, said
 
 
 class _Completion(msgspec.Struct):

@@ -9,10 +9,10 @@ from typing import Any, BinaryIO
 
 import msgspec
 
+from annotation.core.wording import said
 from annotation.formats.given import annotator_in, rated_label, steps_along, write_labelled
 from annotation.formats.reading import Numbered, Unreadable, read_records
 from annotation.formats.record import Completion, Record, RecordAnnotation, as_given
-from annotation.wording import said
 
 SOURCE = "prmbench"
 

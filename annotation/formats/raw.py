@@ -11,9 +11,9 @@ from typing import Any, BinaryIO
 
 import msgspec
 
+from annotation.core.wording import said
 from annotation.formats import parquet_rows
 from annotation.formats.record import Rejection
-from annotation.wording import said
 
 Raw = tuple[int, bytes | Rejection]
 

@@ -6,9 +6,9 @@ from typing import Any, BinaryIO
 
 import msgspec
 
+from annotation.core.wording import fault_of, said
 from annotation.formats.raw import BOM, CHUNK, MAX_RECORD_BYTES, Raw, excerpt_of, raw_records
 from annotation.formats.record import Record, Rejection
-from annotation.wording import fault_of, said
 
 Numbered = tuple[int, Record | Rejection]
 

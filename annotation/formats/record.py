@@ -86,9 +86,9 @@ class RecordAnnotation(msgspec.Struct, omit_defaults=True):
     reference wrong, and has not taken it back. `native` keeps what only the source format can express. Its key "given"
     holds the fields of the record as this labeller's file gave them, where they differ from what is stored of the
     solution.
-    `reliability` is the giver's informedness (Youden's J of bad steps, see annotation.quality.reliability) where the
-    consensus was weighed by it, drawn to the average person where there are few shared steps. `shared_steps` counts the
-    giver's ratings behind it, and `reliability_interval` is what these alone show (95 %). `hint` is None where no hint
+    `reliability` is the giver's informedness (Youden's J of bad steps, see `annotation.labels.quality.reliability`)
+    where the consensus was weighed by it, drawn to the average person where there are few shared steps.
+    `shared_steps` counts the giver's ratings behind it, and `reliability_interval` is what these alone show (95 %). `hint` is None where no hint
     was possible.
     """
 

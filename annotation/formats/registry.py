@@ -8,7 +8,8 @@ from typing import BinaryIO, Protocol
 
 import msgspec
 
-from annotation.errors import DomainError
+from annotation.core.errors import DomainError
+from annotation.core.wording import said
 from annotation.formats import (
     atif,
     best_of_n,
@@ -29,7 +30,6 @@ from annotation.formats import (
 from annotation.formats.mapping import Mapping
 from annotation.formats.parquet_rows import MAGIC
 from annotation.formats.reading import Numbered, original_records
-from annotation.wording import said
 
 
 class Reader(Protocol):

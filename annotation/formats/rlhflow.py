@@ -10,10 +10,10 @@ from typing import Any, BinaryIO, Literal
 
 import msgspec
 
+from annotation.core.wording import said
 from annotation.formats.given import annotator_in, rated_label, steps_along, write_labelled
 from annotation.formats.reading import Numbered, Unreadable, read_records
 from annotation.formats.record import Completion, Record, RecordAnnotation, as_given
-from annotation.wording import said
 
 SOURCE = "rlhflow"
 _FIRST_STEP = re.compile(r"\s*(?=Step 1\b)")

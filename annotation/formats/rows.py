@@ -5,13 +5,13 @@ from typing import Any, cast, get_args
 
 import msgspec
 
+from annotation.core.wording import Said, counted, said
 from annotation.formats import cells
 from annotation.formats.given import NONE, index_label, rated_label
 from annotation.formats.mapping import Column, LabelMapping, MadeBy, Mapping, SourceMapping, StepsMapping
 from annotation.formats.provenance import OutcomeSource, Provenance
 from annotation.formats.reading import Unreadable, validation_fault
 from annotation.formats.record import Completion, Record, RecordAnnotation, SourceKind, StepKind
-from annotation.wording import Said, counted, said
 
 Row = dict[str, Any]
 

@@ -11,12 +11,12 @@ from typing import Any, BinaryIO
 
 import msgspec
 
+from annotation.core.wording import said
 from annotation.formats.parts import Content, text_of
 from annotation.formats.provenance import Provenance
 from annotation.formats.reading import Numbered, Unreadable, read_documents
 from annotation.formats.record import Completion, Record, StepKind
 from annotation.formats.tool_calls import step_text
-from annotation.wording import said
 
 _EDITING = re.compile(r"^\s*(?:edit|str_replace_editor\s+(?:create|str_replace|insert)|create|insert)\b")
 

@@ -13,7 +13,8 @@ from typing import Any, BinaryIO, NamedTuple, get_args
 import msgspec
 import pyarrow
 
-from annotation.errors import DomainError
+from annotation.core.errors import DomainError
+from annotation.core.wording import said
 from annotation.formats import csv_rows, parquet_rows
 from annotation.formats.given import Step, steps_along
 from annotation.formats.mapping import Column, LabelMapping, MadeBy, Mapping, SourceMapping, StepsMapping
@@ -23,7 +24,6 @@ from annotation.formats.raw import BOM, CHUNK, MAX_RECORD_BYTES, Raw, pieces_of,
 from annotation.formats.reading import Numbered, on_one_line, parsed_records
 from annotation.formats.record import Record, RecordAnnotation, Rejection, as_given
 from annotation.formats.rows import WORDS, Row, cell_of, columns_of, record_of
-from annotation.wording import said
 
 SAMPLED = 100
 LOOKED_AT = 1000

@@ -9,9 +9,9 @@ from typing import Annotated, BinaryIO
 
 import msgspec
 
+from annotation.core.wording import said
 from annotation.formats.raw import MAX_RECORD_BYTES
 from annotation.formats.reading import Unreadable, validation_fault
-from annotation.wording import said
 
 Count = Annotated[int, msgspec.Meta(ge=0)]
 

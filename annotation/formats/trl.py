@@ -12,12 +12,12 @@ from typing import Any, BinaryIO, Literal, NamedTuple
 import msgspec
 import pyarrow
 
+from annotation.core.wording import counted, said
 from annotation.formats.given import annotator_in, rated_label
 from annotation.formats.path import Taken, agreed_rating, consensus_path
 from annotation.formats.raw import json_lines
 from annotation.formats.reading import Numbered, Unreadable, read_records
 from annotation.formats.record import Completion, Record
-from annotation.wording import counted, said
 
 SCHEMA = pyarrow.schema(
     [

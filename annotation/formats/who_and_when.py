@@ -9,9 +9,10 @@ from typing import Any, BinaryIO
 
 import msgspec
 
+from annotation.core.wording import said
 from annotation.formats.given import annotator_in, index_in, label_to_write
 from annotation.formats.reading import Numbered, Unreadable, read_documents
-from annotation.formats.record import (
+from annotation.formats.record import (  # fmt: skip
     Completion,
     PathPosition,
     Rating,
@@ -19,8 +20,7 @@ from annotation.formats.record import (
     RecordAnnotation,
     StepKind,
     as_given,
-)  # fmt: skip
-from annotation.wording import said
+)
 
 SOURCE = "who_and_when"
 TERMINAL = "Computer_terminal"

@@ -7,8 +7,8 @@ from typing import Any
 import msgspec
 from django.core.management.base import CommandError
 
+from annotation.files.moving import Line, Summary
 from annotation.formats.step_names import MEANINGS, StepNames
-from annotation.intake.moving import Line, Summary
 from prm.splitting import RULES
 
 TEXTS = {

@@ -4,8 +4,8 @@ from typing import Annotated, Literal, get_args
 
 import msgspec
 
+from annotation.core.wording import said
 from annotation.formats.record import SourceKind
-from annotation.wording import said
 
 AgreeOn = Literal["first_error", "within_one", "presence"]
 

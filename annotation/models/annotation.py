@@ -7,6 +7,8 @@ from annotation.models.project import Membership, Project
 from annotation.models.queue import Lane, Lease, QueueItem
 from annotation.models.solution import Solution, Step
 
+RATINGS = (1, 0, -1)  # of a step: good, neutral, bad
+
 
 class FinishReason(models.TextChoices):
     SOLUTION = "solution", _("Solution")
@@ -115,7 +117,7 @@ class StepRating(models.Model):
     `ordinal` is the order in which the completions of the position stood before the person.
     `flagged` is null where the source format says nothing. `accepted` tells that the step was not rated by itself but
     found good together with others: those before a first error, or all that were left. `dimensions` holds what a
-    project asks beside correctness (see annotation.labelling.payload.Dimensions), or what another tool's file has
+    project asks beside correctness (see annotation.work.labelling.payload.Dimensions), or what another tool's file has
     beside it. `spans` are stretches of the step's text that the person marked, in the order in which they did: `start`
     and `end` in code points, `error_type` and `comment`, "" for none.
     """

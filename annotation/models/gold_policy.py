@@ -2,7 +2,7 @@ from typing import Annotated, Literal
 
 import msgspec
 
-from annotation.wording import counted
+from annotation.core.wording import counted
 
 Share = Annotated[float, msgspec.Meta(ge=0, le=1)]
 Count = Annotated[int, msgspec.Meta(ge=0)]

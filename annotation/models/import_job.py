@@ -48,7 +48,7 @@ class ImportJob(Job):
     duplicates = models.PositiveBigIntegerField(default=0)
     rejected = models.PositiveBigIntegerField(default=0)
     annotations = models.PositiveBigIntegerField(default=0)
-    warnings = models.JSONField(default=dict, blank=True, help_text="Counts by name; see annotation.intake.warnings.")
+    warnings = models.JSONField(default=dict, blank=True, help_text="Counts by name; see annotation.files.warnings.")
 
     def __str__(self) -> str:
         return f"import {self.pk} of {self.filename} ({self.state})"

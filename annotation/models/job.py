@@ -13,9 +13,9 @@ from annotation.models.said_field import SaidField
 class Job(models.Model):
     """Work that takes a while: a row that a worker takes up, and that tells how far it is and how it ended.
 
-    How it lives is the same for every kind (`annotation.lifecycle`). `called` begins the names of its audit rows, which
-    are about its `subject` and end with its `COUNTS`; `TASK` is sent to `QUEUE` when it may be taken up. `attempts`
-    counts how often in succession a worker took it up without getting on.
+    How it lives is the same for every kind (`annotation.core.lifecycle`). `called` begins the names of its audit rows,
+    which are about its `subject` and end with its `COUNTS`; `TASK` is sent to `QUEUE` when it may be taken up.
+    `attempts` counts how often in succession a worker took it up without getting on.
     """
 
     class State(models.TextChoices):

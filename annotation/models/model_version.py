@@ -4,8 +4,8 @@ from django.db import models
 from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
 
+from annotation.core.server_paths import without_folders
 from annotation.models.project import Project
-from annotation.server_paths import without_folders
 
 
 class ModelVersion(models.Model):

@@ -15,7 +15,7 @@ class PoolScore(models.Model):
     little-endian float16, row by row, one row a scored step. `embedding` is the solution's place among
     others (`prm` TraceScore), float16 too; empty where there is none.
 
-    The table has a partition per version, made and dropped by `annotation.rounds.pool.partitions`; its keys
+    The table has a partition per version, made and dropped by `annotation.loop.pool.partitions`; its keys
     have no foreign key constraint, so that neither takes a lock on the tables of solutions and versions.
     """
 

@@ -4,7 +4,7 @@ from typing import Annotated, Literal
 
 import msgspec
 
-from annotation.wording import said
+from annotation.core.wording import said
 
 Count = Annotated[int, msgspec.Meta(ge=0)]
 Places = Annotated[int, msgspec.Meta(ge=1, le=100)]

@@ -8,7 +8,7 @@ from zoneinfo import ZoneInfo
 import msgspec
 from cronsim import CronSim, CronSimError
 
-from annotation.wording import said
+from annotation.core.wording import said
 
 DAYS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
 MINUTES_A_DAY = 24 * 60

@@ -2,11 +2,11 @@ from typing import Any
 
 from django.db import models
 
-from annotation.wording import as_json, from_json
+from annotation.core.wording import as_json, from_json
 
 
 class SaidField(models.JSONField):
-    """A text that workers say, kept so that it can be shown in the reader's language (`annotation.wording`).
+    """A text that workers say, kept so that it can be shown in the reader's language (`annotation.core.wording`).
 
     Reads as a `str` in English. A text of no template is a plain string in JSON, as older rows are.
     """

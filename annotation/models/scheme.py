@@ -5,7 +5,7 @@ from typing import Annotated, Any, Literal
 
 import msgspec
 
-from annotation.wording import said
+from annotation.core.wording import said
 
 Colour = Literal["blue", "teal", "green", "yellow", "orange", "red", "purple", "grey"]
 Progress = Annotated[int, msgspec.Meta(ge=0, le=4)]

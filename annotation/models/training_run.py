@@ -14,7 +14,7 @@ class TrainingRun(models.Model):
     """One pass through the stages of a round, from snapshot to the next generation.
 
     `reason` says in a sentence why it began. `failure` names the kind of failure, see
-    `annotation.rounds.failures`; `error` says it. A pruned run's folder and log are gone.
+    `annotation.loop.rounds.failures`; `error` says it. A pruned run's folder and log are gone.
     """
 
     class State(models.TextChoices):

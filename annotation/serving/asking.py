@@ -10,12 +10,12 @@ from django.conf import settings
 from django.contrib.auth.models import User
 from django.db import connection
 
-from annotation.errors import DomainError, Missing
+from annotation.core.errors import DomainError, Missing
+from annotation.core.wording import from_json, said
+from annotation.loop.gateway.serving import Text
 from annotation.models import ApiToken, ModelVersion, Project
-from annotation.rounds.gateway.serving import Text
 from annotation.serving import line, quotas
 from annotation.serving.messages import Answer, Kind, Question, Route
-from annotation.wording import from_json, said
 
 _seats = BoundedSemaphore(settings.SERVING_SEATS)  # threads of this process that may wait for answers
 

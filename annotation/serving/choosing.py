@@ -1,9 +1,9 @@
 """Which model version answers a program."""
 
-from annotation.errors import Conflict
+from annotation.core.errors import Conflict
+from annotation.core.wording import said
+from annotation.loop import registry
 from annotation.models import ModelVersion, Project
-from annotation.rounds import registry
-from annotation.wording import said
 
 
 def choose_version(project: Project, *, domain: str = "", named: ModelVersion | None = None) -> ModelVersion:

@@ -13,8 +13,8 @@ from django.db import DatabaseError, close_old_connections
 from django.db.models import BooleanField, QuerySet
 from django.db.models.expressions import RawSQL
 
+from annotation.loop.gateway.serving import Scored, Text
 from annotation.models import Project, ServedScore
-from annotation.rounds.gateway.serving import Scored, Text
 from annotation.serving import line
 from annotation.serving.line import Place
 from annotation.serving.messages import Answer, Question

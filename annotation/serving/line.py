@@ -13,9 +13,9 @@ from typing import Any
 import redis
 from django.conf import settings
 
-from annotation.errors import DomainError
+from annotation.core.errors import DomainError
+from annotation.core.wording import counted, said
 from annotation.serving.messages import Answer, Question, decode_answer, decode_question, encode
-from annotation.wording import counted, said
 
 STREAM, GROUP = "serving:line", "score"
 RATE, ALIVE = "serving:rate", "serving:alive"

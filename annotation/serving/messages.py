@@ -4,7 +4,7 @@ from typing import Any, Literal
 
 import msgspec
 
-from annotation.rounds.gateway.serving import Scored, Text
+from annotation.loop.gateway.serving import Scored, Text
 
 Kind = Literal["score", "append", "states"]
 Route = Literal["score", "pooling", "session"]
@@ -44,7 +44,7 @@ class Served(msgspec.Struct):
 
 
 class Failure(msgspec.Struct):
-    """Why there is no answer, as the API says it; `message` as `annotation.wording.as_json` gives it."""
+    """Why there is no answer, as the API says it; `message` as `annotation.core.wording.as_json` gives it."""
 
     status: int
     code: str

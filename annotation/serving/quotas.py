@@ -2,10 +2,10 @@
 
 import time
 
-from annotation.errors import DomainError
+from annotation.core.errors import DomainError
+from annotation.core.wording import Said, counted, said
 from annotation.models import ApiToken, Project
 from annotation.serving import line
-from annotation.wording import Said, counted, said
 
 SECONDS = {"minute": 60, "day": 86_400}
 PERIODS = {"minute": said("minute"), "day": said("day")}

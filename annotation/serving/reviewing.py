@@ -11,15 +11,15 @@ import redis
 from django.conf import settings
 from django.contrib.auth.models import User
 
-from annotation import jobs
-from annotation.errors import DomainError
-from annotation.membership.access import STAFF, require_role
+from annotation.core import jobs
+from annotation.core.errors import DomainError
+from annotation.core.membership.access import STAFF, require_role
+from annotation.core.wording import as_json, from_json, said
+from annotation.loop.gateway.explaining import StepReason, reasons_of
+from annotation.loop.gateway.serving import Text
 from annotation.models import ModelVersion, ServedScore, Solution
-from annotation.rounds.gateway.explaining import StepReason, reasons_of
-from annotation.rounds.gateway.serving import Text
 from annotation.serving import line
 from annotation.serving.journal import text_hash
-from annotation.wording import as_json, from_json, said
 
 KEPT_SECONDS, ASKED_SECONDS = 86_400, 600
 

@@ -13,14 +13,14 @@ import redis
 from django.conf import settings
 from django.contrib.auth.models import User
 
-from annotation.errors import Conflict, DomainError, Missing
-from annotation.membership.access import find_project
+from annotation.core.errors import Conflict, DomainError, Missing
+from annotation.core.membership.access import find_project
+from annotation.core.wording import said
+from annotation.loop.gateway.serving import Scored, Text
 from annotation.models import ApiToken, ModelVersion, Project
-from annotation.rounds.gateway.serving import Scored, Text
 from annotation.serving import line
 from annotation.serving.asking import ask, version_of
 from annotation.serving.choosing import choose_version
-from annotation.wording import said
 
 MOST_STEPS, MOST_CHARS = 512, 400_000
 

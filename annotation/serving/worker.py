@@ -15,14 +15,14 @@ import redis
 from django.conf import settings
 from django.db import DatabaseError, close_old_connections
 
-from annotation.errors import DomainError
-from annotation.rounds.gateway import serving as gateway
+from annotation.core.errors import DomainError
+from annotation.core.wording import as_json, said
+from annotation.loop.gateway import serving as gateway
 from annotation.serving import line
 from annotation.serving.journal import Journal
 from annotation.serving.line import Place
 from annotation.serving.messages import Answer, Failure, Question
 from annotation.serving.shelf import Loaded, Shelf
-from annotation.wording import as_json, said
 
 log = logging.getLogger(__name__)
 IDLE_SECONDS = 1.0

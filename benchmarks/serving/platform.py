@@ -76,11 +76,11 @@ def _served(folder: Path) -> str:
     from django.contrib.auth.models import User
     from django.utils import timezone
 
-    from annotation.membership.projects import create_project
-    from annotation.membership.tokens import issue_token
+    from annotation.core.membership.projects import create_project
+    from annotation.core.membership.tokens import issue_token
+    from annotation.loop import registry
+    from annotation.loop.gateway.training import read_manifest
     from annotation.models import ModelVersion, Project
-    from annotation.rounds import registry
-    from annotation.rounds.gateway.training import read_manifest
     from prm.config import TrainConfig
     from prm.sandbox.world import WorldConfig, generate
     from prm.traces import Split, write_traces
@@ -107,10 +107,10 @@ def _served(folder: Path) -> str:
 
 def score_pool(solutions: int) -> None:
     """Give the project a pool of so many sandbox solutions, and the worker the scoring of it."""
-    from annotation.intake.records import import_records
+    from annotation.files.records import import_records
+    from annotation.loop.gateway.sandbox import Sandbox
+    from annotation.loop.pool.scoring import begin_scoring
     from annotation.models import ModelVersion, Project
-    from annotation.rounds.gateway.sandbox import Sandbox
-    from annotation.rounds.pool.scoring import begin_scoring
 
     project = Project.objects.get(slug="served")
     import_records(project=project, records=Sandbox(solutions=solutions, seed=1).records(), by=None)
@@ -119,7 +119,7 @@ def score_pool(solutions: int) -> None:
 
 def unscored() -> int:
     """Solutions of the pool that have no score yet."""
+    from annotation.loop.pool.shards import left_of
     from annotation.models import ModelVersion
-    from annotation.rounds.pool.shards import left_of
 
     return left_of(ModelVersion.objects.get(project__slug="served"))

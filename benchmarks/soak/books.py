@@ -6,7 +6,7 @@ from pathlib import Path
 
 import msgspec
 
-from annotation.labelling.payload import Submission
+from annotation.work.labelling.payload import Submission
 
 
 class Entry(msgspec.Struct):

@@ -23,8 +23,8 @@ import msgspec
 import numpy as np
 
 from annotation.formats.record import Record
-from annotation.labelling.payload import GivenPosition, GivenRating, Submission
-from annotation.rounds.gateway.sandbox import Sandbox
+from annotation.loop.gateway.sandbox import Sandbox
+from annotation.work.labelling.payload import GivenPosition, GivenRating, Submission
 from benchmarks.soak.books import Entry, Ledger, Outbox
 
 ANSWER_SECONDS = 30

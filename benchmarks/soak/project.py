@@ -5,13 +5,13 @@ from pathlib import Path
 import msgspec
 from django.contrib.auth.models import User
 
-from annotation.intake.records import import_records
-from annotation.membership.members import add_member
-from annotation.membership.projects import create_project
-from annotation.membership.tokens import issue_token
+from annotation.core.membership.members import add_member
+from annotation.core.membership.projects import create_project
+from annotation.core.membership.tokens import issue_token
+from annotation.files.records import import_records
+from annotation.loop.gateway.sandbox import Sandbox
+from annotation.loop.selection.generations import open_first_generation
 from annotation.models import Project
-from annotation.rounds.gateway.sandbox import Sandbox
-from annotation.rounds.generations import open_first_generation
 from benchmarks.soak.people import Person
 
 SLUG = "soak"

@@ -7,10 +7,10 @@ from pathlib import Path
 import msgspec
 from django.conf import settings
 
-from annotation.datasets.snapshots import create_snapshot, read_snapshot
-from annotation.intake.splits import assign_split
+from annotation.files.splits import assign_split
+from annotation.labels.datasets.snapshots import create_snapshot, read_snapshot
+from annotation.loop.gateway.traces import write_holdout_traces
 from annotation.models import Project
-from annotation.rounds.gateway.traces import write_holdout_traces
 from prm.calibration import fit_threshold_on
 from prm.evaluation import compare, evaluate
 from prm.labels import first_error

@@ -11,11 +11,11 @@ from django.core.exceptions import BadRequest, PermissionDenied
 from django.http import Http404, HttpRequest, HttpResponseBase
 from django.utils.translation import gettext as _
 
-from annotation.errors import DomainError, Forbidden, Missing
-from annotation.membership import access
-from annotation.membership.access import find_project, require_role, visible_projects
+from annotation.core.errors import DomainError, Forbidden, Missing
+from annotation.core.membership import access
+from annotation.core.membership.access import find_project, require_role, visible_projects
+from annotation.core.wording import in_words
 from annotation.models import ImportJob, Membership, SamplingRun
-from annotation.wording import in_words
 
 MANAGER = Membership.Role.MANAGER
 ANYONE: tuple[str, ...] = ()

@@ -8,7 +8,7 @@ from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from annotation.intake.answer_checks import gradable, outcomes_of, start_answer_check
+from annotation.files.answer_checks import gradable, outcomes_of, start_answer_check
 from annotation.models import AnswerCheck, Membership, OutcomeDisagreement
 from labelling_ui.pages.access import MANAGER, STAFF, attempt, project_page
 from labelling_ui.pages.listing import Column, Listing, respond

@@ -4,8 +4,8 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils.translation import gettext_lazy as _
 
+from annotation.labels.quality import contrast
 from annotation.models import Membership
-from annotation.quality import contrast
 from labelling_ui.pages.access import STAFF, project_page
 
 WAYS = [

@@ -10,7 +10,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_POST
 
-from annotation.labelling.disputes import resolve
+from annotation.labels.quality.dispute_decision import resolve
 from annotation.models import Dispute, Membership
 from labelling_ui import words
 from labelling_ui.pages.access import STAFF, attempt, posted_word, project_page

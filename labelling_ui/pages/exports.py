@@ -10,14 +10,14 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from annotation.api.downloads import download as streamed
-from annotation.datasets.cards import dataset_card
-from annotation.datasets.exporting import content_type, export_name, export_snapshot
-from annotation.datasets.filters import in_words
-from annotation.datasets.plans import FORMATS, SPLITS, plan_export
-from annotation.datasets.snapshots import create_snapshot
-from annotation.errors import DomainError, Forbidden, Missing
+from annotation.core.errors import DomainError, Forbidden, Missing
+from annotation.core.wording import in_words as in_reader_words
+from annotation.labels.datasets.cards import dataset_card
+from annotation.labels.datasets.exporting import content_type, export_name, export_snapshot
+from annotation.labels.datasets.filters import in_words
+from annotation.labels.datasets.plans import FORMATS, SPLITS, plan_export
+from annotation.labels.datasets.snapshots import create_snapshot
 from annotation.models import Membership, Project, Snapshot
-from annotation.wording import in_words as in_reader_words
 from labelling_ui import words
 from labelling_ui.pages.access import MANAGER, attempt, project_page
 from labelling_ui.pages.agreement_fields import FIELDS, AgreementFields

@@ -8,8 +8,8 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_POST
 
+from annotation.loop.selection.generations import request_first_generation
 from annotation.models import Membership, QueueItem
-from annotation.rounds.generations import request_first_generation
 from labelling_ui import words
 from labelling_ui.charts import Point, Series, bar_chart
 from labelling_ui.pages.access import MANAGER, STAFF, attempt, project_page

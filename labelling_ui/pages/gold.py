@@ -13,7 +13,7 @@ from django.utils.translation import gettext_lazy, ngettext
 from django.views.decorators.http import require_POST
 
 from annotation.models import HIDDEN_LANES, Annotation, GoldAnswer, Membership, Project
-from annotation.quality.gold import (
+from annotation.work.gold.designation import (
     MOST_AT_ONCE,
     active_gold,
     hidden_gold,
@@ -22,7 +22,7 @@ from annotation.quality.gold import (
     references,
     retire_gold,
 )
-from annotation.quality.gold_answers import Worn, accuracy_by_gold, wear_of
+from annotation.work.gold.gold_answers import Worn, accuracy_by_gold, wear_of
 from labelling_ui import words
 from labelling_ui.pages.access import STAFF, attempt, posted_word, project_page
 from labelling_ui.pages.listing import Column, Filters, Listing, respond

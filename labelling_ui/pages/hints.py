@@ -4,8 +4,8 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils.translation import gettext as _
 
+from annotation.labels.quality.hints import Comparison, compare_hints
 from annotation.models import Membership
-from annotation.quality.hints import Comparison, compare_hints
 from labelling_ui.pages.access import STAFF, project_page
 
 SHARES = ("agrees", "right", "misled", "finds")

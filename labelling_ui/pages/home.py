@@ -5,7 +5,7 @@ from django.db.models import IntegerField, OuterRef, QuerySet, Subquery, Sum
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 
-from annotation.membership.access import may_create_projects, visible_projects
+from annotation.core.membership.access import may_create_projects, visible_projects
 from annotation.models import Generation, Membership, Project, QueueItem
 from labelling_ui.pages.access import signed_in
 

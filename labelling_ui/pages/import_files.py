@@ -11,9 +11,9 @@ from django.http import QueryDict
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from annotation.errors import DomainError, Missing
-from annotation.intake.groups import Manner, import_files, import_from_root, import_uploads
-from annotation.intake.imports import read_options
+from annotation.core.errors import DomainError, Missing
+from annotation.files.groups import Manner, import_files, import_from_root, import_uploads
+from annotation.files.imports import read_options
 from annotation.models import ImportJob, ImportOptions, Project
 from labelling_ui.pages.mapping import mapping_of
 

@@ -12,16 +12,16 @@ from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_POST
 
 from annotation.api.downloads import download
-from annotation.errors import DomainError
-from annotation.intake.dividing import division_of
-from annotation.intake.groups import cancel_group, summary_of
-from annotation.intake.imports import progress_of
-from annotation.intake.previewing import PREVIEW_BYTES, preview_import
-from annotation.intake.rejections import original_lines
-from annotation.intake.uploads import unfinished_uploads
-from annotation.intake.warnings import warnings_in_words
+from annotation.core.errors import DomainError
+from annotation.core.wording import in_words
+from annotation.files.dividing import division_of
+from annotation.files.groups import cancel_group, summary_of
+from annotation.files.imports import progress_of
+from annotation.files.previewing import PREVIEW_BYTES, preview_import
+from annotation.files.rejections import original_lines
+from annotation.files.uploads import unfinished_uploads
+from annotation.files.warnings import warnings_in_words
 from annotation.models import ImportGroup, ImportJob, Membership
-from annotation.wording import in_words
 from labelling_ui import words
 from labelling_ui.pages import import_files
 from labelling_ui.pages.access import MANAGER, attempt, project_page, signed_in, slug_of

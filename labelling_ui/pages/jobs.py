@@ -10,10 +10,10 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST
 
-from annotation.lifecycle import cancel_job
+from annotation.core.lifecycle import cancel_job
+from annotation.loop.proof.simulations import resume_simulation
+from annotation.loop.sampling.runs import resume_sampling
 from annotation.models import AnswerCheck, ImportJob, Job, Membership, ModelJob, SamplingRun, SimulationRun
-from annotation.rounds.simulations.requests import resume_simulation
-from annotation.sampling.runs import resume_sampling
 from labelling_ui.pages.access import MANAGER, attempt, project_page
 
 

@@ -7,9 +7,9 @@ from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponseBase
 from django.utils.translation import gettext_lazy as _
 
+from annotation.labels.quality.batches import labels_of_batch
 from annotation.models import Annotation, LabelBatch, Membership, Project
-from annotation.quality.batches import labels_of_batch
-from annotation.quality.statistics import latest_annotations
+from annotation.work.annotations import latest_annotations
 from labelling_ui import words
 from labelling_ui.pages.access import ANYONE, project_page
 from labelling_ui.pages.gold import may_be_gold

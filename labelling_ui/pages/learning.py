@@ -7,11 +7,11 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
+from annotation.core.wording import in_words
+from annotation.loop.gateway.stopping import advise
+from annotation.loop.proof.history import decided_rounds, history_of
+from annotation.loop.proof.weighing import LaneEstimates, estimates_of
 from annotation.models import Membership, ShadowComparison
-from annotation.rounds.gateway.stopping import advise
-from annotation.rounds.shadow.history import decided_rounds, history_of
-from annotation.rounds.shadow.weighing import LaneEstimates, estimates_of
-from annotation.wording import in_words
 from labelling_ui.charts import Chart, Point, Series, line_chart
 from labelling_ui.numbers import decimal, signed
 from labelling_ui.pages.access import STAFF, project_page

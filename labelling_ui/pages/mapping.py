@@ -7,13 +7,13 @@ import msgspec
 from django.http import QueryDict
 from django.utils.translation import gettext_lazy as _
 
-from annotation.errors import DomainError
+from annotation.core.errors import DomainError
+from annotation.core.wording import said, sentence_of
+from annotation.files.previewing import Preview
 from annotation.formats import cells
 from annotation.formats.mapping import Column, MadeBy, Mapping, StepsMapping
 from annotation.formats.rows import WORDS, cell_of
 from annotation.formats.table import Sample
-from annotation.intake.previewing import Preview
-from annotation.wording import said, sentence_of
 from labelling_ui import words
 
 EXAMPLES = 2

@@ -9,12 +9,12 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_POST
 
-from annotation.membership.members import domains_of, mark_machine, qualify
+from annotation.core.membership.members import domains_of, mark_machine, qualify
+from annotation.labels.quality.pace import pace_by_person
 from annotation.models import HIDDEN_LANES, Membership, ScreeningDecision
-from annotation.quality.gold_accuracy import accuracy_of, grouped, is_right
-from annotation.quality.gold_answers import answers_to, confusion_of, read_answers
-from annotation.quality.pace import pace_by_person
-from annotation.queue.screening import attempt_of, decide, latest_decision, standing_by
+from annotation.work.gold.gold_accuracy import accuracy_of, grouped, is_right
+from annotation.work.gold.gold_answers import answers_to, confusion_of, read_answers
+from annotation.work.gold.screening import attempt_of, decide, latest_decision, standing_by
 from labelling_ui.pages.access import MANAGER, STAFF, attempt, project_page
 from labelling_ui.pages.listing import Column, Listing, respond
 

@@ -11,15 +11,16 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_POST
 
-from annotation.errors import DomainError, Forbidden
-from annotation.membership.accounts import invite
-from annotation.membership.members import change_role, remove
+from annotation.core.errors import DomainError, Forbidden
+from annotation.core.membership.accounts import invite
+from annotation.core.membership.members import change_role, remove
+from annotation.core.wording import in_words
+from annotation.labels.quality.agreement import agreement_by_member
+from annotation.labels.quality.statistics import Median
 from annotation.models import Membership, ScreeningDecision
-from annotation.quality.agreement import agreement_by_member
-from annotation.quality.gold_accuracy import Accuracy
-from annotation.quality.gold_answers import accuracy_by_person
-from annotation.quality.statistics import Median, latest_annotations
-from annotation.wording import in_words
+from annotation.work.annotations import latest_annotations
+from annotation.work.gold.gold_accuracy import Accuracy
+from annotation.work.gold.gold_answers import accuracy_by_person
 from labelling_ui.pages.access import MANAGER, attempt, posted_word, project_page, signed_in
 from labelling_ui.pages.listing import Column, Listing, respond
 

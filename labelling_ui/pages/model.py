@@ -12,12 +12,15 @@ from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_POST
 
 from annotation.api.downloads import download
-from annotation.errors import Missing
-from annotation.models import Membership, ModelJob, ModelVersion, PoolScoring
-from annotation.rounds.gateway.training import model_path
-from annotation.rounds.pool.scoring import rescore_pool
-from annotation.rounds.pool.shards import left_of
-from annotation.rounds.registry import (
+from annotation.core.errors import Missing
+from annotation.core.wording import in_words
+from annotation.loop.gateway.training import model_path
+from annotation.loop.model_jobs.exporting import export_name, export_path, packed_export
+from annotation.loop.model_jobs.importing import importable_folders, request_measurement
+from annotation.loop.model_jobs.jobs import request_audit, request_export, request_import
+from annotation.loop.pool.scoring import rescore_pool
+from annotation.loop.pool.shards import left_of
+from annotation.loop.registry import (
     clear_domain_champion,
     confirm_version,
     pin_version,
@@ -25,10 +28,7 @@ from annotation.rounds.registry import (
     set_domain_champion,
     unpin_version,
 )
-from annotation.rounds.registry.exporting import export_name, export_path, packed_export
-from annotation.rounds.registry.importing import importable_folders, request_measurement
-from annotation.rounds.registry.jobs import request_audit, request_export, request_import
-from annotation.wording import in_words
+from annotation.models import Membership, ModelJob, ModelVersion, PoolScoring
 from labelling_ui.pages.access import MANAGER, STAFF, attempt, project_page
 from labelling_ui.pages.numbers import whole_number
 from labelling_ui.selectors import model_page

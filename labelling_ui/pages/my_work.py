@@ -6,10 +6,10 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils.translation import gettext as _
 
+from annotation.labels.quality.own_work import DAYS, LEAST, OwnWork, own_work
 from annotation.models import Dispute, Membership, SentBack
-from annotation.practice.answering import practice_set
-from annotation.practice.screening import screening_of
-from annotation.quality.own_work import DAYS, LEAST, OwnWork, own_work
+from annotation.work.practice.answering import practice_set
+from annotation.work.practice.screening_progress import screening_of
 from labelling_ui.charts import Chart, Point, Series, bar_chart
 from labelling_ui.numbers import day_of_month
 from labelling_ui.pages.access import ANYONE, project_page

@@ -8,10 +8,10 @@ from django.shortcuts import render
 from django.urls import reverse
 from django.utils.translation import gettext as _
 
-from annotation.intake.answer_checks import outcomes_of
+from annotation.files.answer_checks import outcomes_of
+from annotation.labels.quality.agreement import Pairs, agreement_by_day
+from annotation.labels.quality.statistics import median_seconds
 from annotation.models import Membership, ModelVersion, Project
-from annotation.quality.agreement import Pairs, agreement_by_day
-from annotation.quality.statistics import median_seconds
 from labelling_ui.charts import Chart, Point, Series, bar_chart, line_chart, share_chart
 from labelling_ui.numbers import day_of_month, decimal
 from labelling_ui.pages.access import ANYONE, project_page

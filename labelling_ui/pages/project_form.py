@@ -9,10 +9,10 @@ from django.utils.text import slugify
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from annotation.errors import DomainError
-from annotation.membership.access import may_create_projects
-from annotation.membership.projects import create_project
-from annotation.wording import in_words
+from annotation.core.errors import DomainError
+from annotation.core.membership.access import may_create_projects
+from annotation.core.membership.projects import create_project
+from annotation.core.wording import in_words
 from labelling_ui.pages.access import signed_in
 
 

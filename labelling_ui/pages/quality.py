@@ -11,12 +11,12 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_POST
 
+from annotation.labels.quality import batches
+from annotation.labels.quality.pace import Pace, pace_by_person
+from annotation.labels.quality.people import Trust, trust_by_person
 from annotation.models import LabelBatch, LabelSource, Membership, Project
-from annotation.quality import batches
-from annotation.quality.gold_accuracy import Accuracy
-from annotation.quality.gold_answers import accuracy_by_person
-from annotation.quality.pace import Pace, pace_by_person
-from annotation.quality.people import Trust, trust_by_person
+from annotation.work.gold.gold_accuracy import Accuracy
+from annotation.work.gold.gold_answers import accuracy_by_person
 from labelling_ui import words
 from labelling_ui.pages.access import MANAGER, STAFF, attempt, posted_word, project_page
 from labelling_ui.pages.listing import Column, Filters, Listing, respond

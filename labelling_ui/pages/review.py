@@ -17,13 +17,13 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_POST
 
-from annotation.labelling.adjudication import accept, adjudicate
-from annotation.labelling.sending_back import send_back, take_back
-from annotation.labelling.submission import Submitted
+from annotation.labels.quality.review_case import Case, CaseRow, Word, case_of
+from annotation.labels.quality.review_queue import REASONS, next_to_review, review_counts, to_review
 from annotation.models import HIDDEN_LANES, Annotation, Dispute, Membership, Project, SentBack, Solution, StepKind
-from annotation.quality.review_case import Case, CaseRow, Word, case_of
-from annotation.quality.review_queue import REASONS, next_to_review, review_counts, to_review
-from annotation.quality.statistics import latest_annotations
+from annotation.work.annotations import latest_annotations
+from annotation.work.labelling.adjudication import accept, adjudicate
+from annotation.work.labelling.sending_back import send_back, take_back
+from annotation.work.labelling.submission import Submitted
 from labelling_ui.answers import ANSWERS_TO_A_CRITIQUE, answers_of
 from labelling_ui.beside import PROGRESS
 from labelling_ui.pages.access import STAFF, attempt, project_page

@@ -6,12 +6,12 @@ from uuid import UUID
 from django.http import QueryDict
 from msgspec import UNSET, UnsetType
 
-from annotation.errors import DomainError
-from annotation.labelling.payload import Dimensions, GivenRating, GivenSpan, Submission
-from annotation.labelling.verdicts import verdict
+from annotation.core.errors import DomainError
+from annotation.core.wording import said
+from annotation.labels.quality.review_case import Case
 from annotation.models import Step
-from annotation.quality.review_case import Case
-from annotation.wording import said
+from annotation.work.labelling.payload import Dimensions, GivenRating, GivenSpan, Submission
+from annotation.work.labelling.verdicts import verdict
 from labelling_ui.pages.numbers import whole_number
 
 RATINGS: dict[str, Literal[1, 0, -1]] = {"1": 1, "0": 0, "-1": -1}

@@ -9,10 +9,10 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST
 
+from annotation.loop.rounds.artefacts import artefacts_of, find_artefact, run_folder
+from annotation.loop.rounds.failures import SETTINGS, page_of
+from annotation.loop.rounds.runs import can_retry, cancel_run, retry_run
 from annotation.models import Membership, RunPoint, TrainingRun
-from annotation.rounds.artefacts import artefacts_of, find_artefact, run_folder
-from annotation.rounds.failures import SETTINGS, page_of
-from annotation.rounds.runs import can_retry, cancel_run, retry_run
 from labelling_ui.charts import Chart, Point, Series, gain_chart, line_chart
 from labelling_ui.numbers import short
 from labelling_ui.pages.access import MANAGER, STAFF, attempt, project_page

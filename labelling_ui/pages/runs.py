@@ -10,11 +10,11 @@ from django.utils import timezone
 from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_POST
 
-from annotation.errors import DomainError
+from annotation.core.errors import DomainError
+from annotation.core.wording import in_words, told
+from annotation.loop.rounds.runs import check_labels, request_run
+from annotation.loop.schedule.automatic import outlook
 from annotation.models import Membership, Project, RunStage, TrainingRun
-from annotation.rounds.automatic import outlook
-from annotation.rounds.runs import check_labels, request_run
-from annotation.wording import in_words, told
 from labelling_ui import words
 from labelling_ui.pages.access import MANAGER, STAFF, attempt, project_page
 from labelling_ui.pages.listing import Column, Filters, Listing, respond

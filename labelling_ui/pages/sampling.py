@@ -8,20 +8,13 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_POST
 
-from annotation.errors import DomainError
+from annotation.core.errors import DomainError
+from annotation.core.wording import in_words
+from annotation.loop.gateway.policies import endpoint_names, proposed_prompt
+from annotation.loop.sampling.choosing import domains_of
+from annotation.loop.sampling.previewing import preview_sampling
+from annotation.loop.sampling.runs import HOTTEST, MOST_SAMPLES, MOST_TOKENS, Wish, progress_of, start_sampling
 from annotation.models import Membership, SampledProblem, SamplingRun
-from annotation.rounds.gateway.policies import endpoint_names, proposed_prompt
-from annotation.sampling.choosing import domains_of
-from annotation.sampling.previewing import preview_sampling
-from annotation.sampling.runs import (
-    HOTTEST,
-    MOST_SAMPLES,
-    MOST_TOKENS,
-    Wish,
-    progress_of,
-    start_sampling,
-)
-from annotation.wording import in_words
 from labelling_ui.pages.access import MANAGER, attempt, project_page, signed_in, slug_of
 from labelling_ui.pages.imports import ImportForm
 from labelling_ui.pages.listing import Column, Listing, respond

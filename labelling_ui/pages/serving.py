@@ -13,10 +13,10 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_POST
 
-from annotation.membership.projects import change_project
+from annotation.core.membership.projects import change_project
+from annotation.loop.registry import champion_of
 from annotation.models import DomainChampion, Membership, ServedScore
 from annotation.models.policy import ServingPolicy
-from annotation.rounds.registry import champion_of
 from annotation.serving import reviewing
 from annotation.serving.journal import with_words
 from annotation.serving.traffic import Bin, Traffic, failures_of, traffic_of

@@ -10,14 +10,10 @@ from django.utils.formats import date_format
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
+from annotation.loop.gateway.choosing import RANDOM, functions
+from annotation.loop.proof.simulating import PICTURE, folder_of
+from annotation.loop.proof.simulations import LEAST_BUDGET, MOST_SEEDS, start_simulation
 from annotation.models import Membership, Project, SimulationRun, Snapshot
-from annotation.rounds.gateway.choosing import RANDOM, functions
-from annotation.rounds.simulations.requests import (
-    LEAST_BUDGET,
-    MOST_SEEDS,
-    start_simulation,
-)
-from annotation.rounds.simulations.running import PICTURE, folder_of
 from labelling_ui.numbers import decimal
 from labelling_ui.pages.access import MANAGER, attempt, project_page
 from labelling_ui.pages.listing import Column, Listing, respond

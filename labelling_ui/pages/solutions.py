@@ -9,12 +9,12 @@ from django.shortcuts import redirect, render
 from django.utils.translation import gettext_lazy as _
 from django.views.decorators.http import require_POST
 
+from annotation.labels.quality.agreement import disagreements
+from annotation.labels.quality.contrast import WAYS, contrasted
+from annotation.loop.registry import champion_of
 from annotation.models import Annotation, LabelSource, Membership, PoolScore, Project, QueueItem, Solution
-from annotation.quality.agreement import disagreements
-from annotation.quality.contrast import WAYS, contrasted
-from annotation.queue.managing import OPEN
-from annotation.rounds.registry import champion_of
 from annotation.serving import reviewing
+from annotation.work.queue.managing import OPEN
 from labelling_ui import words
 from labelling_ui.pages.access import STAFF, attempt, project_page
 from labelling_ui.pages.gold import gold_of, may_be_gold

@@ -11,10 +11,10 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_POST
 
-from annotation.errors import DomainError, Missing
-from annotation.membership.tokens import LARGEST_LIMIT, issue_token, limit_token, revoke_token
+from annotation.core.errors import DomainError, Missing
+from annotation.core.membership.tokens import LARGEST_LIMIT, issue_token, limit_token, revoke_token
+from annotation.core.wording import in_words
 from annotation.models import ApiToken
-from annotation.wording import in_words
 from labelling_ui.pages.access import attempt, signed_in
 
 

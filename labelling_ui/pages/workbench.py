@@ -9,9 +9,9 @@ from django.shortcuts import render
 from django.templatetags.static import static
 from django.urls import reverse
 
-from annotation.labelling.sending_back import sent_back_to
 from annotation.models import Membership
-from annotation.quality.gold import practice_gold
+from annotation.work.gold.designation import practice_gold
+from annotation.work.labelling.sending_back import sent_back_to
 from labelling_ui.pages.access import ANYONE, project_page
 
 

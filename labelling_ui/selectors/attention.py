@@ -10,14 +10,14 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import ngettext_lazy
 
-from annotation.datasets.snapshots import changed_snapshots
+from annotation.labels.datasets.snapshots import changed_snapshots
+from annotation.labels.quality.review_queue import review_counts
+from annotation.loop.registry import champion_of
+from annotation.loop.rounds.limits import below_floor
 from annotation.models import Dispute, ImportJob, LabelBatch, Membership, TrainingRun
-from annotation.quality.gold_answers import to_review
-from annotation.quality.review_queue import review_counts
-from annotation.quality.statistics import latest_annotations
-from annotation.queue.screening import kept_out
-from annotation.rounds.limits import below_floor
-from annotation.rounds.registry import champion_of
+from annotation.work.annotations import latest_annotations
+from annotation.work.gold.gold_answers import to_review
+from annotation.work.gold.screening import kept_out
 
 FAILURES_COUNT_FOR = timedelta(days=14)
 

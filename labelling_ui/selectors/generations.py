@@ -10,8 +10,8 @@ from typing import Any
 from django.db.models import Avg, Count, Max, Min, Sum
 from django.utils.translation import gettext as _
 
+from annotation.core.wording import from_json, in_words
 from annotation.models import Generation, Lane, QueueItem
-from annotation.wording import from_json, in_words
 from labelling_ui.numbers import decimal, short
 
 EDGES = [0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0]

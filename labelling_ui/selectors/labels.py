@@ -7,7 +7,7 @@ from django.db.models.functions import TruncDate
 from django.utils import timezone
 
 from annotation.models import Project, StepRating
-from annotation.quality.statistics import latest_annotations
+from annotation.work.annotations import latest_annotations
 
 
 def labels_by_day(project: Project, *, days: int) -> list[tuple[date, int]]:

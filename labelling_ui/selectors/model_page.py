@@ -8,9 +8,9 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from markdown_it import MarkdownIt
 
-from annotation import wording
+from annotation.core import wording
+from annotation.loop.gateway.training import model_path
 from annotation.models import AuditEntry, ModelVersion
-from annotation.rounds.gateway.training import model_path
 from labelling_ui.numbers import decimal
 
 METRICS = [

@@ -7,7 +7,7 @@ from django.db.models import Sum
 from django.utils import timezone
 
 from annotation.models import Generation, Project
-from annotation.quality.statistics import latest_annotations
+from annotation.work.annotations import latest_annotations
 from labelling_ui.selectors.labels import forecast
 
 

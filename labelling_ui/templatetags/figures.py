@@ -12,7 +12,7 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 
-from annotation import wording
+from annotation.core import wording
 from annotation.models import Annotation, Membership
 from labelling_ui import words
 from labelling_ui.numbers import decimal, signed

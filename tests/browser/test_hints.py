@@ -5,9 +5,9 @@ from collections.abc import Callable
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
+from annotation.loop.pool.partitions import make_partition, write_scores
 from annotation.models import Annotation, Hint, PoolScore, Project
-from annotation.queue import hints
-from annotation.rounds.pool.partitions import make_partition, write_scores
+from annotation.work.queue import hint_draw as hints
 from tests.browser.workbench import draft_sent, open_workbench, step
 from tests.factories import (
     GenerationFactory,

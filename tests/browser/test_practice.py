@@ -7,7 +7,7 @@ from playwright.sync_api import Page, expect
 
 from annotation.models import Annotation, PracticeAnswer, Project
 from tests.factories import MembershipFactory, ProjectFactory
-from tests.unit.annotation.queue.gold_world import make_gold
+from tests.unit.annotation.work.queue.gold_world import make_gold
 
 pytestmark = pytest.mark.django_db(transaction=True)
 EXAMPLE = {"rating": "bad", "before": "What is 2 + 2?", "step": "It is $5$.", "why": "It is 4."}

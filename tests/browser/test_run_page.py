@@ -9,9 +9,9 @@ from django.contrib.auth.models import User
 from django.utils import timezone
 from playwright.sync_api import Page, expect
 
+from annotation.loop.rounds import failures, runs
+from annotation.loop.rounds.artefacts import run_folder
 from annotation.models import Project, RunPoint, RunStage, TrainingRun
-from annotation.rounds import failures, runs
-from annotation.rounds.artefacts import run_folder
 from tests import manager_world
 from tests.rounds_world import folders
 
@@ -22,7 +22,7 @@ SHOTS = os.environ.get("SHOTS")
 @pytest.fixture
 def people(settings, tmp_path, monkeypatch) -> dict[str, User]:
     folders(settings, tmp_path)
-    monkeypatch.setattr("annotation.jobs._send", lambda task, args, queue: None)
+    monkeypatch.setattr("annotation.core.jobs._send", lambda task, args, queue: None)
     monkeypatch.setattr(runs, "check_labels", lambda project: None)
     return manager_world.create_people()
 

@@ -6,9 +6,9 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from annotation.models import Annotation, Project
-from annotation.queue.screening import decide
+from annotation.work.gold.screening import decide
 from tests.factories import GenerationFactory, MembershipFactory, ProblemFactory, QueueItemFactory, SolutionFactory
-from tests.unit.annotation.queue.gold_world import make_gold
+from tests.unit.annotation.work.queue.gold_world import make_gold
 
 pytestmark = pytest.mark.django_db(transaction=True)
 

@@ -13,9 +13,9 @@ from datasets import load_dataset
 from django.contrib.auth.models import User
 from playwright.sync_api import Page, expect
 
-from annotation.demo.accounts import publish_passwords
-from annotation.demo.creation import create_demo
-from annotation.membership.projects import create_project
+from annotation.core.membership.projects import create_project
+from annotation.management.demo.accounts import publish_passwords
+from annotation.management.demo.creation import create_demo
 from annotation.models import Annotation, Generation, Lane, Project, QueueItem, TrainingRun
 from tests.waiting import PATIENCE
 

@@ -6,7 +6,7 @@ from django.contrib import admin
 from django.urls import reverse
 
 from annotation.models import ApiToken, Dispute, Draft, Lease, PoolScore, StepRating
-from annotation.queue.claiming import claim_next
+from annotation.work.claiming import claim_next
 from tests.factories import AnnotationFactory, ModelVersionFactory, QueueItemFactory, UserFactory
 
 pytestmark = pytest.mark.django_db

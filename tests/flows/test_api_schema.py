@@ -9,9 +9,9 @@ from drf_spectacular.generators import SchemaGenerator
 from hypothesis import HealthCheck, Phase, settings
 from schemathesis.checks import CHECKS, load_all_checks
 
-from annotation.membership.tokens import issue_token
+from annotation.core.membership.tokens import issue_token
 from annotation.models import Lease, Membership
-from annotation.queue.claiming import claim_next
+from annotation.work.claiming import claim_next
 from config.wsgi import application
 from tests.factories import MembershipFactory, QueueItemFactory
 

@@ -4,9 +4,10 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
+from annotation.labels.quality.agreement import Agreement
+from annotation.loop.rounds import limits, runs
+from annotation.loop.schedule import automatic, drift
 from annotation.models import Membership, RoundClock, RunStage, TrainingRun
-from annotation.quality.agreement import Agreement
-from annotation.rounds import automatic, drift, limits, runs
 from tests.factories import AnnotationFactory, MembershipFactory, SolutionFactory
 
 pytestmark = pytest.mark.django_db
@@ -15,7 +16,7 @@ MONDAY = datetime(2026, 6, 1, 12, tzinfo=UTC)
 
 @pytest.fixture(autouse=True)
 def _quiet(monkeypatch):
-    monkeypatch.setattr("annotation.jobs._send", lambda task, args, queue: None)
+    monkeypatch.setattr("annotation.core.jobs._send", lambda task, args, queue: None)
     monkeypatch.setattr(runs, "check_labels", lambda project: None)
 
 

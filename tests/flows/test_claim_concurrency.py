@@ -15,10 +15,10 @@ from django.db.models import Count, F, Q
 from django.utils import timezone
 from rest_framework.test import APIClient
 
-from annotation.membership.tokens import issue_token
+from annotation.core.membership.tokens import issue_token
 from annotation.models import Annotation, AuditEntry, Draft, Lease, QueueItem
-from annotation.queue.items import Selection, replace_items
-from annotation.queue.leases import expire_leases
+from annotation.work.queue.items import Selection, replace_items
+from annotation.work.queue.leases import expire_leases
 from tests.factories import GenerationFactory, MembershipFactory, ProblemFactory, QueueItemFactory, SolutionFactory
 from tests.waiting import PATIENCE
 

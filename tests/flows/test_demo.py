@@ -6,11 +6,11 @@ import pytest
 from django.contrib.auth import authenticate
 from django.core.management import call_command
 
-from annotation.demo import creation
-from annotation.demo.accounts import accounts_file
+from annotation.management.demo import creation
+from annotation.management.demo.accounts import accounts_file
 from annotation.models import ModelVersion
-from annotation.quality.gold_answers import accuracy_by_person
-from annotation.queue.claiming import claim_next
+from annotation.work.claiming import claim_next
+from annotation.work.gold.gold_answers import accuracy_by_person
 from tests.rounds_world import folders
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -19,7 +19,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 @pytest.fixture
 def small(settings, tmp_path, monkeypatch):
     folders(settings, tmp_path)
-    monkeypatch.setattr("annotation.jobs._send", lambda task, args, queue: None)
+    monkeypatch.setattr("annotation.core.jobs._send", lambda task, args, queue: None)
     monkeypatch.setattr(creation.create_demo, "__kwdefaults__", {"solutions": 150, "first_budget": 80})
 
 

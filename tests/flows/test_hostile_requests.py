@@ -9,7 +9,7 @@ from drf_spectacular.generators import SchemaGenerator
 from rest_framework.test import APIClient
 
 from annotation.models import Membership
-from annotation.queue.claiming import claim_next
+from annotation.work.claiming import claim_next
 from tests.factories import MembershipFactory, QueueItemFactory
 
 pytestmark = pytest.mark.django_db

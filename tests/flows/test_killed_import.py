@@ -6,9 +6,9 @@ from datetime import timedelta
 from django.contrib.auth.models import User
 from django.utils import timezone
 
-from annotation.intake.imports import start_import
-from annotation.lifecycle import sweep_jobs
-from annotation.membership.projects import create_project
+from annotation.core.lifecycle import sweep_jobs
+from annotation.core.membership.projects import create_project
+from annotation.files.imports import start_import
 from annotation.models import Annotation, ImportJob, Problem, Solution, Step, StepRating
 from tests.waiting import until
 

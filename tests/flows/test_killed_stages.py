@@ -6,6 +6,11 @@ import pytest
 from django.db import connection
 from django.utils import timezone
 
+from annotation.loop import registry
+from annotation.loop.gateway import training
+from annotation.loop.registry.verdict import Measured
+from annotation.loop.rounds import pipeline, runs
+from annotation.loop.rounds.stages import gate, train
 from annotation.models import (
     AuditEntry,
     Generation,
@@ -16,10 +21,6 @@ from annotation.models import (
     Snapshot,
     TrainingRun,
 )
-from annotation.rounds import pipeline, registry, runs
-from annotation.rounds.gateway import training
-from annotation.rounds.stages import gate, train
-from annotation.rounds.verdict import Measured
 from tests.factories import UserFactory
 from tests.rounds_world import folders, labelled_project
 
@@ -50,7 +51,7 @@ class DiesAtWrite:
 def project(settings, tmp_path, monkeypatch):
     """Its trainings end at once, with the model of its first run, which serves."""
     folders(settings, tmp_path)
-    monkeypatch.setattr("annotation.jobs._send", lambda task, args, queue: None)
+    monkeypatch.setattr("annotation.core.jobs._send", lambda task, args, queue: None)
     config = training.training_config
     monkeypatch.setattr(train, "training_config", lambda policy, seed: config(policy, seed=seed) | {"epochs": 1})
     verdict = Measured(gain=0.1, low=0.01, high=0.2, solutions=20, problems=10, samples=[0.1])

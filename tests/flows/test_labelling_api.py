@@ -5,7 +5,7 @@ import uuid
 import pytest
 from rest_framework.test import APIClient
 
-from annotation.membership.tokens import issue_token, revoke_token
+from annotation.core.membership.tokens import issue_token, revoke_token
 from annotation.models import Annotation, Draft, QueueItem, Solution
 from tests.factories import GenerationFactory, MembershipFactory, QueueItemFactory, UserFactory
 

@@ -6,15 +6,15 @@ import pytest
 from django.contrib.auth.models import User
 from django.utils import timezone
 
-from annotation.intake.records import import_records
-from annotation.lifecycle import sweep_jobs
-from annotation.membership.projects import create_project
-from annotation.membership.tokens import issue_token
+from annotation.core.lifecycle import sweep_jobs
+from annotation.core.membership.projects import create_project
+from annotation.core.membership.tokens import issue_token
+from annotation.files.records import import_records
+from annotation.loop import registry
+from annotation.loop.gateway.sandbox import Sandbox
+from annotation.loop.gateway.scoring import loaded_scorer
+from annotation.loop.sampling.runs import Wish, start_sampling
 from annotation.models import SamplingRun, Solution
-from annotation.rounds import registry
-from annotation.rounds.gateway.sandbox import Sandbox
-from annotation.rounds.gateway.scoring import loaded_scorer
-from annotation.sampling.runs import Wish, start_sampling
 from prm.errors import PolicyError
 from prm.search import ServiceVerifier
 from prm.traces import Step, Trace

@@ -6,9 +6,9 @@ import psycopg
 import pytest
 from django.db import connection
 
-from annotation import jobs
+from annotation.core import jobs
+from annotation.loop.pool import checking, scoring, shards
 from annotation.models import PoolScore, PoolScoring
-from annotation.rounds.pool import checking, scoring, shards
 from tests.factories import ProblemFactory, ProjectFactory, SolutionFactory
 from tests.rounds_world import serving_version
 from tests.waiting import until

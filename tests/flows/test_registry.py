@@ -2,10 +2,11 @@
 
 import pytest
 
-from annotation.errors import Conflict
+from annotation.core.errors import Conflict
+from annotation.loop import registry
+from annotation.loop.model_jobs import auditing, exporting, importing, jobs
+from annotation.loop.rounds import pipeline
 from annotation.models import ModelJob, ModelVersion, RunStage, TrainingRun
-from annotation.rounds import pipeline, registry
-from annotation.rounds.registry import auditing, exporting, importing, jobs
 from prm.evaluation.words import short
 from tests.factories import UserFactory
 from tests.rounds_world import folders, labelled_project, serving_version
@@ -16,7 +17,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 @pytest.fixture(autouse=True)
 def _quiet(settings, tmp_path, monkeypatch):
     folders(settings, tmp_path)
-    monkeypatch.setattr("annotation.jobs._send", lambda task, args, queue: None)
+    monkeypatch.setattr("annotation.core.jobs._send", lambda task, args, queue: None)
 
 
 def test_a_model_goes_out_comes_in_and_is_measured_before_it_may_serve(settings, client):

@@ -5,7 +5,13 @@ from collections import Counter
 import msgspec
 import pytest
 
-from annotation.errors import Conflict, DomainError, Forbidden
+from annotation.core.errors import Conflict, DomainError, Forbidden
+from annotation.loop import registry
+from annotation.loop.gateway import training
+from annotation.loop.registry.verdict import Measured
+from annotation.loop.rounds import pipeline, runs
+from annotation.loop.rounds.stages import gate, train
+from annotation.loop.selection.generations import open_first_generation, open_next_generation
 from annotation.models import (
     AuditEntry,
     Generation,
@@ -18,12 +24,7 @@ from annotation.models import (
     Snapshot,
     TrainingRun,
 )
-from annotation.queue.claiming import claim_next
-from annotation.rounds import pipeline, registry, runs
-from annotation.rounds.gateway import training
-from annotation.rounds.generations import open_first_generation, open_next_generation
-from annotation.rounds.stages import gate, train
-from annotation.rounds.verdict import Measured
+from annotation.work.claiming import claim_next
 from tests.factories import MembershipFactory, ModelVersionFactory, ProjectFactory, SolutionFactory, UserFactory
 from tests.rounds_world import folders, labelled_project
 
@@ -35,7 +36,7 @@ Run, Version = TrainingRun.State, ModelVersion.State
 def _quiet(settings, tmp_path, monkeypatch):
     """Folders of the test's own, nothing sent to workers, and a training of a few epochs."""
     folders(settings, tmp_path)
-    monkeypatch.setattr("annotation.jobs._send", lambda task, args, queue: None)
+    monkeypatch.setattr("annotation.core.jobs._send", lambda task, args, queue: None)
     config = training.training_config
     monkeypatch.setattr(train, "training_config", lambda policy, seed: config(policy, seed=seed) | {"epochs": 3})
 

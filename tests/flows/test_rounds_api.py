@@ -3,8 +3,8 @@
 import pytest
 from rest_framework.test import APIClient
 
+from annotation.loop.rounds import runs
 from annotation.models import Membership, ModelVersion, RunPoint, TrainingRun
-from annotation.rounds import runs
 from tests.factories import MembershipFactory, ModelVersionFactory, SolutionFactory
 
 pytestmark = pytest.mark.django_db

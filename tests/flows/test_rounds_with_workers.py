@@ -7,10 +7,11 @@ from pathlib import Path
 import pytest
 from django.utils import timezone
 
-from annotation.lifecycle import sweep_jobs
+from annotation.core.lifecycle import sweep_jobs
+from annotation.loop import registry
+from annotation.loop.model_jobs.jobs import request_audit
+from annotation.loop.rounds import pipeline, runs
 from annotation.models import ModelJob, RunStage, TrainingRun
-from annotation.rounds import pipeline, registry, runs
-from annotation.rounds.registry.jobs import request_audit
 from tests.factories import UserFactory
 from tests.rounds_world import labelled_project
 from tests.waiting import until

@@ -5,11 +5,11 @@ import time
 import pytest
 from rest_framework.test import APIClient
 
-from annotation.membership.tokens import issue_token
+from annotation.core.membership.tokens import issue_token
 from annotation.models import Annotation, AuditEntry, Lease, ScreeningDecision
 from tests.factories import GenerationFactory, MembershipFactory, QueueItemFactory
 from tests.flows.test_claim_concurrency import finished, in_processes
-from tests.unit.annotation.queue.gold_world import make_gold
+from tests.unit.annotation.work.queue.gold_world import make_gold
 
 ITEMS, PASS_MARK, TABS = 4, 3, 3
 

@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 from django.db import connection
 
-from annotation.membership.tokens import issue_token
+from annotation.core.membership.tokens import issue_token
+from annotation.loop import registry
+from annotation.loop.gateway.scoring import loaded_scorer
+from annotation.loop.gateway.training import model_path
 from annotation.models import ServedScore
-from annotation.rounds import registry
-from annotation.rounds.gateway.scoring import loaded_scorer
-from annotation.rounds.gateway.training import model_path
 from annotation.serving import line, reviewing
 from tests.factories import SolutionFactory, UserFactory
 from tests.serving_world import PROBLEM, STEPS, add_version, program_of, served_project, trained_folder

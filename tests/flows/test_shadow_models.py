@@ -5,11 +5,11 @@ import signal
 import pytest
 from django.db import Error
 
-from annotation.errors import DomainError
+from annotation.core.errors import DomainError
+from annotation.loop.proof.weighing import estimates_of
+from annotation.loop.rounds import trainer
+from annotation.loop.rounds.stages import shadow
 from annotation.models import ModelVersion, ShadowComparison
-from annotation.rounds import trainer
-from annotation.rounds.shadow.weighing import estimates_of
-from annotation.rounds.stages import shadow
 from prm.__main__ import main
 from tests.factories import UserFactory
 from tests.rounds_world import folders
@@ -21,7 +21,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 @pytest.fixture
 def project(settings, tmp_path, monkeypatch):
     folders(settings, tmp_path)
-    monkeypatch.setattr("annotation.jobs._send", lambda task, args, queue: None)
+    monkeypatch.setattr("annotation.core.jobs._send", lambda task, args, queue: None)
     monkeypatch.setattr(trainer, "watch", in_this_process)
     monkeypatch.setattr(shadow, "watch", in_this_process)
     return project_of_two_lanes(UserFactory(is_staff=True))

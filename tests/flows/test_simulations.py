@@ -7,11 +7,11 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
-from annotation.datasets.snapshots import create_snapshot
-from annotation.lifecycle import MAX_ATTEMPTS, STALLED_AFTER, cancel_job, sweep_jobs
+from annotation.core.lifecycle import MAX_ATTEMPTS, STALLED_AFTER, cancel_job, sweep_jobs
+from annotation.labels.datasets.snapshots import create_snapshot
+from annotation.loop.proof import simulating as running
+from annotation.loop.proof.simulations import resume_simulation, start_simulation
 from annotation.models import SimulationRun
-from annotation.rounds.simulations import running
-from annotation.rounds.simulations.requests import resume_simulation, start_simulation
 from tests.factories import UserFactory
 from tests.rounds_world import folders, labelled_project
 
@@ -24,7 +24,7 @@ LABELLED = 400  # so that every split has ten right and ten wrong ones
 def sent(settings, tmp_path, monkeypatch):
     folders(settings, tmp_path)
     messages = []
-    monkeypatch.setattr("annotation.jobs._send", lambda task, args, queue: messages.append((task, args, queue)))
+    monkeypatch.setattr("annotation.core.jobs._send", lambda task, args, queue: messages.append((task, args, queue)))
     return messages
 
 
@@ -106,7 +106,7 @@ def test_a_dead_worker_s_simulation_is_asked_for_again_and_given_up_at_last(simu
 
 def test_a_simulation_gives_way_to_a_round_and_goes_on_by_itself(simulation, sent, monkeypatch):
     looked = iter([False, True])  # none waits when it begins, one does soon after
-    monkeypatch.setattr("annotation.rounds.precedence.round_waits", lambda: next(looked, True))
+    monkeypatch.setattr("annotation.loop.processes.precedence.round_waits", lambda: next(looked, True))
     running.run_simulation(simulation.pk)
     simulation.refresh_from_db()
     assert (simulation.state, simulation.attempts, simulation.error) == (State.QUEUED, 0, "")

@@ -6,7 +6,7 @@ import psycopg
 import pytest
 from rest_framework.test import APIClient
 
-from annotation.membership.tokens import issue_token
+from annotation.core.membership.tokens import issue_token
 from tests.factories import GenerationFactory, MembershipFactory, QueueItemFactory
 
 pytestmark = pytest.mark.django_db

@@ -6,7 +6,7 @@ from django.utils import timezone
 from playwright.sync_api import Page, expect
 
 from annotation.models import Draft, Lease, Project, QueueItem
-from annotation.queue.leases import expire_leases
+from annotation.work.queue.leases import expire_leases
 from tests.screenshots.state import Act
 
 MINUTE_MS = 60_000

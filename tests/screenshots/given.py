@@ -4,11 +4,11 @@ import json
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from annotation.demo import creation
-from annotation.labelling.sending_back import send_back
-from annotation.membership.members import add_member
-from annotation.membership.projects import create_project
+from annotation.core.membership.members import add_member
+from annotation.core.membership.projects import create_project
+from annotation.management.demo import creation
 from annotation.models import Annotation, Membership, Project, Step, StepKind
+from annotation.work.labelling.sending_back import send_back
 from tests.factories import (
     GenerationFactory,
     MembershipFactory,
@@ -17,7 +17,7 @@ from tests.factories import (
     SolutionFactory,
 )
 from tests.screenshots.state import World
-from tests.unit.annotation.queue.gold_world import claim, make_gold, work
+from tests.unit.annotation.work.queue.gold_world import claim, make_gold, work
 
 Given = Callable[[World], object]
 

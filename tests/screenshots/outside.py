@@ -8,8 +8,9 @@ from django.template import loader
 from django.utils import timezone
 from playwright.sync_api import Page, expect
 
-from annotation.intake.records import import_records
-from annotation.membership.projects import create_project
+from annotation.core.membership.projects import create_project
+from annotation.files.records import import_records
+from annotation.loop.gateway.sandbox import Sandbox
 from annotation.models import (
     Annotation,
     Membership,
@@ -21,13 +22,12 @@ from annotation.models import (
     ServedScore,
     SimulationRun,
 )
-from annotation.rounds.gateway.sandbox import Sandbox
 from tests.factories import SnapshotFactory
 from tests.screenshots import given
 from tests.screenshots.acts import keys
 from tests.screenshots.state import Act, State, World
 from tests.screenshots.world import PROBLEM, STEPS
-from tests.unit.annotation.queue.gold_world import work
+from tests.unit.annotation.work.queue.gold_world import work
 
 RECORDS = [
     {"problem": PROBLEM, "steps": [one if isinstance(one, str) else one[0] for one in STEPS], "answer": "14"},

@@ -6,13 +6,13 @@ from typing import Any
 from django.contrib.auth.models import User
 from django.utils import timezone
 
-from annotation.membership.members import add_member
-from annotation.membership.projects import create_project
+from annotation.core.membership.members import add_member
+from annotation.core.membership.projects import create_project
 from annotation.models import Critique, Hint, Lease, Membership, ModelVersion, Preference, Project
 from tests import manager_world
 from tests.factories import GenerationFactory, ProblemFactory, QueueItemFactory, SolutionFactory, UserFactory
 from tests.screenshots.state import World
-from tests.unit.annotation.queue.gold_world import make_gold
+from tests.unit.annotation.work.queue.gold_world import make_gold
 
 GUIDELINES = "**Good**: correct, and moves on.\n\n**Neutral**: not wrong, but no help.\n\n**Bad**: wrong: $2 + 2 = 5$."
 PROBLEM = (

@@ -4,12 +4,12 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from annotation.errors import DomainError
+from annotation.core.errors import DomainError
+from annotation.loop.gateway.policies import proposed_prompt
+from annotation.loop.sampling.runs import Wish, create_sampling, progress_of
+from annotation.loop.sampling.sampling import run_sampling
 from annotation.management.projects import project_at
 from annotation.models import SamplingRun
-from annotation.rounds.gateway.policies import proposed_prompt
-from annotation.sampling.runs import Wish, create_sampling, progress_of
-from annotation.sampling.sampling import run_sampling
 from prm.splitting import RULES, THINKING
 
 SHOWN_ERRORS = 10

@@ -2,9 +2,9 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from annotation.demo.accounts import publish_passwords
-from annotation.demo.creation import create_demo
-from annotation.errors import DomainError
+from annotation.core.errors import DomainError
+from annotation.management.demo.accounts import publish_passwords
+from annotation.management.demo.creation import create_demo
 
 
 class Command(BaseCommand):

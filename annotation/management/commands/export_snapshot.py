@@ -5,11 +5,11 @@ from typing import Any
 import msgspec
 from django.core.management.base import BaseCommand, CommandError
 
-from annotation.datasets.cards import dataset_card
-from annotation.datasets.exporting import export_snapshot
-from annotation.datasets.plans import FORMATS, NEUTRAL, SPLITS, plan_export
-from annotation.datasets.snapshots import create_snapshot
-from annotation.errors import DomainError
+from annotation.core.errors import DomainError
+from annotation.labels.datasets.cards import dataset_card
+from annotation.labels.datasets.exporting import export_snapshot
+from annotation.labels.datasets.plans import FORMATS, NEUTRAL, SPLITS, plan_export
+from annotation.labels.datasets.snapshots import create_snapshot
 from annotation.models import Project
 
 

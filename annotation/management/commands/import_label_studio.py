@@ -6,11 +6,11 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from annotation.errors import DomainError
+from annotation.core.errors import DomainError
+from annotation.files import label_studio
+from annotation.files.moving import move, people_of
+from annotation.files.opening import open_content
 from annotation.formats.label_studio import Config, Task, propose, read_config
-from annotation.intake import label_studio
-from annotation.intake.moving import move, people_of
-from annotation.intake.opening import open_content
 from annotation.management import moving
 from annotation.management.projects import project_at
 

@@ -5,10 +5,10 @@ from typing import Any
 from django.contrib.auth.models import User
 from django.core.management.base import BaseCommand, CommandError
 
-from annotation.errors import DomainError
+from annotation.core.errors import DomainError
+from annotation.loop.model_jobs.jobs import request_import, run_model_job
 from annotation.management.finishing import to_its_end
 from annotation.models import Project
-from annotation.rounds.registry.jobs import request_import, run_model_job
 
 
 class Command(BaseCommand):

@@ -7,14 +7,14 @@ from typing import Any, get_args
 import msgspec
 from django.core.management.base import BaseCommand, CommandError
 
-from annotation.errors import DomainError
+from annotation.core.errors import DomainError
+from annotation.files.groups import Manner, import_places, summary_of
+from annotation.files.importing import run_import
+from annotation.files.imports import progress_of, read_options
+from annotation.files.places import find_files
+from annotation.files.warnings import warnings_in_words
 from annotation.formats.mapping import Mapping, parse_mapping
 from annotation.formats.registry import READERS
-from annotation.intake.groups import Manner, import_places, summary_of
-from annotation.intake.importing import run_import
-from annotation.intake.imports import progress_of, read_options
-from annotation.intake.places import find_files
-from annotation.intake.warnings import warnings_in_words
 from annotation.management.finishing import to_its_end
 from annotation.management.projects import project_at
 from annotation.models import ImportJob

@@ -4,9 +4,9 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from annotation.errors import DomainError
-from annotation.intake.opening import open_content
-from annotation.intake.outcomes import apply_results, kind_of
+from annotation.core.errors import DomainError
+from annotation.files.opening import open_content
+from annotation.files.outcomes import apply_results, kind_of
 from annotation.management.projects import project_at
 
 SHOWN = 20

@@ -6,9 +6,9 @@ from typing import Any, NamedTuple
 from django.http import QueryDict
 from django.utils.translation import gettext_lazy
 
-from annotation.errors import DomainError
+from annotation.core.errors import DomainError
+from annotation.core.wording import in_words
 from annotation.models import Project
-from annotation.wording import in_words
 from labelling_ui.pages.settings.answers import AnswersPart, KeysPart
 from labelling_ui.pages.settings.examples import ExamplesPart
 from labelling_ui.pages.settings.feedback import FeedbackPart

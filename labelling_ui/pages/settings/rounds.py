@@ -8,9 +8,9 @@ from django import forms
 from django.utils.formats import date_format
 from django.utils.translation import gettext_lazy
 
+from annotation.core.wording import in_words, said
 from annotation.models import Project
 from annotation.models.rounds_policy import example_times, parse_cron, parse_window, parse_zone
-from annotation.wording import in_words, said
 from labelling_ui.pages.settings.part import Part
 
 

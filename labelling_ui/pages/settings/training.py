@@ -6,10 +6,10 @@ from django import forms
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from annotation.errors import DomainError
+from annotation.core.errors import DomainError
+from annotation.core.wording import in_words
+from annotation.loop.gateway.training import check_training
 from annotation.models import Project
-from annotation.rounds.gateway.training import check_training
-from annotation.wording import in_words
 from labelling_ui import words
 from labelling_ui.pages.agreement_fields import AgreementFields, agreement_initial
 from labelling_ui.pages.settings.part import Part

@@ -7,8 +7,8 @@ from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST
 
-from annotation.errors import DomainError, Forbidden
-from annotation.membership.projects import change_project
+from annotation.core.errors import DomainError, Forbidden
+from annotation.core.membership.projects import change_project
 from annotation.models import Membership, Project
 from labelling_ui.pages.access import MANAGER, attempt, project_page, signed_in
 from labelling_ui.pages.settings.page import FIRST, PAGES, SettingsPage

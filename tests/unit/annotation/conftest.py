@@ -1,7 +1,7 @@
 import pytest
 from django.contrib.auth.models import User
 
-from annotation.membership.projects import create_project
+from annotation.core.membership.projects import create_project
 
 
 @pytest.fixture(autouse=True)

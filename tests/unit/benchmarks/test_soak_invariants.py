@@ -8,8 +8,8 @@ import pytest
 from django.db import connection
 from django.utils import timezone
 
-from annotation import audit
-from annotation.datasets.snapshots import create_snapshot
+from annotation.core import audit
+from annotation.labels.datasets.snapshots import create_snapshot
 from annotation.models import Annotation, Lease, RunStage, TrainingRun
 from benchmarks.soak.books import Entry, Ledger, Outbox, read_ledgers
 from benchmarks.soak.invariants import CHECKS, Books, check

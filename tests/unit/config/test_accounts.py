@@ -4,7 +4,7 @@ import pytest
 from django.contrib.auth.models import User
 from django.test import Client
 
-from annotation.membership.accounts import invite
+from annotation.core.membership.accounts import invite
 from annotation.models import ApiToken, AuditEntry, Preference, Project
 from tests.factories import MembershipFactory
 

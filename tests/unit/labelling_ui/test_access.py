@@ -4,7 +4,7 @@ import pytest
 from django.contrib.auth.models import User
 from django.test import Client
 
-from annotation.membership.projects import create_project
+from annotation.core.membership.projects import create_project
 from annotation.models import ImportJob, Project, TrainingRun
 
 # page: (annotator, reviewer, manager)

@@ -3,7 +3,7 @@
 import pytest
 from django.urls import reverse
 
-from annotation.intake.answer_checks import run_answer_check
+from annotation.files.answer_checks import run_answer_check
 from annotation.models import AnswerCheck, Membership
 from tests.factories import MembershipFactory, SolutionFactory
 

@@ -10,7 +10,7 @@ from django.urls import reverse
 from annotation.models import GoldAnswer, Membership, Project, QueueItem, ScreeningDecision
 from tests.factories import AnnotationFactory, LabelSourceFactory, MembershipFactory
 from tests.manager_world import label, make_solution
-from tests.unit.annotation.queue.gold_world import work
+from tests.unit.annotation.work.queue.gold_world import work
 from tests.unit.labelling_ui.settings_form import as_opened, errors_of
 
 

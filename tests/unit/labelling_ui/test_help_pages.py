@@ -7,11 +7,11 @@ import pytest
 from django.contrib.auth.models import User
 from django.test import Client
 
-from annotation.labelling.sending_back import send_back
 from annotation.models import GoldAnswer, Membership, Project
+from annotation.work.labelling.sending_back import send_back
 from tests.factories import AnnotationFactory, LabelSourceFactory
 from tests.manager_world import make_solution
-from tests.unit.annotation.queue.gold_world import answer, claim
+from tests.unit.annotation.work.queue.gold_world import answer, claim
 from tests.unit.labelling_ui.settings_form import as_opened
 
 EXAMPLE = {"rating": "bad", "before": "What is 2 + 2?", "step": "It is $5$.", "why": "It is 4."}

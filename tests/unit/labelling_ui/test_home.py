@@ -4,8 +4,8 @@ import pytest
 from django.contrib.auth.models import User
 from django.test import Client
 
-from annotation.membership.members import add_member
-from annotation.membership.projects import create_project
+from annotation.core.membership.members import add_member
+from annotation.core.membership.projects import create_project
 from annotation.models import Project
 
 pytestmark = pytest.mark.django_db

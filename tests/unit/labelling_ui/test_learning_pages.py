@@ -83,7 +83,7 @@ def test_programs_get_the_same(client, people, project, snapshot):
 
 def test_a_simulation_is_started_from_the_page(manager, project, snapshot, monkeypatch):
     sent = []
-    monkeypatch.setattr("annotation.lifecycle.enqueue", lambda task, *args, queue: sent.append((task, queue)))
+    monkeypatch.setattr("annotation.core.lifecycle.enqueue", lambda task, *args, queue: sent.append((task, queue)))
     assert "Make a snapshot" not in manager.get("/p/algebra/simulations/").content.decode()
     given = {"snapshot": snapshot.pk, "functions": ["entropy"], "seeds": 2, "budget": 100}
     answer = manager.post("/p/algebra/simulations/", given)

@@ -3,8 +3,8 @@
 import pytest
 from django.utils import timezone
 
+from annotation.loop import registry
 from annotation.models import AuditEntry, ModelJob, ModelVersion
-from annotation.rounds import registry
 from tests.factories import ModelVersionFactory, ProblemFactory
 
 pytestmark = pytest.mark.django_db

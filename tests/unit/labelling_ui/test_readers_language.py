@@ -9,28 +9,20 @@ from django.contrib.auth.models import User
 from django.test import Client
 from django.utils import translation
 
-from annotation import audit
-from annotation.datasets.filters import SnapshotFilters
-from annotation.datasets.snapshots import create_snapshot
-from annotation.errors import DomainError
+from annotation.core import audit
+from annotation.core.errors import DomainError
+from annotation.core.wording import Said, counted, in_words, said
+from annotation.files.rejections import rejected_lines
 from annotation.formats.record import Rejection
 from annotation.formats.registry import READERS
-from annotation.intake.rejections import rejected_lines
-from annotation.models import (
-    AuditEntry,
-    ImportJob,
-    ImportRejection,
-    ModelVersion,
-    Preference,
-    Project,
-    TrainingRun,
-)
-from annotation.rounds import failures
-from annotation.rounds.gateway.training import check_training
-from annotation.rounds.registry.versions import record_verdict
-from annotation.rounds.verdict import Measured, decide
-from annotation.rounds.watched import last_said
-from annotation.wording import Said, counted, in_words, said
+from annotation.labels.datasets.filters import SnapshotFilters
+from annotation.labels.datasets.snapshots import create_snapshot
+from annotation.loop.gateway.training import check_training
+from annotation.loop.processes.watched import last_said
+from annotation.loop.registry.verdict import Measured, decide
+from annotation.loop.registry.versions import record_verdict
+from annotation.loop.rounds import failures
+from annotation.models import AuditEntry, ImportJob, ImportRejection, ModelVersion, Preference, Project, TrainingRun
 from labelling_ui import words
 from labelling_ui.selectors.asked_for import NAMES
 from labelling_ui.selectors.costs import costs_of

@@ -9,9 +9,9 @@ from django.utils import timezone
 from hypothesis import given
 from hypothesis import strategies as st
 
+from annotation.labels.quality.review_queue import to_review
 from annotation.models import Annotation, Critique, Lease, Project, SentBack, Solution
 from annotation.models.scheme import DEFAULT_KEYS, LabelScheme
-from annotation.quality.review_queue import to_review
 from labelling_ui.pages.review_keys import keys_of
 from tests.factories import AnnotationFactory, MembershipFactory
 

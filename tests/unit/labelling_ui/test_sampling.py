@@ -4,11 +4,11 @@ import pytest
 from django.contrib.auth.models import User
 from django.test import Client
 
-from annotation.intake.records import import_records
-from annotation.membership.projects import create_project
+from annotation.core.membership.projects import create_project
+from annotation.files.records import import_records
+from annotation.loop.gateway.sandbox import Sandbox
+from annotation.loop.sampling import runs, sampling
 from annotation.models import Project, SamplingRun, Solution
-from annotation.rounds.gateway.sandbox import Sandbox
-from annotation.sampling import runs, sampling
 
 ASKED = {
     "endpoint": "sandbox", "samples": "2", "temperature": "0.7", "max_tokens": "500", "choice": "all", "domain": "",

@@ -7,7 +7,7 @@ from django.contrib.auth.models import User
 from django.db import connection, transaction
 from django.test import Client
 
-from annotation.membership.projects import change_project
+from annotation.core.membership.projects import change_project
 from annotation.models import Project
 from labelling_ui.pages.settings.page import PAGES
 from tests.unit.labelling_ui.settings_form import as_opened, errors_of

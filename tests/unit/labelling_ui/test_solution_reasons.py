@@ -2,9 +2,9 @@
 
 import pytest
 
+from annotation.loop.gateway.explaining import NearLabel, StepReason
+from annotation.loop.pool.partitions import make_partition
 from annotation.models import PoolScore
-from annotation.rounds.gateway.explaining import NearLabel, StepReason
-from annotation.rounds.pool.partitions import make_partition
 from annotation.serving import reviewing
 from tests.factories import SolutionFactory
 
@@ -28,7 +28,7 @@ def test_a_person_asks_why_a_solution_has_its_scores(
     client, project, people, champion, solution, monkeypatch, django_capture_on_commit_callbacks
 ):
     page, sent = f"/p/algebra/solutions/{solution.pk}/", []
-    monkeypatch.setattr("annotation.jobs._send", lambda task, args, queue: sent.append((task, args, queue)))
+    monkeypatch.setattr("annotation.core.jobs._send", lambda task, args, queue: sent.append((task, args, queue)))
     client.force_login(people["annotator"])
     assert client.post(f"{page}review/").status_code == 403
     client.force_login(people["reviewer"])

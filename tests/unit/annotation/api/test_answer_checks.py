@@ -3,7 +3,7 @@
 import pytest
 from rest_framework.test import APIClient
 
-from annotation.intake.answer_checks import run_answer_check
+from annotation.files.answer_checks import run_answer_check
 from tests.factories import MembershipFactory, ProjectFactory, SolutionFactory
 
 pytestmark = pytest.mark.django_db

@@ -9,10 +9,10 @@ from django.contrib.auth.models import User
 from django.core.files.uploadedfile import SimpleUploadedFile
 from rest_framework.test import APIClient
 
+from annotation.core.membership.members import add_member
+from annotation.files.importing import run_import
+from annotation.files.records import import_records
 from annotation.formats import trl
-from annotation.intake.importing import run_import
-from annotation.intake.records import import_records
-from annotation.membership.members import add_member
 from annotation.models import ImportJob, Problem, Snapshot
 
 LINE = {"problem": "p", "steps": ["a", "b"], "label": 1, "id": "x"}

@@ -5,7 +5,7 @@ import redis
 from rest_framework.test import APIClient
 
 from annotation.api import limits
-from annotation.membership.tokens import issue_token
+from annotation.core.membership.tokens import issue_token
 from tests.factories import MembershipFactory
 
 pytestmark = pytest.mark.django_db

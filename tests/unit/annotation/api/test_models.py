@@ -3,8 +3,8 @@
 import pytest
 from rest_framework.test import APIClient
 
+from annotation.loop.model_jobs.exporting import export_path
 from annotation.models import ModelJob, PoolScoring
-from annotation.rounds.registry.exporting import export_path
 from tests.factories import MembershipFactory, ModelVersionFactory, ProblemFactory
 
 pytestmark = pytest.mark.django_db

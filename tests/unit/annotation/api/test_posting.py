@@ -8,10 +8,10 @@ from django.core.management import CommandError, call_command
 from django.db import connection
 from rest_framework.test import APIClient
 
-from annotation.intake import posting
-from annotation.intake.store import LOCK
-from annotation.membership.members import add_member
-from annotation.membership.tokens import issue_token
+from annotation.core.membership.members import add_member
+from annotation.core.membership.tokens import issue_token
+from annotation.files import posting
+from annotation.files.store import LOCK
 from annotation.models import Annotation, AuditEntry, LabelSource, Problem, Solution
 
 WHERE = "/api/v1/projects/project/solutions/"

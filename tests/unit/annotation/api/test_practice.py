@@ -7,7 +7,7 @@ from rest_framework.test import APIClient
 
 from annotation.models import Annotation
 from tests.factories import MembershipFactory
-from tests.unit.annotation.queue.gold_world import make_gold
+from tests.unit.annotation.work.queue.gold_world import make_gold
 
 pytestmark = pytest.mark.django_db
 

@@ -6,7 +6,7 @@ import pytest
 from rest_framework.test import APIClient
 
 from annotation.models import Annotation, SentBack
-from annotation.queue.claiming import claim_next
+from annotation.work.claiming import claim_next
 from tests.factories import GenerationFactory, MembershipFactory, QueueItemFactory
 
 pytestmark = pytest.mark.django_db

@@ -3,8 +3,8 @@
 import pytest
 from rest_framework.test import APIClient
 
+from annotation.loop.sampling import sampling
 from annotation.models import SamplingRun
-from annotation.sampling import sampling
 from tests.factories import MembershipFactory, ProblemFactory, UserFactory
 
 pytestmark = pytest.mark.django_db
@@ -13,7 +13,7 @@ HIDDEN = {"url": "http://10.0.0.1/v1", "model": "m", "api_key": "sk-secret"}
 
 @pytest.fixture
 def asked(project, manager, monkeypatch):
-    for module in ("lifecycle", "sampling.following"):
+    for module in ("core.lifecycle", "loop.sampling.following"):
         monkeypatch.setattr(f"annotation.{module}.enqueue", lambda *task, **_: None)
     ProblemFactory(project=project)
     client = APIClient()

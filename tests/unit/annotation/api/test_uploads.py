@@ -7,7 +7,7 @@ import json
 import pytest
 from django.test import Client
 
-from annotation.intake.importing import run_import
+from annotation.files.importing import run_import
 from annotation.models import ImportJob, Upload
 
 CONTENT = b"".join(json.dumps({"problem": f"p{'i' * n}", "steps": ["a"]}).encode() + b"\n" for n in range(9))
@@ -17,7 +17,7 @@ TUS = {"Tus-Resumable": "1.0.0"}
 
 @pytest.fixture
 def client(manager, monkeypatch):
-    monkeypatch.setattr("annotation.lifecycle.enqueue", lambda *task, **_: None)
+    monkeypatch.setattr("annotation.core.lifecycle.enqueue", lambda *task, **_: None)
     client = Client()
     client.force_login(manager)
     return client

@@ -10,12 +10,12 @@ import pyarrow
 import pytest
 from pyarrow import parquet
 
+from annotation.files.checks import MAX_POSITIONS
+from annotation.files.preparing import prepared
 from annotation.formats import csv_rows, plain, table
 from annotation.formats.reading import MAX_DEPTH
 from annotation.formats.record import Record
 from annotation.formats.registry import READERS, reader_of
-from annotation.intake.checks import MAX_POSITIONS
-from annotation.intake.preparing import prepared
 from tests.unit.annotation.formats.hostile import VALUES, example, spoilt
 
 # What is wrong with a record as a whole, so that no field can be named.

@@ -6,9 +6,9 @@ import uuid
 from annotation.formats import prm800k, table
 from annotation.formats.path import taken_path
 from annotation.formats.record import Completion, PathPosition, Rating, Record, RecordAnnotation
-from annotation.labelling.checking import check
-from annotation.labelling.payload import GivenPosition, GivenRating, Submission
 from annotation.models import LabelScheme
+from annotation.work.labelling.checking import check
+from annotation.work.labelling.payload import GivenPosition, GivenRating, Submission
 from tests.real_data import real_data
 
 PHASE_1 = LabelScheme(choose_path=True, ask_own_step=True)

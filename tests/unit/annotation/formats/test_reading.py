@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from annotation.errors import DomainError
+from annotation.core.errors import DomainError
 from annotation.formats import (
     atif,
     big_bench_mistake,

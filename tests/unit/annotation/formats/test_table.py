@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pyarrow import parquet
 
-from annotation.errors import DomainError
+from annotation.core.errors import DomainError
 from annotation.formats import table
 from annotation.formats.given import index_label, rated_label
 from annotation.formats.mapping import Column, LabelMapping, Mapping, SourceMapping, StepsMapping, parse_mapping

@@ -6,7 +6,7 @@ import pytest
 from django.db import DatabaseError, IntegrityError, connection, transaction
 from django.utils import timezone
 
-from annotation import audit
+from annotation.core import audit
 from annotation.models import (
     Annotation,
     Lease,

@@ -4,8 +4,8 @@ import pytest
 from django.core.management import call_command
 from django.db import connection
 
+from annotation.loop.pool.partitions import make_partition, write_scores
 from annotation.models import PoolScore
-from annotation.rounds.pool.partitions import make_partition, write_scores
 from tests.factories import ModelVersionFactory, SolutionFactory
 
 

@@ -5,10 +5,10 @@ import uuid
 
 import pytest
 
-from annotation.errors import DomainError
-from annotation.membership.tokens import issue_token, limit_token
+from annotation.core.errors import DomainError
+from annotation.core.membership.tokens import issue_token, limit_token
+from annotation.loop.gateway.serving import Text
 from annotation.models import Membership
-from annotation.rounds.gateway.serving import Text
 from annotation.serving import line, quotas
 from annotation.serving.messages import Question, encode
 from annotation.serving.worker import portions

@@ -5,8 +5,8 @@ from concurrent.futures import Future
 
 import pytest
 
-from annotation.errors import DomainError
-from annotation.rounds import registry
+from annotation.core.errors import DomainError
+from annotation.loop import registry
 from annotation.serving import shelf as shelves
 from annotation.serving.messages import Question
 from annotation.serving.sessions import begin_session

@@ -1,0 +1,51 @@
+"""Who did what, and what it was before and after."""
+
+import json
+from typing import Any
+
+from django.contrib.auth.models import User
+from django.db import models
+from django.utils import timezone
+
+from annotation.core.statements import fetch_all
+from annotation.core.wording import Said, as_json
+from annotation.models import Project
+
+INSERT = """
+INSERT INTO annotation_auditentry (project_id, by_id, action, target_type, target_id, before, after, at)
+VALUES (%(project)s, %(by)s, %(action)s, %(target_type)s, %(target_id)s, %(before)s, %(after)s, %(at)s)
+"""
+
+
+def record(
+    *,
+    by: User | None,
+    action: str,
+    target: models.Model,
+    project: Project | None = None,
+    before: dict[str, Any] | None = None,
+    after: dict[str, Any] | None = None,
+) -> None:
+    """Append an audit row; call it inside the transaction of the change it tells of.
+
+    `by` is None for what the platform does by itself (a sweep, a schedule). A sentence is kept in English, and under
+    `said` for readers of any language.
+    """
+    fetch_all(
+        INSERT,
+        {
+            "by": by and by.pk,
+            "action": action,
+            "project": project and project.pk,
+            "target_type": target._meta.model_name or "",
+            "target_id": str(target.pk),
+            "before": json.dumps(_kept(before or {})),
+            "after": json.dumps(_kept(after or {})),
+            "at": timezone.now(),
+        },
+    )
+
+
+def _kept(state: dict[str, Any]) -> dict[str, Any]:
+    sentences = {name: as_json(value) for name, value in state.items() if isinstance(value, Said)}
+    return state | {"said": sentences} if sentences else state

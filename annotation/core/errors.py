@@ -1,0 +1,39 @@
+"""The errors that services raise and that the API presents as `{"code", "message", "extra"}`."""
+
+from typing import Any
+
+from annotation.core.server_paths import without_roots
+
+
+class DomainError(Exception):
+    """A request that cannot be carried out; `message` says what happened and what to do.
+
+    `code` is stable and machine-readable (`snake_case`); `extra` holds JSON-able details. The message names no folder
+    of the server.
+    """
+
+    status = 400
+
+    def __init__(self, code: str, message: str, extra: dict[str, Any] | None = None) -> None:
+        self.code = code
+        self.message = without_roots(message)
+        super().__init__(self.message)
+        self.extra = extra or {}
+
+
+class Forbidden(DomainError):
+    """The actor may not do this."""
+
+    status = 403
+
+
+class Missing(DomainError):
+    """What was named does not exist, or is not visible to the actor."""
+
+    status = 404
+
+
+class Conflict(DomainError):
+    """The state has moved on since the actor last saw it."""
+
+    status = 409

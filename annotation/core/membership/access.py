@@ -1,0 +1,97 @@
+"""Who sees a project, and who may act in it."""
+
+from functools import reduce
+
+from django.contrib.auth.models import AnonymousUser, User
+from django.db.models import QuerySet
+
+from annotation.core.errors import Forbidden, Missing
+from annotation.core.statements import columns, fetch_one, instance
+from annotation.core.wording import Said, said
+from annotation.models import Membership, Project
+
+# Who looks after the work of others, on the pages as over the API.
+STAFF = (Membership.Role.REVIEWER, Membership.Role.MANAGER)
+_ROLES: dict[str, Said] = {
+    Membership.Role.ANNOTATOR: said("annotator"),
+    Membership.Role.REVIEWER: said("reviewer"),
+    Membership.Role.MANAGER: said("manager"),
+}
+
+FIND = f"""
+SELECT {columns(Project)} FROM annotation_project
+WHERE slug = %(slug)s AND (%(all)s OR EXISTS (
+    SELECT 1 FROM annotation_membership
+    WHERE project_id = annotation_project.id AND user_id = %(user)s AND active))
+"""
+
+
+def visible_projects(user: User | AnonymousUser) -> QuerySet[Project]:
+    """The projects in which the user has an active membership; all of them for a superuser."""
+    if not user.is_authenticated:
+        return Project.objects.none()
+    if user.is_superuser:
+        return Project.objects.all()
+    return Project.objects.filter(memberships__user=user, memberships__active=True)
+
+
+def find_project(user: User | AnonymousUser, slug: str, *roles: str) -> Project:
+    """The project, for members with one of `roles` (any role where none is named).
+
+    Raises Missing where there is no such project, or none that the user may see; Forbidden.
+    """
+    row = fetch_one(FIND, {"slug": slug, "user": user.pk, "all": user.is_superuser}) if user.is_authenticated else None
+    if row is None:
+        raise Missing(
+            "project_not_found", said("There is no project '{slug}', or you are not a member of it.", slug=slug)
+        )
+    project = instance(Project, row)
+    if roles:
+        require_role(user, project, *roles)
+    return project
+
+
+def may_create_projects(user: User | AnonymousUser) -> bool:
+    """Staff, and whoever manages a project already: a project brings the use of the machine's workers with it."""
+    if not user.is_authenticated or not user.is_active:
+        return False
+    return user.is_staff or Membership.objects.filter(user=user, role=Membership.Role.MANAGER, active=True).exists()
+
+
+def membership_of(user: User | AnonymousUser, project: Project) -> Membership | None:
+    """The user's active membership, None for everyone else."""
+    if not user.is_authenticated:
+        return None
+    return Membership.objects.filter(user=user, project=project, active=True).first()
+
+
+def role_in_words(role: str) -> str:
+    """As one who has the role is called."""
+    return _ROLES.get(role, role)
+
+
+def require_role(user: User | AnonymousUser, project: Project, *roles: str) -> Membership:
+    """The user's membership if its role is one of `roles` (any role where none is named).
+
+    A superuser passes everywhere; without a membership of their own they get one that is not stored
+    (`pk` is None), as a manager: they may look after a project, but they cannot label in it.
+    Raises Forbidden.
+    """
+    membership = membership_of(user, project)
+    if user.is_superuser:
+        return membership or Membership(user=user, project=project, role=Membership.Role.MANAGER)
+    if membership is None:
+        raise Forbidden("not_a_member", said("You are not a member of {name}.", name=project.name))
+    if roles and membership.role not in roles:
+        needed = reduce(lambda one, other: said("{one} or {other}", one=one, other=other), map(role_in_words, roles))
+        raise Forbidden(
+            "role_needed",
+            said(
+                "This needs the role {needed} in {name}; you are {role}.",
+                needed=needed,
+                name=project.name,
+                role=role_in_words(membership.role),
+            ),
+            {"roles": list(roles), "role": membership.role},
+        )
+    return membership

@@ -1,0 +1,68 @@
+"""Accounts that managers open for people who have none."""
+
+import secrets
+
+from django.contrib.auth.models import User
+from django.contrib.auth.validators import UnicodeUsernameValidator
+from django.core.exceptions import ValidationError
+from django.db import transaction
+
+from annotation.core import audit
+from annotation.core.errors import DomainError
+from annotation.core.membership.access import require_role
+from annotation.core.membership.members import add_member
+from annotation.core.wording import said
+from annotation.models import Membership, Preference, Project
+
+USERNAME_LENGTH = 150
+
+
+@transaction.atomic
+def invite(*, by: User, project: Project, username: str, role: str) -> tuple[Membership, str | None]:
+    """Let the person with this user name in; opens an account where there is none yet.
+
+    Returns the membership, and the new account's first password (None for an account that was there),
+    which cannot be shown again, and which they change when they first come in. Raises Forbidden, DomainError
+    (`invalid_username`, `invalid_role`), Conflict (`already_member`).
+    """
+    require_role(by, project, Membership.Role.MANAGER)
+    username = username.strip()
+    user = User.objects.filter(username=username).first()
+    password = None
+    if user is None:
+        _check_username(username)
+        password = secrets.token_urlsafe(12)
+        user = User.objects.create_user(username, password=password)
+        Preference.objects.create(user=user, first_password=True)
+        audit.record(by=by, action="account.open", target=user, project=project, after={"username": username})
+    return add_member(by=by, project=project, user=user, role=role), password
+
+
+@transaction.atomic
+def choose_password(*, by: User, password: str) -> None:
+    """Give `by` a password of their own."""
+    by.set_password(password)
+    by.save(update_fields=["password"])
+    Preference.objects.filter(user=by).update(first_password=False)
+    audit.record(by=by, action="account.password", target=by)
+
+
+def has_first_password(user: User) -> bool:
+    """Whether they still have the password that their account was opened with."""
+    return Preference.objects.filter(user=user, first_password=True).exists()
+
+
+def _check_username(username: str) -> None:
+    try:
+        UnicodeUsernameValidator()(username)
+    except ValidationError:
+        username = ""
+    if not username or len(username) > USERNAME_LENGTH:
+        raise DomainError(
+            "invalid_username",
+            said(
+                "A user name is 1 to {username_length} letters, digits and @ . + - _ characters.",
+                username_length=USERNAME_LENGTH,
+            ),
+            {"field": "username"},
+        )

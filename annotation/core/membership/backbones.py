@@ -1,0 +1,34 @@
+"""Which backbones a project may name: those that the operator listed, so that no manager reads the server's files."""
+
+import os
+from pathlib import Path
+
+from django.conf import settings
+
+from annotation.core.errors import DomainError
+from annotation.core.wording import said
+
+EMBEDDED = "tiny"
+
+
+def check_backbone(backbone: str) -> None:
+    """Accept `tiny`, a name in BACKBONES, and a folder below a path in it.
+
+    Raises DomainError (`backbone_not_listed`) for any other.
+    """
+    if backbone == EMBEDDED or backbone in settings.BACKBONES or _is_below_a_root(backbone):
+        return
+    reason = said(
+        "'{backbone}' is not a backbone of this server. Choose one of: {known}. "
+        "Your operator adds others to BACKBONES.",
+        backbone=backbone,
+        known=", ".join([EMBEDDED, *settings.BACKBONES]),
+    )
+    raise DomainError("backbone_not_listed", reason, {"field": "policy", "place": "backbone", "reason": reason})
+
+
+def _is_below_a_root(backbone: str) -> bool:
+    if not os.path.isabs(backbone) or "\0" in backbone:
+        return False
+    folder = Path(backbone).resolve()
+    return any(folder.is_relative_to(Path(root).resolve()) for root in settings.BACKBONES if os.path.isabs(root))

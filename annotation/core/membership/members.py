@@ -1,0 +1,166 @@
+"""People join a project, change their role, and leave; what they labelled stays."""
+
+from collections.abc import Sequence
+
+from django.contrib.auth.models import User
+from django.db import transaction
+
+from annotation.core import audit
+from annotation.core.errors import Conflict, DomainError
+from annotation.core.membership.access import require_role, role_in_words
+from annotation.core.wording import said
+from annotation.models import Membership, Project
+
+
+@transaction.atomic
+def add_member(*, by: User, project: Project, user: User, role: str, simulated: bool = False) -> Membership:
+    """Let a user in, or back in; `simulated` marks a program that plays an annotator.
+
+    Raises Forbidden, DomainError (`invalid_role`), Conflict (`already_member`).
+    """
+    require_role(by, project, Membership.Role.MANAGER)
+    _check_role(role)
+    membership, created = Membership.objects.select_for_update(no_key=True).get_or_create(
+        project=project, user=user, defaults={"role": role, "simulated": simulated}
+    )
+    if not created:
+        if membership.active:
+            raise Conflict(
+                "already_member",
+                said("{user} already is a member, as {role}.", user=user, role=role_in_words(membership.role)),
+            )
+        membership.role, membership.active = role, True
+        membership.save(update_fields=["role", "active"])
+    audit.record(by=by, action="member.add", target=membership, project=project, after={"role": role})
+    return membership
+
+
+@transaction.atomic
+def change_role(*, by: User, membership: Membership, role: str) -> Membership:
+    """Raises Forbidden, DomainError (`invalid_role`), Conflict (`last_manager`)."""
+    require_role(by, membership.project, Membership.Role.MANAGER)
+    _check_role(role)
+    membership = _lock(membership)
+    if role != Membership.Role.MANAGER:
+        _keep_a_manager(membership)
+    before = {"role": membership.role}
+    membership.role = role
+    membership.save(update_fields=["role"])
+    audit.record(
+        by=by,
+        action="member.change_role",
+        target=membership,
+        project=membership.project,
+        before=before,
+        after={"role": role},
+    )
+    return membership
+
+
+@transaction.atomic
+def qualify(*, by: User, membership: Membership, domains: Sequence[str] | None) -> Membership:
+    """Give a person problems of these domains only, or of all (None); what they hold they may finish.
+
+    Raises Forbidden, DomainError (`unknown_domain`, `no_domain`).
+    """
+    project = membership.project
+    require_role(by, project, Membership.Role.MANAGER)
+    if domains is not None:
+        known = set(domains_of(project))
+        if not domains:
+            raise DomainError("no_domain", said("Choose at least one domain, or all."), {"field": "domains"})
+        if unknown := sorted(set(domains) - known):
+            raise DomainError(
+                "unknown_domain",
+                said("No problem here is of “{unknown}”.", unknown=unknown[0]),
+                {"field": "domains"},
+            )
+    membership = _lock(membership)
+    before, membership.domains = membership.domains, None if domains is None else sorted(set(domains))
+    membership.save(update_fields=["domains"])
+    # What they had passed by may be theirs now.
+    membership.frontiers.all().delete()
+    audit.record(
+        by=by,
+        action="member.qualify",
+        target=membership,
+        project=project,
+        before={"domains": before},
+        after={"domains": membership.domains},
+    )
+    return membership
+
+
+@transaction.atomic
+def mark_machine(*, by: User, membership: Membership, machine: bool) -> Membership:
+    """Say that a member is a program, or that it is a person: what they submit from now on is of that kind.
+
+    Labels that are stored keep their kind. Raises Forbidden.
+    """
+    require_role(by, membership.project, Membership.Role.MANAGER)
+    membership = _lock(membership)
+    before, membership.machine = membership.machine, machine
+    membership.save(update_fields=["machine"])
+    audit.record(
+        by=by,
+        action="member.mark_machine",
+        target=membership,
+        project=membership.project,
+        before={"machine": before},
+        after={"machine": machine},
+    )
+    return membership
+
+
+def domains_of(project: Project) -> list[str]:
+    """The domains of a project's problems, by name."""
+    return sorted(project.problems.order_by().values_list("domain", flat=True).distinct())
+
+
+@transaction.atomic
+def remove(*, by: User, membership: Membership) -> None:
+    """End a membership. Their annotations stay; a lease in hand goes back when it expires.
+
+    Raises Forbidden, Conflict (`last_manager`).
+    """
+    require_role(by, membership.project, Membership.Role.MANAGER)
+    membership = _lock(membership)
+    _keep_a_manager(membership)
+    membership.active = False
+    membership.save(update_fields=["active"])
+    audit.record(
+        by=by,
+        action="member.remove",
+        target=membership,
+        project=membership.project,
+        before={"active": True},
+        after={"active": False},
+    )
+
+
+def _lock(membership: Membership) -> Membership:
+    # The project's row is locked too, so that two managers cannot remove each other at once.
+    Project.objects.select_for_update(no_key=True).get(pk=membership.project_id)
+    return (
+        Membership.objects.select_for_update(no_key=True, of=("self",)).select_related("project").get(pk=membership.pk)
+    )
+
+
+def _check_role(role: str) -> None:
+    if role not in Membership.Role.values:
+        known = ", ".join(Membership.Role.values)
+        raise DomainError(
+            "invalid_role",
+            said("'{role}' is no role; there are: {known}.", role=role, known=known),
+            {"field": "role"},
+        )
+
+
+def _keep_a_manager(leaving: Membership) -> None:
+    if leaving.role != Membership.Role.MANAGER:
+        return
+    managers = Membership.objects.filter(project=leaving.project, role=Membership.Role.MANAGER, active=True).exclude(
+        pk=leaving.pk
+    )
+    if not managers.exists():
+        raise Conflict("last_manager", said("A project needs a manager: make someone else one first."))

@@ -1,0 +1,32 @@
+"""What a person chose for themselves."""
+
+from django.conf import settings
+from django.contrib.auth.models import AnonymousUser, User
+from django.db import transaction
+
+from annotation.core import audit
+from annotation.core.errors import DomainError
+from annotation.core.wording import said
+from annotation.models import Preference
+
+
+def preference_of(user: User | AnonymousUser) -> Preference:
+    """What this person chose; a blank one, which is not stored, for whoever chose nothing."""
+    if not user.is_authenticated:
+        return Preference()
+    return Preference.objects.filter(user=user).first() or Preference(user=user)
+
+
+@transaction.atomic
+def choose_language(*, by: User, language: str) -> Preference:
+    """Let pages speak this language to `by` from now on; empty for that of their browser.
+
+    Raises DomainError (`unknown_language`).
+    """
+    if language and language not in dict(settings.LANGUAGES):
+        raise DomainError("unknown_language", said("Choose one of the languages of the menu."), {"field": "language"})
+    preference, _created = Preference.objects.select_for_update().get_or_create(user=by)
+    before, preference.language = preference.language, language
+    preference.save()
+    audit.record(by=by, action="account.language", target=by, before={"language": before}, after={"language": language})
+    return preference

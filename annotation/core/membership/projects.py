@@ -1,0 +1,179 @@
+"""Projects are created and changed here."""
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any, NoReturn
+
+import msgspec
+from django.contrib.auth.models import User
+from django.core.exceptions import ValidationError
+from django.core.validators import validate_slug
+from django.db import transaction
+
+from annotation.core import audit
+from annotation.core.errors import Conflict, DomainError, Forbidden
+from annotation.core.membership.access import may_create_projects, require_role
+from annotation.core.membership.backbones import check_backbone
+from annotation.core.wording import fault_of, said, sentence_of
+from annotation.models import Membership, Project, parse_examples, parse_policy, parse_scheme
+
+
+@transaction.atomic
+def create_project(
+    *,
+    by: User,
+    name: str,
+    slug: str,
+    scheme: dict[str, Any] | None = None,
+    policy: dict[str, Any] | None = None,
+    guidelines: str = "",
+    examples: list[dict[str, Any]] | None = None,
+) -> Project:
+    """Create a project; staff and managers may, and become its manager.
+
+    `examples` are fields of `Example`. Raises Forbidden (`manager_needed`), Conflict (`slug_taken`) and DomainError
+    (`invalid_slug`, `invalid_name`, `invalid_scheme`, `invalid_policy`, `backbone_not_listed`,
+    `invalid_examples`).
+    """
+    if not may_create_projects(by):
+        raise Forbidden("manager_needed", said("Managers and staff create projects. Ask one of them for yours."))
+    _check_name(name)
+    _check_slug(slug)
+    _check_scheme(scheme or {})
+    _check_policy(policy or {}, before={})
+    _check_examples(examples or [])
+    project, created = Project.objects.get_or_create(
+        slug=slug,
+        defaults={
+            "name": name,
+            "scheme": scheme or {},
+            "policy": policy or {},
+            "guidelines": guidelines,
+            "examples": examples or [],
+        },
+    )
+    if not created:
+        raise Conflict(
+            "slug_taken",
+            said("There already is a project with the address '{slug}'.", slug=slug),
+            {"field": "slug"},
+        )
+    Membership.objects.create(project=project, user=by, role=Membership.Role.MANAGER)
+    audit.record(by=by, action="project.create", target=project, project=project, after=_description(project))
+    return project
+
+
+@transaction.atomic
+def change_project(*, by: User, project: Project, **changes: Any) -> Project:
+    """Change `name`, `guidelines`, `examples`, `scheme`, `policy` or `state`; a manager may.
+
+    Raises Forbidden and the errors of `create_project`; `invalid_state` for an unknown state.
+    """
+    require_role(by, project, Membership.Role.MANAGER)
+    project = Project.objects.select_for_update(no_key=True).get(pk=project.pk)
+    before = _description(project)
+    checks: dict[str, Callable[[Any], None]] = {
+        "name": _check_name,
+        "examples": _check_examples,
+        "scheme": _check_scheme,
+        "policy": partial(_check_policy, before=project.policy),
+        "state": _check_state,
+    }
+    for field, value in changes.items():
+        if field not in before:
+            raise DomainError(
+                "unknown_field", said("A project has no field '{field}' to change.", field=field), {"field": field}
+            )
+        if field in checks:
+            checks[field](value)
+        setattr(project, field, value)
+    project.save(update_fields=list(changes))
+    after = _description(project)
+    audit.record(
+        by=by,
+        action="project.change",
+        target=project,
+        project=project,
+        before={field: before[field] for field in changes},
+        after={field: after[field] for field in changes},
+    )
+    return project
+
+
+def delete_project(*, by: User, project: Project) -> NoReturn:
+    """Refuse: a project stays, with its labels and its audit rows. Whoever tries leaves an audit row.
+
+    Raises Forbidden for all but its managers, Conflict (`project_kept`) for them.
+    """
+    audit.record(by=by, action="project.delete_refused", target=project, project=project)
+    require_role(by, project, Membership.Role.MANAGER)
+    raise Conflict(
+        "project_kept",
+        said("A project is kept with its labels and the record of who did what. Pause it, and nobody labels."),
+    )
+
+
+def _description(project: Project) -> dict[str, Any]:
+    return {
+        "name": project.name,
+        "guidelines": project.guidelines,
+        "examples": project.examples,
+        "scheme": project.scheme,
+        "policy": project.policy,
+        "state": project.state,
+    }
+
+
+def _check_name(name: str) -> None:
+    if not name.strip() or len(name) > 200:
+        raise DomainError("invalid_name", said("A project needs a name of 1 to 200 characters."), {"field": "name"})
+
+
+def _check_slug(slug: str) -> None:
+    try:
+        validate_slug(slug)
+    except ValidationError:
+        slug = ""
+    if not slug or len(slug) > 80:
+        raise DomainError(
+            "invalid_slug",
+            said("The address of a project is 1 to 80 letters, digits, hyphens or underscores."),
+            {"field": "slug"},
+        )
+
+
+def _check_scheme(scheme: dict[str, Any]) -> None:
+    try:
+        parse_scheme(scheme)
+    except msgspec.ValidationError as error:
+        raise _refused("scheme", error, said("The label scheme: {error}", error=sentence_of(error))) from None
+
+
+def _check_policy(policy: dict[str, Any], before: dict[str, Any]) -> None:
+    """A backbone that the operator has struck off the list since keeps no other setting from being changed."""
+    try:
+        backbone = parse_policy(policy).backbone
+    except msgspec.ValidationError as error:
+        raise _refused("policy", error, said("The policy: {error}", error=sentence_of(error))) from None
+    if backbone != before.get("backbone"):
+        check_backbone(backbone)
+
+
+def _check_examples(examples: list[dict[str, Any]]) -> None:
+    try:
+        parse_examples(examples)
+    except msgspec.ValidationError as error:
+        raise _refused("examples", error, said("The examples: {error}", error=sentence_of(error))) from None
+
+
+def _refused(field: str, error: msgspec.ValidationError, message: str) -> DomainError:
+    """`place` is within the field's value; `reason` is the message without it."""
+    place, reason = fault_of(error)
+    return DomainError(f"invalid_{field}", message, {"field": field, "place": place, "reason": reason})
+
+
+def _check_state(state: str) -> None:
+    if state not in Project.State.values:
+        raise DomainError(
+            "invalid_state", said("A project is active or paused, not '{state}'.", state=state), {"field": "state"}
+        )

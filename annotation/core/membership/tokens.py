@@ -1,0 +1,92 @@
+"""Keys for programs. The secret is shown once; only its SHA-256 is kept."""
+
+import hashlib
+import secrets
+from datetime import timedelta
+
+from django.contrib.auth.models import User
+from django.db import transaction
+from django.utils import timezone
+
+from annotation.core import audit
+from annotation.core.errors import DomainError, Missing
+from annotation.core.statements import columns, fetch_one, instance
+from annotation.core.wording import said
+from annotation.models import ApiToken
+
+PREFIX = "stepmark_"
+LARGEST_LIMIT = 2**31 - 1
+USE_IS_NOTED_EVERY = timedelta(minutes=5)
+FIND = f"""
+SELECT {columns(ApiToken)}, {columns(User)}
+FROM annotation_apitoken JOIN auth_user ON auth_user.id = annotation_apitoken.user_id
+WHERE annotation_apitoken.digest = %(digest)s AND annotation_apitoken.revoked_at IS NULL AND auth_user.is_active
+"""
+
+
+@transaction.atomic
+def issue_token(*, by: User, name: str, for_person: bool = False) -> tuple[ApiToken, str]:
+    """A new key for the user's programs, and its secret, which cannot be shown again.
+
+    With `for_person` the labels that come with it are the user's own, made by hand in another tool.
+    Raises DomainError (`invalid_name`).
+    """
+    if not name.strip() or len(name) > 100:
+        raise DomainError("invalid_name", said("A token needs a name of 1 to 100 characters."), {"field": "name"})
+    secret = PREFIX + secrets.token_urlsafe(32)
+    token = ApiToken.objects.create(user=by, name=name, for_person=for_person, digest=digest_of(secret))
+    audit.record(by=by, action="token.issue", target=token, after={"name": name, "for_person": for_person})
+    return token, secret
+
+
+@transaction.atomic
+def revoke_token(*, by: User, token_id: int) -> None:
+    """Revoke one of the user's own keys; a second time changes nothing. Raises Missing."""
+    token = ApiToken.objects.select_for_update().filter(pk=token_id, user=by).first()
+    if token is None:
+        raise Missing("token_not_found", said("You have no such token."))
+    if token.revoked_at is None:
+        token.revoked_at = timezone.now()
+        token.save(update_fields=["revoked_at"])
+        audit.record(by=by, action="token.revoke", target=token)
+
+
+@transaction.atomic
+def limit_token(*, by: User, token_id: int, limits: dict[str, int | None]) -> ApiToken:
+    """Set how much scoring one of the user's own keys may ask for; None takes a limit away.
+
+    `limits` has names of ApiToken.LIMITS. Raises Missing, DomainError (`invalid_limit`).
+    """
+    token = ApiToken.objects.select_for_update().filter(pk=token_id, user=by, revoked_at__isnull=True).first()
+    if token is None:
+        raise Missing("token_not_found", said("You have no such token."))
+    for name, limit in limits.items():
+        if name not in ApiToken.LIMITS or not (limit is None or 1 <= limit <= LARGEST_LIMIT):
+            raise DomainError(
+                "invalid_limit",
+                said("A limit is a number from 1 to {largest_limit}.", largest_limit=f"{LARGEST_LIMIT:,}"),
+                {"field": name},
+            )
+    before = {name: getattr(token, name) for name in limits}
+    for name, limit in limits.items():
+        setattr(token, name, limit)
+    token.save(update_fields=list(limits))
+    audit.record(by=by, action="token.limit", target=token, before=before, after=limits)
+    return token
+
+
+def find_token(secret: str) -> ApiToken | None:
+    """The valid token with this secret; its time of use is noted every few minutes, not at every call."""
+    row = fetch_one(FIND, {"digest": digest_of(secret)})
+    if row is None:
+        return None
+    token = instance(ApiToken, row)
+    token.user = instance(User, row[len(ApiToken._meta.concrete_fields) :])
+    now = timezone.now()
+    if token.last_used_at is None or token.last_used_at < now - USE_IS_NOTED_EVERY:
+        ApiToken.objects.filter(pk=token.pk).update(last_used_at=now)
+    return token
+
+
+def digest_of(secret: str) -> str:
+    return hashlib.sha256(secret.encode()).hexdigest()

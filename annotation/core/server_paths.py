@@ -1,0 +1,31 @@
+"""What people and programs read names no folder of the server."""
+
+import json
+from pathlib import PurePath
+from typing import Any
+
+from django.conf import settings
+
+from annotation.core.wording import Said, as_json, from_json
+
+
+def without_roots(text: str) -> str:
+    """`text` with files of the data folder named from there: `runs/7/train.log`."""
+    if isinstance(text, Said):
+        return from_json(json.loads(_without_roots(json.dumps(as_json(text), ensure_ascii=False))))
+    return _without_roots(text)
+
+
+def without_folders(value: Any) -> Any:
+    """JSON with each absolute path in it shortened to its last name."""
+    if isinstance(value, dict):
+        return {name: without_folders(one) for name, one in value.items()}
+    if isinstance(value, list):
+        return [without_folders(one) for one in value]
+    return PurePath(value).name if isinstance(value, str) and value.startswith("/") else value
+
+
+def _without_roots(text: str) -> str:
+    for root in (settings.MODEL_ROOT, settings.RUN_ROOT, settings.SNAPSHOT_ROOT):
+        text = text.replace(f"{root}/", f"{root.name}/")
+    return text.replace(f"{settings.STATE_ROOT}/", "").replace(f"{settings.BASE_DIR}/", "")

@@ -1,0 +1,180 @@
+"""The grader over the solutions that are in a project already: their outcomes filled, and disagreements listed.
+
+It goes through solutions by id, chunk by chunk; a chunk's outcomes and the progress are committed together, so a check
+that was killed goes on where it was. Run again, it changes nothing.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+from django.contrib.auth.models import User
+from django.db import transaction
+from django.db.models import Count, Q, QuerySet
+
+from annotation.core import audit
+from annotation.core.errors import Conflict
+from annotation.core.lifecycle import got_on, heed, run_job, send
+from annotation.core.membership.access import require_role
+from annotation.core.wording import said
+from annotation.files.answers import Answered, answer_in, grade_answers
+from annotation.models import AnswerCheck, Membership, OutcomeDisagreement, Problem, Project, Solution, Step
+
+CHUNK = 200
+SECONDS = 60.0  # of algebra for a chunk; what is left stays unknown
+SECONDS_WAITED = 5.0  # of algebra while somebody waits for the page; what is left stays unknown until the next check
+GRADER = Solution.OutcomeSource.GRADER
+
+
+@transaction.atomic
+def start_answer_check(*, by: User | None, project: Project, overwrite: bool = False) -> AnswerCheck:
+    """Let a worker grade the answers of a project. `by` is None for the operator of the machine.
+
+    Raises Forbidden, Conflict (`check_running`, `no_references`).
+    """
+    if by is not None:
+        require_role(by, project, Membership.Role.MANAGER)
+    Project.objects.select_for_update().get(pk=project.pk)
+    if AnswerCheck.objects.filter(project=project, state__in=AnswerCheck.LIVE).exists():
+        raise Conflict("check_running", said("The answers of this project are being checked already."))
+    total = gradable(project).count()
+    if not total:
+        raise Conflict("no_references", said("No solution here is of a problem with a reference answer."))
+    check = AnswerCheck.objects.create(project=project, requested_by=by, overwrite=overwrite, total=total)
+    audit.record(by=by, action="answers.check", target=check, project=project, after={"overwrite": overwrite})
+    send(check)
+    return check
+
+
+def run_answer_check(check_id: int) -> None:
+    """Grade from where the check stands to its end; nothing where another worker is at it, or it has ended."""
+    run_job(AnswerCheck, check_id, _grade)
+
+
+def gradable(project: Project) -> QuerySet[Solution]:
+    """The solutions of problems with a reference answer."""
+    return project.solutions.filter(problem__reference_answer__isnull=False).exclude(problem__reference_answer="")
+
+
+@dataclass(frozen=True)
+class Outcomes:
+    """Solutions of a project by outcome."""
+
+    correct: int
+    wrong: int
+    unknown: int
+
+    @property
+    def total(self) -> int:
+        return self.correct + self.wrong + self.unknown
+
+
+def outcomes_of(project: Project) -> Outcomes:
+    counted = project.solutions.aggregate(
+        correct=Count("pk", filter=Q(final_answer_correct=True)),
+        wrong=Count("pk", filter=Q(final_answer_correct=False)),
+        unknown=Count("pk", filter=Q(final_answer_correct=None)),
+    )
+    return Outcomes(**counted)
+
+
+def regrade(problem: Problem, *, by: User) -> None:
+    """Grade the solutions of a problem by its new reference, within the caller's transaction.
+
+    Outcomes by tests or from a file stay. An outcome by the grader is removed where the grader cannot tell any more.
+    """
+    unknown_or_graded = Q(final_answer_correct=None) | Q(outcome_source=GRADER)
+    rows = problem.solutions.select_for_update(of=("self",)).filter(unknown_or_graded).select_related("problem")
+    solutions = list(rows.order_by("pk"))
+    before, after = {}, {}
+    for solution, verdict in zip(solutions, _graded(solutions, seconds=SECONDS_WAITED), strict=True):
+        was = _outcome(solution)
+        solution.final_answer_correct = verdict.correct
+        solution.outcome_source = "" if verdict.correct is None else GRADER
+        if was != _outcome(solution):
+            before[str(solution.pk)], after[str(solution.pk)] = was, _outcome(solution)
+    Solution.objects.bulk_update(solutions, ["final_answer_correct", "outcome_source"])
+    if after:
+        audit.record(
+            by=by, action="outcomes.grade", target=problem, project=problem.project, before=before, after=after
+        )
+
+
+def _outcome(solution: Solution) -> dict[str, Any]:
+    return {"correct": solution.final_answer_correct, "source": str(solution.outcome_source)}
+
+
+@dataclass(frozen=True)
+class _Verdict:
+    correct: bool | None
+    answer: str
+
+
+def _grade(check: AnswerCheck) -> None:
+    while chunk := _next(check):
+        _keep(check, chunk, _graded(chunk, seconds=SECONDS))
+
+
+def _next(check: AnswerCheck) -> list[Solution]:
+    rows = gradable(check.project).filter(pk__gt=check.done_up_to).select_related("problem").order_by("pk")
+    return list(rows[:CHUNK])
+
+
+def _graded(chunk: list[Solution], *, seconds: float) -> list[_Verdict]:
+    steps = Step.objects.filter(solution__in=chunk, alternative=0).order_by("solution", "-position")
+    last = dict(steps.distinct("solution").values_list("solution", "text"))
+    answers = [Answered(one.final_answer, last.get(one.pk, ""), one.problem.reference_answer or "") for one in chunk]
+    verdicts = grade_answers(answers, seconds_in_all=seconds)
+    return [
+        _Verdict(correct, (answer.stated or answer_in(answer.last) or "")[:1000])
+        for answer, correct in zip(answers, verdicts, strict=True)
+    ]
+
+
+@transaction.atomic
+def _keep(check: AnswerCheck, chunk: list[Solution], verdicts: list[_Verdict]) -> None:
+    """Store what a chunk was graded as, with the progress it makes. Raises Cancelled."""
+    heed(check)
+    now_here = {one.pk: one for one in Solution.objects.select_for_update().filter(pk__in=[one.pk for one in chunk])}
+    references = dict(Problem.objects.filter(solutions__in=now_here).values_list("pk", "reference_answer"))
+    before, after, disagreements = {}, {}, []
+    for read, verdict in zip(chunk, verdicts, strict=True):
+        check.correct += verdict.correct is True
+        check.wrong += verdict.correct is False
+        check.unknown += verdict.correct is None
+        solution = now_here.get(read.pk)
+        if solution is None or verdict.correct is None or solution.final_answer_correct == verdict.correct:
+            continue
+        if references[solution.problem_id] != read.problem.reference_answer:
+            continue  # corrected since the chunk was read, which graded the solution by the new reference
+        is_others = solution.final_answer_correct is not None and solution.outcome_source != GRADER
+        if is_others:
+            disagreements.append(_disagreement(check, solution, verdict))
+        if is_others and not check.overwrite:
+            continue
+        before[str(solution.pk)] = _outcome(solution)
+        solution.final_answer_correct, solution.outcome_source = verdict.correct, GRADER
+        after[str(solution.pk)] = _outcome(solution)
+        solution.save(update_fields=["final_answer_correct", "outcome_source"])
+    OutcomeDisagreement.objects.bulk_create(disagreements)
+    if after:
+        audit.record(
+            by=check.requested_by, action="outcomes.grade", target=check, project=check.project,
+            before=before, after=after,
+        )  # fmt: skip
+    check.changed += len(after)
+    check.done += len(chunk)
+    check.done_up_to = chunk[-1].pk
+    got_on(check, "correct", "wrong", "unknown", "changed", "done", "done_up_to")
+
+
+def _disagreement(check: AnswerCheck, solution: Solution, verdict: _Verdict) -> OutcomeDisagreement:
+    assert solution.final_answer_correct is not None
+    assert verdict.correct is not None
+    return OutcomeDisagreement(
+        check_run=check,
+        solution=solution,
+        was=solution.final_answer_correct,
+        was_source=solution.outcome_source or Solution.OutcomeSource.GIVEN,
+        graded=verdict.correct,
+        answer=verdict.answer,
+    )

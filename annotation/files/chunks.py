@@ -1,0 +1,49 @@
+"""A file's records in chunks that are stored as one: as many as fit a bound of records and of bytes."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from annotation.files.grading import grade_records
+from annotation.files.opening import Content
+from annotation.files.preparing import prepared
+from annotation.formats.reading import Numbered
+from annotation.formats.record import Record, Rejection
+from annotation.models import ImportOptions
+from prm.splitting import Splitting
+
+CHUNK_RECORDS = 1000
+CHUNK_BYTES = 8 * 1024 * 1024  # of what the file holds, unpacked
+
+
+@dataclass
+class Chunk:
+    """What was read in one go. Both lists hold the number of a record in its file, 0-based, beside it."""
+
+    taken: list[tuple[int, int, Record]] = field(default_factory=list)  # number, line
+    rejected: list[tuple[int, Rejection]] = field(default_factory=list)
+    size: int = 0  # records, of either kind
+    done_bytes: int = 0  # how far the file had been read behind it
+
+
+def chunks(
+    items: Iterator[Numbered], content: Content, *, first: int, splitting: Splitting, options: ImportOptions
+) -> Iterator[Chunk]:
+    """What a reader yields from record `first` on, ready to be stored; the last chunk may be empty."""
+    chunk, begun_at = Chunk(), content.given_bytes
+    for number, (line, read) in enumerate(items, start=first):
+        item = prepared(line, read, splitting, options)
+        if isinstance(item, Rejection):
+            chunk.rejected.append((number, item))
+        else:
+            chunk.taken.append((number, line, item))
+        chunk.size += 1
+        if chunk.size == CHUNK_RECORDS or content.given_bytes - begun_at > CHUNK_BYTES:
+            yield _made_ready(chunk, content)
+            chunk, begun_at = Chunk(), content.given_bytes
+    yield _made_ready(chunk, content)
+
+
+def _made_ready(chunk: Chunk, content: Content) -> Chunk:
+    grade_records([record for _, _, record in chunk.taken])
+    chunk.done_bytes = content.done_bytes
+    return chunk

@@ -1,0 +1,188 @@
+"""Label Studio's tasks as solutions with labels: from an export's file, or page by page from a running server."""
+
+import json
+import re
+import urllib.error
+import urllib.request
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from itertools import count
+from typing import Any, BinaryIO, cast
+
+import msgspec
+
+from annotation.core.errors import DomainError
+from annotation.files.moving import Moved, Naming, as_solution
+from annotation.formats.label_studio import Person, Task, Told, said_by
+from annotation.formats.reading import read_records
+from annotation.formats.record import Record, RecordAnnotation, Rejection
+from annotation.formats.step_names import StepNames, label_of
+
+TOOL = "label-studio"
+PAGE, SECONDS = 100, 60
+MOST_MS = 2**53
+_MAIL = re.compile(r"[^\s@,]+@[^\s@,]+")
+
+Read = tuple[int, Task | Rejection]
+
+
+def read_export(stream: BinaryIO) -> Iterator[Read]:
+    """The tasks of a JSON export, one by one; what is none is a rejection."""
+    for number, item in read_records(stream, _task):
+        yield number, cast(Task | Rejection, item)
+
+
+def _task(value: Any) -> Any:
+    return msgspec.convert(value, Task)
+
+
+@dataclass(frozen=True)
+class Server:
+    """A project on a running server; `token` is a legacy token or a personal access token."""
+
+    url: str
+    token: str
+    project: int
+
+    def __post_init__(self) -> None:
+        if not self.token.isascii() or not self.token.isprintable() or " " in self.token:
+            raise DomainError("label_studio_refused", "The token is none: the file holds the token and nothing else.")
+
+    def config(self) -> str:
+        """The labelling config. Raises DomainError (`label_studio_refused`)."""
+        return str(self._get(f"/api/projects/{self.project}/")["label_config"])
+
+    def emails(self) -> dict[int, str]:
+        """Of the people of the organisation, by their ids; empty where the token may not see them."""
+        try:
+            return {person["id"]: person["email"] for person in self._get("/api/users/")}
+        except DomainError:
+            return {}
+
+    def tasks(self) -> Iterator[Read]:
+        """All tasks, page by page. Raises DomainError (`label_studio_refused`)."""
+        number = 0
+        for page in count(1):
+            asked = f"/api/tasks?project={self.project}&page_size={PAGE}&page={page}&fields=all"
+            answer = self._get(asked)
+            for value in answer["tasks"]:
+                number += 1
+                try:
+                    yield number, msgspec.convert(value, Task)
+                except msgspec.ValidationError as error:
+                    yield number, Rejection(line=number, reason=str(error))
+            if number >= answer["total"] or not answer["tasks"]:
+                return
+
+    def _get(self, path: str) -> Any:
+        request = urllib.request.Request(self.url.rstrip("/") + path, headers={"Authorization": self._key()})
+        return _answer(request)
+
+    def _key(self) -> str:
+        """A personal access token is a JWT that buys one of a few minutes."""
+        if self.token.count(".") != 2:
+            return f"Token {self.token}"
+        request = urllib.request.Request(
+            self.url.rstrip("/") + "/api/token/refresh",
+            data=json.dumps({"refresh": self.token}).encode(),
+            headers={"Content-Type": "application/json"},
+        )
+        return f"Bearer {_answer(request)['access']}"
+
+
+def _answer(request: urllib.request.Request) -> Any:
+    if not request.full_url.startswith(("http://", "https://")):
+        raise DomainError("label_studio_refused", f"'{request.full_url}' is no address of a server.")
+    try:
+        with urllib.request.urlopen(request, timeout=SECONDS) as answer:
+            return json.load(answer)
+    except urllib.error.HTTPError as error:
+        reason = f"answers {error.code} {error.reason}" + (": is the token right?" if error.code == 401 else "")
+    except (OSError, ValueError) as error:
+        reason = str(error)
+    raise DomainError("label_studio_refused", f"Label Studio at {request.full_url}: {reason}.")
+
+
+def moved_tasks(
+    tasks: Iterable[Read], *, names: StepNames, naming: Naming, emails: Mapping[int, str], decomposition: str
+) -> Iterator[Moved]:
+    """Each task with its labels, and what does not come over; `emails` are those of people by their ids."""
+    for number, task in tasks:
+        if isinstance(task, Rejection):
+            where = f"{task.field}: " if task.field else ""
+            yield Moved(f"record {number}", None, [where + task.reason])
+            continue
+        name = f"task {task.id if task.id is not None else number}"
+        moved = as_solution(name, names, task.data, decomposition)
+        if moved.record is not None:
+            _keep_the_rest(moved.record, task, names)
+            _label(moved, moved.record, task, names, naming, emails)
+        yield moved
+
+
+def _keep_the_rest(record: Record, task: Task, names: StepNames) -> None:
+    used = {names.problem, names.steps, names.answer, names.generator, names.id}
+    rest = {name: value for name, value in task.data.items() if name not in used}
+    record.extra = {"label_studio": {"task": task.id} | ({"data": rest} if rest else {})}
+
+
+def _label(
+    moved: Moved, record: Record, task: Task, names: StepNames, naming: Naming, emails: Mapping[int, str]
+) -> None:
+    steps = len(record.positions)
+    for told in task.annotations:
+        person, email = _giver(told, emails)
+        pseudonym, is_member = naming(person, email)
+        if told.was_cancelled:
+            moved.left.append(f"annotation {told.id}: {pseudonym} skipped the task")
+            continue
+        said = said_by(told)
+        label = label_of(names, said, steps, source_kind="human")
+        moved.left += [f"annotation {told.id}: {what}" for what in said.left]
+        if label is None:
+            moved.left.append(f"annotation {told.id}: rates no step")
+            continue
+        label.annotator, label.source_name = (pseudonym, "") if is_member else (None, pseudonym)
+        label.adjudicates = told.ground_truth
+        label.total_ms = min(int(told.lead_time * 1000), MOST_MS) if told.lead_time and told.lead_time > 0 else None
+        label.submitted_at = _moment(told.updated_at)
+        label.native = label.native | {"label_studio": {"annotation": told.id}}
+        record.annotations.append(label)
+    moved.left += [f"draft {draft.id}: was never submitted" for draft in task.drafts]
+    record.annotations += list(_predicted(moved, task, names, steps))
+
+
+def _predicted(moved: Moved, task: Task, names: StepNames, steps: int) -> Iterator[RecordAnnotation]:
+    """Predictions are a model's word; an export has them only inside the annotations that began with one."""
+    inside = [msgspec.convert(told.prediction, Told) for told in task.annotations if told.prediction]
+    whole = {
+        one.id: one for one in [*inside, *(one for one in task.predictions if isinstance(one, Told))] if one.result
+    }
+    for one in whole.values():
+        said = said_by(one)
+        label = label_of(names, said, steps, source_kind="model_judge")
+        moved.left += [f"prediction {one.id}: {what}" for what in said.left]
+        if label is not None:
+            label.source_name = one.model_version or "a model of Label Studio"
+            label.submitted_at = _moment(one.updated_at)
+            label.native = label.native | {"label_studio": {"prediction": one.id}}
+            yield label
+    absent = [one for one in task.predictions if isinstance(one, int) and one not in whole]
+    moved.left += [f"prediction {one}: the export names it and does not hold it" for one in absent]
+
+
+def _giver(told: Told, emails: Mapping[int, str]) -> tuple[str, str]:
+    """Who it was, by their id where there is one, and their e-mail where it is known."""
+    given = told.completed_by
+    person = given if isinstance(given, Person) else Person(email=given) if isinstance(given, str) else Person(given)
+    found = _MAIL.search(told.created_username)
+    email = person.email or emails.get(person.id or 0, "") or (found[0] if found else "")
+    return (str(person.id) if person.id is not None else email or "nobody"), email
+
+
+def _moment(value: str | None) -> datetime | None:
+    try:
+        return datetime.fromisoformat(value) if value else None
+    except ValueError:
+        return None

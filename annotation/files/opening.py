@@ -1,0 +1,112 @@
+"""Files as streams of their content: as they are, or packed by gzip or zstd, told by their first bytes."""
+
+import gzip
+import io
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any, BinaryIO, cast
+
+from annotation.files.places import open_place
+
+GZIP, ZSTD = b"\x1f\x8b", b"\x28\xb5\x2f\xfd"
+_PIECE = 64 * 1024
+HARMLESS_BYTES = 256 * 1024 * 1024
+LARGEST_RATIO = 200  # text packs by 5 to 30; a file made to fill a disk by 1,000 and more
+
+
+@dataclass(frozen=True)
+class Content:
+    """What a file holds. Reading `stream` raises OSError where a packed file is broken or unpacks to absurdly much.
+
+    A file that is not packed can be read from any place of it (`seek`), wherever it lies.
+    """
+
+    stream: "_Guarded"
+    file: BinaryIO
+
+    @property
+    def done_bytes(self) -> int:
+        """How far the file itself has been read."""
+        return self.file.tell()
+
+    @property
+    def given_bytes(self) -> int:
+        """How much was read from the stream, unpacked."""
+        return self.stream.given_bytes
+
+
+@contextmanager
+def open_content(place: str) -> Iterator[Content]:
+    """The content of a file on this machine or behind an address. Raises OSError where it cannot be opened."""
+    with open_place(place) as file:
+        magic = file.read(4)
+        file.seek(0)
+        with _unpacked(file, magic) as stream:
+            yield Content(_Guarded(stream, file), file)
+
+
+def unpacked_head(packed: bytes, most: int) -> bytes:
+    """At most `most` bytes of what a file holds, from its own first bytes."""
+    file, pieces, size = io.BytesIO(packed), [], 0
+    try:
+        with _unpacked(file, packed[:4]) as stream:
+            while size < most and (piece := stream.read(min(_PIECE, most - size))):
+                pieces.append(piece)
+                size += len(piece)
+    except (EOFError, OSError, zlib.error):
+        pass  # the file goes on behind the bytes given
+    return b"".join(pieces)
+
+
+class _Guarded(io.RawIOBase, BinaryIO):
+    """A stream that is read with all that can go wrong told as OSError."""
+
+    def __init__(self, stream: BinaryIO, file: BinaryIO) -> None:
+        self._stream, self._file = stream, file
+        self._packed = stream is not file
+        self.given_bytes = 0
+
+    def readable(self) -> bool:
+        return True
+
+    def seekable(self) -> bool:
+        return not self._packed
+
+    def tell(self) -> int:
+        return self._stream.tell()
+
+    def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
+        if self._packed:
+            raise io.UnsupportedOperation("a packed file is read from its beginning on")
+        return self._stream.seek(offset, whence)
+
+    def read(self, size: int = -1) -> bytes:
+        try:
+            piece = self._stream.read(size)
+        except (EOFError, zlib.error) as error:
+            raise OSError(f"its packing is broken ({error})") from error
+        self.given_bytes += len(piece)
+        if self._packed and self.given_bytes > max(HARMLESS_BYTES, LARGEST_RATIO * self._file.tell()):
+            raise OSError(f"it unpacks to more than {LARGEST_RATIO} times its size")
+        return piece
+
+    def readinto(self, buffer: Any) -> int:
+        piece = self.read(len(buffer))
+        buffer[: len(piece)] = piece
+        return len(piece)
+
+
+@contextmanager
+def _unpacked(file: BinaryIO, magic: bytes) -> Iterator[BinaryIO]:
+    if magic.startswith(GZIP):
+        with gzip.open(file, "rb") as content:
+            yield cast(BinaryIO, content)
+    elif magic == ZSTD:
+        import pyarrow
+
+        with pyarrow.CompressedInputStream(file, "zstd") as content:
+            yield content
+    else:
+        yield file

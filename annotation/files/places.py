@@ -1,0 +1,156 @@
+"""Where files to import lie: a path on this machine, or an address that fsspec opens (`s3://bucket/a.jsonl`).
+
+People name files below the roots that the operator allows (settings.IMPORT_ROOTS); the shell may name any. An
+address is stored without credentials: they are those of the root that it lies below, else the environment's.
+"""
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, BinaryIO, cast
+
+from django.conf import settings
+
+from annotation.core.errors import DomainError, Missing
+from annotation.core.wording import said
+
+MAX_FILES = 10_000
+
+
+def place_below(root: str, path: str) -> str:
+    """The place of `path` (a file, folder or pattern) below a root. Raises Missing, DomainError (`bad_path`)."""
+    known = settings.IMPORT_ROOTS
+    if root not in known:
+        raise Missing(
+            "import_root_not_found",
+            said("There is no place '{root}'; there are: {known}.", root=root, known=", ".join(known) or said("none")),
+        )
+    url = known[root]["url"]
+    parts = path.strip("/").split("/")
+    encoded = url.startswith(("http://", "https://")) and any(sign in path for sign in "%?#\\")
+    if ".." in parts or "::" in path or "\0" in path or encoded:
+        raise DomainError(
+            "bad_path",
+            said("'{path}' is no path below {root}: leave out '..', '::' and encoded signs.", path=path, root=root),
+        )
+    return _local(f"{url.rstrip('/')}/{path.strip('/')}")
+
+
+def find_files(place: str, *, below: str = "") -> list[str]:
+    """The files at a place, sorted: itself, all in a folder, or those that match its pattern; hidden ones are left out.
+
+    With `below`, the name of a root, nothing outside of it is found, wherever links lead. Raises Missing
+    (`file_not_found`), DomainError (`too_many_files`, `unreachable`).
+    """
+    try:
+        fs, path = _system(_local(place))
+        found = [path] if fs.isfile(path) else fs.glob(path) if _is_pattern(path) else fs.find(path)
+        files = [fs.unstrip_protocol(file) for file in found if not _is_hidden(file, path) and fs.isfile(file)]
+    except Exception as error:  # each storage has its own
+        raise DomainError(
+            "unreachable", said("{place} cannot be listed: {reason}.", place=place, reason=_told(error))
+        ) from error
+    places = sorted(_local(file) for file in files)
+    if below:
+        places = [file for file in places if _is_below(file, settings.IMPORT_ROOTS[below]["url"])]
+    if not places:
+        raise Missing("file_not_found", said("There is no file at {place}.", place=place))
+    if len(places) > MAX_FILES:
+        raise DomainError(
+            "too_many_files",
+            said(
+                "{n} files lie at {place}; {max_files} is the most at once.",
+                n=len(places),
+                place=place,
+                max_files=MAX_FILES,
+            ),
+        )
+    return places
+
+
+@contextmanager
+def open_place(place: str) -> Iterator[BinaryIO]:
+    """A file to read from any place of it. Whatever goes wrong with a storage is told as OSError."""
+    if not is_address(place):
+        with Path(place).open("rb") as file:
+            yield file
+        return
+    try:
+        fs, path = _system(place)
+        remote = fs.open(path, "rb")
+    except Exception as error:  # each storage has its own
+        raise _as_os_error(error) from error
+    with remote:
+        yield cast(BinaryIO, _Remote(remote))
+
+
+def size_of(place: str) -> int:
+    """Raises OSError where there is no such file."""
+    if not is_address(place):
+        return Path(place).stat().st_size
+    try:
+        fs, path = _system(place)
+        return int(fs.size(path) or 0)
+    except Exception as error:  # each storage has its own
+        raise _as_os_error(error) from error
+
+
+def is_address(place: str) -> bool:
+    return "://" in place
+
+
+class _Remote:
+    """A file of a storage whose errors are OSErrors."""
+
+    def __init__(self, file: Any) -> None:
+        self._file = file
+
+    def read(self, size: int = -1) -> bytes:
+        try:
+            return cast(bytes, self._file.read(size))
+        except Exception as error:  # each storage has its own
+            raise _as_os_error(error) from error
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._file, name)
+
+
+def _system(place: str) -> tuple[Any, str]:
+    from fsspec.core import url_to_fs
+
+    roots = [root for root in settings.IMPORT_ROOTS.values() if _is_below(place, root["url"])]
+    root = max(roots, key=lambda root: len(root["url"]), default={})
+    fs, path = url_to_fs(place, **root.get("options", {}))
+    return fs, path
+
+
+def _local(place: str) -> str:
+    return os.path.abspath(place.removeprefix("file://")) if place.startswith("file://") else place
+
+
+def _is_below(place: str, url: str) -> bool:
+    root = _local(url)
+    if not is_address(root):
+        return not is_address(place) and Path(place).resolve().is_relative_to(Path(root).resolve())
+    from fsspec.core import split_protocol, strip_protocol
+
+    same = split_protocol(place)[0] == split_protocol(root)[0]
+    return same and str(strip_protocol(place)).startswith(str(strip_protocol(root)).rstrip("/") + "/")
+
+
+def _is_pattern(path: str) -> bool:
+    return any(sign in path for sign in "*?[")
+
+
+def _is_hidden(file: str, path: str) -> bool:
+    below = file[len(path) :] if file.startswith(path) else Path(file).name
+    return any(part.startswith(".") for part in below.split("/"))
+
+
+def _as_os_error(error: Exception) -> OSError:
+    return error if isinstance(error, OSError) and error.strerror else OSError(_told(error))
+
+
+def _told(error: Exception) -> str:
+    return f"{type(error).__name__}: {error}".rstrip(": ")

@@ -1,0 +1,165 @@
+"""Solutions that a program posts, straight into the pool: what became of each is the answer.
+
+A batch is safe to send again: a solution is known by its steps, and by the id that the program gave it.
+"""
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable
+from dataclasses import dataclass
+from itertools import islice
+from typing import BinaryIO, Literal
+
+from django.contrib.auth.models import User
+from django.db import OperationalError, connection, transaction
+from psycopg.errors import LockNotAvailable
+
+from annotation.core import audit
+from annotation.core.errors import DomainError
+from annotation.core.jobs import enqueue
+from annotation.core.membership.access import require_role
+from annotation.core.wording import said
+from annotation.files import identity
+from annotation.files.grading import grade_records
+from annotation.files.preparing import prepared, splitting_of
+from annotation.files.store import store_each, wait_for_others
+from annotation.formats import posted
+from annotation.formats.record import Record, Rejection
+from annotation.models import Membership, Problem, Project, Solution
+
+MOST_POSTED = 1000
+LONGEST_WAIT = 5  # seconds behind others who add to the project
+SECONDS_TO_GRADE = 2.0  # by algebra, while the caller waits; what is left stays unknown
+SCORE_TASK = "rounds.score_news"
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What became of one posted solution. `solution` is its id here, None where it was rejected."""
+
+    line: int
+    id: str
+    state: Literal["accepted", "duplicate", "rejected"]
+    solution: int | None = None
+    field: str = ""
+    reason: str = ""
+
+
+class Busy(DomainError):
+    """Others are adding to the project; `wait` is in seconds."""
+
+    status = 429
+
+    def __init__(self) -> None:
+        self.wait = LONGEST_WAIT
+        super().__init__(
+            "intake_busy",
+            said(
+                "Others are adding to this project. Nothing of this batch was taken: send it again in {wait} s.",
+                wait=self.wait,
+            ),
+            {"retry_after": self.wait},
+        )
+
+
+def post_solutions(
+    *,
+    by: User,
+    project: Project,
+    content: BinaryIO,
+    decomposition: str = "blank_lines",
+    thinking: str = "separate",
+) -> list[Answer]:
+    """Take in the solutions of JSON Lines (see `annotation.formats.posted`), each answered by itself.
+
+    Raises Forbidden, DomainError (`too_many`, `unknown_decomposition`), Busy; then nothing was taken.
+    """
+    require_role(by, project, Membership.Role.MANAGER)
+    splitting = splitting_of(decomposition, thinking)
+    read = list(islice(posted.read(content), MOST_POSTED + 1))
+    if len(read) > MOST_POSTED:
+        raise DomainError(
+            "too_many",
+            said(
+                "A batch has at most {most_posted} solutions; larger ones go to imports.",
+                most_posted=f"{MOST_POSTED:,}",
+            ),
+        )
+    names = {line: "" if isinstance(item, Rejection) else item.external_id for line, item in read}
+    items = {line: prepared(line, item, splitting) for line, item in read}
+    records = [item for item in items.values() if isinstance(item, Record)]
+    _learn_references(project, records)
+    grade_records(records, seconds=SECONDS_TO_GRADE)  # nobody waits for the project meanwhile
+    return _store(by, project, names, items)
+
+
+@transaction.atomic
+def _store(by: User, project: Project, names: dict[int, str], items: dict[int, Record | Rejection]) -> list[Answer]:
+    """Store a batch, given by line, and note it; `names` are the ids as posted."""
+    _wait(project)
+    known = _Known(project, names.values())
+    checked = {line: known.checked(line, item) for line, item in items.items()}
+    taken = [item for item in checked.values() if isinstance(item, Record)]
+    stored = iter(store_each(project=project, records=taken))
+    answers = []
+    for line, item in checked.items():
+        if isinstance(item, Rejection):
+            field = "id" if item.field == "external_id" else item.field
+            answers.append(Answer(line, names[line], "rejected", field=field, reason=item.reason))
+        else:
+            counts, solution = next(stored)
+            answers.append(Answer(line, names[line], "accepted" if counts.accepted else "duplicate", solution))
+    counted: dict[str, int] = Counter(answer.state for answer in answers)
+    if counted["accepted"]:
+        enqueue(SCORE_TASK)
+    runs = sorted({record.provenance.run for record in taken if record.provenance and record.provenance.run})
+    audit.record(by=by, action="solutions.post", target=project, project=project, after={**counted, "runs": runs})
+    return answers
+
+
+def _wait(project: Project) -> None:
+    """For others who add to the project, but not for ever: a request holds a thread of the web server."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT set_config('lock_timeout', %s, true)", [f"{LONGEST_WAIT}s"])
+    try:
+        wait_for_others(project)
+    except OperationalError as error:
+        if isinstance(error.__cause__, LockNotAvailable):
+            raise Busy from error
+        raise
+
+
+def _learn_references(project: Project, records: list[Record]) -> None:
+    """A run need not send the reference of a problem that is here: the record gets it, to be graded by."""
+    bare = [record for record in records if record.reference_answer is None]
+    hashes = {id(record): identity.text_hash(record.problem) for record in bare}
+    found = Problem.objects.filter(project=project, text_hash__in=hashes.values())
+    references = dict(found.values_list("text_hash", "reference_answer"))
+    for record in bare:
+        record.reference_answer = references.get(hashes[id(record)])
+
+
+class _Known:
+    """What stands in the project, or earlier in the batch, under the ids of a batch."""
+
+    def __init__(self, project: Project, names: Iterable[str]) -> None:
+        ids = set(names) - {""}
+        found = Solution.objects.filter(project=project, external_id__in=ids)
+        rows = found.values_list("external_id", "problem__text_hash", "content_hash")
+        self._contents: dict[str, set[tuple[str, str]]] = defaultdict(set)
+        for name, *content in rows:
+            self._contents[name].add((content[0], content[1]))
+
+    def checked(self, line: int, item: Record | Rejection) -> Record | Rejection:
+        """The record, unless its id stands for another solution: two samples that share an id are a program's fault."""
+        if isinstance(item, Rejection) or not item.external_id:
+            return item
+        content = (identity.text_hash(item.problem), identity.content_hash(item))
+        contents = self._contents[item.external_id]
+        if contents and content not in contents:
+            return Rejection(
+                line=line,
+                field="id",
+                reason=said("'{id}' is already the id of another solution in this project", id=item.external_id),
+            )
+        contents.add(content)
+        return item

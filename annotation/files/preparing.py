@@ -1,0 +1,76 @@
+"""What a file's reader gives, made ready to be stored: texts split into steps, faults found."""
+
+from typing import cast
+
+import msgspec
+
+from annotation.core.errors import DomainError
+from annotation.core.wording import Said, said
+from annotation.files.checks import empty_steps, fault_of
+from annotation.files.labels import is_unnamed
+from annotation.files.splits import group_of_text
+from annotation.formats.provenance import Provenance
+from annotation.formats.raw import EXCERPT
+from annotation.formats.record import Completion, Record, Rejection
+from annotation.models import ImportOptions
+from prm.splitting import RULES, Splitting, Thinking
+from prm.splitting import THINKING as THINKING_CHOICES
+
+THINKING = "thinking"  # the key of a solution's hidden reasoning in `extra`, and of its treatment in its provenance
+# The kinds that a format means where its lines say nothing. A kind that only a line can state is never overruled.
+ASSUMED = frozenset({"human", "consensus"})
+_DEFAULT = ImportOptions()
+
+
+def splitting_of(decomposition: str, thinking: str) -> Splitting:
+    """How to split texts; raises DomainError (`unknown_decomposition`) naming the choices there are."""
+    for value, known in ((decomposition, tuple(RULES)), (thinking, THINKING_CHOICES)):
+        if value not in known:
+            choices = ", ".join(known)
+            raise DomainError(
+                "unknown_decomposition",
+                said("“{value}” is not a way to split texts. Choose one of {choices}.", value=value, choices=choices),
+            )
+    return Splitting(decomposition, cast(Thinking, thinking))
+
+
+def prepared(
+    line: int, item: Record | Rejection, splitting: Splitting, options: ImportOptions = _DEFAULT
+) -> Record | Rejection:
+    """The record with its steps, by the options of the import, or why it cannot be taken."""
+    if isinstance(item, Rejection):
+        return item
+    if item.solution_text is not None and (reason := _split(item, item.solution_text, splitting)):
+        return Rejection(line=line, field="solution", reason=reason, excerpt=item.problem[:EXCERPT])
+    for label in item.annotations:
+        if options.labelled_by != "file" and label.source_kind in ASSUMED:
+            label.source_kind = options.labelled_by
+        if options.annotator and is_unnamed(label.source_name):
+            label.source_name = options.annotator
+    if options.source_groups == "text" and not item.source_group:
+        item.source_group = group_of_text(item.problem)
+    if fault := fault_of(item) or _refused(item, options):
+        field, reason = fault
+        return Rejection(line=line, field=field, reason=reason, excerpt=item.problem[:EXCERPT])
+    return item
+
+
+def _split(record: Record, text: str, splitting: Splitting) -> str:
+    """Give the record its steps, and keep what is known of its hidden reasoning; the reason if it has nothing else."""
+    split = splitting.split(text)
+    record.positions, record.solution_text = [[Completion(step)] for step in split.steps], None
+    if not split.thinking_length:
+        return ""
+    if not split.steps:
+        return said("holds hidden reasoning only, and no answer after it")
+    if split.thinking:
+        record.extra = {THINKING: split.thinking, **record.extra}
+    made = record.provenance or Provenance()
+    treated = {THINKING: splitting.thinking, "thinking_characters": split.thinking_length}
+    record.provenance = msgspec.structs.replace(made, settings={**made.settings, **treated})
+    return ""
+
+
+def _refused(record: Record, options: ImportOptions) -> tuple[str, Said] | None:
+    empty = empty_steps(record) if options.empty_steps == "refuse" else []
+    return (f"steps[{empty[0]}]", said("Expected a text, got an empty step")) if empty else None

@@ -1,0 +1,78 @@
+"""What an import refused: each record with its line, the reason, and what the file says there, to be mended."""
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+
+import msgspec
+from django.db.models import Sum
+from django.db.models.functions import Length
+
+from annotation.files.opening import open_content
+from annotation.formats.mapping import Mapping
+from annotation.formats.record import Rejection
+from annotation.formats.registry import originals_of
+from annotation.models import ImportJob, ImportRejection
+
+MAX_REJECTIONS = 10_000  # kept with their reason; the rest is counted
+MAX_ORIGINAL = 1024 * 1024  # bytes of one record, kept as it is
+MAX_ORIGINALS = 64 * 1024 * 1024  # of all those of one import
+
+Numbered = tuple[int, Rejection]  # 0-based number of the record in its file
+Original = Callable[[int], bytes | None]
+
+
+@contextmanager
+def originals(place: str, format: str, mapping: Mapping | None) -> Iterator[Original]:
+    """Gives what a file says at the number of a record, None where it is too long; to be asked in rising order.
+
+    The file is read a second time, beside the import, and only as far as somebody asks.
+    """
+    with ExitStack() as opened:
+        records: Iterator[tuple[int, bytes | None]] | None = None
+
+        def original(number: int) -> bytes | None:
+            nonlocal records
+            if records is None:
+                content = opened.enter_context(open_content(place))
+                records = enumerate(originals_of(format, mapping)(content.stream))
+            raw = next((raw for at, raw in records if at == number), None)
+            return raw if raw is not None and len(raw) <= MAX_ORIGINAL else None
+
+        yield original
+
+
+def keep_rejections(job: ImportJob, rejected: Sequence[Numbered], original: Original) -> None:
+    """Store what a chunk refuses, given in the order of the file, as far as the bounds of one import go."""
+    kept = rejected[: max(0, MAX_REJECTIONS - job.rejected)]
+    if not kept:
+        return
+    size = job.rejections.aggregate(size=Sum(Length("original")))["size"] or 0
+    rows = []
+    for number, rejection in kept:
+        raw = original(number) if size < MAX_ORIGINALS else None
+        size += len(raw or b"")
+        rows.append(
+            ImportRejection(
+                job=job,
+                line=rejection.line,
+                field=rejection.field[:200],
+                reason=rejection.reason,
+                excerpt=rejection.excerpt,
+                original=raw,
+            )
+        )
+    ImportRejection.objects.bulk_create(rows)
+
+
+def rejected_lines(job: ImportJob) -> Iterator[bytes]:
+    """The rejections of a job as JSON Lines of `{line, field, reason, excerpt}`."""
+    rows = job.rejections.order_by("line", "pk")
+    for row in rows.values("line", "field", "reason", "excerpt").iterator():
+        yield msgspec.json.encode(row | {"reason": str(row["reason"])}) + b"\n"
+
+
+def original_lines(job: ImportJob) -> Iterator[bytes]:
+    """The rejected records as they stand in the file, one a line, to be mended and sent again."""
+    rows = job.rejections.filter(original__isnull=False).order_by("line", "pk")
+    for original in rows.values_list("original", flat=True).iterator(chunk_size=50):
+        yield bytes(original or b"") + b"\n"

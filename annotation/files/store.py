@@ -1,0 +1,247 @@
+"""One chunk of records into the database: what is there already is found again, the rest is copied in."""
+
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple, cast
+
+from django.db import connection
+from django.utils import timezone
+
+from annotation.files import identity, labels
+from annotation.files.copying import NewRows
+from annotation.files.splits import assign_split, source_group_of
+from annotation.formats.record import Completion, Record, StepKind, alternative_of
+from annotation.models import Critique, ImportJob, Problem, Project, Solution, Step
+
+FIELDS = {
+    Problem: (
+        "id", "project", "text", "text_hash", "source_group", "split", "domain", "reference_answer",
+        "reference_solution", "extra", "created_at",
+    ),
+    Solution: (
+        "id", "project", "problem", "split", "content_hash", "external_id", "generator", "final_answer",
+        "final_answer_correct", "outcome_source", "provenance", "extra", "import_job", "created_at",
+    ),
+    Step: ("id", "solution", "position", "alternative", "text", "kind"),
+    Critique: ("step", "ordinal", "text"),
+    **labels.FIELDS,
+}  # fmt: skip
+PROBLEM_SAYS = ("reference_answer", "reference_solution")
+SOLUTION_SAYS = ("external_id", "generator", "final_answer", "final_answer_correct", "extra")
+LOCK = 0x5374_6570  # the class of the advisory locks taken here; the key is the project
+
+
+@dataclass(frozen=True)
+class Counts:
+    """What became of records: `accepted` brought a solution or a label, `duplicates` nothing new.
+
+    Of the labels, `unnamed` differ from one that names nobody either and were kept beside it; `revised` replace an
+    earlier label of the same annotator.
+    """
+
+    accepted: int = 0
+    duplicates: int = 0
+    rejected: int = 0
+    annotations: int = 0
+    unnamed: int = 0
+    revised: int = 0
+
+    def __add__(self, other: "Counts") -> "Counts":
+        return Counts(
+            self.accepted + other.accepted,
+            self.duplicates + other.duplicates,
+            self.rejected + other.rejected,
+            self.annotations + other.annotations,
+            self.unnamed + other.unnamed,
+            self.revised + other.revised,
+        )
+
+
+NEW, DUPLICATE = Counts(accepted=1), Counts(duplicates=1)
+
+
+class _Problem(NamedTuple):
+    """A stored problem; `says` holds the fields of a record that are stored with it, by their names there."""
+
+    id: int
+    split: str
+    says: dict[str, Any]
+
+
+@dataclass
+class _Solution:
+    """A stored solution with the completions at each position and the keys of their rows."""
+
+    id: int
+    says: dict[str, Any]
+    completions: dict[int, list[Completion]] = field(default_factory=lambda: defaultdict(list))
+    keys: dict[int, list[int]] = field(default_factory=lambda: defaultdict(list))
+
+
+def wait_for_others(project: Project) -> None:
+    """Only one transaction at a time adds to a project."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_advisory_xact_lock(%s, %s)", [LOCK, project.pk])
+
+
+def store_chunk(*, project: Project, records: Sequence[Record], job: ImportJob | None = None) -> Counts:
+    """Store checked records in the running transaction, which waits for other imports into the project."""
+    return sum((counts for counts, _ in store_each(project=project, records=records, job=job)), Counts())
+
+
+def store_each(
+    *, project: Project, records: Sequence[Record], job: ImportJob | None = None
+) -> list[tuple[Counts, int]]:
+    """As `store_chunk`, with what became of each record, and the id of its solution."""
+    wait_for_others(project)
+    return _Chunk(project, records, job).store()
+
+
+class _Chunk:
+    def __init__(self, project: Project, records: Sequence[Record], job: ImportJob | None) -> None:
+        self._project, self._records, self._job = project, records, job
+        self._now = timezone.now()
+        self._rows = NewRows(FIELDS)
+        self._labels = labels.Labels(project, records, self._rows)
+        self._hashes = [(identity.text_hash(r.problem), identity.content_hash(r)) for r in records]
+        self._problems = self._find_problems()
+        self._solutions = self._find_solutions()
+
+    def store(self) -> list[tuple[Counts, int]]:
+        each = []
+        for record, (problem_hash, content) in zip(self._records, self._hashes, strict=True):
+            counts = self._add(record, problem_hash, content)
+            each.append((counts, self._solutions[self._problems[problem_hash].id, content].id))
+        self._rows.write()
+        return each
+
+    def _find_problems(self) -> dict[str, _Problem]:
+        hashes = {problem for problem, _ in self._hashes}
+        found = Problem.objects.filter(project=self._project, text_hash__in=hashes)
+        return {
+            row["text_hash"]: _Problem(
+                row["id"], row["split"], {"problem": row["text"], **{name: row[name] for name in PROBLEM_SAYS}}
+            )
+            for row in found.values("id", "split", "text", "text_hash", *PROBLEM_SAYS)
+        }
+
+    def _find_solutions(self) -> dict[tuple[int, str], _Solution]:
+        hashes = {content for _, content in self._hashes}
+        problems = [problem.id for problem in self._problems.values()]
+        found = Solution.objects.filter(problem__in=problems, content_hash__in=hashes)
+        solutions = {
+            (row["problem_id"], row["content_hash"]): _Solution(row["id"], {name: row[name] for name in SOLUTION_SAYS})
+            for row in found.values("id", "problem_id", "content_hash", *SOLUTION_SAYS)
+        }
+        self._find_steps(solutions)
+        return solutions
+
+    def _find_steps(self, solutions: dict[tuple[int, str], _Solution]) -> None:
+        """Only of the solutions that get a label."""
+        labelled = {
+            content
+            for record, (_, content) in zip(self._records, self._hashes, strict=True)
+            if self._labels.has_fresh(record)
+        }
+        by_id = {solution.id: solution for (_, content), solution in solutions.items() if content in labelled}
+        steps = Step.objects.filter(solution__in=by_id).order_by("solution", "position", "alternative")
+        for key, solution, position, text, kind in steps.values_list("id", "solution", "position", "text", "kind"):
+            by_id[solution].completions[position].append(Completion(text, kind=cast(StepKind, kind)))
+            by_id[solution].keys[position].append(key)
+        self._labels.find_revisions(list(by_id))
+
+    def _add(self, record: Record, problem_hash: str, content: str) -> Counts:
+        problem = self._problems.get(problem_hash)
+        if problem is None:
+            problem = self._problems[problem_hash] = self._add_problem(record, problem_hash)
+        solution = self._solutions.get((problem.id, content))
+        fresh = self._labels.fresh(record)
+        if solution is None:
+            solution = self._solutions[problem.id, content] = self._add_solution(record, problem, content)
+            steps = self._add_steps(record, solution)
+        elif fresh:
+            steps = self._match_steps(record, solution)
+        else:
+            return DUPLICATE
+        if not fresh:
+            return NEW
+        stored = problem.says | solution.says
+        given = {name: getattr(record, name) for name in stored if getattr(record, name) != stored[name]}
+        added = [self._labels.add(annotation, solution=solution.id, steps=steps, given=given) for annotation in fresh]
+        return Counts(
+            accepted=1, annotations=len(fresh), unnamed=added.count("unnamed"), revised=added.count("revised")
+        )
+
+    def _add_problem(self, record: Record, problem_hash: str) -> _Problem:
+        group = source_group_of(record.problem, record.source_group)
+        says = {"problem": record.problem, **{name: getattr(record, name) for name in PROBLEM_SAYS}}
+        problem = _Problem(self._rows.key(Problem), assign_split(group).value, says)
+        self._rows.add(
+            Problem,
+            problem.id,
+            self._project.pk,
+            record.problem,
+            problem_hash,
+            group,
+            problem.split,
+            record.domain,
+            record.reference_answer,
+            record.reference_solution,
+            record.problem_extra,
+            self._now,
+        )
+        return problem
+
+    def _add_solution(self, record: Record, problem: _Problem, content: str) -> _Solution:
+        solution = _Solution(self._rows.key(Solution), {name: getattr(record, name) for name in SOLUTION_SAYS})
+        self._rows.add(
+            Solution,
+            solution.id,
+            self._project.pk,
+            problem.id,
+            problem.split,
+            content,
+            record.external_id,
+            record.generator or (record.provenance.policy if record.provenance else ""),
+            record.final_answer,
+            record.final_answer_correct,
+            record.outcome_source or ("" if record.final_answer_correct is None else "given"),
+            record.provenance or {},
+            record.extra,
+            self._job.pk if self._job else None,
+            self._now,
+        )
+        return solution
+
+    def _add_steps(self, record: Record, solution: _Solution) -> labels.Keys:
+        """All completions of the first record of a solution, in the order of the record."""
+        add = self._rows.add
+        keys = iter(self._rows.keys(Step, sum(map(len, record.positions))))
+        for position, at in enumerate(record.positions):
+            here = solution.keys[position]
+            for alternative, (completion, key) in enumerate(zip(at, keys, strict=False)):
+                add(Step, key, solution.id, position, alternative, completion.text, completion.kind)
+                here.append(key)
+                for ordinal, critique in enumerate(completion.critiques):
+                    add(Critique, key, ordinal, critique)
+            solution.completions[position] = [*at]
+        return [solution.keys[position] for position in range(len(record.positions))]
+
+    def _match_steps(self, record: Record, solution: _Solution) -> labels.Keys:
+        """Keys of the rows of the record's completions; the solution gets those that it lacks."""
+        matched = []
+        for position, at in enumerate(record.positions):
+            keys, used = solution.keys[position], set[int]()
+            here = []
+            for completion in at:
+                alternative = alternative_of(solution.completions[position], completion, used=used)
+                used.add(alternative)
+                if alternative == len(keys):
+                    keys.append(self._rows.key(Step))
+                    self._rows.add(Step, keys[-1], solution.id, position, alternative, completion.text, completion.kind)
+                    for ordinal, critique in enumerate(completion.critiques):
+                        self._rows.add(Critique, keys[-1], ordinal, critique)
+                here.append(keys[alternative])
+            matched.append(here)
+        return matched

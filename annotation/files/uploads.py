@@ -1,0 +1,237 @@
+"""Files that come in pieces, over connections that break: what is on the disk is never sent again.
+
+A piece is on the disk before its upload says so. What a killed process had written beyond that is overwritten.
+"""
+
+import errno
+import fcntl
+import hashlib
+import os
+import shutil
+import uuid
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from datetime import timedelta
+from pathlib import Path
+from typing import BinaryIO
+
+from django.conf import settings
+from django.contrib.auth.models import User
+from django.db import transaction
+from django.utils import timezone
+
+from annotation.core import audit
+from annotation.core.errors import Conflict, DomainError, Missing
+from annotation.core.membership.access import require_role
+from annotation.core.wording import counted, said
+from annotation.models import ImportJob, Membership, Project, Upload
+
+ABANDONED_AFTER = timedelta(days=3)
+SPARE_BYTES = 512 * 2**20  # of the disk, left to the database
+CHECKSUMS = ("sha1", "sha256")
+
+
+class TooLarge(DomainError):
+    """More bytes than the operator allows, or than were announced."""
+
+    status = 413
+
+
+class NoSpace(DomainError):
+    """The disk is full."""
+
+    status = 507
+
+
+class Busy(DomainError):
+    """Another request is writing to the same upload."""
+
+    status = 423
+
+
+class Damaged(DomainError):
+    """A piece that is not what its checksum says."""
+
+    status = 460
+
+
+@transaction.atomic
+def begin_upload(*, by: User, project: Project, filename: str, size: int, fingerprint: str = "") -> Upload:
+    """Make room for a file of `size` bytes. Raises Forbidden, TooLarge (`upload_too_large`), NoSpace (`disk_full`)."""
+    require_role(by, project, Membership.Role.MANAGER)
+    if size > settings.MAX_UPLOAD_BYTES:
+        raise _too_large(filename)
+    settings.UPLOAD_ROOT.mkdir(parents=True, exist_ok=True)
+    if shutil.disk_usage(settings.UPLOAD_ROOT).free < size + SPARE_BYTES:
+        raise _no_space(filename)
+    upload = Upload.objects.create(
+        project=project, by=by, filename=filename[:300], fingerprint=fingerprint[:300], size=size
+    )
+    upload.path.touch()
+    audit.record(by=by, action="upload.begin", target=upload, project=project, after={"bytes": size})
+    return upload
+
+
+def find_upload(*, by: User, upload: uuid.UUID) -> Upload:
+    """The caller's own upload. Raises Missing (`upload_not_found`), also where it was given up or taken in."""
+    found = Upload.objects.select_related("project").filter(pk=upload, by=by).first()
+    if found is None:
+        raise Missing(
+            "upload_not_found",
+            said("There is no upload {upload} of yours; it may have been given up.", upload=upload),
+        )
+    require_role(by, found.project, Membership.Role.MANAGER)
+    return found
+
+
+def append_piece(
+    *, by: User, upload: uuid.UUID, offset: int, pieces: Iterable[bytes], checksum: tuple[str, bytes] | None = None
+) -> Upload:
+    """Write what comes at `offset`, and say how far the file now is.
+
+    Where the connection breaks, what came is kept, unless a checksum (algorithm, digest) vouches for the whole only.
+    Raises Conflict (`wrong_offset`), TooLarge (`upload_too_long`), NoSpace (`disk_full`), Busy (`upload_busy`), Damaged
+    (`checksum_mismatch`), DomainError (`unknown_checksum`); nothing is kept then.
+    """
+    if checksum and checksum[0] not in CHECKSUMS:
+        raise DomainError("unknown_checksum", said("Pieces are checked by {known}.", known=" or ".join(CHECKSUMS)))
+    found = find_upload(by=by, upload=upload)
+    with _writing(found) as file:
+        found.refresh_from_db()
+        if offset != found.offset:
+            raise Conflict(
+                "wrong_offset",
+                said("{filename} goes on at byte {offset}.", filename=found.filename, offset=found.offset),
+                {"offset": found.offset},
+            )
+        file.truncate(offset)
+        file.seek(offset)
+        digest = hashlib.new(checksum[0]) if checksum else None
+        try:
+            for piece in pieces:
+                if file.tell() + len(piece) > found.size:
+                    raise TooLarge(
+                        "upload_too_long",
+                        counted(
+                            "{filename} was announced with {n} byte.",
+                            "{filename} was announced with {n} bytes.",
+                            n=found.size,
+                            filename=found.filename,
+                        ),
+                    )
+                file.write(piece)
+                if digest:
+                    digest.update(piece)
+        except ConnectionError:
+            if digest:
+                raise
+        if checksum and digest and digest.digest() != checksum[1]:
+            raise Damaged("checksum_mismatch", said("The piece was damaged on its way; send it again."))
+        file.flush()
+        os.fsync(file.fileno())
+        found.offset = file.tell()
+        found.save(update_fields=["offset", "touched_at"])
+    return found
+
+
+@transaction.atomic
+def discard_upload(*, by: User, upload: uuid.UUID) -> None:
+    """Give an upload up. Raises as `find_upload`."""
+    found = find_upload(by=by, upload=upload)
+    audit.record(by=by, action="upload.discard", target=found, project=found.project)
+    path = found.path
+    found.delete()
+    transaction.on_commit(lambda: path.unlink(missing_ok=True))
+
+
+def unfinished_uploads(*, by: User, project: Project) -> list[Upload]:
+    """What somebody has begun to upload into a project, the latest first."""
+    return list(Upload.objects.filter(project=project, by=by))
+
+
+def sweep_uploads() -> int:
+    """Remove uploads that nobody went on with, and files that belong to nothing; returns how many of both."""
+    before = timezone.now() - ABANDONED_AFTER
+    swept = 0
+    for upload in Upload.objects.filter(touched_at__lt=before):
+        upload.path.unlink(missing_ok=True)
+        upload.delete()
+        swept += 1
+    root: Path = settings.UPLOAD_ROOT
+    for path in root.iterdir() if root.is_dir() else []:
+        old = path.stat().st_mtime < before.timestamp()
+        if old and not Upload.objects.filter(pk=path.name).exists() and not _is_wanted(path):
+            path.unlink(missing_ok=True)
+            swept += 1
+    return swept
+
+
+def _is_wanted(path: Path) -> bool:
+    """An import that failed may be gone on with for as long as an upload."""
+    jobs = ImportJob.objects.filter(path=str(path.resolve()))
+    recent = timezone.now() - ABANDONED_AFTER
+    return jobs.filter(state__in=ImportJob.LIVE).exists() or jobs.filter(finished_at__gt=recent).exists()
+
+
+def keep_file(*, pieces: Iterable[bytes], filename: str) -> Path:
+    """A file that came in one go, on the disk. Raises TooLarge (`upload_too_large`), NoSpace (`disk_full`)."""
+    settings.UPLOAD_ROOT.mkdir(parents=True, exist_ok=True)
+    path: Path = settings.UPLOAD_ROOT / uuid.uuid4().hex
+    try:
+        with _told_when_full(filename), path.open("xb") as out:
+            for piece in pieces:
+                out.write(piece)
+                if out.tell() > settings.MAX_UPLOAD_BYTES:
+                    raise _too_large(filename)
+            out.flush()
+            os.fsync(out.fileno())
+    except BaseException:
+        path.unlink(missing_ok=True)
+        raise
+    return path
+
+
+@contextmanager
+def _writing(upload: Upload) -> Iterator[BinaryIO]:
+    """The file of an upload, to one writer at a time; a full disk is told as NoSpace."""
+    try:
+        with _told_when_full(upload.filename), upload.path.open("r+b") as file:
+            try:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                raise Busy(
+                    "upload_busy",
+                    said("Another request is sending {filename}; wait for it.", filename=upload.filename),
+                ) from None
+            yield file
+    except FileNotFoundError:
+        raise Missing(
+            "upload_not_found", said("What was sent of {filename} is gone; begin again.", filename=upload.filename)
+        ) from None
+
+
+@contextmanager
+def _told_when_full(filename: str) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        if error.errno not in (errno.ENOSPC, errno.EDQUOT):
+            raise
+        raise _no_space(filename) from error
+
+
+def _too_large(filename: str) -> TooLarge:
+    most = settings.MAX_UPLOAD_BYTES // 2**20
+    return TooLarge(
+        "upload_too_large",
+        said(
+            "{filename} is larger than {most} MB, the most that may be uploaded.", filename=filename, most=f"{most:,}"
+        ),
+    )
+
+
+def _no_space(filename: str) -> NoSpace:
+    return NoSpace(
+        "disk_full",
+        said("There is no room on the server's disk for {filename}. Tell its operator, then go on.", filename=filename),
+    )

@@ -1,0 +1,121 @@
+"""What an import took in that its user should know of: counts kept with the job, and the sentences they become."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+
+from django.db.models import Count
+
+from annotation.core.wording import Said, counted, said
+from annotation.files.checks import empty_steps
+from annotation.files.identity import content_hash, payload_hash, text_hash
+from annotation.files.labels import is_unnamed
+from annotation.files.splits import assign_split, source_group_of
+from annotation.files.store import Counts
+from annotation.formats.record import Record
+from annotation.models import Problem, Project, Split
+
+
+def add_warnings(warnings: Mapping[str, int], records: Sequence[Record], counts: Counts) -> dict[str, int]:
+    """The counts with those of a chunk that was stored added; zero is left out."""
+    empty = [len(positions) for record in records if (positions := empty_steps(record))]
+    new = {
+        "empty_steps": sum(empty),
+        "solutions_with_empty_steps": len(empty),
+        "unnamed_labels": counts.unnamed,
+        "revised_labels": counts.revised,
+    }
+    return {**warnings, **{name: warnings.get(name, 0) + n for name, n in new.items() if n}}
+
+
+def lacking_splits(project: Project) -> dict[str, int]:
+    """The project's problems, source groups and problems of each split if a split has none; else nothing."""
+    problems = Problem.objects.filter(project=project)
+    if all(problems.filter(split=split).exists() for split in Split.values) or not problems.exists():
+        return {}
+    by_split = dict.fromkeys(Split.values, 0) | dict(problems.values_list("split").annotate(n=Count("pk")).order_by())
+    groups = problems.aggregate(n=Count("source_group", distinct=True))["n"]
+    return {"problems": sum(by_split.values()), "source_groups": groups, **by_split}
+
+
+def foreseen_warnings(records: Sequence[Record], *, whole: bool) -> dict[str, int]:
+    """What an import of the records into an empty project would warn of; the file goes on unless they are the `whole`.
+
+    Of a part, an empty split is foreseen only if most of its problems share a source group with another one.
+    """
+    groups = {text_hash(record.problem): source_group_of(record.problem, record.source_group) for record in records}
+    splits = Counter(assign_split(group) for group in groups.values())
+    warnings = add_warnings({}, records, Counts())
+    shared = 2 * len(set(groups.values())) <= len(groups)
+    if groups and len(splits) < len(Split) and (shared or (whole and len(set(groups.values())) < len(groups))):
+        found = {"problems": len(groups), "source_groups": len(set(groups.values()))}
+        warnings |= found | {split.value: splits[split] for split in Split}
+    labels: dict[tuple[str, str, str], set[str]] = {}
+    for record in records:
+        for label in record.annotations:
+            if is_unnamed(label.source_name):
+                place = (text_hash(record.problem), content_hash(record), label.source_name)
+                labels.setdefault(place, set()).add(payload_hash(record, label))
+    unnamed = sum(len(different) - 1 for different in labels.values())
+    return warnings | ({"unnamed_labels": unnamed} if unnamed else {})
+
+
+def warnings_in_words(warnings: Mapping[str, int]) -> list[Said]:
+    """A sentence for each warning: what happened, and what to do about it."""
+    sentences = []
+    if "problems" in warnings:
+        sentences.append(_of_splits(warnings))
+    if n := warnings.get("unnamed_labels"):
+        sentences.append(
+            counted(
+                "{n} label differs from another one of the same solution, and neither names its annotator. Both are "
+                "kept, as labels of two annotators without a name. Name annotators in the field `annotator`, or by "
+                "the option of the import.",
+                "{n} labels differ from another one of the same solution, and neither names its annotator. All are "
+                "kept, as labels of different annotators without a name. Name annotators in the field `annotator`, "
+                "or by the option of the import.",
+                n=n,
+            )
+        )
+    if n := warnings.get("revised_labels"):
+        sentences.append(
+            counted(
+                "{n} label replaces an earlier label by the same annotator. The earlier one stays as a revision.",
+                "{n} labels replace earlier labels by the same annotators. The earlier ones stay as revisions.",
+                n=n,
+            )
+        )
+    if n := warnings.get("empty_steps"):
+        sentences.append(
+            counted(
+                "{n} step ({solutions}) has no text. It is kept as an empty step, so that labels stay with their "
+                "steps.",
+                "{n} steps ({solutions}) have no text. They are kept as empty steps, so that labels stay with their "
+                "steps.",
+                n=n,
+                solutions=counted("{n} solution", "{n} solutions", n=warnings["solutions_with_empty_steps"]),
+            )
+        )
+    return sentences
+
+
+def _of_splits(warnings: Mapping[str, int]) -> Said:
+    names = {
+        Split.POOL: said("the pool"), Split.CALIBRATION: said("calibration"), Split.HOLDOUT: said("the holdout")
+    }  # fmt: skip
+    missing = [name for split, name in names.items() if not warnings[split]]
+    empty = said("{one} and {other}", one=missing[0], other=missing[1]) if len(missing) > 1 else missing[0]
+    problems = counted("{n} problem", "{n} problems", n=warnings["problems"])
+    if warnings["source_groups"] == warnings["problems"]:
+        return said(
+            "The project has {problems}, and {empty} got none, so a model cannot be measured. Import more problems.",
+            problems=problems,
+            empty=empty,
+        )
+    return said(
+        "The project has {problems} in {groups}, and {empty} got none, so a model cannot be measured. Problems whose "
+        "texts differ only in numbers share a source group. Import into a new project with a `source_group` for each "
+        "problem, or with the option that groups problems by their exact text.",
+        problems=problems,
+        groups=counted("{n} source group", "{n} source groups", n=warnings["source_groups"]),
+        empty=empty,
+    )

@@ -1,0 +1,1 @@
+"""What is made of labels: agreement, consensus, annotator analysis, snapshots and exports."""

@@ -1,0 +1,189 @@
+"""What the file of a snapshot in a format will hold, what it leaves out and why: known before it is made."""
+
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, get_args
+
+from annotation.core.errors import DomainError
+from annotation.core.wording import Said, counted, joined, said
+from annotation.formats import trl
+from annotation.formats.record import Split
+from annotation.models import Snapshot
+
+SUFFIXES = {
+    "prm800k": "jsonl",
+    "trl": "jsonl",
+    "trl_parquet": "parquet",
+    "csv": "csv",
+    "parquet": "parquet",
+    "records": "jsonl",
+}
+FORMATS = tuple(SUFFIXES)
+TRL = frozenset({"trl", "trl_parquet"})  # a line says neither the split nor the kind of its labels
+NEUTRAL = get_args(trl.Neutral)
+SPLITS: tuple[str, ...] = get_args(Split)
+DEFAULT_SPLITS = ("pool",)
+STEP_WISE = ("error_types", "dimensions", "accepted", "hints")
+NOT_HELD = {
+    "records": (),
+    "prm800k": STEP_WISE,
+    **dict.fromkeys(("csv", "parquet", *TRL), ("alternatives", *STEP_WISE)),
+}
+
+
+@dataclass(frozen=True)
+class Plan:
+    """An export before it is made.
+
+    `solutions` are those in the file, `left_out` counts the others by reason: a split, or why there is no line.
+    `ends_early` counts lines of TRL that end before the agreed path does, `not_held` what the snapshot says beside the
+    ratings and the format has no place for. `refusal` is raised if the export is made nevertheless.
+    """
+
+    format: str
+    splits: tuple[str, ...]
+    solutions: int
+    left_out: dict[str, int]
+    ends_early: dict[str, int]
+    not_held: dict[str, int]
+    refusal: DomainError | None
+
+    def sentences(self) -> list[Said]:
+        """All that is lost, a phrase each."""
+        return [*_phrases(_LEFT_OUT, self.left_out), *_phrases(_ENDS, self.ends_early), *_phrases(_HELD, self.not_held)]
+
+
+def plan_export(
+    snapshot: Snapshot, format: str, *, neutral: str = "positive", splits: Collection[str] | None = None
+) -> Plan:
+    """Plan an export with the options of `export_snapshot`.
+
+    Raises DomainError (`unknown_format`, `unknown_policy`, `unknown_split`).
+    """
+    _check(format, neutral, splits or ())
+    counts = snapshot.counts
+    held = _splits(snapshot, format, splits)
+    by_split = counts.get("splits", {})
+    left_out = Counter({split: by_split[split] for split in SPLITS if split in by_split and split not in held})
+    ends_early = Counter[str]()
+    solutions = sum(by_split.values()) - left_out.total()
+    if format in TRL:
+        for split, lines in counts.get("trl", {}).get("drop" if neutral == "drop" else "keep", {}).items():
+            if split in held:
+                left_out.update(lines["left_out"])
+                ends_early.update(lines["ends_early"])
+                solutions -= sum(lines["left_out"].values())
+    elif format == "prm800k" and (unlabelled := sum(counts.get("unlabelled", {}).get(split, 0) for split in held)):
+        left_out["unlabelled"] = unlabelled
+        solutions -= unlabelled
+    not_held = {what: n for what in NOT_HELD[format] if (n := _said_of_steps(counts, what))}
+    refusal = _refusal(format, counts.get("source_kinds", {}), solutions, left_out)
+    return Plan(format, held, solutions, dict(left_out), dict(ends_early), not_held, refusal)
+
+
+def _check(format: str, neutral: str, splits: Collection[str]) -> None:
+    if format not in FORMATS:
+        raise DomainError(
+            "unknown_format",
+            said(
+                "There is no export format '{format}'. Choose one of: {known}.", format=format, known=", ".join(FORMATS)
+            ),
+        )
+    if neutral not in NEUTRAL:
+        raise DomainError(
+            "unknown_policy",
+            said("Neutral steps are {known}; not '{neutral}'.", known=", ".join(NEUTRAL), neutral=neutral),
+        )
+    for split in splits:
+        if split not in SPLITS:
+            raise DomainError(
+                "unknown_split",
+                said("There is no split '{split}'. Choose from: {known}.", split=split, known=", ".join(SPLITS)),
+            )
+
+
+def _splits(snapshot: Snapshot, format: str, asked: Collection[str] | None) -> tuple[str, ...]:
+    """Those asked for, here or when the snapshot was made; else all that the format can tell apart."""
+    wanted = asked or snapshot.filters.get("splits") or (DEFAULT_SPLITS if format in TRL else SPLITS)
+    return tuple(split for split in SPLITS if split in wanted)
+
+
+def _refusal(format: str, kinds: Mapping[str, int], solutions: int, left_out: Mapping[str, int]) -> DomainError | None:
+    if format in TRL and len(kinds) > 1:
+        return DomainError(
+            "mixed_kinds",
+            said(
+                "This snapshot holds labels of several kinds ({kinds}), and a line of TRL cannot say which it is of. "
+                "Make a snapshot of one kind (`source_kinds`), or export another format.",
+                kinds=", ".join(f"{kind}: {n}" for kind, n in kinds.items()),
+            ),
+            {"source_kinds": dict(kinds)},
+        )
+    if not solutions:
+        return DomainError(
+            "empty_export",
+            said(
+                "The file would be empty. Left out: {reasons}.",
+                reasons=joined(list(_phrases(_LEFT_OUT, left_out)), ", "),
+            ),
+            {"left_out": dict(left_out)},
+        )
+    return None
+
+
+def _said_of_steps(counts: Mapping[str, Any], what: str) -> int:
+    if what == "hints":
+        return sum(counts.get("hints", {}).get(arm, 0) for arm in ("shown", "blind"))
+    told = counts.get(what, 0)
+    return sum(told.values()) if isinstance(told, dict) else int(told)
+
+
+def _phrases(words: Mapping[str, Any], counts: Mapping[str, int]) -> Iterator[Said]:
+    return (words[what](n) for what, n in counts.items())
+
+
+_LEFT_OUT = {
+    "pool": lambda n: counted("{n} solution of the pool", "{n} solutions of the pool", n=n),
+    "calibration": lambda n: counted("{n} calibration solution", "{n} calibration solutions", n=n),
+    "holdout": lambda n: counted("{n} holdout solution", "{n} holdout solutions", n=n),
+    "unlabelled": lambda n: counted("{n} solution without labels", "{n} solutions without labels", n=n),
+    "no_path": lambda n: counted(
+        "{n} solution whose labels take no step", "{n} solutions whose labels take no step", n=n
+    ),
+    "unrated": lambda n: counted(
+        "{n} solution whose first step is unsure or not rated",
+        "{n} solutions whose first step is unsure or not rated",
+        n=n,
+    ),
+    "own_step": lambda n: counted(
+        "{n} solution whose first step an annotator wrote", "{n} solutions whose first step an annotator wrote", n=n
+    ),
+    "neutral": lambda n: counted(
+        "{n} solution whose first step is neutral", "{n} solutions whose first step is neutral", n=n
+    ),
+}
+_ENDS = {
+    "unrated": lambda n: counted(
+        "{n} line ends before a step that is unsure or not rated",
+        "{n} lines end before a step that is unsure or not rated",
+        n=n,
+    ),
+    "own_step": lambda n: counted(
+        "{n} line ends before a step that an annotator wrote",
+        "{n} lines end before a step that an annotator wrote",
+        n=n,
+    ),
+    "neutral": lambda n: counted("{n} line ends before a neutral step", "{n} lines end before a neutral step", n=n),
+}
+_HELD = {
+    "alternatives": lambda n: counted("{n} rating of an alternative", "{n} ratings of alternatives", n=n),
+    "error_types": lambda n: counted("{n} type of error", "{n} types of error", n=n),
+    "dimensions": lambda n: counted(
+        "{n} dimension or critique of a step", "{n} dimensions and critiques of steps", n=n
+    ),
+    "accepted": lambda n: counted(
+        "{n} mark of a step accepted with others", "{n} marks of steps accepted with others", n=n
+    ),
+    "hints": lambda n: counted("{n} label’s draw of hints", "{n} labels’ draws of hints", n=n),
+}

@@ -1,0 +1,161 @@
+"""Snapshots: frozen files of records, named by their content."""
+
+import hashlib
+import os
+import tempfile
+from collections.abc import Iterable, Iterator
+from datetime import datetime
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import msgspec
+import structlog
+from django.conf import settings
+from django.contrib.auth.models import User
+from django.db import transaction
+
+from annotation.core import audit
+from annotation.core.errors import Conflict, DomainError, Missing
+from annotation.core.membership.access import require_role
+from annotation.core.wording import said
+from annotation.formats.record import Record
+from annotation.labels.datasets.filters import parse_filters
+from annotation.labels.datasets.records import stream_records
+from annotation.labels.datasets.tally import Tally
+from annotation.models import AuditEntry, Membership, Project, Snapshot
+
+CHANGED = "snapshot.changed"
+
+log = structlog.get_logger(__name__)
+
+
+def create_snapshot(*, by: User | None, project: Project, filters: dict[str, Any]) -> Snapshot:
+    """Freeze the project's labels that the filters (see SnapshotFilters) ask for.
+
+    The same content asked for in the same way is the same snapshot. `by` is None for the platform itself.
+    Raises Forbidden, DomainError (`invalid_filters`, `nothing_to_snapshot`).
+    """
+    if by is not None:
+        require_role(by, project, Membership.Role.MANAGER)
+    asked = parse_filters(filters)
+    tally = Tally()
+    records = tally.of(stream_records(project=project, filters=asked))
+    sha256 = _write(records)
+    counts = tally.counts()
+    if not counts["solutions"]:
+        raise DomainError("nothing_to_snapshot", said("No label in this project matches these filters."))
+    with transaction.atomic():
+        snapshot, created = Snapshot.objects.get_or_create(
+            project=project,
+            sha256=sha256,
+            filters=msgspec.to_builtins(asked),
+            defaults={"path": _name(sha256), "counts": counts, "created_by": by},
+        )
+        if created:
+            after = {"sha256": sha256, "filters": snapshot.filters, "solutions": counts["solutions"]}
+            audit.record(by=by, action="snapshot.create", target=snapshot, project=project, after=after)
+    return snapshot
+
+
+def read_snapshot(snapshot: Snapshot) -> Iterator[Record]:
+    """Stream the records of a snapshot. Raises as `open_snapshot`, before the first of them."""
+    return _records(open_snapshot(snapshot))
+
+
+def open_snapshot(snapshot: Snapshot) -> BinaryIO:
+    """The file of a snapshot at its beginning, once all of it was found to be what was frozen.
+
+    Raises Missing (`snapshot_file_missing`), Conflict (`snapshot_file_changed`). The latter is logged and recorded for
+    the managers.
+    """
+    try:
+        file = snapshot_file(snapshot).open("rb")
+    except FileNotFoundError:
+        raise Missing(
+            "snapshot_file_missing",
+            said(
+                "The file of {snapshot} is missing from {snapshot_root}. Restore it from a backup.",
+                snapshot=snapshot,
+                snapshot_root=settings.SNAPSHOT_ROOT,
+            ),
+        ) from None
+    sha256 = hashlib.file_digest(file, "sha256").hexdigest()
+    if sha256 != snapshot.sha256:
+        file.close()
+        _report_change(snapshot, sha256)
+        raise Conflict(
+            "snapshot_file_changed",
+            said(
+                "The file of {snapshot} was changed after it was frozen (SHA-256 {sha256}). Nothing was read from "
+                "it. Restore {path} from a backup.",
+                snapshot=snapshot,
+                sha256=sha256[:12],
+                path=snapshot.path,
+            ),
+        )
+    file.seek(0)
+    return file
+
+
+def snapshot_file(snapshot: Snapshot) -> Path:
+    """Where the file of a snapshot lies. Read it through `open_snapshot`."""
+    path: Path = settings.SNAPSHOT_ROOT / snapshot.path
+    return path
+
+
+def changed_snapshots(project: Project, *, since: datetime) -> int:
+    """How many snapshots had a file that was not what was frozen."""
+    found = AuditEntry.objects.filter(project=project, action=CHANGED, at__gte=since)
+    return found.values("target_id").distinct().count()
+
+
+def _report_change(snapshot: Snapshot, sha256: str) -> None:
+    log.error(
+        "snapshot_file_changed",
+        project=snapshot.project.slug,
+        snapshot=snapshot.pk,
+        path=str(snapshot_file(snapshot)),
+        expected=snapshot.sha256,
+        found=sha256,
+    )
+    audit.record(
+        by=None,
+        action=CHANGED,
+        target=snapshot,
+        project=snapshot.project,
+        before={"sha256": snapshot.sha256},
+        after={"sha256": sha256},
+    )
+
+
+def _records(file: BinaryIO) -> Iterator[Record]:
+    decoder = msgspec.json.Decoder(Record)
+    with file:
+        for line in file:
+            yield decoder.decode(line)
+
+
+def _name(sha256: str) -> str:
+    return f"{sha256}.jsonl"
+
+
+def _write(records: Iterable[Record]) -> str:
+    """Write the records to a file that appears whole, under the name of its SHA-256, or not at all."""
+    root: Path = settings.SNAPSHOT_ROOT
+    root.mkdir(parents=True, exist_ok=True)
+    digest = hashlib.sha256()
+    encoder = msgspec.json.Encoder()
+    handle, partial = tempfile.mkstemp(dir=root, suffix=".partial")
+    try:
+        with os.fdopen(handle, "wb") as out:
+            for record in records:
+                line = encoder.encode(record) + b"\n"
+                digest.update(line)
+                out.write(line)
+            out.flush()
+            os.fsync(out.fileno())
+        os.chmod(partial, 0o440)
+        os.replace(partial, root / _name(digest.hexdigest()))
+    finally:
+        Path(partial).unlink(missing_ok=True)
+    return digest.hexdigest()

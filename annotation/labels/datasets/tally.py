@@ -1,0 +1,176 @@
+"""What a dataset holds, counted while it streams by."""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from annotation.formats.path import taken_path
+from annotation.formats.record import HintDraw, Rating, Record, RecordAnnotation
+from annotation.formats.trl import line_of
+from annotation.labels.quality.agreement import count_pairs
+
+
+class Tally:
+    """Counts of records.
+
+    Solutions by split, domain, policy, visibility and outcome; labels by kind, finish reason and lane; ratings;
+    agreement; what TRL's lines hold, by split and by whether neutral steps are kept.
+    """
+
+    def __init__(self) -> None:
+        self._problems: set[int | str] = set()
+        self._people: dict[str, set[str]] = {}
+        self._reliability: dict[str, dict[str, Any]] = {}
+        self._count: dict[str, Counter[str]] = {
+            name: Counter()
+            for name in (
+                "splits",
+                "unlabelled",
+                "domains",
+                "policies",
+                "visibilities",
+                "outcomes",
+                "source_kinds",
+                "sources",
+                "finish_reasons",
+                "lanes",
+                "ratings",
+                "error_types",
+                "dimensions",
+                "progress",
+                "hints",
+                "agreement",
+            )
+        }
+        self._trl: dict[str, dict[str, dict[str, Counter[str]]]] = {"keep": {}, "drop": {}}
+        self._solutions = self._annotations = self._own_steps = self._accepted = self._alternatives = 0
+
+    def of(self, records: Iterable[Record]) -> Iterator[Record]:
+        """Pass the records on, counting them."""
+        for record in records:
+            self._add(record)
+            yield record
+
+    def counts(self) -> dict[str, Any]:
+        """JSON-able; `people` counts the givers of human labels, `sources` the labels of every other giver.
+
+        `agreement` compares every two people who settled the first error of one solution; machines are left out.
+
+        `reliability` by giver is there where the consensus was weighed by it.
+        """
+        return {
+            "problems": len(self._problems),
+            "solutions": self._solutions,
+            "annotations": self._annotations,
+            "own_steps": self._own_steps,
+            "accepted": self._accepted,
+            "alternatives": self._alternatives,
+            "people": {kind: len(people) for kind, people in sorted(self._people.items())},
+            **{name: dict(sorted(counter.items())) for name, counter in self._count.items()},
+            "trl": self._trl,
+            **({"reliability": dict(sorted(self._reliability.items()))} if self._reliability else {}),
+        }
+
+    def _add(self, record: Record) -> None:
+        self._solutions += 1
+        self._problems.add(record.problem_id or record.problem)
+        self._count["splits"][record.split] += 1
+        self._count["unlabelled"][record.split] += not record.annotations
+        self._add_line(record)
+        self._count["domains"][record.domain] += 1
+        self._count["policies"][record.generator] += 1
+        self._count["visibilities"][(record.provenance and record.provenance.visibility) or "not known"] += 1
+        self._count["outcomes"][_outcome(record)] += 1
+        for annotation in record.annotations:
+            self._add_label(annotation)
+        own = (a for a in record.annotations if a.source_kind == "human" and not a.adjudicates)
+        known = {_person(a): a.first_error for a in own if a.first_error is not None}
+        pairs = count_pairs(known.values())
+        if pairs.all:
+            self._count["agreement"].update(pairs=pairs.all, exact=pairs.exact, within_one=pairs.within_one)
+
+    def _add_line(self, record: Record) -> None:
+        line = line_of(record)
+        for policy, cut in (("keep", line), ("drop", line.up_to_neutral())):
+            lost = self._trl[policy].setdefault(record.split, {"left_out": Counter(), "ends_early": Counter()})
+            if cut.ends:
+                lost["ends_early" if cut.steps else "left_out"][cut.ends] += 1
+
+    def _add_label(self, annotation: RecordAnnotation) -> None:
+        self._annotations += 1
+        if annotation.source_kind == "human":
+            self._people.setdefault("human", set()).add(_person(annotation))
+        if annotation.reliability is not None:
+            self._reliability[_person(annotation)] = {
+                "informedness": annotation.reliability,
+                "interval": annotation.reliability_interval,
+                "shared_steps": annotation.shared_steps,
+            }
+        self._count["source_kinds"][annotation.source_kind] += 1
+        if annotation.annotator is None and annotation.source_kind != "human":
+            self._count["sources"][annotation.source_name] += 1
+        self._count["finish_reasons"][annotation.finish_reason] += 1
+        self._count["lanes"][annotation.lane] += 1
+        if annotation.hint is not None:
+            self._count["hints"].update(_arm(annotation.hint))
+        if annotation.progress is not None:
+            self._count["progress"][str(annotation.progress)] += 1
+        self._alternatives += _beside(annotation)
+        for place in annotation.path:
+            self._own_steps += place.own_text is not None
+            for rating in place.ratings:
+                word = {1: "good", 0: "neutral", -1: "bad", None: rating.state}[rating.rating]
+                self._count["ratings"][word] += 1
+                self._accepted += rating.accepted
+                if rating.error_type:
+                    self._count["error_types"][rating.error_type] += 1
+                self._count["dimensions"].update(_dimensions(rating))
+
+
+def _beside(annotation: RecordAnnotation) -> int:
+    """How many ratings are of completions that the label's own path does not take."""
+    if all(len(place.ratings) < 2 for place in annotation.path):
+        return 0
+    taken = {(step.position, step.alternative) for step in taken_path(annotation.finish_reason, annotation.path)}
+    return sum(
+        rating.rating is not None and (place.position, rating.alternative) not in taken
+        for place in annotation.path
+        for rating in place.ratings
+    )
+
+
+def _arm(hint: HintDraw) -> Iterator[str]:
+    yield "shown" if hint.shown else "blind"
+    if hint.seen:
+        yield "seen"
+
+
+def _dimensions(rating: Rating) -> Iterator[str]:
+    """What is said of a step beside its rating, a name each."""
+    for name, said in rating.dimensions.items():
+        if name == "clauses":
+            yield from (f"breaks clause {clause}" for clause in said)
+        elif name == "consistent":
+            yield "consistent with earlier steps" if said else "contradicts an earlier step"
+        elif name in _WORDS:
+            yield _WORDS[name]
+        else:  # another tool's
+            yield name
+
+
+_WORDS = {
+    "consistent_with": "points at an earlier step",
+    "redundant": "redundant",
+    "recovers": "recovers from an error",
+    "critique": "critique written",
+    "critique_ratings": "given critiques rated",
+}
+
+
+def _outcome(record: Record) -> str:
+    known = {True: "correct", False: "wrong", None: ""}[record.final_answer_correct]
+    return f"{known} ({record.outcome_source or 'given'})" if known else "unknown"
+
+
+def _person(annotation: RecordAnnotation) -> str:
+    return annotation.annotator or annotation.source_name

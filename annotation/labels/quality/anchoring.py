@@ -1,0 +1,146 @@
+"""What hints do to labels, as figures: those made with the model's scores in sight against those made without. Pure.
+
+A hint is drawn for each person and solution, so the arms differ by chance and by the hint alone.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from math import exp, sqrt
+
+from annotation.work.gold.gold_accuracy import Answer, Share, Z, is_right, share_of
+
+Ends = tuple[float, float, float]  # a share and its interval
+
+
+@dataclass(frozen=True)
+class Gap:
+    """One group against another, with the 95 % interval: a difference of shares, or a ratio of times."""
+
+    value: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True)
+class Logs:
+    """Logarithms of the seconds a step took, one a label: how many, their mean and their standard deviation."""
+
+    count: int = 0
+    mean: float | None = None
+    deviation: float | None = None
+
+
+@dataclass(frozen=True)
+class Pace:
+    """Seconds a step, the geometric mean over labels, with its 95 % interval."""
+
+    count: int
+    seconds: float | None = None
+    low: float | None = None
+    high: float | None = None
+
+
+@dataclass(frozen=True)
+class Arm:
+    """Labels of one arm.
+
+    `agrees` with the model's verdict on the first error; `finds` an error at all; `right` where the first error is
+    known; `misled` to the very first error that the model names, where that is known to be wrong.
+    """
+
+    labels: int
+    agrees: Share
+    finds: Share
+    right: Share
+    misled: Share
+    pace: Pace
+
+
+@dataclass(frozen=True)
+class Gaps:
+    """Hinted minus blind, in shares; `pace` is the ratio of seconds a step. None where an arm has nothing to tell."""
+
+    agrees: Gap | None
+    finds: Gap | None
+    right: Gap | None
+    misled: Gap | None
+    pace: Gap | None
+
+
+@dataclass(frozen=True)
+class Known:
+    """A label on a solution whose first error is known, and what the model took for it (None where it cannot say)."""
+
+    answer: Answer
+    verdict: int | None
+
+
+def on_known(labels: Iterable[Known], *, tolerance: int = 0) -> tuple[Share, Share]:
+    """`right` and `misled` of an `Arm`."""
+    right = of = followed = wrong = 0
+    for label in labels:
+        answer, verdict = label.answer, label.verdict
+        right += is_right(answer.said, answer.known, answer.accepted, tolerance=tolerance)
+        of += 1
+        if verdict is not None and not is_right(verdict, answer.known, answer.accepted, tolerance=tolerance):
+            followed += answer.said == verdict
+            wrong += 1
+    return share_of(right, of), share_of(followed, wrong)
+
+
+def difference(hinted: Share, blind: Share) -> Gap | None:
+    """The difference of two shares, None where one of them has no answers."""
+    one, other = _ends(hinted), _ends(blind)
+    return None if one is None or other is None else gap_between(one, other)
+
+
+def gap_between(one: Ends, other: Ends) -> Gap:
+    """The difference of two shares by R. G. Newcombe's hybrid score interval (Stat. Med. 17, 1998, method 10)."""
+    (p, low, high), (q, other_low, other_high) = one, other
+    down, up = sqrt((p - low) ** 2 + (other_high - q) ** 2), sqrt((high - p) ** 2 + (q - other_low) ** 2)
+    return Gap(p - q, p - q - down, p - q + up)
+
+
+def _ends(share: Share) -> Ends | None:
+    """The value and its interval; None where there is nothing to have a share of."""
+    if share.value is None or share.low is None or share.high is None:
+        return None
+    return share.value, share.low, share.high
+
+
+def pace_of(logs: Logs) -> Pace:
+    """Times are skewed to the right: their logarithms are averaged, and Student's interval is taken there."""
+    if logs.mean is None:
+        return Pace(0)
+    if logs.count < 2 or logs.deviation is None:
+        return Pace(logs.count, exp(logs.mean))
+    half = _student(logs.count - 1) * logs.deviation / sqrt(logs.count)
+    return Pace(logs.count, exp(logs.mean), exp(logs.mean - half), exp(logs.mean + half))
+
+
+def ratio(hinted: Logs, blind: Logs) -> Gap | None:
+    """How many times the blind arm's time a step takes, with B. L. Welch's interval (Biometrika 34, 1947)."""
+    if hinted.mean is None or blind.mean is None or min(hinted.count, blind.count) < 2:
+        return None
+    value = hinted.mean - blind.mean
+    one, other = ((arm.deviation or 0.0) ** 2 / arm.count for arm in (hinted, blind))
+    if not one + other:
+        return Gap(exp(value), exp(value), exp(value))
+    freedom = (one + other) ** 2 / (one**2 / (hinted.count - 1) + other**2 / (blind.count - 1))
+    half = _student(freedom) * sqrt(one + other)
+    return Gap(exp(value), exp(value - half), exp(value + half))
+
+
+def _student(freedom: float) -> float:
+    """The 97.5 % point of Student's t (M. Abramowitz and I. A. Stegun, Handbook of Mathematical Functions, 26.7.5).
+
+    Within half a percent from 3 degrees of freedom on; below that it is too small.
+    """
+    z = Z
+    return (
+        z
+        + (z**3 + z) / (4 * freedom)
+        + (5 * z**5 + 16 * z**3 + 3 * z) / (96 * freedom**2)
+        + (3 * z**7 + 19 * z**5 + 17 * z**3 - 15 * z) / (384 * freedom**3)
+        + (79 * z**9 + 776 * z**7 + 1482 * z**5 - 1920 * z**3 - 945 * z) / (92160 * freedom**4)
+    )

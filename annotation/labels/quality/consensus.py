@@ -1,0 +1,127 @@
+"""What the annotations of one solution say together about each of its steps."""
+
+from collections import defaultdict
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from math import inf, prod
+
+import msgspec
+
+from annotation.formats.path import agreed_path, parting, taken_path
+from annotation.formats.record import Consensus, Record, RecordAnnotation
+from annotation.labels.quality.reliability import Reliability, Vote, Words, estimate
+from annotation.models.annotation import RATINGS
+
+Place = tuple[int, int]  # a completion: its position and alternative
+DIGITS = 4  # of a posterior: the same labels give the same file on any machine
+
+
+def consensus_of(annotations: Sequence[RecordAnnotation], reliability: Reliability | None = None) -> list[Consensus]:
+    """The posterior of each rated completion, by position and alternative; give latest revisions only.
+
+    It is the share of each rating among the words, or with `reliability` what these words of these people make
+    probable; the weight is then the chance that one of them tells good from bad. A step that an adjudicating
+    annotation rates has that rating alone; of several the last one decides. Where it ends before the solution does, no
+    word counts on what comes after: it was read as if the error, or the bad problem, were none. An unsure step is no
+    word. Where people chose different paths, the words of those who walked the agreed one count, as far as it goes:
+    the others read the same completion behind something else.
+    """
+    words: dict[Place, list[tuple[str, int]]] = defaultdict(list)
+    elsewhere: dict[Place, list[tuple[str, int]]] = defaultdict(list)
+    settled: dict[Place, int] = {}
+    last = inf
+    for annotation, parted in zip(annotations, _partings(annotations), strict=True):
+        person = person_of(annotation)
+        for step, rating in _rated(annotation):
+            (words if step[0] <= parted else elsewhere)[step].append((person, rating))
+            if annotation.adjudicates:
+                settled[step] = rating
+        if annotation.adjudicates:
+            last = _last_decided(annotation)
+    counted = sorted((elsewhere | words).items())
+    return [_agreed(step, said, settled.get(step), reliability) for step, said in counted if step[0] <= last]
+
+
+def reliability_of(
+    records: Iterable[Record],
+    truths: Mapping[int | None, RecordAnnotation] | None = None,
+    alone: Words | None = None,
+) -> Reliability | None:
+    """What the words on shared steps tell of each person; None where no step is shared. Give latest revisions only.
+
+    An adjudication tells what is right, and nothing of its giver, whom it would always find right.
+    `truths` has, by solution, a label that is right for certain and whose giver is not judged by it. `alone` are the
+    words on all other solutions.
+    """
+    votes: list[Vote] = []
+    settled: dict[Hashable, int] = {}
+    known = truths or {}
+    for number, record in enumerate(records):
+        if record.solution_id in known:
+            settled |= {(number, step): rating for step, rating in _rated(known[record.solution_id])}
+        for annotation, parted in zip(record.annotations, _partings(record.annotations), strict=True):
+            for step, rating in _rated(annotation):
+                if annotation.adjudicates:
+                    settled[number, step] = rating
+                elif step[0] <= parted:
+                    votes.append(Vote((number, step), person_of(annotation), rating))
+    return estimate(votes, settled=settled, alone=alone)
+
+
+def with_reliability(annotation: RecordAnnotation, reliability: Reliability) -> RecordAnnotation:
+    """The annotation with how informed its giver is, and what their own words on shared steps show of that."""
+    person = person_of(annotation)
+    informed = round(reliability.informedness(person), DIGITS)
+    shared = reliability.votes.get(person, 0)
+    measured = reliability.measured(person) if shared else None
+    interval = measured and (round(measured.low, DIGITS), round(measured.high, DIGITS))
+    return msgspec.structs.replace(annotation, reliability=informed, reliability_interval=interval, shared_steps=shared)
+
+
+def person_of(annotation: RecordAnnotation) -> str:
+    """Who is to be trusted or not: a pseudonym, or the source of a file."""
+    return annotation.annotator or f"{annotation.source_kind} {annotation.source_name}"
+
+
+def _partings(annotations: Sequence[RecordAnnotation]) -> Sequence[float]:
+    """Behind which position each annotation speaks of another path than the agreed one; mostly none does."""
+    if len(annotations) < 2 or not any(place.chosen or place.own_text for a in annotations for place in a.path):
+        return [inf] * len(annotations)
+    agreed = agreed_path(annotations)
+    return [parting(taken_path(a.finish_reason, a.path), agreed) for a in annotations]
+
+
+def _rated(annotation: RecordAnnotation) -> Iterator[tuple[Place, int]]:
+    for place in annotation.path:
+        for rating in place.ratings:
+            if rating.rating is not None:
+                yield (place.position, rating.alternative), rating.rating
+
+
+def _last_decided(annotation: RecordAnnotation) -> float:
+    """The position after which an adjudication leaves nothing to say; infinity where it went through the solution."""
+    if annotation.finish_reason == "solution":
+        return inf
+    return max((step[0] for step, _ in _rated(annotation)), default=-1)
+
+
+def _agreed(
+    step: tuple[int, int], said: list[tuple[str, int]], settled: int | None, reliability: Reliability | None
+) -> Consensus:
+    if settled is not None:
+        return Consensus(*step, *_shares([settled]), votes=1, adjudicated=True)
+    if reliability is None and len(said) == 1:
+        return Consensus(*step, *ALONE[said[0][1]], votes=1)
+    if reliability is None:
+        return Consensus(*step, *_shares([word for _, word in said]), votes=len(said))
+    good, neutral, _ = (round(float(chance), DIGITS) for chance in reliability.posterior(said))
+    bad = round(max(1 - good - neutral, 0.0), DIGITS)
+    ignorant = prod(1 - max(reliability.informedness(person), 0.0) for person, _ in said)
+    return Consensus(*step, good, neutral, bad, votes=len(said), weight=round(1 - ignorant, DIGITS))
+
+
+def _shares(words: list[int]) -> tuple[float, float, float]:
+    good, neutral, bad = (words.count(rating) / len(words) for rating in RATINGS)
+    return good, neutral, bad
+
+
+ALONE = {rating: _shares([rating]) for rating in RATINGS}  # most steps have one word only

@@ -1,0 +1,73 @@
+"""A reviewer's decision on a claim that a reference is wrong."""
+
+from django.contrib.auth.models import User
+from django.db import transaction
+from django.db.models import QuerySet
+from django.utils import timezone
+
+from annotation.core import audit
+from annotation.core.errors import Conflict, DomainError
+from annotation.core.membership.access import require_role
+from annotation.core.wording import said
+from annotation.files.answer_checks import regrade
+from annotation.models import Dispute, Membership, Problem
+
+
+@transaction.atomic
+def resolve(*, by: User, dispute: Dispute, upheld: bool, resolution: str, reference: str = "") -> Dispute:
+    """Settle a dispute with the reason, and with it all that are open on the same problem.
+
+    `reference`, if the dispute is upheld, is the right answer. It replaces the wrong one, and the problem's solutions
+    are graded by it at once. Raises Forbidden, DomainError (`resolution_needed`; `reference_stands`, dismissed with
+    another one), Conflict (`dispute_settled`).
+    """
+    membership = require_role(by, dispute.project, Membership.Role.REVIEWER, Membership.Role.MANAGER)
+    if not resolution.strip():
+        raise DomainError("resolution_needed", said("Say why you decide so."), {"field": "resolution"})
+    if reference.strip() and not upheld:
+        message = said("You say that the reference is right: leave the field for the right answer empty.")
+        raise DomainError("reference_stands", message, {"field": "reference"})
+    problem = Problem.objects.select_for_update(no_key=True, of=("self",)).get(solutions__annotations__dispute=dispute)
+    open_ones = list(of_problem(problem).filter(state=Dispute.State.OPEN).order_by("pk"))
+    if dispute not in open_ones:
+        raise Conflict("dispute_settled", said("This dispute is settled already."))
+    if reference.strip():
+        _correct(problem, reference.strip(), by=by)
+    for one in open_ones:
+        _settle(one, upheld, resolution, membership)
+    return next(one for one in open_ones if one == dispute)
+
+
+def of_problem(problem: Problem) -> QuerySet[Dispute]:
+    """Every dispute of the problem's reference, settled or not."""
+    return Dispute.objects.filter(annotation__solution__problem=problem)
+
+
+def _settle(dispute: Dispute, upheld: bool, resolution: str, by: Membership) -> None:
+    dispute.state = Dispute.State.UPHELD if upheld else Dispute.State.DISMISSED
+    dispute.resolution = resolution
+    dispute.resolved_by = by if by.pk else None
+    dispute.resolved_at = timezone.now()
+    dispute.save(update_fields=["state", "resolution", "resolved_by", "resolved_at"])
+    audit.record(
+        by=by.user,
+        action="dispute.resolve",
+        target=dispute,
+        project=dispute.project,
+        before={"state": Dispute.State.OPEN},
+        after={"state": dispute.state, "resolution": resolution},
+    )
+
+
+def _correct(problem: Problem, reference: str, *, by: User) -> None:
+    before, problem.reference_answer = problem.reference_answer, reference
+    problem.save(update_fields=["reference_answer"])
+    audit.record(
+        by=by,
+        action="problem.correct_reference",
+        target=problem,
+        project=problem.project,
+        before={"reference_answer": before},
+        after={"reference_answer": reference},
+    )
+    regrade(problem, by=by)

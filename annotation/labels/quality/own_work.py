@@ -1,0 +1,94 @@
+"""A person's own work: what they did, how long it took, and how it stands to what is known and to what others say."""
+
+from dataclasses import dataclass
+from datetime import date, datetime, timedelta
+
+from django.db.models import Count, Sum
+from django.db.models.functions import TruncDate
+from django.utils import timezone
+
+from annotation.labels.quality.statistics import Median
+from annotation.models import HIDDEN_LANES, Membership
+from annotation.work.annotations import latest_annotations
+from annotation.work.gold.gold_accuracy import Share, is_right, share_of
+from annotation.work.gold.gold_answers import answers_to, read_answers
+
+DAYS = 30
+# Told live or of a few, a share would tell which of the latest solutions was gold, or what others said of it.
+LEAST = 10
+
+
+@dataclass(frozen=True)
+class Day:
+    labels: int
+    seconds: float
+
+
+@dataclass(frozen=True)
+class OwnWork:
+    """Labels and time, all in the latest revision of each; `days` are the last thirty of the project's time zone.
+
+    `gold` and `peers` are shares of right answers on hidden gold, and of others' words on the same solutions that name
+    the same first error: of days that are over, of ten or more, and where the policy tells them; else None.
+    """
+
+    today: int
+    total: int
+    median_seconds: float | None
+    seconds: float
+    days: dict[date, Day]
+    gold: Share | None
+    peers: Share | None
+
+
+def own_work(membership: Membership) -> OwnWork:
+    """What the person is told of their own work."""
+    policies = membership.project.policies
+    midnight = policies.rounds.start_of_day(timezone.now())
+    labels = latest_annotations(membership.project).filter(annotator=membership.pk)
+    figures = labels.aggregate(total=Count("pk"), median=Median("total_ms"), ms=Sum("total_ms"))
+    days = _days(membership, midnight)
+    median = figures["median"]
+    return OwnWork(
+        today=days[midnight.date()].labels,
+        total=figures["total"],
+        median_seconds=None if median is None else median / 1000,
+        seconds=(figures["ms"] or 0) / 1000,
+        days=days,
+        gold=_told(_on_gold(membership, midnight)) if policies.feedback.gold else None,
+        peers=_told(_with_peers(membership, midnight)) if policies.feedback.peers else None,
+    )
+
+
+def _days(membership: Membership, midnight: datetime) -> dict[date, Day]:
+    since = midnight - timedelta(days=DAYS - 1)
+    labels = latest_annotations(membership.project).filter(annotator=membership.pk, submitted_at__gte=since)
+    rows = (
+        labels.annotate(day=TruncDate("submitted_at", tzinfo=midnight.tzinfo))
+        .values_list("day")
+        .annotate(n=Count("pk"), ms=Sum("total_ms"))
+    )
+    found = {day: Day(n, (ms or 0) / 1000) for day, n, ms in rows.order_by("day")}
+    wanted = [since.date() + timedelta(days=n) for n in range(DAYS)]
+    return {day: found.get(day, Day(0, 0.0)) for day in wanted}
+
+
+def _on_gold(membership: Membership, before: datetime) -> Share:
+    answers = read_answers(answers_to(membership.project, annotator=membership.pk, submitted_at__lt=before))
+    tolerance = membership.project.policies.gold.tolerance
+    right = sum(is_right(one.said, one.known, one.accepted, tolerance=tolerance) for one in answers)
+    return share_of(right, len(answers))
+
+
+def _with_peers(membership: Membership, before: datetime) -> Share:
+    told = latest_annotations(membership.project).filter(first_error__isnull=False, submitted_at__lt=before)
+    told = told.exclude(lane__in=HIDDEN_LANES).exclude(adjudicates=True)
+    own = dict(told.filter(annotator=membership.pk).values_list("solution", "first_error"))
+    others = told.filter(solution__in=told.filter(annotator=membership.pk).values("solution"))
+    words = others.exclude(annotator=membership.pk).values_list("solution", "first_error")
+    pairs = [own[solution] == word for solution, word in words]
+    return share_of(sum(pairs), len(pairs))
+
+
+def _told(share: Share) -> Share | None:
+    return share if share.of >= LEAST else None

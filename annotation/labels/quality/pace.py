@@ -1,0 +1,71 @@
+"""How people go about it: the time that they take, and how much of what they said one key accepted."""
+
+from dataclasses import dataclass
+from datetime import timedelta
+
+from django.db.models import Count, Q
+from django.utils import timezone
+
+from annotation.labels.quality.batches import in_use
+from annotation.labels.quality.haste import Timed
+from annotation.labels.quality.judging import LATEST, name_of
+from annotation.labels.quality.statistics import Median
+from annotation.models import Annotation, PathStep, Project, StepRating
+from annotation.work.annotations import own_opinions
+from annotation.work.gold.gold_accuracy import Share, share_of
+
+LOOKED_AT = timedelta(days=90)  # labels as they come in: who was too fast long ago is no news
+
+
+@dataclass(frozen=True)
+class Pace:
+    """Of somebody's latest labels, decisions apart: the medians of the time on one and on a step, in seconds, None
+    where none was kept; and the share of their ratings that one key gave together with others."""
+
+    labels: int
+    label_seconds: float | None
+    step_seconds: float | None
+    accepted: Share
+
+
+def pace_by_person(project: Project, person: int | None = None) -> dict[int, Pace]:
+    """By membership: of one `person`, else of all who labelled."""
+    labels = own_opinions(project)
+    if person is not None:
+        labels = labels.filter(annotator=person)
+    rows = labels.order_by().values_list("annotator").annotate(n=Count("pk"), median=Median("total_ms"))
+    places = (
+        PathStep.objects.filter(annotation__in=labels, dwell_ms__gt=0).order_by().values_list("annotation__annotator")
+    )
+    on_a_step = dict(places.annotate(median=Median("dwell_ms")))
+    rated = StepRating.objects.filter(annotation__in=labels, state=StepRating.State.RATED)
+    counts = (
+        rated.order_by()
+        .values_list("annotation__annotator")
+        .annotate(accepted=Count("pk", filter=Q(accepted=True)), of=Count("pk"))
+    )
+    shares = {who: share_of(accepted, of) for who, accepted, of in counts}
+    return {
+        who: Pace(n, _seconds(median), _seconds(on_a_step.get(who)), shares.get(who, share_of(0, 0)))
+        for who, n, median in rows
+    }
+
+
+def timed_labels(project: Project) -> list[Timed]:
+    """What everybody's latest labels took, those of simulated people apart: labels that rate steps, and count."""
+    labels = own_opinions(project).filter(
+        annotator__simulated=False,
+        total_ms__gt=0,
+        finish_reason__in=["solution", "found_error"],
+        submitted_at__gte=timezone.now() - LOOKED_AT,
+    )
+    latest = Annotation.objects.filter(pk__in=in_use(labels).order_by("-pk").values("pk")[:LATEST])
+    rated = latest.annotate(steps=Count("ratings", filter=Q(ratings__state=StepRating.State.RATED))).filter(steps__gt=0)
+    return [
+        Timed(name_of(annotator, None), at, (ms or 0) / steps)
+        for annotator, at, ms, steps in rated.values_list("annotator", "submitted_at", "total_ms", "steps")
+    ]
+
+
+def _seconds(ms: float | None) -> float | None:
+    return None if ms is None else ms / 1000

@@ -1,0 +1,138 @@
+"""How far each annotator's word on a step can be trusted, learned from the steps that several rated. Pure."""
+
+from collections import Counter
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from annotation.labels.quality.anchoring import Ends, Gap, gap_between
+from annotation.labels.quality.dawid_skene import NEVER, Array, fit, prior_of_all
+from annotation.models.annotation import RATINGS
+from annotation.work.gold.gold_accuracy import score_interval
+
+BAD = RATINGS.index(-1)
+SMOOTHING = 10.0
+Words = Counter[tuple[str, int]]  # how often a person gave a rating
+# One step of each true rating, which the average person gets right at .8: without it a rating that no shared step has
+# would be impossible, and everybody would be taken to guess it.
+IMAGINED = np.full((3, 3), 0.1) + 0.7 * np.eye(3)
+
+
+@dataclass(frozen=True)
+class Vote:
+    """One person's rating (1, 0 or -1) of one step."""
+
+    step: Hashable
+    person: str
+    rating: int
+
+
+@dataclass(frozen=True)
+class Reliability:
+    """Classes are in the order of RATINGS: `prior` [3] of the true ratings, `confusion` [3, 3] of each person, rows
+    the truth, and `average` of a person without shared steps. `votes` counts each person's words on shared steps, and
+    `counts` [3, 3] the same words by what was probably true."""
+
+    prior: Array
+    average: Array
+    confusion: dict[str, Array]
+    counts: dict[str, Array]
+    votes: dict[str, int]
+
+    def of(self, person: str) -> Array:
+        return self.confusion.get(person, self.average)
+
+    def informedness(self, person: str) -> float:
+        """How much more often bad steps are called bad than others are (Youden's J), as the consensus uses it.
+
+        1 for always right, 0 for a word that tells nothing (always the same, or by chance), negative for one
+        that misleads. A person with few shared steps is close to the average person.
+        """
+        rows = self.of(person)
+        others = (self.prior[:BAD] + NEVER) / (self.prior[:BAD] + NEVER).sum()
+        return float(rows[BAD, BAD] - others @ rows[:BAD, BAD])
+
+    def measured(self, person: str) -> Gap:
+        """The informedness that this person's own words show, with its 95 % interval: without the pull to the average.
+
+        The truth of a step is an estimate, whose own error the interval leaves out.
+        """
+        (found, bad), (invented, others) = self.bad_and_others(person)
+        finds, invents = (_share(*share) for share in ((found, bad), (invented, others)))
+        return gap_between(finds, invents)
+
+    def bad_and_others(self, person: str) -> tuple[tuple[float, float], tuple[float, float]]:
+        """Of the probably bad steps, and of the others: how many this person called bad, and how many they rated."""
+        counts = self.counts[person]
+        others = counts[:BAD]
+        return (float(counts[BAD, BAD]), float(counts[BAD].sum())), (float(others[:, BAD].sum()), float(others.sum()))
+
+    def posterior(self, said: Iterable[tuple[str, int]]) -> Array:
+        """Probability [3] of each true rating after these (person, rating) words on one step."""
+        logs = np.log(self.prior + NEVER)
+        for person, rating in said:
+            logs = logs + np.log(self.of(person)[:, RATINGS.index(rating)])
+        chances = np.exp(logs - logs.max())
+        probability: Array = chances / chances.sum()
+        return probability
+
+
+def estimate(
+    votes: Sequence[Vote],
+    *,
+    settled: Mapping[Hashable, int] | None = None,
+    alone: Words | None = None,
+    smoothing: float = SMOOTHING,
+) -> Reliability | None:
+    """From the steps that two or more rated, and those whose rating is `settled`; None where there are none.
+
+    How common each rating is comes from all steps: these, the other `votes`, and `alone`, the
+    words on steps that nobody else rated.
+    """
+    known = settled or {}
+    shared, single = _split(votes, known)
+    if not shared:
+        return None
+    single.update(alone or {})
+    steps = {step: number for number, step in enumerate(dict.fromkeys(vote.step for vote in shared))}
+    people = {person: number for number, person in enumerate(sorted({vote.person for vote in shared}))}
+    who = np.array([people[vote.person] for vote in shared])
+    found = fit(
+        np.array([steps[vote.step] for vote in shared]),
+        who,
+        np.array([RATINGS.index(vote.rating) for vote in shared]),
+        classes=len(RATINGS),
+        known={steps[step]: RATINGS.index(rating) for step, rating in known.items() if step in steps},
+        smoothing=smoothing,
+        imagined=IMAGINED,
+    )
+    strangers = len(people)
+    words = np.zeros((strangers + 1, len(RATINGS)))
+    for (person, rating), number in single.items():
+        words[people.get(person, strangers), RATINGS.index(rating)] += number
+    confusion = np.concatenate([found.confusion, found.average[None]])
+    votes_of = np.bincount(who)
+    return Reliability(
+        prior=prior_of_all(found, words, confusion, IMAGINED),
+        average=found.average,
+        confusion={person: found.confusion[number] for person, number in people.items()},
+        counts={person: found.counts[number] for person, number in people.items()},
+        votes={person: int(votes_of[number]) for person, number in people.items()},
+    )
+
+
+def _split(votes: Sequence[Vote], known: Mapping[Hashable, int]) -> tuple[list[Vote], Words]:
+    """The votes on shared or settled steps, and the words on all others."""
+    raters: dict[Hashable, set[str]] = {}
+    for vote in votes:
+        raters.setdefault(vote.step, set()).add(vote.person)
+    shared = [vote for vote in votes if len(raters[vote.step]) > 1 or vote.step in known]
+    alone = (vote for vote in votes if len(raters[vote.step]) == 1 and vote.step not in known)
+    return shared, Counter((vote.person, vote.rating) for vote in alone)
+
+
+def _share(count: float, of: float) -> Ends:
+    """A share with its interval; next to no steps leave it open."""
+    share = count / of
+    return share, *score_interval(share, of)

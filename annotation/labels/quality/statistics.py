@@ -1,0 +1,63 @@
+"""Figures of a project's work, a query or two each, of the latest revision of each annotation."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from django.contrib.auth.models import User
+from django.db.models import Count, Q, Sum
+from django.db.models.aggregates import Aggregate
+from django.db.models.fields import FloatField
+from django.utils import timezone
+
+from annotation.models import Generation, Project, QueueItem
+from annotation.work.annotations import latest_annotations
+
+
+class Median(Aggregate):
+    """Continuous median of a number."""
+
+    function = "PERCENTILE_CONT"
+    template = "%(function)s(0.5) WITHIN GROUP (ORDER BY %(expressions)s)"
+    output_field = FloatField()
+
+
+def my_progress(*, by: User, project: Project) -> dict[str, Any]:
+    """`{today, total, median_seconds}` of one person; `today` is the project's day."""
+    midnight = project.policies.rounds.start_of_day(timezone.now())
+    figures = (
+        latest_annotations(project)
+        .filter(annotator__user=by)
+        .aggregate(
+            today=Count("pk", filter=Q(submitted_at__gte=midnight)), total=Count("pk"), median=Median("total_ms")
+        )
+    )
+    median = figures.pop("median")
+    return figures | {"median_seconds": None if median is None else median / 1000}
+
+
+def lanes_of_open_generation(project: Project) -> list[Mapping[str, Any]]:
+    """`{lane, items, wanted, done}` of each lane in the generation that is being labelled, by name."""
+    return list(
+        QueueItem.objects.filter(project=project, generation__state=Generation.State.OPEN)
+        .values("lane")
+        .annotate(items=Count("pk"), wanted=Sum("wanted"), done=Sum("done"))
+        .order_by("lane")
+    )
+
+
+def labels_of(project: Project) -> dict[str, Any]:
+    """`{total, first_errors, median_seconds}` of all that the project's annotators submitted."""
+    figures = latest_annotations(project).aggregate(
+        total=Count("pk"), first_errors=Count("pk", filter=Q(first_error__gte=0))
+    )
+    return figures | {"median_seconds": median_seconds(project)}
+
+
+def median_seconds(project: Project) -> float | None:
+    """What a label costs: the median time over one, of people where there are people, else of simulated ones."""
+    for kind in ("human", "simulated"):
+        labels = latest_annotations(project).filter(source__kind=kind)
+        middle = labels.aggregate(middle=Median("total_ms"))["middle"]
+        if middle is not None:
+            return float(middle) / 1000
+    return None

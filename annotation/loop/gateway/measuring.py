@@ -1,0 +1,131 @@
+"""Metrics of scores on labelled traces, and one model against another."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from annotation.core.wording import Said, counted
+from annotation.loop.registry.verdict import Measured
+
+if TYPE_CHECKING:
+    from prm.evaluation.comparison import Comparison
+
+REPORT_BOOTSTRAP, GATE_BOOTSTRAP = 200, 2000
+
+
+def report(data: Path, scores: Path, *, model: Path | None, threshold: float, seed: int) -> dict[str, Any]:
+    """The metrics of a model's scores (None: of no model) on labelled traces, each with its interval, as JSON."""
+    from prm.evaluation import evaluate
+    from prm.manifest import read_manifest
+    from prm.scores import read_scores
+    from prm.traces import read_traces
+
+    found = evaluate(
+        list(read_traces(data)),
+        read_scores(scores),
+        threshold=threshold,
+        temperature=None if model is None else read_manifest(model).temperature,
+        bootstrap=REPORT_BOOTSTRAP,
+        seed=seed,
+    )
+    told: dict[str, Any] = msgspec.to_builtins(found)
+    return told
+
+
+def headline(report: dict[str, Any]) -> Said:
+    """The figures that sum a report up."""
+    overall = report["overall"]
+    f1, auroc = overall["processbench_f1"], overall["step_auroc"]
+    return counted(
+        "ProcessBench F1 {f1}, step AUROC {auroc} on {n} solution",
+        "ProcessBench F1 {f1}, step AUROC {auroc} on {n} solutions",
+        f1=_percent(f1),
+        auroc=_percent(auroc),
+        n=overall["n_solutions"],
+    )
+
+
+def compare(
+    data: Path, *, challenger: Path, rival: Path, thresholds: tuple[float, float], seed: int
+) -> Measured | None:
+    """The challenger's gain in ProcessBench F1 over its rival on the same labels, paired by problem.
+
+    None where the labels cannot tell: no domain has both erroneous and correct solutions.
+    """
+    found = _compared(data, challenger, rival, thresholds, seed)
+    if found is None or found.low is None or found.high is None:
+        return None
+    return Measured(
+        gain=found.gain,
+        low=found.low,
+        high=found.high,
+        solutions=found.n_solutions,
+        problems=found.n_problems,
+        samples=found.samples,
+    )
+
+
+@dataclass(frozen=True)
+class ArmsMeasured:
+    """What both lanes' models reach, and acquisition minus control, in ProcessBench F1 in [0, 1].
+
+    `low` and `high` bound the 95 % interval of the bootstrap paired by problem, None where no draw tells.
+    """
+
+    acquisition_f1: float
+    control_f1: float
+    gain: float
+    low: float | None
+    high: float | None
+    samples: list[float]
+    solutions: int
+    problems: int
+
+
+def compare_arms(
+    data: Path, *, acquisition: Path, control: Path, thresholds: tuple[float, float], seed: int
+) -> ArmsMeasured | None:
+    """The same for the models of both lanes; None where the labels cannot tell."""
+    found = _compared(data, acquisition, control, thresholds, seed)
+    if found is None:
+        return None
+    return ArmsMeasured(
+        acquisition_f1=found.challenger,
+        control_f1=found.champion,
+        gain=found.gain,
+        low=found.low,
+        high=found.high,
+        samples=found.samples,
+        solutions=found.n_solutions,
+        problems=found.n_problems,
+    )
+
+
+def _compared(
+    data: Path, challenger: Path, rival: Path, thresholds: tuple[float, float], seed: int
+) -> "Comparison | None":
+    from prm import evaluation
+    from prm.errors import DataError
+    from prm.scores import read_scores
+    from prm.traces import read_traces
+
+    try:
+        return evaluation.compare(
+            list(read_traces(data)),
+            list(read_scores(challenger)),
+            list(read_scores(rival)),
+            thresholds=thresholds,
+            bootstrap=GATE_BOOTSTRAP,
+            seed=seed,
+        )
+    except DataError:
+        return None
+
+
+def _percent(metric: dict[str, float | None]) -> str:
+    value, low, high = metric["value"], metric["low"], metric["high"]
+    if value is None:
+        return "unknown"
+    return f"{value:.1%}" if low is None or high is None else f"{value:.1%} ({low:.1%} to {high:.1%})"

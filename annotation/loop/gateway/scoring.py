@@ -1,0 +1,132 @@
+"""Scores of solutions, by a model or with no labels at all."""
+
+from collections.abc import Callable, Iterator, Sequence
+from functools import lru_cache
+from pathlib import Path
+from threading import Lock
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from annotation.core.errors import DomainError
+from annotation.core.membership.backbones import check_backbone
+from annotation.loop.gateway.costs import ReadingCost, library_cost
+from annotation.loop.gateway.traces import trace_of
+from annotation.loop.gateway.training import model_path
+from annotation.models import ModelVersion, PoolScore, ProjectPolicy, Solution
+
+if TYPE_CHECKING:
+    from prm.scores import TraceScore
+    from prm.scoring import Scorer
+
+_LOADING = Lock()  # or two threads would load the same model side by side
+NO_THRESHOLD = 0.5  # where none can be fitted
+Beat = Callable[[], None]  # called while scoring goes on, however long a single batch takes
+
+
+def loaded_scorer(version: ModelVersion) -> "Scorer":
+    """The scorer of a version, loaded once a process for pool scoring and serving alike."""
+    return _scorer(model_path(version), version.manifest["base"])
+
+
+def _scorer(model: Path | None, backbone: str) -> "Scorer":
+    from prm.cores import use_half_the_cores
+
+    if model is None:
+        check_backbone(backbone)
+    use_half_the_cores()
+    with _LOADING:
+        return _loaded(model, backbone)
+
+
+@lru_cache(maxsize=3)
+def _loaded(model: Path | None, backbone: str) -> "Scorer":
+    """A loaded scorer; a version's folder never changes, so a new champion is a new key. None: zero labels."""
+    from prm.errors import PRMError
+    from prm.scoring import Scorer
+
+    try:
+        return Scorer.for_base(backbone) if model is None else Scorer.load(model)
+    except PRMError as error:
+        raise DomainError("model_unusable", error.args[0]) from error
+
+
+def score_file(model: Path | None, policy: ProjectPolicy, data: Path, out: Path, *, on_batch: Beat) -> None:
+    """Score the traces of `data` into `out` with a model, or with no labels at all (None)."""
+    from prm.scores import write_scores
+    from prm.traces import read_traces
+
+    scorer = _scorer(model, policy.backbone)
+    write_scores(out, scorer.score(read_traces(data), on_progress=lambda total: on_batch()))
+
+
+def threshold_of(model: Path | None, policy: ProjectPolicy, *, fitted_on: Path, on_batch: Beat) -> float:
+    """Where a score counts as an error: the model's own; for zero labels the best on the training labels."""
+    from prm.calibration import fit_threshold_on
+    from prm.errors import DataError
+    from prm.labels import first_error
+    from prm.traces import read_traces
+
+    scorer = _scorer(model, policy.backbone)
+    if model is not None:
+        return scorer.threshold
+    known = [trace for trace in read_traces(fitted_on) if first_error(trace) is not None]
+    try:
+        return fit_threshold_on(known, scorer.score(known, on_progress=lambda total: on_batch()))
+    except DataError:  # of one kind only
+        return NO_THRESHOLD
+
+
+def score_without_labels(
+    backbone: str, solutions: Sequence[Solution]
+) -> Iterator[tuple[NDArray[np.float64], NDArray[np.int64]]]:
+    """The zero-label score and the characters of each scored step, solution by solution; needs `problem` and `steps`.
+
+    Raises DomainError (`model_unusable`).
+    """
+    for solution, score in zip(solutions, _scorer(None, backbone).score(map(trace_of, solutions)), strict=True):
+        steps = [step for step in solution.steps.all() if step.alternative == 0]
+        scored = [(p, len(step.text)) for p, step in zip(score.mean, steps, strict=True) if p is not None]
+        yield np.array([p for p, _ in scored], dtype=float), np.array([n for _, n in scored], dtype=np.int64)
+
+
+def score_pool(version: ModelVersion, solutions: Sequence[Solution], cost: ReadingCost) -> list[PoolScore]:
+    """Unsaved rows of what ranking needs of each solution; needs `problem` and `steps` at hand.
+
+    Those of one problem are best side by side, for they share its reading.
+    """
+    from prm.acquisition import expected_cost, first_error_bald
+
+    scores = loaded_scorer(version).score(map(trace_of, solutions), embed=True)
+    rows = []
+    for solution, score in zip(solutions, scores, strict=True):
+        heads = _heads(score)
+        chars = [len(step.text) for step in solution.steps.all() if step.alternative == 0]
+        rows.append(
+            PoolScore(
+                model_version=version,
+                solution=solution,
+                mean=score.mean,
+                spread=score.spread,
+                score=score.solution,
+                heads=heads.astype("<f2").tobytes(),
+                embedding=np.array(score.embedding or [], dtype="<f2").tobytes(),
+                gain=float(first_error_bald(heads)) if len(heads) else None,
+                expected_seconds=float(expected_cost(heads, chars, library_cost(cost))),
+                unscored_steps=score.unscored,
+            )
+        )
+    return rows
+
+
+def tolerance(version: ModelVersion) -> float:
+    """How far a score may be from the same one computed again: by rounding to float16, and by how it is computed."""
+    import torch
+
+    return 2e-3 if loaded_scorer(version).backbone.compute == torch.float32 else 5e-2
+
+
+def _heads(score: "TraceScore") -> np.ndarray:
+    """Probabilities [scored steps, heads]; steps beyond the context are left out."""
+    return np.array([row for row in score.heads if row is not None], dtype=np.float64)

@@ -1,0 +1,69 @@
+"""What the trainer is told, and what it leaves."""
+
+from pathlib import Path
+from typing import Any
+
+import msgspec
+from django.conf import settings
+
+from annotation.core.errors import DomainError
+from annotation.core.membership.backbones import check_backbone
+from annotation.core.wording import fault_of, said
+from annotation.models import ModelVersion, ProjectPolicy
+
+ELSEWHERE = {"base": "backbone", "neutral": "neutral"}  # choices that have a place of their own in the policy
+
+
+def training_config(policy: ProjectPolicy, *, seed: int) -> dict[str, Any]:
+    """What the trainer is told beside its data. Raises DomainError for a backbone that is not listed (any more)."""
+    check_backbone(policy.backbone)
+    return {"seed": seed} | policy.training | {name: getattr(policy, place) for name, place in ELSEWHERE.items()}
+
+
+def shadow_config(policy: ProjectPolicy, *, seed: int) -> dict[str, Any]:
+    """The same choices for a model that is only measured: heads on cached features, whatever the policy's lane."""
+    return training_config(policy, seed=seed) | {"lane": "heads", "shard": False}
+
+
+def check_training(choices: dict[str, Any]) -> None:
+    """Raises DomainError (`invalid_policy`) naming the choice that the library does not take."""
+    from prm.config import TrainConfig
+
+    for name, place in ELSEWHERE.items():
+        if name in choices:
+            raise _refused(said("`{name}` is what the policy calls `{place}`; set it there", name=name, place=place))
+    try:
+        msgspec.convert(choices, TrainConfig)
+    except msgspec.ValidationError as error:
+        place, reason = fault_of(error)
+        raise _refused(said("`{place}`: {reason}", place=place, reason=reason) if place else reason) from None
+
+
+def _refused(why: str) -> DomainError:
+    return DomainError("invalid_policy", said("The training choices: {why}.", why=why), {"field": "training"})
+
+
+def is_unchanged(version: ModelVersion, data: Path, config: dict[str, Any]) -> bool:
+    """Whether the version learned from exactly these labels, by these choices, with the code that is here."""
+    from prm.config import TrainConfig
+    from prm.manifest import data_sha256, finished_model
+
+    choices = msgspec.convert(config, TrainConfig)
+    return finished_model(model_path(version), choices, data_sha256(data)) is not None
+
+
+def read_manifest(folder: Path) -> tuple[dict[str, Any], str]:
+    """The manifest and the SHA-256 of the weights. Raises DomainError (`model_unusable`) with the reason."""
+    from prm.errors import ModelFileError
+    from prm.manifest import WEIGHTS_FILE
+    from prm.manifest import read_manifest as read
+
+    try:
+        manifest = read(folder)
+    except ModelFileError as error:
+        raise DomainError("model_unusable", error.args[0]) from error
+    return msgspec.to_builtins(manifest), manifest.checksums[WEIGHTS_FILE]
+
+
+def model_path(version: ModelVersion) -> Path:
+    return settings.MODEL_ROOT / version.path

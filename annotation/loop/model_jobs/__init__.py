@@ -1,0 +1,1 @@
+"""Jobs on one model: audit, export, import, retention."""

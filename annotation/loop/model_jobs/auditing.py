@@ -1,0 +1,52 @@
+"""Audits of a version on the holdout that it was measured on, kept with it and put into its card."""
+
+import shutil
+from typing import Any
+
+import msgspec
+
+from annotation.core.errors import DomainError
+from annotation.core.wording import said
+from annotation.labels.datasets.snapshots import read_snapshot
+from annotation.loop.gateway.cards import write_model_card
+from annotation.loop.gateway.traces import write_holdout_traces
+from annotation.loop.gateway.training import model_path
+from annotation.loop.model_jobs.library import run_command
+from annotation.models import ModelJob, ModelVersion
+
+FOLDER, DATA, PAGE, REPORT = "audit", "holdout.jsonl", "report.html", "report.json"
+KEPT = ("data", "n_solutions", "n_problems", "n_erroneous", "n_steps", "bootstrap", "threshold")
+
+
+def check(version: ModelVersion) -> None:
+    """Raises DomainError (`no_snapshot`) where there is nothing to audit on."""
+    if version.snapshot_id is None:
+        raise DomainError(
+            "no_snapshot",
+            said("Model {n} was not measured here yet, so there is no holdout to audit it on.", n=version.number),
+        )
+
+
+def perform(job: ModelJob) -> None:
+    """Audit, keep what was found, and write the card anew."""
+    version = job.model_version
+    assert version is not None
+    check(version)
+    assert version.snapshot is not None
+    model = model_path(version)
+    partial = model / f"{FOLDER}.partial"
+    partial.mkdir(parents=True, exist_ok=True)
+    if not write_holdout_traces(read_snapshot(version.snapshot), partial / DATA):
+        raise DomainError("no_holdout", said("No holdout solution of its snapshot has a known first error."))
+    run_command(job, "audit", "--model", model, "--data", partial / DATA, "--out", partial)
+    shutil.rmtree(model / FOLDER, ignore_errors=True)
+    partial.rename(model / FOLDER)
+    write_model_card(version)
+    version.audits = _summary(msgspec.json.decode((model / FOLDER / REPORT).read_bytes()))
+    version.save(update_fields=["audits"])
+
+
+def _summary(report: dict[str, Any]) -> dict[str, Any]:
+    told = ("title", "verdict", "sentence", "said")
+    findings = [{name: finding[name] for name in told} for finding in report["findings"]]
+    return {name: report[name] for name in KEPT} | {"findings": findings}

@@ -1,0 +1,102 @@
+"""Models made elsewhere: from a folder that the operator has put among the imports to a challenger of a project."""
+
+import shutil
+from pathlib import Path
+
+from django.conf import settings
+from django.contrib.auth.models import User
+from django.db import transaction
+
+from annotation.core import audit
+from annotation.core.errors import DomainError
+from annotation.core.lifecycle import Cancelled
+from annotation.core.wording import said
+from annotation.loop.gateway.training import read_manifest
+from annotation.loop.model_jobs.library import run_command
+from annotation.loop.registry.versions import next_number
+from annotation.loop.rounds import pipeline, runs
+from annotation.models import ModelJob, ModelVersion, Project, TrainingRun
+
+FOLDER = "imports"
+
+
+def importable_folders() -> list[str]:
+    """What the operator has put there, by name."""
+    root = _root()
+    return sorted(path.name for path in root.iterdir() if path.is_dir()) if root.is_dir() else []
+
+
+def check(folder: str) -> None:
+    """Raises DomainError (`no_such_folder`) unless this is the name of one of them."""
+    if folder not in importable_folders():
+        raise DomainError(
+            "no_such_folder",
+            said("There is no folder “{folder}” in models/imports. Put the model's folder there.", folder=folder),
+        )
+
+
+def perform(job: ModelJob) -> None:
+    """Check and copy the folder, register it as a challenger, and begin to measure it where labels allow."""
+    check(job.options["folder"])
+    path = f"project-{job.project_id}/import-{job.pk}"
+    out = settings.MODEL_ROOT / path
+    options = [f"--separator={job.options['separator']}", f"--good={job.options['good']}"]
+    try:
+        run_command(job, "adopt", "--source", _root() / job.options["folder"], "--out", out, *options)
+    except (Cancelled, DomainError):
+        if job.model_version is None:
+            shutil.rmtree(out, ignore_errors=True)
+        raise
+    version = job.model_version or _register(job, path, out)
+    try:
+        request_measurement(by=job.requested_by, version=version)
+    except DomainError as error:
+        job.said = said("Model {n} is not measured yet: {error}", n=version.number, error=error)
+        job.save(update_fields=["said"])
+
+
+@transaction.atomic
+def request_measurement(*, by: User | None, version: ModelVersion) -> TrainingRun:
+    """Begin a round that trains nothing: the gate measures the imported version, and it serves if it is better.
+
+    Raises Forbidden, Conflict (`run_in_progress`), DomainError (`too_few_labels`, `no_errors_labelled`,
+    `not_imported`).
+    """
+    if version.origin != ModelVersion.Origin.IMPORTED or version.gate:
+        raise DomainError("not_imported", said("Model {n} was measured by its own round.", n=version.number))
+    run = runs.prepare_run(by=by, project=version.project, trigger=TrainingRun.Trigger.IMPORT)
+    TrainingRun.objects.filter(model_version=version).update(model_version=None)  # of an earlier, failed one
+    run.model_version = version
+    run.save(update_fields=["model_version"])
+    pipeline.enqueue_next(run)
+    return run
+
+
+@transaction.atomic
+def _register(job: ModelJob, path: str, out: Path) -> ModelVersion:
+    Project.objects.select_for_update(no_key=True).get(pk=job.project_id)
+    manifest, sha256 = read_manifest(out)
+    version = ModelVersion.objects.create(
+        project=job.project,
+        number=next_number(job.project),
+        path=path,
+        sha256=sha256,
+        manifest=manifest,
+        origin=ModelVersion.Origin.IMPORTED,
+        imported_from=job.options["folder"],
+    )
+    job.model_version = version
+    job.save(update_fields=["model_version"])
+    audit.record(
+        by=job.requested_by,
+        action="model.register",
+        target=version,
+        project=job.project,
+        after={"number": version.number, "imported_from": job.options["folder"], "sha256": sha256},
+    )
+    return version
+
+
+def _root() -> Path:
+    root: Path = settings.MODEL_ROOT / FOLDER
+    return root

@@ -1,0 +1,98 @@
+"""Work on a model that takes minutes: asked for here, done by a worker of the `gpu` queue in a subprocess.
+
+A job may be done again at any time with the same result, so one whose worker died is asked for again. A round comes
+first: a job under way stops for it, and starts again later.
+"""
+
+from typing import Any
+
+from django.contrib.auth.models import User
+from django.db import IntegrityError, transaction
+
+from annotation.core import audit
+from annotation.core.errors import Conflict
+from annotation.core.lifecycle import Postponed, run_job, send
+from annotation.core.membership.access import require_role
+from annotation.core.wording import said
+from annotation.loop.model_jobs import auditing, exporting, importing
+from annotation.loop.processes.precedence import give_way
+from annotation.models import Membership, ModelJob, ModelVersion, Project
+
+WORK = {
+    ModelJob.Kind.AUDIT: auditing.perform,
+    ModelJob.Kind.EXPORT: exporting.perform,
+    ModelJob.Kind.IMPORT: importing.perform,
+}
+
+
+def request_audit(*, by: User, version: ModelVersion) -> ModelJob:
+    """Audit a version on the holdout of its snapshot.
+
+    Raises Forbidden, Conflict (`job_in_progress`, `weights_deleted`), DomainError (`no_snapshot`).
+    """
+    auditing.check(version)
+    return _request(by, version.project, ModelJob.Kind.AUDIT, version, {})
+
+
+def request_export(*, by: User, version: ModelVersion) -> ModelJob:
+    """Write a version as a Hugging Face folder. Raises Forbidden, Conflict (`job_in_progress`, `weights_deleted`)."""
+    return _request(by, version.project, ModelJob.Kind.EXPORT, version, {})
+
+
+def request_import(*, by: User, project: Project, folder: str, separator: str = "\n", good: int = 1) -> ModelJob:
+    """Import a folder that the operator has put among the imports, and have it measured.
+
+    Raises Forbidden, DomainError (`no_such_folder`).
+    """
+    importing.check(folder)
+    options = {"folder": folder, "separator": separator, "good": good}
+    return _request(by, project, ModelJob.Kind.IMPORT, None, options)
+
+
+def run_model_job(job_id: int) -> None:
+    """Do a job, unless a round waits for the worker."""
+    run_job(ModelJob, job_id, _perform)
+
+
+def _perform(job: ModelJob) -> None:
+    try:
+        give_way()
+        WORK[ModelJob.Kind(job.kind)](job)
+    except Postponed:
+        job.said = said("A training round goes first; this starts again after it.")
+        job.save(update_fields=["said"])
+        raise
+
+
+def audit_champions() -> int:
+    """Ask for the audits of champions that have none; returns how many."""
+    asked = 0
+    for version in ModelVersion.objects.filter(state=ModelVersion.State.CHAMPION, audits={}).select_related("project"):
+        if version.snapshot_id is None or version.jobs.filter(kind=ModelJob.Kind.AUDIT).exists():
+            continue
+        _request(None, version.project, ModelJob.Kind.AUDIT, version, {})
+        asked += 1
+    return asked
+
+
+@transaction.atomic
+def _request(
+    by: User | None, project: Project, kind: str, version: ModelVersion | None, options: dict[str, Any]
+) -> ModelJob:
+    if by is not None:
+        require_role(by, project, Membership.Role.MANAGER)
+    if version is not None and version.weights_deleted_at is not None:
+        raise Conflict(
+            "weights_deleted",
+            said("The weights of model {n} were deleted by the retention policy.", n=version.number),
+        )
+    try:
+        with transaction.atomic():
+            job = ModelJob.objects.create(
+                project=project, kind=kind, model_version=version, options=options, requested_by=by
+            )
+    except IntegrityError:
+        raise Conflict("job_in_progress", said("This is being done already. Wait for it to end.")) from None
+    audit.record(by=by, action=job.called, target=job.subject, project=project, after=options)
+    send(job)
+    return job

@@ -1,0 +1,54 @@
+"""The library's commands as watched subprocesses, which die with their worker."""
+
+import subprocess
+from pathlib import Path
+
+from django.conf import settings
+
+from annotation.core.errors import DomainError
+from annotation.core.lifecycle import beat
+from annotation.core.wording import said
+from annotation.loop.processes.precedence import give_way
+from annotation.loop.processes.watched import last_said, prm_command
+from annotation.models import ModelJob
+
+BEAT_SECONDS = 1.0
+EXPLAINED = 16_000  # characters of a log's end that are looked at
+
+
+def run_command(job: ModelJob, *arguments: str | Path) -> None:
+    """Run `python -m prm` for a job.
+
+    Raises DomainError (`library_refused`) with the library's own reason, Cancelled, and Postponed where a round waits
+    for the worker.
+    """
+    log = settings.RUN_ROOT / f"model-job-{job.pk}.log"
+    log.parent.mkdir(parents=True, exist_ok=True)
+    command = prm_command(*arguments)
+    with open(log, "ab") as out:
+        process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=out, stderr=out, cwd=settings.BASE_DIR)
+        try:
+            while process.poll() is None:
+                _beat(job, log)
+                give_way()
+                try:
+                    process.wait(BEAT_SECONDS)
+                except subprocess.TimeoutExpired:
+                    continue
+        finally:
+            if process.poll() is None:
+                process.kill()
+                process.wait()
+    _beat(job, log)
+    if process.returncode:
+        raise DomainError(
+            "library_refused",
+            said("{reason} (log: {log})", reason=job.said or said("The library gave no reason"), log=log),
+        )
+    beat(job, said="")  # the last line is about a command that has ended
+
+
+def _beat(job: ModelJob, log: Path) -> None:
+    """Tell that the job is alive, and what was last said."""
+    job.said = last_said(log.read_text(errors="replace")[-EXPLAINED:])
+    beat(job, said=job.said)

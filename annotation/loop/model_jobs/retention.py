@@ -1,0 +1,72 @@
+"""Letting go of weights: a project keeps those of its latest versions, of what serves, and of what is pinned.
+
+The rows stay for ever, with manifest, metrics and verdict: what a generation or a snapshot names can be looked up.
+"""
+
+import logging
+import shutil
+
+from django.db import OperationalError, transaction
+from django.utils import timezone
+
+from annotation.core import audit
+from annotation.loop.gateway.training import model_path
+from annotation.loop.model_jobs.exporting import export_path
+from annotation.loop.pool.partitions import drop_partition
+from annotation.models import ModelJob, ModelVersion, Project, TrainingRun
+
+log = logging.getLogger(__name__)
+
+
+def keep_to_policy() -> int:
+    """Delete what the projects' policies no longer keep; returns how many versions lost their weights."""
+    deleted = 0
+    for project in Project.objects.all():
+        for version in due_versions(project):
+            try:
+                deleted += delete_weights(version)
+            except OperationalError:  # its scores are being read: the next time
+                log.warning("The weights of model %s of %s are kept for now: its scores are in use", version, project)
+    for version in ModelVersion.objects.filter(weights_deleted_at__isnull=False):
+        _remove_files(version)  # of a process that died between the two
+    return deleted
+
+
+def due_versions(project: Project) -> list[ModelVersion]:
+    """The versions whose weights the policy does not keep, oldest first."""
+    latest = project.model_versions.order_by("-number").values("pk")[: project.policies.keep_models]
+    old = (
+        project.model_versions.filter(pinned=False, weights_deleted_at=None, domains=None)
+        .exclude(state=ModelVersion.State.CHAMPION)
+        .exclude(run__state__in=TrainingRun.LIVE)
+        .exclude(jobs__state__in=ModelJob.LIVE)
+    )
+    return list(old.exclude(pk__in=list(latest.values_list("pk", flat=True))).order_by("number"))
+
+
+def delete_weights(version: ModelVersion) -> bool:
+    """Mark the version, drop its pool scores and delete its files; returns whether it was still due.
+
+    Raises OperationalError where the scores are being read at length.
+    """
+    with transaction.atomic():
+        Project.objects.select_for_update(no_key=True).get(pk=version.project_id)  # against a promotion meanwhile
+        if version.pk not in {due.pk for due in due_versions(version.project)}:
+            return False
+        drop_partition(version)
+        ModelVersion.objects.filter(pk=version.pk).update(weights_deleted_at=timezone.now())
+        audit.record(
+            by=None,
+            action="model.delete_weights",
+            target=version,
+            project=version.project,
+            before={"path": version.path, "sha256": version.sha256},
+            after={"keep_models": version.project.policies.keep_models},
+        )
+        transaction.on_commit(lambda: _remove_files(version))
+    return True
+
+
+def _remove_files(version: ModelVersion) -> None:
+    for folder in (model_path(version), export_path(version)):
+        shutil.rmtree(folder, ignore_errors=True)

@@ -1,0 +1,99 @@
+"""Whether stored scores are what the model says today: a sample of them, scored afresh."""
+
+import logging
+from dataclasses import asdict, dataclass
+
+import numpy as np
+from django.db import transaction
+from django.utils import timezone
+
+from annotation.core import audit
+from annotation.core.errors import DomainError
+from annotation.core.wording import Said, counted, said
+from annotation.loop.gateway import scoring
+from annotation.loop.pool.shards import solutions_of
+from annotation.loop.selection import costs
+from annotation.models import ModelVersion, PoolScore, PoolScoring
+
+log = logging.getLogger(__name__)
+
+SAMPLE = 24
+
+
+@dataclass(frozen=True)
+class Agreement:
+    """Of `checked` stored scores, the `differing` were further than `tolerance` from fresh ones, `worst` at most."""
+
+    checked: int
+    differing: list[int]
+    worst: float
+    tolerance: float
+
+
+def check_scores(version: ModelVersion, *, size: int = SAMPLE) -> Agreement:
+    """Score a random sample of the version's stored scores again, and keep how they agree.
+
+    Raises DomainError (`scores_disagree`) naming the solutions whose stored scores are wrong, and what to do.
+    """
+    stored = {row.solution_id: row for row in PoolScore.objects.filter(model_version=version).order_by("?")[:size]}
+    fresh = scoring.score_pool(version, solutions_of(sorted(stored)), costs.cost_model(version.project))
+    apart = {row.solution_id: _apart(stored[row.solution_id], row) for row in fresh}
+    tolerance = scoring.tolerance(version)
+    found = Agreement(
+        checked=len(apart),
+        differing=sorted(pk for pk, distance in apart.items() if not distance <= tolerance),
+        worst=max(apart.values(), default=0.0),
+        tolerance=tolerance,
+    )
+    _keep(version, found)
+    if found.differing:
+        raise DomainError("scores_disagree", _complaint(version, found), asdict(found))
+    return found
+
+
+def check_champions() -> None:
+    """Check every champion's scores; what is wrong is kept, logged and audited, and does not hold up the others."""
+    for version in ModelVersion.objects.filter(state=ModelVersion.State.CHAMPION).select_related("project"):
+        try:
+            check_scores(version)
+        except DomainError as error:
+            log.error("%s: %s", version.project, error.message)
+
+
+def _apart(stored: PoolScore, fresh: PoolScore) -> float:
+    """The largest difference of a head's probability, or of a step's mean; infinite where other steps are scored."""
+    if [m is None for m in stored.mean] != [m is None for m in fresh.mean] or len(stored.heads) != len(fresh.heads):
+        return float("inf")
+    heads = np.frombuffer(stored.heads, "<f2").astype(float) - np.frombuffer(fresh.heads, "<f2").astype(float)
+    scored = [(a, b) for a, b in zip(stored.mean, fresh.mean, strict=True) if a is not None]
+    means = np.array(scored, dtype=float).reshape(-1, 2)
+    return float(max(np.abs(heads).max(initial=0.0), np.abs(means[:, 0] - means[:, 1]).max(initial=0.0)))
+
+
+@transaction.atomic
+def _keep(version: ModelVersion, found: Agreement) -> None:
+    told = asdict(found) | {"worst": min(found.worst, 1.0)}  # JSON has no infinity
+    PoolScoring.objects.update_or_create(
+        model_version=version, defaults={"agreement": told, "checked_at": timezone.now()}
+    )
+    if found.differing:
+        audit.record(by=None, action="pool.disagree", target=version, project=version.project, after=told)
+
+
+def _complaint(version: ModelVersion, found: Agreement) -> Said:
+    return said(
+        "{differing} (off by up to {worst:.3f}, at most {tolerance:g} is rounding; solution {solution} among them). "
+        "The weights, the backbone or the library changed under them: on the page of model {model}, score the pool "
+        "anew.",
+        differing=counted(
+            "{n} of {checked} stored scores of model {model} is not what the model says now",
+            "{n} of {checked} stored scores of model {model} are not what the model says now",
+            n=len(found.differing),
+            checked=found.checked,
+            model=version.number,
+        ),
+        model=version.number,
+        worst=min(found.worst, 1.0),
+        tolerance=found.tolerance,
+        solution=found.differing[0],
+    )

@@ -1,0 +1,133 @@
+"""What a version has yet to score, in rows that workers take one at a time.
+
+A worker holds the lock of its shard's row while it scores and lets go of it with the scores written: one that dies
+leaves the row as it was, free for the next, and no clock has to decide whether it is dead. Shards are cut only
+where none is left, so that no solution is ever in two.
+"""
+
+import time
+from dataclasses import dataclass
+from itertools import islice
+
+from django.db import connection, transaction
+from django.db.models import F, Func, IntegerField, Sum
+from django.db.models.functions import Coalesce
+from django.utils import timezone
+
+from annotation.loop.gateway import scoring
+from annotation.loop.pool.partitions import make_partition, write_scores
+from annotation.loop.selection import costs
+from annotation.models import ModelVersion, PoolScore, PoolScoring, PoolShard, Solution, Split
+
+SHARD = 256  # solutions
+SLICE_SECONDS = 2.0  # how long serving waits behind pool scoring at most, on a worker that does both
+FIRST_BLOCK, LARGEST_BLOCK = 8, SHARD
+
+CUT = """
+INSERT INTO annotation_poolshard (model_version_id, solutions)
+SELECT %(version)s, array_agg(id ORDER BY problem_id, id)
+FROM (
+    SELECT id, problem_id, (row_number() OVER (ORDER BY problem_id, id) - 1) / %(shard)s AS shard
+    FROM annotation_solution AS solution
+    WHERE project_id = %(project)s AND split = %(pool)s AND NOT EXISTS (
+        SELECT FROM annotation_poolscore AS score
+        WHERE score.model_version_id = %(version)s AND score.solution_id = solution.id
+    )
+) AS unscored
+GROUP BY shard ORDER BY shard
+RETURNING cardinality(solutions)
+"""
+
+
+@dataclass(frozen=True)
+class Slice:
+    """What one task did: solutions scored, and whether a shard was free to take."""
+
+    solutions: int
+    found: bool
+
+
+def cut_shards(version: ModelVersion) -> int:
+    """Cut what the version has not scored of its project's pool; returns how many solutions.
+
+    Does nothing while shards of an earlier cut are left: what came since is cut after those.
+    """
+    with transaction.atomic():
+        PoolScoring.objects.get_or_create(model_version=version)
+        progress = PoolScoring.objects.select_for_update().get(model_version=version)
+        if version.pool_shards.exists():
+            return 0
+        make_partition(version)
+        words: dict[str, int | str] = {
+            "version": version.pk,
+            "project": version.project_id,
+            "pool": Split.POOL.value,
+            "shard": SHARD,
+        }
+        with connection.cursor() as cursor:
+            cursor.execute(CUT, words)
+            wanted: int = sum(size for (size,) in cursor.fetchall())
+        if wanted:
+            now = timezone.now()
+            progress.wanted, progress.steps, progress.seconds = wanted, 0, 0.0
+            progress.cut_at, progress.beaten_at, progress.finished_at, progress.error = now, now, None, ""
+            progress.save()
+    return wanted
+
+
+def left_of(version: ModelVersion) -> int:
+    """How many solutions are cut and not scored yet."""
+    size = Func("solutions", function="cardinality", output_field=IntegerField())
+    left: int = version.pool_shards.aggregate(left=Coalesce(Sum(size), 0))["left"]
+    return left
+
+
+def score_slice(version: ModelVersion, *, seconds: float = SLICE_SECONDS) -> Slice:
+    """Score of a free shard what fits in about `seconds`; the rest of it stays for the next slice.
+
+    Raises DomainError (`model_unusable`).
+    """
+    scoring.loaded_scorer(version)  # which may take long, and no shard is held meanwhile
+    started = time.monotonic()
+    with transaction.atomic():
+        shard = (
+            PoolShard.objects.select_for_update(skip_locked=True).filter(model_version=version).order_by("pk").first()
+        )
+        if shard is None:
+            return Slice(0, found=False)
+        done, rows = _score(version, shard.solutions, started + seconds)
+        write_scores(version, rows)
+        if rest := shard.solutions[done:]:
+            shard.solutions = rest
+            shard.save(update_fields=["solutions"])
+        else:
+            shard.delete()
+        PoolScoring.objects.filter(model_version=version).update(
+            steps=F("steps") + sum(len(row.mean) - row.unscored_steps for row in rows),
+            seconds=F("seconds") + time.monotonic() - started,
+            beaten_at=timezone.now(),
+        )
+    return Slice(done, found=True)
+
+
+def _score(version: ModelVersion, ids: list[int], deadline: float) -> tuple[int, list[PoolScore]]:
+    """How many of `ids` were gone through, and their scores: block by block, each as large as the time allows."""
+    cost = costs.cost_model(version.project)
+    rows: list[PoolScore] = []
+    waiting, done, block = iter(ids), 0, FIRST_BLOCK
+    begun = time.monotonic()
+    while taken := list(islice(waiting, block)):
+        rows += scoring.score_pool(version, solutions_of(taken), cost)
+        done += len(taken)
+        now = time.monotonic()
+        fit = (deadline - now) * done / (now - begun)
+        if fit < 1:
+            break
+        block = min(int(fit), 4 * block, LARGEST_BLOCK)
+    return done, rows
+
+
+def solutions_of(ids: list[int]) -> list[Solution]:
+    """The solutions in this order, with what scoring needs of them; those that are gone are left out."""
+    found = Solution.objects.select_related("problem").prefetch_related("steps").in_bulk(ids)
+    return [found[pk] for pk in ids if pk in found]

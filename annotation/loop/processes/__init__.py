@@ -1,0 +1,1 @@
+"""Processes beside the worker: their watch, their locks, and who goes first."""

@@ -1,0 +1,1 @@
+"""Whether choosing pays: the live control arm and simulations."""

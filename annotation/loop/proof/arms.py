@@ -1,0 +1,116 @@
+"""The two arms of the live comparison: labels of each lane that took the same time, behind one common start. Pure.
+
+The start is what both lanes grew from: labels of generation 0, which is drawn at random, labels that came with a
+file, and the calibration lane. An arm is the start and its own lane's labels from generation 1 on. Within each
+generation both lanes give equal seconds, the larger one a random part, so that both arms hold labels of the
+same champions' times. Overlap, gold and adjudications are in neither.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+import msgspec
+import numpy as np
+
+from annotation.formats.record import Record, RecordAnnotation
+from annotation.labels.quality.consensus import consensus_of
+from annotation.loop.selection.costs import LONGEST_SECONDS
+from annotation.models.problem import Split
+from annotation.models.queue import Lane
+
+ARMS = (Lane.ACQUISITION, Lane.CONTROL)
+Key = tuple[int, int]  # generation, solution
+
+
+@dataclass(frozen=True)
+class Unit:
+    """A solution as one generation had it labelled in one lane, and the seconds that took."""
+
+    generation: int
+    solution: int
+    lane: str
+    seconds: float
+
+
+@dataclass(frozen=True)
+class Matched:
+    """What each lane gives: which labels, and their seconds; `generation` is the latest of them."""
+
+    chosen: dict[str, frozenset[Key]]
+    seconds: dict[str, float]
+    generation: int
+
+    @property
+    def fewest(self) -> int:
+        return min(len(keys) for keys in self.chosen.values())
+
+
+def units_of(records: Iterable[Record]) -> Iterator[Unit]:
+    """Labels of both lanes from generation 1 on; those without a logged time are left out.
+
+    What is over ten minutes was a break and counts as ten, as it does where reading costs are fitted.
+    """
+    for record in records:
+        seconds: dict[tuple[int, str], float] = defaultdict(float)
+        for annotation in record.annotations:
+            if _of_an_arm(annotation) and annotation.total_ms:
+                assert annotation.generation is not None
+                spent = min(annotation.total_ms / 1000, LONGEST_SECONDS)
+                seconds[annotation.generation, annotation.lane] += spent
+        for (generation, lane), spent in seconds.items():
+            yield Unit(generation, record.solution_id or 0, lane, spent)
+
+
+def match(units: Iterable[Unit], rng: np.random.Generator) -> Matched:
+    """Equal seconds of both lanes within each generation, to within one label; the rest is left out at random."""
+    by_place: dict[int, dict[str, list[Unit]]] = defaultdict(lambda: {lane: [] for lane in ARMS})
+    for unit in sorted(units, key=lambda one: (one.generation, one.solution)):
+        by_place[unit.generation][unit.lane].append(unit)
+    chosen: dict[str, set[Key]] = {lane: set() for lane in ARMS}
+    seconds: dict[str, float] = dict.fromkeys(ARMS, 0.0)
+    latest = 0
+    for generation, lanes in sorted(by_place.items()):
+        budget = min(sum(unit.seconds for unit in some) for some in lanes.values())
+        for lane, some in lanes.items():
+            for unit in _up_to(budget, some, rng):
+                chosen[lane].add((generation, unit.solution))
+                seconds[lane] += unit.seconds
+                latest = generation
+    return Matched({lane: frozenset(keys) for lane, keys in chosen.items()}, seconds, latest)
+
+
+def arm(records: Iterable[Record], lane: str, keys: frozenset[Key]) -> Iterator[Record]:
+    """What the arm of a lane learns from: the start, and the lane's chosen labels, each solution's words counting
+    alike."""
+    for record in records:
+        solution = record.solution_id or 0
+        kept = [
+            one
+            for one in record.annotations
+            if in_start(record, one) or (_of_an_arm(one) and one.lane == lane and (one.generation, solution) in keys)
+        ]
+        if kept:
+            yield msgspec.structs.replace(record, annotations=kept, consensus=consensus_of(kept))
+
+
+def in_start(record: Record, annotation: RecordAnnotation) -> bool:
+    """Whether a label is one that both arms have."""
+    if annotation.adjudicates:
+        return False
+    return record.split == Split.CALIBRATION or (annotation.generation or 0) == 0
+
+
+def _of_an_arm(annotation: RecordAnnotation) -> bool:
+    return annotation.lane in ARMS and (annotation.generation or 0) > 0 and not annotation.adjudicates
+
+
+def _up_to(budget: float, units: list[Unit], rng: np.random.Generator) -> Iterator[Unit]:
+    """Units in random order for as long as they fit the budget."""
+    left = budget * (1 + 1e-9)
+    for index in rng.permutation(len(units)):
+        unit = units[index]
+        if unit.seconds > left:
+            return
+        left -= unit.seconds
+        yield unit

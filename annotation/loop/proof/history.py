@@ -1,0 +1,97 @@
+"""The generations of a project as the stopping advice sees them."""
+
+from dataclasses import replace
+from itertools import zip_longest
+from typing import Any
+
+from django.db.models import BigIntegerField, Count, F, Func, IntegerField, Sum
+from django.db.models.functions import Least
+
+from annotation.labels.quality.batches import in_use
+from annotation.loop.gateway.stopping import GenerationSeen
+from annotation.loop.gateway.weighing import predicted_first_error
+from annotation.loop.selection.costs import LONGEST_SECONDS
+from annotation.models import HIDDEN_LANES, Generation, ModelVersion, PoolScore, Project, ShadowComparison
+
+SAMPLE = 1000  # of the pool, to see what two models say of it
+
+
+def history_of(project: Project) -> list[GenerationSeen]:
+    """Every generation, the earliest first; what followed the open one is not known yet."""
+    generations = list(project.generations.select_related("model_version").order_by("number"))
+    labels = _labels(project)
+    # The latest comparison of each generation comes last.
+    compared = {one.generation: one for one in project.shadow_comparisons.order_by("pk")}
+    found = []
+    for one, then in zip_longest(generations, generations[1:]):
+        count, seconds = labels.get(one.pk, (0, 0.0))
+        seen = GenerationSeen(generation=one.number, labels=count, seconds=seconds)
+        found.append(replace(seen, **_then(one, then), **_taught(compared.get(one.number))))
+    return found
+
+
+def decided_rounds(history: list[GenerationSeen]) -> list[GenerationSeen]:
+    """The generations that a model has learned from: of the open one nothing can be told yet."""
+    return history[:-1]
+
+
+def _then(generation: Generation, following: Generation | None) -> dict[str, Any]:
+    """What the model is like that serves since the generation was learned from."""
+    before, after = generation.model_version, following.model_version if following else None
+    if after is None:
+        return {}
+    f1 = (after.metrics.get("challenger") or {}).get("overall", {}).get("processbench_f1") or {}
+    return {
+        "f1": f1.get("value"),
+        "f1_low": f1.get("low"),
+        "f1_high": f1.get("high"),
+        "holdout_gain": 0.0 if after == before else after.gate.get("gain"),
+        "changed": share_changed(before, after),
+    }
+
+
+def _taught(found: ShadowComparison | None) -> dict[str, Any]:
+    if found is None:
+        return {}
+    told = {"gain": found.gain, "gain_low": found.low, "gain_high": found.high}
+    if found.start_f1 is None:
+        return told
+    return told | {
+        "acquired_gain": found.acquisition_f1 - found.start_f1,
+        "acquired_seconds": found.acquisition_seconds,
+        "control_gain": found.control_f1 - found.start_f1,
+        "control_seconds": found.control_seconds,
+    }
+
+
+def share_changed(before: ModelVersion | None, after: ModelVersion | None) -> float | None:
+    """In which share of a sample of the pool two models tell another first error; None where it is not known."""
+    if before is None or after is None or before == after:
+        return None
+    thresholds = [version.manifest.get("threshold") for version in (before, after)]
+    if None in thresholds:
+        return None
+    said = [
+        {pk: predicted_first_error(mean, threshold) for pk, mean in _sampled(version)}
+        for version, threshold in zip((before, after), thresholds, strict=True)
+    ]
+    both = said[0].keys() & said[1].keys()
+    return sum(said[0][pk] != said[1][pk] for pk in both) / len(both) if both else None
+
+
+def _sampled(version: ModelVersion) -> list[tuple[int, list[float | None]]]:
+    """The same solutions of every version: those with the least of a hash that has nothing to do with their order."""
+    spread = Func(F("solution_id"), function="hashint8", output_field=IntegerField())
+    rows = PoolScore.objects.filter(model_version=version).order_by(spread)
+    return list(rows.values_list("solution", "mean")[:SAMPLE])
+
+
+def _labels(project: Project) -> dict[int, tuple[int, float]]:
+    """Labels and seconds by generation; a break counts as its longest."""
+    rows = (
+        in_use(project.annotations.filter(revision=1, item__isnull=False).exclude(lane__in=HIDDEN_LANES))
+        .values("item__generation")
+        .annotate(n=Count("pk"), ms=Sum(Least("total_ms", int(LONGEST_SECONDS * 1000), output_field=BigIntegerField())))
+        .order_by()
+    )
+    return {row["item__generation"]: (row["n"], (row["ms"] or 0) / 1000) for row in rows}

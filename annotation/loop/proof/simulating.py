@@ -1,0 +1,107 @@
+"""The body of a simulation: a watched process that goes on where it was stopped."""
+
+import json
+import re
+import time
+from pathlib import Path
+
+from django.conf import settings
+
+from annotation.core.errors import DomainError
+from annotation.core.lifecycle import beat, got_on, run_job
+from annotation.core.membership.backbones import check_backbone
+from annotation.core.wording import said
+from annotation.labels.datasets.snapshots import read_snapshot
+from annotation.loop.gateway.traces import write_known_traces
+from annotation.loop.processes.devices import training_slot
+from annotation.loop.processes.precedence import give_way
+from annotation.loop.processes.watched import BEAT_SECONDS, ProcessFailed, ProcessStalled, prm_command, watch
+from annotation.loop.proof.simulations import LEAST_BUDGET
+from annotation.models import SimulationRun
+
+REPORT, PICTURE = "report.json", "curves.svg"
+STEPS = 5  # retrainings from the first budget to the last
+PROGRESS = re.compile(r"(\d+) of (\d+): \w+, noise 0, (.*)")  # the world is the snapshot, its labels are as they are
+
+
+def folder_of(simulation: SimulationRun) -> Path:
+    """Where a simulation keeps what it has finished; every worker sees the same one."""
+    path: Path = settings.RUN_ROOT / f"simulation-{simulation.pk}"
+    return path
+
+
+def run_simulation(simulation_id: int) -> None:
+    """Simulate to the end, or go on with it; does nothing where it is over, or another worker is at it."""
+    run_job(SimulationRun, simulation_id, _simulate)
+
+
+class _Watch:
+    """Keeps the row up to date while the process runs; raises where it is cancelled or a round needs the worker."""
+
+    def __init__(self, simulation: SimulationRun) -> None:
+        self.simulation = simulation
+        self.beaten_at = 0.0
+
+    def tick(self) -> None:
+        if time.monotonic() - self.beaten_at < BEAT_SECONDS:
+            return
+        self.beaten_at = time.monotonic()
+        beat(self.simulation)
+        give_way()
+
+    def hear(self, line: str) -> None:
+        if told := PROGRESS.match(line):
+            self.simulation.progress, self.simulation.message = int(told[1]) / max(int(told[2]), 1), told[3]
+            got_on(self.simulation, "progress", "message")
+        elif line.strip() and "\t" not in line and "|" not in line:
+            beat(self.simulation, message=line.strip())
+
+
+def _simulate(simulation: SimulationRun) -> None:
+    watching = _Watch(simulation)
+    watching.tick()
+    folder = folder_of(simulation)
+    folder.mkdir(parents=True, exist_ok=True)
+    data = folder / "snapshot.jsonl"
+    beat(simulation, message=said("Reading the snapshot."))
+    known = write_known_traces(read_snapshot(simulation.snapshot), data)
+    budget = min(simulation.budget, known["pool"])
+    if budget < LEAST_BUDGET or not known["calibration"] or not known["holdout"]:
+        raise DomainError(
+            "too_few_known",
+            said(
+                "The first error is known of {pool} pool, {calibration} calibration and {holdout} holdout solutions; "
+                "a simulation needs {least} of the pool and some of each.",
+                least=LEAST_BUDGET,
+                **{use: known[use] for use in ("pool", "calibration", "holdout")},
+            ),
+        )
+    try:
+        with training_slot(on_wait=watching.tick) as devices:
+            watch(
+                _command(simulation, data, folder, budget=budget, candidates=known["pool"], devices=devices),
+                log=folder / "simulation.log",
+                on_tick=watching.tick,
+                on_line=watching.hear,
+            )
+    except (ProcessFailed, ProcessStalled) as error:
+        raise DomainError("simulation_failed", said("The simulation ended: {error}.", error=error)) from error
+    simulation.result, simulation.progress = json.loads((folder / REPORT).read_bytes()), 1.0
+    got_on(simulation, "result", "progress")
+
+
+def _command(
+    simulation: SimulationRun, data: Path, out: Path, *, budget: int, candidates: int, devices: str
+) -> list[str]:
+    check_backbone(simulation.project.policies.backbone)
+    words = ["simulate", "--data", str(data), "--out", str(out), "--functions", ",".join(simulation.functions)]
+    words += ["--seeds", str(simulation.seeds), "--noise", "0", "--processes", "1", "--candidates", str(candidates)]
+    words += ["--budgets", ",".join(map(str, budgets_up_to(budget)))]
+    return prm_command(*words, "--base", simulation.project.policies.backbone, devices=devices)
+
+
+def budgets_up_to(last: int) -> list[int]:
+    """Labelled solutions at each retraining: a fifth of the last one first, each larger by the same factor."""
+    first = max(last // 5, LEAST_BUDGET // 2)
+    found = [round(first * (last / first) ** (step / (STEPS - 1))) for step in range(STEPS)]
+    return sorted(set(found))

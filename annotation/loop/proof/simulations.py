@@ -1,0 +1,96 @@
+"""A simulation asked for, and gone on with."""
+
+from collections.abc import Sequence
+
+from django.contrib.auth.models import User
+from django.db import IntegrityError, transaction
+
+from annotation.core import audit
+from annotation.core.errors import Conflict, DomainError
+from annotation.core.lifecycle import resume_job, send
+from annotation.core.membership.access import require_role
+from annotation.core.wording import said
+from annotation.loop.gateway.choosing import RANDOM, functions
+from annotation.models import Membership, Project, SimulationRun, Snapshot
+
+LEAST_BUDGET = 40
+MOST_SEEDS = 20
+
+
+@transaction.atomic
+def start_simulation(
+    *, by: User, project: Project, snapshot: Snapshot, functions: Sequence[str], seeds: int, budget: int
+) -> SimulationRun:
+    """Replay a snapshot with these acquisition functions, up to `budget` labelled solutions; random is always one.
+
+    Raises Forbidden, DomainError (`invalid_simulation`), Conflict (`simulation_in_progress`).
+    """
+    require_role(by, project, Membership.Role.MANAGER)
+    chosen = [RANDOM, *(name for name in dict.fromkeys(functions) if name != RANDOM)]
+    _check(snapshot, chosen, seeds, budget)
+    try:
+        with transaction.atomic():
+            simulation = SimulationRun.objects.create(
+                project=project, snapshot=snapshot, functions=chosen, seeds=seeds, budget=budget, requested_by=by
+            )
+    except IntegrityError:
+        raise _in_progress(project) from None
+    audit.record(
+        by=by,
+        action="simulation.start",
+        target=simulation,
+        project=project,
+        after={"snapshot": snapshot.sha256, "functions": chosen, "seeds": seeds, "budget": budget},
+    )
+    send(simulation)
+    return simulation
+
+
+def resume_simulation(*, by: User, job: SimulationRun) -> SimulationRun:
+    """Go on where a simulation stopped. Raises as `resume_job`, Conflict (`simulation_in_progress`)."""
+    try:
+        return resume_job(by=by, job=job)
+    except IntegrityError:
+        raise _in_progress(job.project) from None
+
+
+def _check(snapshot: Snapshot, chosen: Sequence[str], seeds: int, budget: int) -> None:
+    known, splits = functions(), snapshot.counts.get("splits", {})
+    if unknown := [name for name in chosen if name not in known]:
+        raise _invalid(
+            "functions",
+            said(
+                "There is no acquisition function {unknown}; there are {known}.",
+                unknown=unknown[0],
+                known=", ".join(known),
+            ),
+        )
+    if len(chosen) < 2:
+        raise _invalid("functions", said("Choose at least one function to compare with random."))
+    if not 1 <= seeds <= MOST_SEEDS:
+        raise _invalid("seeds", said("Choose 1 to {most} seeds.", most=MOST_SEEDS))
+    if missing := [name for name in ("pool", "calibration", "holdout") if not splits.get(name)]:
+        needed = said("a simulation learns on the pool, calibrates on calibration and measures on the holdout")
+        raise _invalid(
+            "snapshot",
+            said(
+                "This snapshot has no labelled solution of the {missing}: {needed}.", missing=missing[0], needed=needed
+            ),
+        )
+    if not LEAST_BUDGET <= budget <= splits["pool"]:
+        raise _invalid(
+            "budget",
+            said(
+                "Choose a budget of {least} to {most} labelled pool solutions.", least=LEAST_BUDGET, most=splits["pool"]
+            ),
+        )
+
+
+def _invalid(field: str, message: str) -> DomainError:
+    return DomainError("invalid_simulation", message, {"field": field})
+
+
+def _in_progress(project: Project) -> Conflict:
+    live = project.simulations.get(state__in=SimulationRun.LIVE)
+    message = said("A simulation of this project is in progress. Wait for it, or cancel it first.")
+    return Conflict("simulation_in_progress", message, {"simulation": live.pk})

@@ -1,0 +1,168 @@
+"""Which version serves: one champion a project, and one for a domain where a manager chose so."""
+
+from django.contrib.auth.models import User
+from django.db import transaction
+from django.utils import timezone
+
+from annotation.core import audit, jobs
+from annotation.core.errors import Conflict, DomainError, Missing
+from annotation.core.membership.access import require_role
+from annotation.core.wording import said
+from annotation.models import DomainChampion, Membership, ModelVersion, Project
+
+
+def champion_of(project: Project) -> ModelVersion | None:
+    """The version that serves the project and ranks its pool; None before the first."""
+    return project.model_versions.filter(state=ModelVersion.State.CHAMPION).first()
+
+
+def champion_for(project: Project, domain: str) -> ModelVersion | None:
+    """The version that scores problems of this domain: the domain's own where it has one, else the project's."""
+    own = DomainChampion.objects.filter(project=project, domain=domain).select_related("model_version").first()
+    return own.model_version if own else champion_of(project)
+
+
+def check_domain(project: Project, domain: str) -> None:
+    """Raises DomainError (`unknown_domain`) unless a problem of the project is of this domain."""
+    if not domain or not project.problems.filter(domain=domain).exists():
+        raise DomainError(
+            "unknown_domain",
+            said("This project has no problem in the domain “{domain}”.", domain=domain),
+            {"field": "domain"},
+        )
+
+
+@transaction.atomic
+def promote_version(*, by: User, version: ModelVersion) -> ModelVersion:
+    """Make any earlier version the champion: the rollback. The choice also confirms an unmeasured one.
+
+    Raises Forbidden, Conflict (`already_champion`, `weights_deleted`, `not_measured`).
+    """
+    require_role(by, version.project, Membership.Role.MANAGER)
+    return _confirm(by, crown(by=by, version=version, reason=said("chosen by hand")))
+
+
+@transaction.atomic
+def confirm_version(*, by: User, version: ModelVersion) -> ModelVersion:
+    """Let a version that the gate could not measure answer programs.
+
+    Raises Forbidden, Conflict (`weights_deleted`, `not_measured`, `nothing_to_confirm`).
+    """
+    require_role(by, version.project, Membership.Role.MANAGER)
+    version = _to_serve(version)
+    if version.answers_programs:
+        raise Conflict("nothing_to_confirm", said("Model {n} answers programs already.", n=version.number))
+    return _confirm(by, version)
+
+
+def _confirm(by: User, version: ModelVersion) -> ModelVersion:
+    if not version.answers_programs:
+        version.confirmed_at = timezone.now()
+        version.save(update_fields=["confirmed_at"])
+        audit.record(
+            by=by,
+            action="model.confirm",
+            target=version,
+            project=version.project,
+            before={"answers_programs": False},
+            after={"answers_programs": True},
+        )
+    return version
+
+
+@transaction.atomic
+def crown(*, by: User | None, version: ModelVersion, reason: str) -> ModelVersion:
+    """Swap the champion in one transaction. Workers load it when they next score, and it scores the pool.
+
+    Raises Conflict (`already_champion`, `weights_deleted`, `not_measured`).
+    """
+    version = _to_serve(version)
+    if version.state == ModelVersion.State.CHAMPION:
+        raise Conflict("already_champion", said("Model {n} is the champion already.", n=version.number))
+    before = champion_of(version.project)
+    if before is not None:
+        before.state = ModelVersion.State.RETIRED
+        before.save(update_fields=["state"])
+    version.state = ModelVersion.State.CHAMPION
+    version.promoted_at = timezone.now()
+    version.save(update_fields=["state", "promoted_at"])
+    audit.record(
+        by=by,
+        action="model.promote",
+        target=version,
+        project=version.project,
+        before={"champion": before.number if before else None},
+        after={"champion": version.number, "reason": reason},
+    )
+    jobs.enqueue("rounds.score_news")
+    return version
+
+
+@transaction.atomic
+def set_domain_champion(*, by: User, version: ModelVersion, domain: str) -> DomainChampion:
+    """Let a version serve the problems of one domain, in place of the project's champion. This confirms it too.
+
+    Raises Forbidden, DomainError (`unknown_domain`), Conflict (`weights_deleted`, `not_measured`).
+    """
+    require_role(by, version.project, Membership.Role.MANAGER)
+    version = _to_serve(version)
+    check_domain(version.project, domain)
+    _confirm(by, version)
+    earlier = DomainChampion.objects.filter(project=version.project, domain=domain).first()
+    chosen, _made = DomainChampion.objects.update_or_create(
+        project=version.project, domain=domain, defaults={"model_version": version}
+    )
+    audit.record(
+        by=by,
+        action="model.serve_domain",
+        target=version,
+        project=version.project,
+        before={"domain": domain, "champion": earlier.model_version.number if earlier else None},
+        after={"domain": domain, "champion": version.number},
+    )
+    return chosen
+
+
+@transaction.atomic
+def clear_domain_champion(*, by: User, project: Project, domain: str) -> None:
+    """Let the project's champion serve this domain again. Raises Forbidden, Missing (`no_domain_champion`)."""
+    require_role(by, project, Membership.Role.MANAGER)
+    chosen = DomainChampion.objects.select_for_update().filter(project=project, domain=domain).first()
+    if chosen is None:
+        raise Missing("no_domain_champion", said("The domain “{domain}” has no champion of its own.", domain=domain))
+    version = chosen.model_version
+    chosen.delete()
+    audit.record(
+        by=by,
+        action="model.serve_domain",
+        target=version,
+        project=project,
+        before={"domain": domain, "champion": version.number},
+        after={"domain": domain, "champion": None},
+    )
+
+
+def _to_serve(version: ModelVersion) -> ModelVersion:
+    """The version, locked together with who serves in its project; raises Conflict where it cannot serve."""
+    Project.objects.select_for_update(no_key=True).get(pk=version.project_id)
+    version = (
+        ModelVersion.objects.select_for_update(no_key=True, of=("self",)).select_related("project").get(pk=version.pk)
+    )
+    if version.weights_deleted_at is not None:
+        raise Conflict(
+            "weights_deleted",
+            said(
+                "The weights of model {n} were deleted by the retention policy, so it cannot serve again.",
+                n=version.number,
+            ),
+        )
+    if version.origin == ModelVersion.Origin.IMPORTED and not version.gate:
+        raise Conflict(
+            "not_measured",
+            said(
+                "Model {n} was made elsewhere and has not been measured on this project's holdout. Have it measured "
+                "first.",
+                n=version.number,
+            ),
+        )
+    return version

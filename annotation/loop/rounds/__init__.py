@@ -1,0 +1,1 @@
+"""One round: snapshot, train, evaluate, gate, promote, score, select."""

@@ -1,0 +1,51 @@
+"""Old runs lose their files and their log, so that the disk does not fill; what they came to stays."""
+
+import logging
+import shutil
+from datetime import datetime, timedelta
+
+from django.db import transaction
+from django.utils import timezone
+
+from annotation.core import audit
+from annotation.loop.processes.lock import project_lock
+from annotation.loop.rounds.artefacts import model_folder, run_folder
+from annotation.models import Project, RunPoint, TrainingRun
+
+log = logging.getLogger(__name__)
+
+
+def prune_runs(now: datetime | None = None) -> int:
+    """Prune the runs that ended longer ago than their project's policy keeps them; returns how many."""
+    now = now or timezone.now()
+    return sum(_prune_project(project, now) for project in Project.objects.all())
+
+
+def _prune_project(project: Project, now: datetime) -> int:
+    days = project.policies.rounds.keep_days
+    if not days:
+        return 0
+    ended = project.training_runs.exclude(state__in=TrainingRun.LIVE)
+    old = ended.filter(finished_at__lt=now - timedelta(days=days), pruned_at=None)
+    with project_lock(project.pk) as lock:
+        if lock is None:  # a run goes on, and may be one of these, taken up again
+            return 0
+        for run in old:
+            _prune(run, now)
+        return len(old)
+
+
+@transaction.atomic
+def _prune(run: TrainingRun, now: datetime) -> None:
+    """Its folder, its log, and a checkpoint that became no model; models go by a policy of their own."""
+    if (
+        not TrainingRun.objects.filter(pk=run.pk, pruned_at=None)
+        .exclude(state__in=TrainingRun.LIVE)
+        .update(pruned_at=now)
+    ):
+        return
+    points, _by_table = RunPoint.objects.filter(run=run).delete()
+    audit.record(by=None, action="run.prune", target=run, project=run.project, after={"log_lines": points})
+    folders = [run_folder(run)] if run.model_version_id else [run_folder(run), model_folder(run)]
+    for folder in folders:
+        shutil.rmtree(folder, ignore_errors=True)

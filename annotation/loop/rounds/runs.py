@@ -1,0 +1,174 @@
+"""Rounds asked for, called off, and taken up again where they failed."""
+
+from django.contrib.auth.models import User
+from django.db import IntegrityError, transaction
+from django.db.models import Max, QuerySet
+from django.utils import timezone
+
+from annotation.core import audit
+from annotation.core.errors import Conflict, DomainError
+from annotation.core.membership.access import require_role
+from annotation.core.wording import counted, joined, said
+from annotation.labels.quality.batches import in_use
+from annotation.loop.rounds import limits, pipeline
+from annotation.loop.selection.generations import new_seed
+from annotation.models import HIDDEN_LANES, Annotation, FinishReason, Membership, Project, Split, TrainingRun
+from annotation.work.gold.designation import active_gold
+
+LEAST_SOLUTIONS = 20
+
+
+@transaction.atomic
+def request_run(
+    *, by: User | None, project: Project, trigger: str = TrainingRun.Trigger.MANUAL, reason: str = ""
+) -> TrainingRun:
+    """Begin a round; its first stage is enqueued. `by` is None for beat, which gives its `reason`.
+
+    Raises Forbidden, Conflict (`run_in_progress`), DomainError (`too_few_labels`, `no_errors_labelled`).
+    """
+    run = prepare_run(by=by, project=project, trigger=trigger, reason=reason)
+    pipeline.enqueue_next(run)
+    return run
+
+
+@transaction.atomic
+def prepare_run(
+    *, by: User | None, project: Project, trigger: str, reason: str = "", seed: int | None = None
+) -> TrainingRun:
+    """Write a new run with its stages, without asking a worker. Raises as `request_run` does."""
+    if by is not None:
+        require_role(by, project, Membership.Role.MANAGER)
+    check_labels(project)
+    Project.objects.select_for_update(no_key=True).get(pk=project.pk)
+    last = project.training_runs.aggregate(last=Max("number"))["last"] or 0
+    try:
+        with transaction.atomic():
+            run = TrainingRun.objects.create(
+                project=project,
+                number=last + 1,
+                trigger=trigger,
+                requested_by=by,
+                reason=reason or _asked_for(by, project),
+                seed=new_seed() if seed is None else seed,
+            )
+    except IntegrityError:
+        live = project.training_runs.get(state__in=TrainingRun.LIVE)
+        raise Conflict(
+            "run_in_progress",
+            said("Run {n} is in progress. Wait for it, or cancel it first.", n=live.number),
+            {"run": live.number},
+        ) from None
+    pipeline.create_stages(run)
+    audit.record(
+        by=by,
+        action="run.request",
+        target=run,
+        project=project,
+        after={"number": run.number, "trigger": trigger, "reason": run.reason},
+    )
+    return run
+
+
+def _asked_for(by: User | None, project: Project) -> str:
+    """Why a person's round began, with what would have held back one that begins by itself."""
+    held = [hold.sentence for hold in limits.holds(project, timezone.now())]
+    return joined([said("Asked for by {name}.", name=by.username) if by else said("Asked for."), *held])
+
+
+def cancel_run(*, by: User, run: TrainingRun) -> TrainingRun:
+    """End a run: at once where nobody is at it, within seconds otherwise.
+
+    Raises Forbidden, Conflict (`run_is_over`).
+    """
+    require_role(by, run.project, Membership.Role.MANAGER)
+    with transaction.atomic():
+        live = TrainingRun.objects.filter(pk=run.pk, state__in=TrainingRun.LIVE)
+        if not live.update(cancel_requested=True):
+            raise Conflict("run_is_over", said("Run {n} is over already.", n=run.number))
+        audit.record(by=by, action="run.cancel", target=run, project=run.project, before={"state": run.state})
+    pipeline.cancel_if_idle(run)
+    run.refresh_from_db()
+    return run
+
+
+def retry_run(*, by: User, run: TrainingRun) -> TrainingRun:
+    """Take a failed or cancelled run up again, from the stage where it ended; training goes on from its checkpoint.
+
+    Raises Forbidden, Conflict (`nothing_to_retry`, `run_in_progress`, `not_latest`, `files_gone`).
+    """
+    require_role(by, run.project, Membership.Role.MANAGER)
+    with transaction.atomic():
+        Project.objects.select_for_update(no_key=True).get(pk=run.project_id)
+        run = TrainingRun.objects.select_for_update(of=("self",)).select_related("project").get(pk=run.pk)
+        _check_retry(run)
+        before = {"state": run.state, "failure": run.failure}
+        pipeline.reopen(run)
+        stage = pipeline.next_stage(run)
+        audit.record(
+            by=by,
+            action="run.retry",
+            target=run,
+            project=run.project,
+            before=before,
+            after={"state": run.state, "stage": stage.name if stage else "", "retries": run.retries},
+        )
+        pipeline.enqueue_next(run)
+    return run
+
+
+def can_retry(run: TrainingRun) -> bool:
+    """Whether `retry_run` would take it up again."""
+    try:
+        _check_retry(run)
+    except Conflict:
+        return False
+    return True
+
+
+def _check_retry(run: TrainingRun) -> None:
+    if run.state in TrainingRun.LIVE:
+        raise Conflict("run_in_progress", said("Run {n} is in progress.", n=run.number), {"run": run.number})
+    if run.state == TrainingRun.State.SUCCEEDED:
+        raise Conflict("nothing_to_retry", said("Run {n} went through; retrain to begin another.", n=run.number))
+    if run.project.training_runs.filter(number__gt=run.number).exists():
+        raise Conflict("not_latest", said("A later run began after run {n}; retrain to begin another.", n=run.number))
+    if run.pruned_at is not None:
+        raise Conflict(
+            "files_gone", said("The files of run {n} were removed by its age; begin a new run.", n=run.number)
+        )
+
+
+def training_labels(project: Project) -> QuerySet[Annotation]:
+    """Annotations of the kinds that train, with a verdict on the solution, not set aside and not on gold."""
+    labels = Annotation.objects.filter(
+        project=project,
+        source__kind__in=project.policies.training_sources,
+        finish_reason__in=[FinishReason.SOLUTION, FinishReason.FOUND_ERROR],
+    )
+    gold = active_gold(project).values("solution")
+    return in_use(labels.exclude(lane__in=HIDDEN_LANES).exclude(solution__in=gold))
+
+
+def check_labels(project: Project) -> None:
+    """Raises DomainError (`too_few_labels`, `no_errors_labelled`) where a round has too little to learn from."""
+    pool = training_labels(project).filter(solution__split=Split.POOL)
+    labelled = pool.values("solution").distinct().count()
+    if labelled < LEAST_SOLUTIONS:
+        raise DomainError(
+            "too_few_labels",
+            counted(
+                "{n} solution of the pool is labelled and a round needs {least}. Label {more} more.",
+                "{n} solutions of the pool are labelled and a round needs {least}. Label {more} more.",
+                n=labelled,
+                least=LEAST_SOLUTIONS,
+                more=LEAST_SOLUTIONS - labelled,
+            ),
+            {"labelled": labelled, "needed": LEAST_SOLUTIONS},
+        )
+    if not pool.filter(finish_reason=FinishReason.FOUND_ERROR).exists():
+        raise DomainError(
+            "no_errors_labelled",
+            said(
+                "No error is marked in what is labelled, so there is nothing to tell apart yet.",
+            ),
+        )

@@ -1,0 +1,62 @@
+"""Decide whether the challenger serves, and say why."""
+
+from typing import Any
+
+from annotation.core.wording import Said, said, told
+from annotation.loop import registry
+from annotation.loop.gateway.measuring import compare
+from annotation.loop.registry.verdict import Measured, decide
+from annotation.loop.rounds.stages.evaluate import BASELINE, CHALLENGER, CHAMPION, HOLDOUT
+from annotation.loop.rounds.work import Outcome, StageWork
+
+
+def perform(work: StageWork) -> Outcome:
+    if work.run.model_version is None:
+        return Outcome(said("no new model"), skipped=True)
+    policy, version = work.project.policies, work.version
+    if not version.gate:
+        champion, known = version.metrics["champion"], version.metrics["holdout_solutions"]
+        measured = None
+        if known >= policy.gate_min_holdout:
+            measured = _measure(work, BASELINE if champion is None else CHAMPION)
+        verdict = decide(
+            challenger=version.number,
+            champion=champion,
+            measured=measured,
+            solutions=known,
+            tolerance=policy.gate_tolerance,
+            least=policy.gate_min_holdout,
+            holdout_uses=_holdout_uses(work),
+        )
+        registry.record_verdict(version=version, verdict=verdict)
+        work.log(verdict.sentence)
+    return Outcome(_figure(version.gate))
+
+
+def _figure(verdict: dict[str, Any]) -> Said:
+    decision = said("promoted") if verdict["promote"] else said("kept back")
+    if verdict["gain"] is None:
+        return said("{decision}, not measured", decision=decision)
+    return said(
+        "{decision}: F1 {gain:+.1f} points against {rival}",
+        decision=decision,
+        gain=verdict["gain"] * 100,
+        rival=told(verdict, "rival"),
+    )
+
+
+def _measure(work: StageWork, rival: str) -> Measured | None:
+    thresholds = work.version.metrics["thresholds"]
+    return compare(
+        work.folder / f"{HOLDOUT}.jsonl",
+        challenger=work.folder / f"{CHALLENGER}.jsonl",
+        rival=work.folder / f"{rival}.jsonl",
+        thresholds=(thresholds[CHALLENGER], thresholds[rival]),
+        seed=work.run.seed,
+    )
+
+
+def _holdout_uses(work: StageWork) -> int:
+    """Gates that this project's holdout has decided before this one."""
+    measured = work.project.model_versions.filter(gate__gain__isnull=False).exclude(pk=work.version.pk)
+    return measured.count()

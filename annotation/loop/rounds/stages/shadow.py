@@ -1,0 +1,182 @@
+"""Train two models that never serve, on equal time of acquisition and of control, and keep how they compare."""
+
+import shutil
+from pathlib import Path
+
+import msgspec
+import numpy as np
+
+from annotation.core.errors import DomainError
+from annotation.core.wording import Said, counted, said
+from annotation.labels.datasets.snapshots import read_snapshot
+from annotation.loop.gateway.measuring import compare_arms
+from annotation.loop.gateway.traces import write_holdout_traces, write_training_traces
+from annotation.loop.gateway.training import read_manifest, shadow_config
+from annotation.loop.processes.devices import training_slot
+from annotation.loop.processes.watched import prm_command, watch
+from annotation.loop.proof.arms import ARMS, Matched, arm, in_start, match, units_of
+from annotation.loop.proof.weighing import estimates_of
+from annotation.loop.rounds import trainer
+from annotation.loop.rounds.work import Outcome, StageWork
+from annotation.models import Lane, ShadowComparison
+
+LEAST_LABELS = 20  # of each lane
+HOLDOUT = "holdout.jsonl"
+START = "start"
+
+
+def perform(work: StageWork) -> Outcome:
+    done = ShadowComparison.objects.filter(run=work.run).first()
+    if done is not None:
+        return Outcome(_figure(done))
+    matched = match(units_of(read_snapshot(work.snapshot)), np.random.default_rng(work.run.seed))
+    folder = work.folder / "shadow"
+    folder.mkdir(exist_ok=True)
+    try:
+        known = write_holdout_traces(read_snapshot(work.snapshot), folder / HOLDOUT)
+        if reason := _why_not(work, matched, known):
+            return Outcome(reason, skipped=True)
+        with training_slot(on_wait=work.beat) as devices:
+            for lane in ARMS:
+                _train(work, matched, lane, folder / lane, devices)
+            _train_on_start(work, matched, folder / START, devices)
+        comparison = _measure(work, matched, folder)
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+    if comparison is None:
+        return Outcome(said("no domain of the holdout has both right and wrong solutions labelled"), skipped=True)
+    work.log(_figure(comparison))
+    return Outcome(_figure(comparison))
+
+
+def _why_not(work: StageWork, matched: Matched, known: int) -> Said | None:
+    """Why there is nothing to compare; None where there is."""
+    policy = work.project.policies
+    last = work.project.shadow_comparisons.select_related("run").first()
+    if not policy.shadow_models:
+        return said("switched off in the settings")
+    if matched.fewest < LEAST_LABELS:
+        return counted(
+            "{n} label in equal time of acquisition and control; {least} of each are needed",
+            "{n} labels in equal time of acquisition and control; {least} of each are needed",
+            n=matched.fewest,
+            least=LEAST_LABELS,
+        )
+    if known < policy.gate_min_holdout:
+        return counted(
+            "{n} holdout solution has a known first error; {least} are needed",
+            "{n} holdout solutions have a known first error; {least} are needed",
+            n=known,
+            least=policy.gate_min_holdout,
+        )
+    if last is not None and last.snapshot_id == work.snapshot.pk:
+        return said("no new label since the comparison of run {n}", n=last.run.number)
+    return None
+
+
+def _train(work: StageWork, matched: Matched, lane: str, out: Path, devices: str) -> None:
+    """The arm's model in `out`, and its scores of the holdout beside it."""
+    data, config, log = out.with_suffix(".jsonl"), out.with_suffix(".json"), work.folder / f"shadow-{lane}.log"
+    out.mkdir(exist_ok=True)
+    write_training_traces(arm(read_snapshot(work.snapshot), lane, matched.chosen.get(lane, frozenset())), data)
+    choices = shadow_config(work.project.policies, seed=work.project.training_runs.earliest("number").seed)
+    config.write_bytes(msgspec.json.encode(choices))
+    trainer.train(
+        data=data,
+        out=out,
+        config=config,
+        log=log,
+        devices=devices,
+        on_progress=lambda line: work.beat(),
+        on_tick=work.beat,
+    )
+    holdout = out.parent / HOLDOUT
+    scoring = prm_command("score", "--model", out, "--data", holdout, "--out", _scores(out), devices=devices)
+    watch(scoring, log=log, on_tick=work.beat)
+
+
+def _train_on_start(work: StageWork, matched: Matched, out: Path, devices: str) -> None:
+    """What both arms knew before. A start too poor to learn from leaves no scores: nothing is known of it then."""
+    try:
+        _train(work, matched, START, out, devices)
+    except DomainError as error:
+        work.log(said("What both lanes started from teaches no model: {error}", error=error))
+
+
+def _measure(work: StageWork, matched: Matched, folder: Path) -> ShadowComparison | None:
+    acquisition, control = (folder / lane for lane in ARMS)
+    found = compare_arms(
+        folder / HOLDOUT,
+        acquisition=_scores(acquisition),
+        control=_scores(control),
+        thresholds=(_threshold(acquisition), _threshold(control)),
+        seed=work.run.seed,
+    )
+    if found is None:
+        return None
+    return ShadowComparison.objects.create(
+        project=work.project,
+        run=work.run,
+        snapshot=work.snapshot,
+        generation=matched.generation,
+        start_f1=_start_f1(work, folder, acquisition),
+        start_labels=_start_labels(work),
+        acquisition_labels=len(matched.chosen[Lane.ACQUISITION]),
+        control_labels=len(matched.chosen[Lane.CONTROL]),
+        acquisition_seconds=matched.seconds[Lane.ACQUISITION],
+        control_seconds=matched.seconds[Lane.CONTROL],
+        acquisition_f1=found.acquisition_f1,
+        control_f1=found.control_f1,
+        gain=found.gain,
+        low=found.low,
+        high=found.high,
+        samples=found.samples,
+        holdout_solutions=found.solutions,
+        holdout_problems=found.problems,
+        estimates=msgspec.to_builtins(estimates_of(work.project)),
+        seed=work.run.seed,
+    )
+
+
+def _start_labels(work: StageWork) -> int:
+    """Solutions that both arms learned from."""
+    records = read_snapshot(work.snapshot)
+    return sum(
+        any(in_start(record, one) for one in record.annotations) for record in records if record.split != "holdout"
+    )
+
+
+def _start_f1(work: StageWork, folder: Path, acquisition: Path) -> float | None:
+    start = folder / START
+    if not _scores(start).exists():
+        return None
+    found = compare_arms(
+        folder / HOLDOUT,
+        acquisition=_scores(acquisition),
+        control=_scores(start),
+        thresholds=(_threshold(acquisition), _threshold(start)),
+        seed=work.run.seed,
+    )
+    return found.control_f1 if found else None
+
+
+def _scores(out: Path) -> Path:
+    return out.with_suffix(".scores.jsonl")
+
+
+def _threshold(out: Path) -> float:
+    manifest, _sha256 = read_manifest(out)
+    return float(manifest["threshold"])
+
+
+def _figure(found: ShadowComparison) -> Said:
+    told = {"gain": 100 * found.gain, "minutes": found.control_seconds / 60}
+    if found.low is None or found.high is None:
+        return said("acquisition {gain:+.1f} points F1 against control, {minutes:.0f} min of labels each", **told)
+    return said(
+        "acquisition {gain:+.1f} points F1 ({low:+.1f} to {high:+.1f}) against control, "
+        "{minutes:.0f} min of labels each",
+        low=100 * found.low,
+        high=100 * found.high,
+        **told,
+    )

@@ -1,0 +1,30 @@
+"""Freeze the labels that the round learns from and is measured on."""
+
+from typing import Any
+
+import msgspec
+
+from annotation.core.wording import counted
+from annotation.labels.datasets.snapshots import create_snapshot
+from annotation.loop.rounds.work import Outcome, StageWork
+
+
+def perform(work: StageWork) -> Outcome:
+    run = work.run
+    if run.snapshot is None:
+        # Only the kinds of labels that the policy pools, so that the consensus in the file is the one that trains.
+        policy = work.project.policies
+        filters: dict[str, Any] = {"source_kinds": policy.training_sources, "consensus": policy.quality.consensus}
+        if policy.training_agreement:
+            only_training = msgspec.structs.replace(policy.training_agreement, splits=["pool"])
+            filters["agreement"] = msgspec.to_builtins(only_training)
+        run.snapshot = create_snapshot(by=run.requested_by, project=work.project, filters=filters)
+        run.save(update_fields=["snapshot"])
+    return Outcome(
+        counted(
+            "{n:,} labelled solution, snapshot {sha256}",
+            "{n:,} labelled solutions, snapshot {sha256}",
+            n=run.snapshot.counts["solutions"],
+            sha256=run.snapshot.sha256[:8],
+        )
+    )

@@ -1,0 +1,90 @@
+"""Train a challenger in a watched subprocess, and register it."""
+
+import time
+from typing import Any
+
+import msgspec
+
+from annotation.core.wording import counted, from_json, said
+from annotation.labels.datasets.snapshots import read_snapshot
+from annotation.loop import registry
+from annotation.loop.gateway.traces import write_training_traces
+from annotation.loop.gateway.training import is_unchanged, read_manifest, training_config
+from annotation.loop.processes.devices import training_slot
+from annotation.loop.rounds import trainer
+from annotation.loop.rounds.artefacts import model_folder, model_place
+from annotation.loop.rounds.work import Outcome, StageWork
+from annotation.models import ModelVersion
+
+LOG_SECONDS = 1.0
+
+
+def perform(work: StageWork) -> Outcome:
+    run, policy = work.run, work.project.policies
+    path, out = model_place(run), model_folder(run)
+    data, config_file = work.folder / "train.jsonl", work.folder / "train.json"
+    # One training seed a project: two of its models then differ by their labels and not by luck.
+    config = training_config(policy, seed=work.project.training_runs.earliest("number").seed)
+    write_training_traces(read_snapshot(work.snapshot), data)
+    made = run.model_version
+    if made is not None and made.origin == ModelVersion.Origin.IMPORTED:
+        ModelVersion.objects.filter(pk=made.pk).update(snapshot=run.snapshot)
+        return Outcome(said("model {number} was made elsewhere: it is only measured", number=made.number), skipped=True)
+    champion = registry.champion_of(work.project)
+    if champion is not None and champion != run.model_version and is_unchanged(champion, data, config):
+        return Outcome(
+            said(
+                "nothing to learn: model {number} was trained on these labels, with these choices and this code",
+                number=champion.number,
+            ),
+            skipped=True,
+        )
+    config_file.write_bytes(msgspec.json.encode(config))
+    out.mkdir(parents=True, exist_ok=True)
+    with training_slot(on_wait=work.beat) as devices:
+        trainer.train(  # at once, where a worker died between the end of the training and the registration
+            data=data,
+            out=out,
+            config=config_file,
+            log=work.folder / "train.log",
+            devices=devices,
+            on_progress=Reporter(work),
+            on_tick=work.beat,
+        )
+    manifest, sha256 = read_manifest(out)
+    version = registry.register_version(run=run, path=path, sha256=sha256, manifest=manifest)
+    return Outcome(
+        counted(
+            "model {number} from {n} labelled solution",
+            "model {number} from {n} labelled solutions",
+            n=manifest["counts"]["solutions"],
+            number=version.number,
+        )
+    )
+
+
+class Reporter:
+    """Turns the trainer's progress lines into the run's log, at most one a second and every message."""
+
+    def __init__(self, work: StageWork) -> None:
+        self.work = work
+        self.logged_at = 0.0
+        self.stage = ""
+
+    def __call__(self, line: dict[str, Any]) -> None:
+        stage, message = str(line.get("stage", "")), from_json(line.get("said") or line.get("message", ""))
+        share = line["step"] / line["of"] if line.get("of") else 0.0
+        self.work.beat(_overall(stage, share))
+        now = time.monotonic()
+        if stage == self.stage and not message and now - self.logged_at < LOG_SECONDS:
+            return
+        self.stage, self.logged_at = stage, now
+        figures = ("step", "of", "loss", "held_loss", "tokens_per_second", "utilisation")
+        told = {name: line.get(name) for name in figures if stage == "train" or name in ("step", "of")}
+        self.work.log(message or stage, **told)
+
+
+def _overall(stage: str, share: float) -> float:
+    """Share of the whole training that is done: reading and caching take the first third or so."""
+    begin, end = {"tokenise": (0.0, 0.05), "cache": (0.05, 0.35), "train": (0.35, 0.95)}.get(stage, (0.95, 1.0))
+    return begin + (end - begin) * share

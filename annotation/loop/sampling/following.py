@@ -1,0 +1,72 @@
+"""What follows a sampling: the champion scores what is new, and then a generation queues it for labelling."""
+
+from datetime import timedelta
+
+from django.db import transaction
+from django.utils import timezone
+
+from annotation.core.errors import DomainError
+from annotation.core.jobs import enqueue
+from annotation.core.lifecycle import end_job
+from annotation.core.wording import said
+from annotation.loop import registry
+from annotation.loop.selection.generations import new_seed, open_generation
+from annotation.models import SamplingRun, Solution, Split
+
+State = SamplingRun.State
+SCORE_TASK = "rounds.score_news"
+LONGEST_WAIT = timedelta(hours=1)
+
+
+@transaction.atomic
+def follow(run: SamplingRun, *, note: str = "") -> None:
+    """Have the new solutions scored; where a generation is to open, the run waits for the scores."""
+    champion = registry.champion_of(run.project)
+    if champion is not None and run.accepted:
+        enqueue(SCORE_TASK)
+    run.note = note or ("" if run.accepted else said("It brought nothing new."))
+    if run.opens_generation and run.accepted:
+        run.state, run.finished_at = State.SCORING, timezone.now()
+    run.save(update_fields=["state", "note", "finished_at"])
+    if run.state == State.SCORING and champion is None:
+        _open(run)
+
+
+def open_generations() -> int:
+    """Open the generation of each run whose new solutions have their scores; returns how many."""
+    waiting = SamplingRun.objects.filter(state=State.SCORING).values_list("pk", flat=True)
+    return sum(_open_if_scored(run) for run in list(waiting))
+
+
+@transaction.atomic
+def _open_if_scored(run_id: int) -> bool:
+    locked = SamplingRun.objects.select_for_update(of=("self",), skip_locked=True)
+    run = locked.select_related("project").filter(pk=run_id, state=State.SCORING).first()
+    if run is None:
+        return False
+    if run.cancel_requested:  # as its worker was done with it, and no other takes it up
+        end_job(run, State.CANCELLED)
+        return False
+    overdue = run.finished_at is not None and timezone.now() - run.finished_at > LONGEST_WAIT
+    if _waits_for_scores(run) and not overdue:
+        return False
+    _open(run)
+    return True
+
+
+def _waits_for_scores(run: SamplingRun) -> bool:
+    champion = registry.champion_of(run.project)
+    fresh = Solution.objects.filter(project=run.project, split=Split.POOL, created_at__gte=run.started_at)
+    return champion is not None and fresh.exclude(pool_scores__model_version=champion).exists()
+
+
+def _open(run: SamplingRun) -> None:
+    try:
+        run.generation = open_generation(
+            by=run.requested_by, project=run.project, model=registry.champion_of(run.project), seed=new_seed()
+        )
+    except DomainError as error:
+        end_job(run, State.FAILED, said("No generation was opened: {error}", error=error))
+        return
+    run.save(update_fields=["generation"])
+    end_job(run, State.DONE)

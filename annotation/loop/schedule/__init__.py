@@ -1,0 +1,1 @@
+"""When a round starts: schedule, new labels, drift, limits."""

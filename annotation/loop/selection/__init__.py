@@ -1,0 +1,1 @@
+"""What is labelled next: generations, candidates, lanes and their mix."""

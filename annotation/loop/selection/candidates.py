@@ -1,0 +1,107 @@
+"""What a generation may choose from, as columns: a pool may be a million solutions."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, fields
+
+import msgspec
+import numpy as np
+from django.db.models import Count, Exists, IntegerField, OuterRef, Q, Subquery
+from django.db.models.functions import Coalesce
+from numpy.typing import NDArray
+
+from annotation.labels.quality.batches import in_use
+from annotation.models import HIDDEN_LANES, Annotation, Lease, Project, Solution, Split, Step
+from annotation.work.annotations import is_adjudicated
+from annotation.work.gold.designation import is_gold, is_practised
+
+Numbers = NDArray[np.int64]
+CHUNK = 5000
+SPLITS = [split.value for split in Split]
+
+
+@dataclass(frozen=True)
+class Candidates:
+    """Solutions that may be chosen: `given` counts a solution's annotations of the kinds that train.
+
+    `problem` is its key, `split` an index into SPLITS, `domain` a code.
+    """
+
+    ids: Numbers
+    split: Numbers
+    problem: Numbers
+    domain: Numbers
+    given: Numbers
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+    def where(self, chosen: NDArray[np.bool_]) -> "Candidates":
+        """Those of a mask [n]."""
+        return Candidates(*(getattr(self, column.name)[chosen] for column in fields(self)))
+
+    def of_split(self, split: str) -> "Candidates":
+        return self.where(self.split == SPLITS.index(split))
+
+    def lacking(self, wanted: int) -> "Candidates":
+        """Those that have fewer annotations than that."""
+        return self.where(self.given < wanted)
+
+    def without(self, ids: Iterable[int]) -> "Candidates":
+        return self.where(~np.isin(self.ids, np.fromiter(ids, dtype=np.int64)))
+
+
+def candidates_of(project: Project) -> Candidates:
+    """Every solution that nobody has in hand, that lacks labels, that is no gold, and not practised or decided on."""
+    policy = project.policies
+    held = Lease.objects.filter(solution=OuterRef("pk"), state=Lease.State.ACTIVE)
+    most = max(msgspec.structs.astuple(policy.queue.wanted))
+    rows = (
+        Solution.objects.filter(project=project)
+        .filter(~Exists(held), ~is_gold(), ~is_practised(), ~is_adjudicated())
+        .annotate(
+            given=Count(
+                "annotations",
+                # Every annotation has exactly one first revision. Those set aside do not count: somebody else is asked.
+                filter=Q(annotations__revision=1, annotations__source__kind__in=policy.training_sources)
+                & ~Q(annotations__lane__in=HIDDEN_LANES)
+                & Q(annotations__in=in_use(Annotation.objects.filter(project=project))),
+            )
+        )
+        .filter(given__lt=most)
+        .order_by("pk")
+        .values_list("pk", "split", "problem", "problem__domain", "given")
+    )
+    domains = Codes()
+    read = (
+        (pk, SPLITS.index(split), problem, domains[domain], given)
+        for pk, split, problem, domain, given in rows.iterator(chunk_size=CHUNK)
+    )
+    return Candidates(*_columns(read, width=5))
+
+
+def lengths_and_generators(project: Project, ids: Numbers) -> tuple[Numbers, Numbers]:
+    """For the candidates `ids`, in that order: the bin of their number of steps (1, 2 to 3, 4 to 7, ...), and who wrote
+    them, as a code."""
+    last = Step.objects.filter(solution=OuterRef("pk")).order_by("-position").values("position")[:1]
+    rows = (
+        Solution.objects.filter(project=project)
+        .annotate(size=Coalesce(Subquery(last, output_field=IntegerField()), -1) + 1)
+        .order_by("pk")
+        .values_list("pk", "size", "generator")
+    )
+    generators = Codes()
+    read = ((pk, size.bit_length(), generators[name]) for pk, size, name in rows.iterator(chunk_size=CHUNK))
+    pk, bins, codes = _columns(read, width=3)
+    at = np.searchsorted(pk, ids)
+    return bins[at], codes[at]
+
+
+class Codes(dict[str, int]):
+    """Whole numbers from 0 on for names, as they come."""
+
+    def __missing__(self, name: str) -> int:
+        return self.setdefault(name, len(self))
+
+
+def _columns(rows: Iterator[tuple[int, ...]], *, width: int) -> list[Numbers]:
+    return list(np.fromiter(rows, dtype=(np.int64, width)).T)

@@ -1,0 +1,61 @@
+"""A first ranking without any label: what surprises the backbone is asked for first."""
+
+from dataclasses import replace
+
+import numpy as np
+
+from annotation.loop.gateway.choosing import Ranking, Scored, rank
+from annotation.loop.gateway.scoring import score_without_labels
+from annotation.loop.selection import costs
+from annotation.loop.selection.candidates import Candidates
+from annotation.loop.selection.ranking import OUTCOMES
+from annotation.models import Project, Solution
+
+SURPRISAL = "surprisal"
+SAMPLE = 5000  # solutions read, however large the pool
+CHUNK = 256
+
+
+def rank_by_surprise(project: Project, candidates: Candidates, budget: int, rng: np.random.Generator) -> Ranking:
+    """At most `budget` of a random sample of the candidates, the least likely to the backbone first.
+
+    Inclusion probabilities count the sample's draw too. A cost is that of reading a solution whole: where a
+    reader would stop is not known yet. Raises DomainError (`model_unusable`).
+    """
+    size = min(len(candidates), max(SAMPLE, 4 * budget))
+    if not size or not budget:
+        return Ranking([], len(candidates))
+    sample = np.sort(rng.choice(len(candidates), size=size, replace=False))
+    taken = np.zeros(len(candidates), dtype=bool)
+    taken[sample] = True
+    cost = replace(costs.cost_model(project), stops_at_error=False)
+    scored = _scored(project, candidates.where(taken))
+    ranking = rank(SURPRISAL, scored, budget=budget, cost=cost, rng=rng, caps=project.policies.caps)
+    share = size / len(candidates)
+    chosen = [replace(one, inclusion_probability=one.inclusion_probability * share) for one in ranking.chosen]
+    return Ranking(chosen, len(candidates), ranking.notes | {"read": size, "backbone": project.policies.backbone})
+
+
+def _scored(project: Project, candidates: Candidates) -> Scored:
+    p: list[np.ndarray] = []
+    chars: list[np.ndarray] = []
+    correct: list[int] = []
+    for start in range(0, len(candidates), CHUNK):
+        ids = candidates.ids[start : start + CHUNK].tolist()
+        found = Solution.objects.select_related("problem").prefetch_related("steps").in_bulk(ids)
+        solutions = [found[pk] for pk in ids]
+        for solution, (own, lengths) in zip(
+            solutions, score_without_labels(project.policies.backbone, solutions), strict=True
+        ):
+            p.append(own)
+            chars.append(lengths)
+            correct.append(OUTCOMES[solution.final_answer_correct])
+    return Scored(
+        ids=candidates.ids,
+        problem=candidates.problem,
+        domain=candidates.domain,
+        steps=np.array([len(one) for one in p], dtype=np.int64),
+        heads=np.concatenate(p)[:, None],
+        chars=np.concatenate(chars),
+        correct=np.array(correct, dtype=np.int8),
+    )

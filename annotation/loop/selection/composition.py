@@ -1,0 +1,129 @@
+"""What a generation holds: each lane's draw, with the probability that every solution had of being drawn in it.
+
+Lanes are drawn one after another (holdout, calibration, overlap, control, acquisition), each from what those before
+it left, so that an item's inclusion probability is exact given those draws. The recipe says from how many.
+"""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from annotation.loop.gateway.choosing import Ranking, draw_evenly
+from annotation.loop.selection.candidates import Candidates, candidates_of, lengths_and_generators
+from annotation.loop.selection.lanes import draw, share_budget
+from annotation.models import Lane, Project, Split
+from annotation.models.queue_policy import LabelsWanted
+from annotation.work.queue.items import Selection
+from annotation.work.queue.turns import interleave
+
+RANDOM = "random"
+Ranker = Callable[[Candidates, int, np.random.Generator], Ranking]  # of candidates, so many, by chance
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What a generation will hold, in serving order; how many there were to choose from, and how it was done."""
+
+    acquisition: str
+    pool_size: int
+    selections: list[Selection]
+    shares: dict[str, int]
+    recipe: dict[str, Any]
+
+
+def compose(
+    project: Project, *, rng: np.random.Generator, ranker: Ranker | None = None, acquisition: str = RANDOM
+) -> Plan:
+    """Draw every lane. `ranker` fills the acquisition lane; without one its share is drawn with the control lane,
+    evenly from domains, lengths and generators."""
+    policy = project.policies
+    candidates = candidates_of(project)
+    wanted = policy.queue.wanted
+    shares = share_budget(policy.generation_budget, policy.mix)
+    untouched = candidates.of_split(Split.POOL).lacking(1)
+    lanes = _Lanes(candidates, wanted, rng)
+
+    for lane, split in ((Lane.HOLDOUT, Split.HOLDOUT), (Lane.CALIBRATION, Split.CALIBRATION)):
+        lanes.draw(lane, candidates.of_split(split).lacking(getattr(wanted, lane)), shares[lane])
+    begun = candidates.where(candidates.given > 0).lacking(wanted.overlap)
+    # At the start nothing has a first annotation yet: then all its annotators are asked in this generation.
+    lanes.draw(Lane.OVERLAP, begun if len(begun) else untouched, shares[Lane.OVERLAP])
+    if ranker is None:
+        lanes.draw_evenly(Lane.CONTROL, project, untouched, shares[Lane.CONTROL] + shares[Lane.ACQUISITION])
+    else:
+        lanes.draw(Lane.CONTROL, untouched, shares[Lane.CONTROL])
+        lanes.rank(
+            Lane.ACQUISITION,
+            candidates.of_split(Split.POOL).lacking(wanted.acquisition),
+            shares[Lane.ACQUISITION],
+            ranker,
+        )
+    return Plan(
+        acquisition=acquisition,
+        pool_size=len(candidates),
+        selections=lanes.in_serving_order(),
+        shares={lane: len(some) for lane, some in lanes.chosen.items()},
+        recipe={"lanes": lanes.notes},
+    )
+
+
+class _Lanes:
+    """The lanes as they fill up: no solution is in two."""
+
+    def __init__(self, candidates: Candidates, wanted: LabelsWanted, rng: np.random.Generator) -> None:
+        self.chosen: dict[str, list[Selection]] = {}
+        self.notes: dict[str, dict[str, Any]] = {}
+        self._given = dict(zip(candidates.ids.tolist(), candidates.given.tolist(), strict=True))
+        self._wanted, self._rng = wanted, rng
+
+    def draw(self, lane: str, candidates: Candidates, count: int) -> None:
+        """A simple random draw of those that are left."""
+        left = self._left_of(candidates)
+        ids, probability = draw(left.ids, count, self._rng)
+        rows = ((id_, probability, None, None) for id_ in ids.tolist())
+        self._put(lane, rows, {"from": len(left), "how": "at random"})
+
+    def draw_evenly(self, lane: str, project: Project, candidates: Candidates, count: int) -> None:
+        """The same spread over domains, and within them over lengths and generators."""
+        left = self._left_of(candidates)
+        places, probabilities = draw_evenly(left.domain, lengths_and_generators(project, left.ids), count, self._rng)
+        rows = ((id_, p, None, None) for id_, p in zip(left.ids[places].tolist(), probabilities.tolist(), strict=True))
+        how = "at random within domain, length and generator"
+        self._put(lane, rows, {"from": len(left), "how": how})
+
+    def rank(self, lane: str, candidates: Candidates, count: int, ranker: Ranker) -> None:
+        ranking = ranker(self._left_of(candidates), count, self._rng)
+        rows = ((one.id, one.inclusion_probability, one.gain, one.expected_seconds) for one in ranking.chosen)
+        self._put(lane, rows, {"from": ranking.candidates, "how": "ranked"} | ranking.notes)
+
+    def in_serving_order(self) -> list[Selection]:
+        """All lanes mixed, each in its own order."""
+        by_id = {selection.solution_id: selection for some in self.chosen.values() for selection in some}
+        lanes = {lane: [selection.solution_id for selection in some] for lane, some in self.chosen.items()}
+        return [by_id[id_] for _lane, id_ in interleave(lanes, self._rng)]
+
+    def _left_of(self, candidates: Candidates) -> Candidates:
+        return candidates.without(selection.solution_id for some in self.chosen.values() for selection in some)
+
+    def _put(
+        self,
+        lane: str,
+        rows: Iterable[tuple[int, float, float | None, float | None]],
+        notes: dict[str, Any],
+    ) -> None:
+        """`rows` are solution, inclusion probability, gain and expected seconds."""
+        wanted: int = getattr(self._wanted, lane)
+        self.chosen[lane] = [
+            Selection(
+                solution_id=id_,
+                lane=lane,
+                wanted=max(wanted - self._given[id_], 1),
+                inclusion_probability=probability,
+                gain=gain,
+                expected_seconds=seconds,
+            )
+            for id_, probability, gain, seconds in rows
+        ]
+        self.notes[lane] = notes | {"drawn": len(self.chosen[lane])}

@@ -1,0 +1,156 @@
+"""A generation: a frozen selection of solutions, recorded with how it was drawn, that becomes queue items."""
+
+import secrets
+from functools import partial
+
+import numpy as np
+from django.contrib.auth.models import User
+from django.db import transaction
+from django.db.models import Max
+from django.utils import timezone
+
+from annotation.core import audit, jobs
+from annotation.core.errors import Conflict, DomainError
+from annotation.core.membership.access import require_role
+from annotation.core.wording import as_json, said
+from annotation.loop import registry
+from annotation.loop.selection import ranking
+from annotation.loop.selection.cold_start import SURPRISAL, rank_by_surprise
+from annotation.loop.selection.composition import Plan, compose
+from annotation.models import Generation, Membership, ModelVersion, Project, TrainingRun
+from annotation.work.queue.items import replace_items
+
+
+def request_first_generation(*, by: User, project: Project) -> Generation | None:
+    """Open the first generation; None where a worker is asked to, because the backbone reads the pool first.
+
+    Raises Forbidden, Conflict (`generation_exists`), DomainError (`nothing_to_label`).
+    """
+    if project.policies.cold_start == "random":
+        return open_first_generation(by=by, project=project)
+    _check_first(by, project)
+    jobs.enqueue("rounds.open_first", project.pk, by.pk, queue="score")
+    return None
+
+
+def open_first_generation(*, by: User, project: Project, seed: int | None = None) -> Generation:
+    """Open the start: stratified at random, or by surprise where the policy says so, which loads the backbone.
+
+    Raises Forbidden, Conflict (`generation_exists`), DomainError (`nothing_to_label`, `model_unusable`).
+    """
+    _check_first(by, project)
+    seed = new_seed() if seed is None else seed
+    if project.policies.cold_start == "random":
+        return open_generation(by=by, project=project, model=None, seed=seed)
+    rng = np.random.default_rng(seed)
+    plan = compose(project, rng=rng, ranker=partial(rank_by_surprise, project), acquisition=SURPRISAL)
+    return _open(project, None, None, by, seed, _not_empty(plan))
+
+
+def open_requested(project_id: int, user_id: int) -> None:
+    """What a worker does of `request_first_generation`; a second request for the same finds it done.
+
+    Where the backbone cannot be read, the start is random after all, and the generation says why.
+    """
+    project, by = Project.objects.get(pk=project_id), User.objects.get(pk=user_id)
+    if project.generations.exists():
+        return
+    try:
+        open_first_generation(by=by, project=project)
+    except DomainError as error:
+        if error.code not in ("model_unusable", "backbone_not_listed"):
+            raise
+        open_generation(by=by, project=project, model=None, seed=new_seed(), note=error.message)
+
+
+def open_next_generation(*, by: User, project: Project) -> Generation:
+    """Replace the open generation by a new one that the champion ranks; random while no model serves.
+
+    Raises Forbidden, DomainError (`nothing_to_label`).
+    """
+    require_role(by, project, Membership.Role.MANAGER)
+    return open_generation(by=by, project=project, model=registry.champion_of(project), seed=new_seed())
+
+
+def open_generation(
+    *,
+    project: Project,
+    model: ModelVersion | None,
+    seed: int,
+    run: TrainingRun | None = None,
+    by: User | None = None,
+    note: str = "",
+) -> Generation:
+    """Open a generation ranked by `model` (at random without one) and retire the one before.
+
+    A run opens one generation: a second call returns it. Raises DomainError (`nothing_to_label`)
+    where every solution has its annotations, unless a run asks: it then opens an empty one.
+    """
+    if run is not None and (opened := Generation.objects.filter(run=run).first()):
+        return opened
+    plan = _plan(project, model, seed)
+    if note:
+        plan.recipe["note"], plan.recipe["said"] = str(note), as_json(note)
+    return _open(project, model, run, by, seed, plan if run else _not_empty(plan))
+
+
+def new_seed() -> int:
+    return secrets.randbelow(2**31)
+
+
+def _plan(project: Project, model: ModelVersion | None, seed: int) -> Plan:
+    rng = np.random.default_rng(seed)
+    if model is None:
+        return compose(project, rng=rng)
+    ranker = partial(ranking.rank_pool, project, model)
+    return compose(project, rng=rng, ranker=ranker, acquisition=ranking.acquisition_of(project))
+
+
+def _check_first(by: User, project: Project) -> None:
+    require_role(by, project, Membership.Role.MANAGER)
+    if project.generations.exists():
+        raise Conflict("generation_exists", said("The first generation is there already."))
+
+
+def _not_empty(plan: Plan) -> Plan:
+    if not plan.selections:
+        raise DomainError(
+            "nothing_to_label", said("No solution here still needs annotations. Import more solutions to label.")
+        )
+    return plan
+
+
+@transaction.atomic
+def _open(
+    project: Project,
+    model: ModelVersion | None,
+    run: TrainingRun | None,
+    by: User | None,
+    seed: int,
+    plan: Plan,
+) -> Generation:
+    Project.objects.select_for_update(no_key=True).get(pk=project.pk)
+    earlier = project.generations.filter(state=Generation.State.OPEN)
+    earlier.update(state=Generation.State.RETIRED, retired_at=timezone.now())
+    last = project.generations.aggregate(last=Max("number"))["last"]
+    generation = Generation.objects.create(
+        project=project,
+        number=0 if last is None else last + 1,
+        model_version=model,
+        run=run,
+        acquisition=plan.acquisition,
+        mix=plan.shares,
+        recipe=plan.recipe,
+        seed=seed,
+        budget=project.policies.generation_budget,
+        pool_size=plan.pool_size,
+    )
+    replace_items(generation=generation, selections=plan.selections, by=by)
+    audit.record(
+        by=by,
+        action="generation.open",
+        target=generation,
+        project=project,
+        after={"number": generation.number, "model": model.number if model else None, "lanes": plan.shares},
+    )
+    return generation

@@ -1,1 +1,0 @@
-"""Rounds: train, gate, promote, score the pool, open the next generation. `gateway` is the door to prm."""

@@ -1,0 +1,1 @@
+"""What people do: the queue, labelling, practice, screening and hidden gold."""

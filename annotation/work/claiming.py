@@ -1,0 +1,153 @@
+"""The next task of an annotator: what they already hold, else the next item with a free place."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from django.contrib.auth.models import User
+from django.db import transaction
+from django.utils import timezone
+from django.utils.translation import gettext as _
+
+from annotation.core import audit
+from annotation.core.statements import columns, fetch_all, fetch_one, instance, instances
+from annotation.models import Draft, Hint, Lease, Membership, Problem, Project, Solution
+from annotation.work.gold import due as hidden
+from annotation.work.queue import hint_draw as hints
+from annotation.work.queue.leases import expire_leases
+from annotation.work.queue.reasons import why_nothing
+from annotation.work.queue.rules import cap_reached, rules_for
+from annotation.work.queue.taking import Taken, take, take_thoroughly
+
+Take = Callable[..., Taken | None]
+LOOKS = 5  # at a queue in which places come free and are gone again
+
+
+@dataclass(frozen=True, kw_only=True)
+class Claim:
+    """A lease, or the reason why there is none: done, all_leased, not_annotator, holding_enough, paused,
+    screening_failed, screening_unready, cap_reached, cooling_down, not_qualified.
+
+    `message` is for the annotator; `retry_at` is when there may be work again, None where nobody knows.
+    """
+
+    lease: Lease | None = None
+    reason: str | None = None
+    message: str = ""
+    retry_at: datetime | None = None
+    resumed: bool = False
+
+
+def claim_next(*, by: User, project: Project, holding: list[int]) -> Claim:
+    """The oldest lease of the person that is not in `holding` (ids their page has in hand), else a new one.
+
+    At most `1 + prefetch_depth` leases are active per person. Whoever is an active member may label.
+    """
+    found = _attempt(take, by=by, project=project, holding=holding)
+    for _look in range(LOOKS):
+        if found is not None:
+            break
+        # Before saying that nothing is left: take back what nobody works on any more, look at everything, and wait for
+        # what others are locking at this moment. In transactions of their own, so that no lock waits on another.
+        expire_leases(project=project)
+        found = _attempt(take_thoroughly, by=by, project=project, holding=holding) or _nothing(by, project)
+    if found is None:
+        found = Claim(reason="all_leased", message=_("Others were quicker just now."), retry_at=timezone.now())
+    return found if isinstance(found, Claim) else Claim(lease=_with_work(found.lease), resumed=found.resumed)
+
+
+@dataclass(frozen=True)
+class _Found:
+    lease: int
+    resumed: bool = False
+
+
+# Claims of a generation follow each other, each holding the tallies until its commit, and a commit waits for the disk.
+# That of a claim does not: who is given the lease waits for the disk in WORK, while the next claim is at work.
+MEMBER = f"""
+SELECT {columns(Membership)}, set_config('synchronous_commit', 'off', true)
+FROM annotation_membership WHERE project_id = %(project)s AND user_id = %(user)s AND active
+FOR NO KEY UPDATE
+"""
+IN_HAND = """
+SELECT id FROM annotation_lease WHERE annotator_id = %(annotator)s AND state = 'active' ORDER BY claimed_at, id
+"""
+
+
+@transaction.atomic
+def _attempt(take: Take, *, by: User, project: Project, holding: list[int]) -> _Found | Claim | None:
+    """A lease, or a reason that no further look can change; None where `take` found nothing. Not on disk yet."""
+    found = fetch_one(MEMBER, {"project": project.pk, "user": by.pk})
+    if found is None:
+        return Claim(
+            reason="not_annotator", message=_("You are not a member of this project, so you cannot label in it.")
+        )
+    membership = instance(Membership, found)
+    membership.project = project
+    policy = project.policies.queue
+    now = timezone.now()
+    until = now + timedelta(minutes=policy.lease_minutes)
+    held = [lease_id for (lease_id,) in fetch_all(IN_HAND, {"annotator": membership.pk})]
+    for lease_id in held:
+        # The sweep may be expiring it at this moment: the row decides.
+        still = Lease.objects.filter(pk=lease_id, state=Lease.State.ACTIVE)
+        if lease_id not in holding and still.update(expires_at=until):
+            return _Found(lease_id, resumed=True)
+    if project.state == Project.State.PAUSED:
+        return Claim(reason="paused", message=_("This project is paused: its manager will open it again."))
+    if len(held) > policy.prefetch_depth:
+        return Claim(reason="holding_enough", message=_("Finish what you have first."))
+    if tomorrow := cap_reached(membership, len(held), now):
+        message = _("You have labelled as much as this project asks of one person in a day. It goes on tomorrow.")
+        return Claim(reason="cap_reached", message=message, retry_at=tomorrow)
+    first = hidden.give(membership, now=now, until=until)
+    if first is None:
+        taken = take(rules_for(membership, now), now=now, until=until)
+    elif first.taken is None:
+        return Claim(reason=first.reason, message=str(first.message))
+    else:
+        taken = first.taken
+    if taken is None:
+        return None
+    hint = hints.draw(membership, taken, now=now)
+    audit.record(
+        by=by,
+        action="lease.claim",
+        target=Lease(pk=taken.lease),
+        project=project,
+        after={"item": taken.item, "solution": taken.solution, "expires_at": until.isoformat()}
+        | ({} if hint is None else {"hint": hint}),
+    )
+    return _Found(taken.lease)
+
+
+WORK = f"""
+SELECT {columns(Lease)}, {columns(Solution)}, {columns(Problem)}, {columns(Draft)}, {columns(Hint)},
+    pg_logical_emit_message(true, 'stepmark', '')
+FROM annotation_lease
+JOIN annotation_solution ON annotation_solution.id = annotation_lease.solution_id
+JOIN annotation_problem ON annotation_problem.id = annotation_solution.problem_id
+LEFT JOIN annotation_draft ON annotation_draft.lease_id = annotation_lease.id
+LEFT JOIN annotation_hint ON annotation_hint.lease_id = annotation_lease.id
+WHERE annotation_lease.id = %(lease)s
+"""
+
+
+def _with_work(lease_id: int) -> Lease:
+    """The lease with its solution, problem, draft and hint, once all that was committed before is on disk."""
+    row = fetch_one(WORK, {"lease": lease_id})
+    if row is None:
+        raise Lease.DoesNotExist
+    lease: Lease
+    lease, solution, problem, draft, hint = instances(row, Lease, Solution, Problem, Draft, Hint)
+    solution.problem, lease.solution = problem, solution
+    lease._state.fields_cache |= {"draft": draft if draft.pk else None, "hint": hint if hint.pk else None}
+    return lease
+
+
+def _nothing(by: User, project: Project) -> Claim | None:
+    """Why there is nothing; None where something came free at this moment."""
+    membership = Membership.objects.get(project=project, user=by)
+    membership.project = project
+    why = why_nothing(membership, rules_for(membership, timezone.now()))
+    return None if why is None else Claim(reason=why.reason, message=why.message, retry_at=why.retry_at)

@@ -1,0 +1,241 @@
+"""Solutions with a known first error: how they become gold, hidden or for practice, and how they stop being it."""
+
+from collections.abc import Collection, Iterable, Iterator
+from dataclasses import dataclass
+from itertools import groupby
+from typing import Any
+
+from django.contrib.auth.models import User
+from django.db import transaction
+from django.db.models import Case, Exists, IntegerField, Max, OuterRef, Q, QuerySet, Value, When
+from django.db.models.functions import Coalesce
+
+from annotation.core import audit
+from annotation.core.errors import Conflict, DomainError, Missing
+from annotation.core.membership.access import STAFF, require_role
+from annotation.core.wording import said
+from annotation.models import HIDDEN_LANES, Annotation, GoldAnswer, PracticeAnswer, Project
+from annotation.work.queue.items import leave_queue
+
+MOST_AT_ONCE = 1000
+
+# Who is believed first; a machine never, nor somebody whom a program plays.
+_ADJUDICATED = Q(adjudicates=True, source__kind__in=["human", "consensus"])
+_OF_STAFF = Q(annotator__role__in=STAFF, source__kind="human")
+_IMPORTED = Q(annotator__isnull=True, source__kind="human")
+_CONSENSUS = Q(annotator__isnull=True, source__kind="consensus")
+RANKS = {"adjudicated": 1, "staff": 2, "human": 3, "consensus": 4}
+
+
+@dataclass(frozen=True)
+class Reference:
+    """What a solution's first error is taken to be, and which annotation says so; `kind` as in RANKS."""
+
+    solution: int
+    annotation: int
+    first_error: int
+    kind: str
+
+
+def active_gold(project: Project) -> QuerySet[GoldAnswer]:
+    """Hidden and for practice."""
+    return GoldAnswer.objects.filter(project=project, active=True)
+
+
+def hidden_gold(project: Project) -> QuerySet[GoldAnswer]:
+    """What people are measured by."""
+    return active_gold(project).filter(practice=False)
+
+
+def practice_gold(project: Project) -> QuerySet[GoldAnswer]:
+    """What people practise on, in its order."""
+    return active_gold(project).filter(practice=True).order_by("pk")
+
+
+def is_gold() -> Exists:
+    """Whether a solution is gold now, for querysets of solutions."""
+    return Exists(GoldAnswer.objects.filter(solution=OuterRef("pk"), active=True))
+
+
+def is_practised(solution: str = "pk") -> Exists:
+    """Whether somebody was shown the answer of a solution in practice: nobody is asked about it any more."""
+    return Exists(PracticeAnswer.objects.filter(gold__solution=OuterRef(solution)))
+
+
+def references(project: Project, *, kinds: Collection[str] = tuple(RANKS), **narrowed: object) -> Iterator[Reference]:
+    """One reference of each solution that has one and is not gold yet, by solution.
+
+    The word of an adjudication stands before that of staff, of an imported annotator, and of an imported consensus.
+    Where those who are believed alike name different first errors, nobody is. Left out is what somebody practised on.
+    `narrowed` are lookups of annotations.
+    """
+    rows = (
+        _eligible(project)
+        .filter(**narrowed)
+        .exclude(Exists(GoldAnswer.objects.filter(solution=OuterRef("solution"), active=True)))
+        .exclude(is_practised("solution"))
+        .order_by("solution", "rank", "-pk")
+        .values_list("solution", "rank", "pk", "first_error")
+    )
+    names = {RANKS[kind]: kind for kind in kinds}
+    for solution, words in groupby(rows.iterator(chunk_size=2000), key=lambda row: row[0]):
+        believed = [(rank, pk, word) for _, rank, pk, word in words if rank in names]
+        if believed and len({word for rank, _, word in believed if rank == believed[0][0]}) == 1:
+            rank, annotation, first_error = believed[0]
+            yield Reference(solution, annotation, first_error, names[rank])
+
+
+@transaction.atomic
+def mark_gold(
+    *,
+    by: User,
+    project: Project,
+    annotation_id: int,
+    accepted: Iterable[int] = (),
+    practice: bool = False,
+    explanation: str = "",
+) -> GoldAnswer:
+    """Make a solution gold, with this annotation as its reference, or give a gold one another reference or use.
+
+    `accepted` are further first errors that count as right: positions, -1 for none. From now on nobody gets the
+    solution as ordinary work, and it teaches and measures no model. For `practice` it is open to every member, with
+    its `explanation`, and what was answered while it was hidden counts for nobody. Raises Forbidden, Missing
+    (`annotation_not_found`), DomainError (`not_a_reference`, `invalid_accepted`), Conflict (`practised`: what people
+    practised on cannot be hidden).
+    """
+    require_role(by, project, *STAFF)
+    annotation = Annotation.objects.filter(project=project, pk=annotation_id).select_related("solution").first()
+    if annotation is None:
+        raise Missing(
+            "annotation_not_found",
+            said("There is no label {annotation_id} in {name}.", annotation_id=annotation_id, name=project.name),
+        )
+    if not _eligible(project).filter(pk=annotation.pk).exists():
+        raise DomainError(
+            "not_a_reference",
+            said(
+                "Gold needs a label that tells the first error: the latest word of a reviewer or manager, an "
+                "adjudication, or one of people that came in a file. Machines' labels are never gold."
+            ),
+        )
+    wanted = _checked(annotation, accepted)
+    if not practice and PracticeAnswer.objects.filter(gold__solution=annotation.solution_id).exists():
+        raise Conflict(
+            "practised", said("People have practised on this solution and know its answer: it cannot be hidden.")
+        )
+    return _mark(by, project, [annotation], wanted, practice=practice, explanation=explanation.strip())[0]
+
+
+@transaction.atomic
+def mark_found(*, by: User, project: Project, found: Collection[Reference], practice: bool = False) -> int:
+    """Make the solutions of these references gold, at most a thousand at once; returns how many became it.
+
+    Hidden, or for `practice`.
+
+    Raises Forbidden, DomainError (`too_many`).
+    """
+    require_role(by, project, *STAFF)
+    if len(found) > MOST_AT_ONCE:
+        raise DomainError(
+            "too_many",
+            said("At most {most_at_once} solutions become gold at once.", most_at_once=f"{MOST_AT_ONCE:,}"),
+        )
+    annotations = Annotation.objects.filter(pk__in=[one.annotation for one in found])
+    fresh = annotations.exclude(solution__in=active_gold(project).values("solution"))
+    return len(_mark(by, project, fresh, [], practice=practice))
+
+
+@transaction.atomic
+def retire_gold(*, by: User, gold: GoldAnswer, reason: str = "") -> GoldAnswer:
+    """Let a solution be an ordinary one again; what was answered stays, and counts for nobody.
+
+    Raises Forbidden, Conflict (`already_retired`).
+    """
+    require_role(by, gold.project, *STAFF)
+    gold = GoldAnswer.objects.select_for_update(no_key=True, of=("self",)).select_related("project").get(pk=gold.pk)
+    if not gold.active:
+        raise Conflict("already_retired", said("This solution is no gold any more."))
+    gold.active = False
+    gold.save(update_fields=["active"])
+    leave_queue([gold.solution_id])  # as the gold that it was
+    audit.record(
+        by=by,
+        action="gold.retire",
+        target=gold,
+        project=gold.project,
+        before={"active": True},
+        after={"active": False, "reason": reason},
+    )
+    return gold
+
+
+def _mark(
+    by: User,
+    project: Project,
+    annotations: Iterable[Annotation],
+    accepted: list[int],
+    *,
+    practice: bool,
+    explanation: str = "",
+) -> list[GoldAnswer]:
+    Project.objects.select_for_update(no_key=True).get(pk=project.pk)  # two managers may mark the same
+    marked = []
+    for annotation in annotations:
+        gold = GoldAnswer.objects.select_related("annotation").filter(solution=annotation.solution_id).first()
+        before = _told(gold) if gold else {}
+        gold = gold or GoldAnswer(project=project, solution_id=annotation.solution_id)
+        gold.annotation, gold.accepted, gold.active, gold.by = annotation, accepted, True, by
+        gold.practice, gold.explanation = practice, explanation
+        gold.save()
+        audit.record(by=by, action="gold.mark", target=gold, project=project, before=before, after=_told(gold))
+        marked.append(gold)
+    leave_queue([gold.solution_id for gold in marked])
+    return marked
+
+
+def _eligible(project: Project) -> QuerySet[Any]:
+    """Annotations that may be a reference, with their `rank`: each giver's latest word."""
+    later = Annotation.objects.annotate(giver=Coalesce("annotator", 0)).filter(
+        solution=OuterRef("solution"),
+        source=OuterRef("source"),
+        giver=Coalesce(OuterRef("annotator"), 0),
+        revision__gt=OuterRef("revision"),
+    )
+    rank = Case(
+        When(_ADJUDICATED, then=Value(1)),
+        When(_OF_STAFF, then=Value(2)),
+        When(_IMPORTED, then=Value(3)),
+        When(_CONSENSUS, then=Value(4)),
+        output_field=IntegerField(),
+    )
+    return (
+        Annotation.objects.filter(project=project, first_error__isnull=False)
+        .exclude(lane__in=HIDDEN_LANES)
+        .annotate(rank=rank)
+        .filter(rank__isnull=False)
+        .exclude(Exists(later))
+    )
+
+
+def _checked(annotation: Annotation, accepted: Iterable[int]) -> list[int]:
+    last = annotation.solution.steps.aggregate(last=Max("position"))["last"]
+    wanted = sorted({*accepted} - {annotation.first_error})
+    if wanted and not -1 <= wanted[0] <= wanted[-1] <= last:
+        raise DomainError(
+            "invalid_accepted",
+            said("Other first errors that count are positions from 0 to {last}, or -1 for none.", last=last),
+            {"field": "accepted"},
+        )
+    return wanted
+
+
+def _told(gold: GoldAnswer) -> dict[str, object]:
+    return {
+        "solution": gold.solution_id,
+        "annotation": gold.annotation_id,
+        "first_error": gold.annotation.first_error,
+        "accepted": gold.accepted,
+        "active": gold.active,
+        "practice": gold.practice,
+        "explanation": gold.explanation,
+    }

@@ -1,0 +1,99 @@
+"""What stands before ordinary work: a screening of whoever is new, and hidden gold when it is due."""
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from django.utils.functional import Promise
+from django.utils.translation import gettext_lazy as _
+
+from annotation.models import Generation, Lane, Lease, Membership, QueueItem, ScreeningDecision
+from annotation.work.gold import hidden_gold as gold
+from annotation.work.gold import screening
+from annotation.work.queue.items import lock_items
+from annotation.work.queue.taking import Taken
+
+Outcome = ScreeningDecision.Outcome
+
+
+@dataclass(frozen=True)
+class Hidden:
+    """Gold that was lent, or why the person is given nothing, as in `Claim`."""
+
+    taken: Taken | None = None
+    reason: str = ""
+    message: str | Promise = ""
+
+
+FAILED = Hidden(
+    reason="screening_failed",
+    message=_(
+        "Your answers to the first solutions were too far from what is known of them, so there is no work for you here "
+        "now. The project’s manager can let you try again."
+    ),
+)
+PAUSED = Hidden(
+    reason="paused",
+    message=_("Your work is paused until the project’s manager has looked at it with you. What you submitted is kept."),
+)
+UNREADY = Hidden(
+    reason="screening_unready",
+    message=_(
+        "Everybody new begins with some solutions that are prepared, and there are too few of them: tell the project’s "
+        "manager."
+    ),
+)
+IN_HAND = Hidden(reason="holding_enough", message=_("Finish what you have first."))
+NOTHING_YET = Hidden(reason="done", message=_("Nothing is waiting in this project yet."))
+
+
+def give(membership: Membership, *, now: datetime, until: datetime) -> Hidden | None:
+    """What this person is given before ordinary work; None where that is next. The caller holds the membership's lock.
+
+    Nothing hidden is given while no generation is open: there is no ordinary work to hide it in.
+    """
+    standing = screening.settle(membership)
+    if standing == Outcome.FAILED:
+        return FAILED
+    if standing == Outcome.PAUSED:
+        return PAUSED
+    if standing == Outcome.AGAIN:
+        return _screen(membership, now, until)
+    solution = gold.due(membership)
+    generation = _open_generation(membership) if solution is not None else None
+    if solution is None or generation is None:
+        return None
+    place = gold.place_of(membership)[0]
+    return Hidden(gold.lend(membership, generation, solution, Lane.GOLD, place, now, until))
+
+
+def _open_generation(membership: Membership) -> Generation | None:
+    return Generation.objects.filter(project=membership.project_id, state=Generation.State.OPEN).first()
+
+
+def _screen(membership: Membership, now: datetime, until: datetime) -> Hidden:
+    generation = _open_generation(membership)
+    if generation is None:
+        return NOTHING_YET
+    attempt = screening.attempt_of(membership, screening.latest_decision(membership))
+    if attempt.left is not None:
+        return Hidden(_again(membership, attempt.left, now, until))
+    wanted = membership.project.policies.screening.items - attempt.given - attempt.open
+    if wanted <= 0:
+        return IN_HAND
+    fresh = gold.fresh_gold(membership)
+    if fresh.count() < wanted:
+        return UNREADY
+    solution = fresh.order_by("?").values_list("solution", flat=True)[0]
+    place = attempt.given + attempt.open
+    return Hidden(gold.lend(membership, generation, solution, Lane.SCREENING, place, now, until))
+
+
+def _again(membership: Membership, item_id: int, now: datetime, until: datetime) -> Taken:
+    """Take a lease up again whose time ran out."""
+    [item] = lock_items([item_id])
+    item.leased, item.state = 1, QueueItem.State.FULL
+    item.save(update_fields=["leased", "state"])
+    lease = Lease.objects.select_for_update(no_key=True).get(annotator=membership, solution=item.solution_id)
+    lease.state, lease.claimed_at, lease.expires_at, lease.ended_at = Lease.State.ACTIVE, now, until, None
+    lease.save(update_fields=["state", "claimed_at", "expires_at", "ended_at"])
+    return Taken(lease.pk, item.pk, item.solution_id)

@@ -1,0 +1,93 @@
+"""Hidden gold: which solution with a known first error a person is given, and when, without their knowing.
+
+What a person is given is cut into blocks of 1 / share solutions, and in each block one place, drawn for this person
+and this block, is gold's. So after n solutions n * share of them were gold, give or take one, and nobody who does not
+know the server's secret can tell the place.
+"""
+
+from datetime import datetime
+from math import ceil
+
+from django.db.models import Exists, OuterRef, QuerySet
+from django.utils.crypto import salted_hmac
+
+from annotation.core.statements import fetch_one
+from annotation.models import HIDDEN_LANES, Generation, GoldAnswer, Lane, Lease, Membership, QueueItem
+from annotation.work.queue.taking import Taken
+
+# Asked at every claim, and false at each in a project without gold.
+ANY_GOLD = "SELECT 1 FROM annotation_goldanswer WHERE project_id = %(project)s AND active AND NOT practice LIMIT 1"
+
+
+def due(membership: Membership) -> int | None:
+    """The gold solution that comes now, None where ordinary work does; the caller holds the membership's lock."""
+    share = membership.project.policies.gold.share
+    if not share or fetch_one(ANY_GOLD, {"project": membership.project_id}) is None:
+        return None
+    if not fresh_gold(membership).exists():
+        return None
+    place, last = place_of(membership)
+    if last is not None and int(last * share) == int(place * share):
+        return None
+    if place < place_in_block(membership, int(place * share), share):
+        return None
+    return fresh_gold(membership).order_by("?").values_list("solution", flat=True).first()
+
+
+def place_of(membership: Membership) -> tuple[int, int | None]:
+    """How many solutions the person was given before, screening and skipped ones apart, and the place of the last gold.
+
+    A hidden item's rank is its place, so that only what came after the last one is counted.
+    """
+    last = _hidden(membership, Lane.GOLD).order_by("-pk").values_list("rank", "leases").first()
+    given = Lease.objects.filter(annotator=membership).exclude(state=Lease.State.RELEASED)
+    if last is None:
+        return given.exclude(item__lane=Lane.SCREENING).count(), None
+    rank, lease = last
+    return rank + 1 + given.filter(pk__gt=lease).exclude(item__lane__in=HIDDEN_LANES).count(), rank
+
+
+def place_in_block(membership: Membership, block: int, share: float) -> int:
+    """The place of a person's gold among the whole numbers from block / share up to (block + 1) / share."""
+    first, end = ceil(block / share), ceil((block + 1) / share)
+    digest = salted_hmac("annotation.work.gold.hidden_gold", f"{membership.pk} {block}", algorithm="sha256").digest()
+    return first + int.from_bytes(digest[:8]) % (end - first)
+
+
+def fresh_gold(membership: Membership) -> QuerySet[GoldAnswer]:
+    """Hidden gold that the person never had in hand, and whose reference is not their own word."""
+    had = Lease.objects.filter(annotator=membership, solution=OuterRef("solution"))
+    gold = GoldAnswer.objects.filter(project=membership.project_id, active=True, practice=False)
+    return gold.exclude(Exists(had)).exclude(annotation__annotator=membership)
+
+
+def lend(
+    membership: Membership,
+    generation: Generation,
+    solution: int,
+    lane: str,
+    place: int,
+    now: datetime,
+    until: datetime,
+) -> Taken:
+    """Lease a gold solution to this person, as an item of their own."""
+    split = GoldAnswer.objects.values_list("solution__split", flat=True).get(solution=solution)
+    item = QueueItem.objects.create(
+        project_id=membership.project_id,
+        generation=generation,
+        solution_id=solution,
+        split=split,
+        lane=lane,
+        rank=place,
+        leased=1,
+        state=QueueItem.State.FULL,
+        assigned_to=membership,
+    )
+    lease = Lease.objects.create(
+        item=item, solution_id=solution, annotator=membership, claimed_at=now, expires_at=until
+    )
+    return Taken(lease.pk, item.pk, solution)
+
+
+def _hidden(membership: Membership, lane: str) -> QuerySet[QueueItem]:
+    return QueueItem.objects.filter(assigned_to=membership, lane=lane)

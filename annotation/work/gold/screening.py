@@ -1,0 +1,210 @@
+"""Who may label: everybody new is screened first where the project asks for it, and whoever errs too often is paused.
+
+The latest decision on a person holds. What a person's answers decide is written down where they ask for the next
+task, so that nothing is handed out before; the caller of `settle` holds the lock of the membership.
+"""
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from django.contrib.auth.models import User
+from django.db import transaction
+from django.db.models import OuterRef, QuerySet, Subquery
+
+from annotation.core import audit
+from annotation.core.errors import Conflict, DomainError
+from annotation.core.membership.access import require_role
+from annotation.core.statements import columns, fetch_one, instance
+from annotation.core.wording import said
+from annotation.models import Annotation, Lane, Lease, Membership, Project, QueueItem, ScreeningDecision
+from annotation.work.gold.gold_accuracy import Answer, is_right
+from annotation.work.gold.gold_answers import answers_to, read_answers
+
+Outcome = ScreeningDecision.Outcome
+LATEST = f"""
+SELECT {columns(ScreeningDecision)} FROM annotation_screeningdecision WHERE membership_id = %(membership)s
+ORDER BY id DESC LIMIT 1
+"""
+
+
+@dataclass(frozen=True)
+class Attempt:
+    """A screening so far: gold that is in hand (`open`), that was answered or skipped (`given`), that was `right`.
+
+    It began `after` the decision before it. `left` is an item whose time ran out, which the person is given again.
+    """
+
+    after: ScreeningDecision | None
+    open: int
+    given: int
+    right: int
+    left: int | None
+
+
+def standing(membership: Membership) -> str | None:
+    """The latest decision on a person: "passed", "failed", "paused", or "again" while they are being screened.
+
+    None for whom nobody asks.
+    """
+    return standing_by(latest_decision(membership), membership)
+
+
+def standing_by(latest: ScreeningDecision | None, membership: Membership) -> str | None:
+    """`standing`, for who needs the latest decision besides: the next one may be written while they read on."""
+    policy = membership.project.policies.screening
+    if latest is not None and (latest.outcome != Outcome.AGAIN or policy.items):
+        return latest.outcome
+    if not policy.items or membership.role in policy.exempt or _has_worked(membership):
+        return None
+    return Outcome.AGAIN
+
+
+def settle(membership: Membership) -> str | None:
+    """The person's standing, after writing down what their answers decide."""
+    latest = latest_decision(membership)
+    now = standing_by(latest, membership)
+    if now == Outcome.AGAIN:
+        return _settle_screening(membership, latest)
+    if now in (None, Outcome.PASSED) and _errs_too_often(membership, latest):
+        return Outcome.PAUSED
+    return now
+
+
+def attempt_of(membership: Membership, latest: ScreeningDecision | None) -> Attempt:
+    """The screening since the `latest` decision. Gold that was retired or is for practice now counts for nobody."""
+    since = latest.decided_at if latest else None
+    in_use = {"solution__gold_answer__active": True, "solution__gold_answer__practice": False}
+    leases = Lease.objects.filter(annotator=membership, item__lane=Lane.SCREENING, **in_use)
+    rows = list(leases.filter(**_after("item__created_at", since)).values_list("state", "item__state", "item"))
+    again = [item for state, place, item in rows if (state, place) == (Lease.State.EXPIRED, QueueItem.State.READY)]
+    answers = _answers(membership, Lane.SCREENING, since)
+    return Attempt(
+        after=latest,
+        open=sum(state == Lease.State.ACTIVE for state, _, _ in rows) + len(again),
+        given=sum(state in (Lease.State.SUBMITTED, Lease.State.RELEASED) for state, _, _ in rows),
+        right=_right(membership, answers),
+        left=again[0] if again else None,
+    )
+
+
+def kept_out(project: Project) -> QuerySet[Membership]:
+    """The people who failed, or whom the policy paused, and whom nobody has decided on since."""
+    latest = ScreeningDecision.objects.filter(membership=OuterRef("pk")).order_by("-pk")
+    return (
+        Membership.objects.filter(project=project, active=True)
+        .annotate(outcome=Subquery(latest.values("outcome")[:1]), decided_by=Subquery(latest.values("by")[:1]))
+        .filter(outcome__in=[Outcome.FAILED, Outcome.PAUSED], decided_by=None)
+    )
+
+
+@transaction.atomic
+def decide(*, by: User, membership: Membership, outcome: str, reason: str = "") -> ScreeningDecision:
+    """Let a person label (`passed`), screen them (`again`), or keep them from labelling (`failed`, `paused`).
+
+    Raises Forbidden, DomainError (`invalid_outcome`), Conflict (`screening_off`, `already_decided`).
+    """
+    require_role(by, membership.project, Membership.Role.MANAGER)
+    if outcome not in Outcome.values:
+        known = ", ".join(Outcome.values)
+        raise DomainError(
+            "invalid_outcome",
+            said("'{outcome}' is no decision; there are: {known}.", outcome=outcome, known=known),
+            {"field": "outcome"},
+        )
+    membership = (
+        Membership.objects.select_for_update(no_key=True, of=("self",)).select_related("project").get(pk=membership.pk)
+    )
+    if outcome == Outcome.AGAIN and not membership.project.policies.screening.items:
+        raise Conflict(
+            "screening_off", said("This project screens nobody: say in its settings how many solutions to give.")
+        )
+    if outcome == standing(membership) != Outcome.AGAIN:
+        raise Conflict("already_decided", said("That is how it stands already: {outcome}.", outcome=outcome))
+    return _write(membership, outcome, by=by, reason=reason)
+
+
+def verdict_of(membership: Membership, attempt: Attempt) -> str | None:
+    """What an attempt decides: "passed", "failed", or "again" where the policy gives another; None while it lasts."""
+    policy = membership.project.policies.screening
+    if attempt.given < policy.items:
+        return None
+    if attempt.right >= policy.pass_mark:
+        return Outcome.PASSED
+    return Outcome.AGAIN if _attempts(membership, attempt.after) + 1 < policy.attempts else Outcome.FAILED
+
+
+def latest_decision(membership: Membership) -> ScreeningDecision | None:
+    row = fetch_one(LATEST, {"membership": membership.pk})
+    return None if row is None else instance(ScreeningDecision, row)
+
+
+def _settle_screening(membership: Membership, latest: ScreeningDecision | None) -> str:
+    attempt = attempt_of(membership, latest)
+    outcome = verdict_of(membership, attempt)
+    if outcome is None:
+        return Outcome.AGAIN
+    _write(membership, outcome, right=attempt.right, given=attempt.given)
+    return outcome
+
+
+def _errs_too_often(membership: Membership, latest: ScreeningDecision | None) -> bool:
+    """Pause the person where the policy says so, by the latest gold answers since somebody last decided on them."""
+    policy = membership.project.policies
+    if not policy.gold.pause_below or membership.role in policy.screening.exempt:
+        return False
+    since = latest.decided_at if latest else None
+    answers = _answers(membership, Lane.GOLD, since, newest=policy.gold.pause_after)
+    right = _right(membership, answers)
+    if len(answers) < policy.gold.pause_after or right >= policy.gold.pause_below * len(answers):
+        return False
+    _write(membership, Outcome.PAUSED, right=right, given=len(answers))
+    return True
+
+
+def _write(
+    membership: Membership,
+    outcome: str,
+    *,
+    by: User | None = None,
+    reason: str = "",
+    right: int | None = None,
+    given: int | None = None,
+) -> ScreeningDecision:
+    before = latest_decision(membership)
+    decision = ScreeningDecision.objects.create(
+        membership=membership, outcome=outcome, by=by, reason=reason, right=right, given=given
+    )
+    audit.record(
+        by=by,
+        action="member.screen",
+        target=membership,
+        project=membership.project,
+        before={"outcome": before.outcome if before else None},
+        after={"outcome": outcome, "reason": reason, "right": right, "given": given},
+    )
+    return decision
+
+
+def _attempts(membership: Membership, latest: ScreeningDecision | None) -> int:
+    """Screenings that had failed, at the `latest` decision, since somebody last decided on the person."""
+    decisions = membership.screening_decisions.filter(pk__lte=latest.pk if latest else 0)
+    by_hand = decisions.filter(by__isnull=False).order_by("-pk").values_list("pk", flat=True).first()
+    return decisions.filter(pk__gt=by_hand or 0, outcome=Outcome.AGAIN).count()
+
+
+def _has_worked(membership: Membership) -> bool:
+    return Annotation.objects.filter(annotator=membership).exclude(lane=Lane.SCREENING).exists()
+
+
+def _answers(membership: Membership, lane: str, since: datetime | None, newest: int | None = None) -> list[Answer]:
+    rows = answers_to(membership.project, lanes=[lane], annotator=membership)
+    return read_answers(rows.filter(**_after("submitted_at", since)), latest=newest)
+
+
+def _after(field: str, moment: datetime | None) -> dict[str, datetime]:
+    return {f"{field}__gt": moment} if moment else {}
+
+
+def _right(membership: Membership, answers: list[Answer]) -> int:
+    tolerance = membership.project.policies.gold.tolerance
+    return sum(is_right(one.said, one.known, one.accepted, tolerance=tolerance) for one in answers)

@@ -1,0 +1,152 @@
+"""A reviewer decides on a solution: their label stands in place of what the others said."""
+
+from datetime import datetime
+from functools import partial
+from typing import Any
+from uuid import UUID
+
+import msgspec
+from django.contrib.auth.models import User
+from django.db import transaction
+
+from annotation.core import audit
+from annotation.core.errors import Conflict, DomainError, Forbidden
+from annotation.core.membership.access import STAFF, require_role
+from annotation.core.wording import said
+from annotation.models import HIDDEN_LANES, Annotation, Project, Solution
+from annotation.models.label_source import MACHINES
+from annotation.work.labelling.allowing import allow
+from annotation.work.labelling.keeping import keep
+from annotation.work.labelling.payload import Submission
+from annotation.work.labelling.revisions import as_given
+from annotation.work.labelling.sending_back import answer
+from annotation.work.labelling.submission import Submitted, kept_before, lock_labeller, same, used_before
+from annotation.work.queue.items import leave_queue
+
+
+@transaction.atomic
+def adjudicate(*, by: User, project: Project, submission: Submission, seen: int, by_program: bool = False) -> Submitted:
+    """Keep a reviewer's own label as the one that decides, and offer the solution to nobody else.
+
+    Ratings do: a critique, and how far the solution got, are asked of annotators. They are asked as the project asks
+    now, whatever was asked of those who differ; what it asked since the newest label that was `seen` does, too.
+
+    `seen` is the highest id among the labels of the solution that they looked at, 0 for none: where one has come
+    since, they are to look again. The same submission again gives what it made; another one of the same person is
+    their next revision, and of several people the last one decides. `based_on` and `lease` do not matter.
+
+    Raises Forbidden (`role_needed`, `not_annotator`, `machine_cannot_decide`), Missing (`solution_not_found`),
+    Conflict (`labels_changed`,
+    `submission_conflict`) and DomainError (`invalid_submission`).
+    """
+    return _decide(by, project, submission, seen=seen, by_program=by_program)
+
+
+@transaction.atomic
+def accept(
+    *,
+    by: User,
+    annotation: Annotation,
+    submission_id: UUID,
+    seen: int,
+    comment: str = "",
+    by_program: bool = False,
+) -> Submitted:
+    """Decide as one of the labels says, with what it says of each step; flags are settled, times left out.
+
+    What the annotator accepted together stays told as that: the reviewer takes their word as it was given.
+
+    Raises what `adjudicate` does, and DomainError (`not_acceptable`: a machine's label, or an answer to gold).
+    """
+    if annotation.source.kind in MACHINES or annotation.lane in HIDDEN_LANES:
+        raise DomainError("not_acceptable", said("Only a label of people, given as ordinary work, can decide."))
+    given = as_given(annotation) | {"submission_id": submission_id, "comment": comment, "total_ms": None}
+    given["reference_disputed"] = False
+    for place in given["path"]:
+        place["dwell_ms"] = None
+        for rating in place["ratings"]:
+            rating["flagged"] = False
+    submission = msgspec.convert(given, Submission)
+    return _decide(by, annotation.project, submission, seen=seen, accepted=annotation, by_program=by_program)
+
+
+def _decide(
+    by: User,
+    project: Project,
+    submission: Submission,
+    *,
+    seen: int,
+    by_program: bool,
+    accepted: Annotation | None = None,
+) -> Submitted:
+    require_role(by, project, *STAFF)
+    giver = lock_labeller(by, project, by_program=by_program)
+    membership = giver.membership
+    if giver.is_machine:
+        raise Forbidden(
+            "machine_cannot_decide",
+            said(
+                "A program cannot decide on a solution. Decide in a browser, or with a token that is marked as a "
+                "person's tool."
+            ),
+        )
+    # Two reviewers decide one after the other, so that the second sees the first one's word.
+    Solution.objects.select_for_update(no_key=True, of=("self",)).filter(pk=submission.solution).first()
+    earlier, latest = kept_before(membership, submission)
+    if earlier is not None:
+        return Submitted(same(earlier, membership, submission), created=False)
+    shown = partial(_shown_since, submission.solution, seen)
+    first_error = accepted.first_error if accepted else allow(submission, project, since=shown, ratings_do=True)
+    before = _decided_so_far(submission.solution, seen)
+    annotation = keep(
+        submission,
+        membership,
+        None,
+        None,
+        kind=giver.kind,
+        source=giver.source,
+        revision=latest.revision + 1 if latest else 1,
+        counted=False,
+        adjudicates=True,
+        first_error=first_error,
+    )
+    if annotation is None:
+        raise used_before()
+    if latest is not None:
+        answer(by=by, annotation=annotation)
+    leave_queue([submission.solution])
+    audit.record(
+        by=by,
+        action="annotation.adjudicate",
+        target=annotation,
+        project=project,
+        before=before,
+        after={
+            "solution": submission.solution,
+            "revision": annotation.revision,
+            "finish_reason": annotation.finish_reason,
+            "first_error": first_error,
+            "accepts": accepted and accepted.pk,
+        },
+    )
+    return Submitted(annotation, created=True)
+
+
+def _shown_since(solution: int, seen: int) -> datetime | None:
+    """What a reviewer has looked at was not shown to them before the newest label of it came."""
+    labels = Annotation.objects.filter(solution=solution, pk__lte=seen).order_by("-pk")
+    return labels.values_list("submitted_at", flat=True).first()
+
+
+def _decided_so_far(solution: int, seen: int) -> dict[str, Any]:
+    """Who decided before and what, for the record. Raises Conflict where a label has come that was not `seen`."""
+    labels = Annotation.objects.filter(solution=solution).order_by("-pk")
+    newest = labels.values_list("pk", flat=True).first() or 0
+    if newest > seen:
+        raise Conflict(
+            "labels_changed",
+            said("Somebody has labelled or decided on this solution meanwhile: look at it again."),
+            {"newest": newest},
+        )
+    decided = labels.filter(adjudicates=True).first()
+    return {"annotation": decided.pk, "first_error": decided.first_error} if decided else {}

@@ -1,0 +1,95 @@
+"""Writes an annotation with its path and ratings."""
+
+import msgspec
+from django.utils import timezone
+
+from annotation.core.statements import columns, fetch_one, instance
+from annotation.models import Annotation, LabelSource, Lease, Membership, QueueItem
+from annotation.work.labelling.payload import Submission
+
+# The path goes as it was handed in, and all rows with one statement; without a row where the submission's id is taken.
+KEEP = f"""
+WITH kept AS (
+    INSERT INTO annotation_annotation (
+        project_id, solution_id, source_id, annotator_id, item_id, lease_id, lane, submission_id, payload_hash,
+        revision, counted, adjudicates, finish_reason, reason, first_error, progress, total_ms, comment, native,
+        submitted_at)
+    VALUES (
+        %(project)s, %(solution)s, %(source)s, %(annotator)s, %(item)s, %(lease)s, %(lane)s, %(submission)s::uuid,
+        %(payload_hash)s, %(revision)s, %(counted)s, %(adjudicates)s, %(finish_reason)s, %(reason)s, %(first_error)s,
+        %(progress)s, %(total_ms)s, %(comment)s, '{{}}', %(now)s)
+    ON CONFLICT (submission_id) DO NOTHING
+    RETURNING *
+), place AS MATERIALIZED (
+    SELECT * FROM json_to_recordset(%(path)s::json)
+        AS place(position int, chosen bigint, own_text text, dwell_ms bigint, ratings json)
+), path AS (
+    INSERT INTO annotation_pathstep (annotation_id, position, chosen_id, own_text, dwell_ms, native)
+    SELECT kept.id, place.position, place.chosen, place.own_text, place.dwell_ms, '{{}}' FROM kept, place
+), ratings AS (
+    INSERT INTO annotation_steprating (
+        annotation_id, step_id, ordinal, state, rating, flagged, accepted, error_type, comment, dimensions,
+        spans)
+    SELECT kept.id, given.step, given.ordinal - 1, given.state, given.rating, given.flagged,
+        coalesce(given.accepted, false), given.error_type, given.comment, coalesce(given.dimensions, '{{}}'),
+        coalesce(given.spans, '[]')
+    FROM kept, place, ROWS FROM (
+        json_to_recordset(place.ratings) AS (
+            step bigint, state text, rating int, flagged boolean, accepted boolean, error_type text, comment text,
+            dimensions jsonb, spans jsonb)
+    ) WITH ORDINALITY AS given(
+        step, state, rating, flagged, accepted, error_type, comment, dimensions, spans, ordinal)
+)
+SELECT {columns(Annotation)} FROM kept AS annotation_annotation
+"""
+
+
+def keep(
+    submission: Submission,
+    membership: Membership,
+    lease: Lease | None,
+    item: QueueItem | None,
+    *,
+    kind: str,
+    source: int | None,
+    revision: int,
+    counted: bool,
+    adjudicates: bool,
+    first_error: int | None,
+) -> Annotation | None:
+    """The rows of a submission that was checked; None, and nothing written, where its id is taken.
+
+    `source` is what the project's labels of this `kind` come from, None if there is none yet. An adjudication has
+    neither lease nor item.
+    """
+    row = fetch_one(
+        KEEP,
+        {
+            "project": membership.project_id,
+            "solution": submission.solution,
+            "source": source or _new_source(membership.project_id, kind),
+            "annotator": membership.pk,
+            "item": item and item.pk,
+            "lease": lease and lease.pk,
+            "lane": item.lane if item else "",
+            "submission": submission.submission_id,
+            "payload_hash": submission.payload_hash,
+            "revision": revision,
+            "counted": counted,
+            "adjudicates": adjudicates,
+            "finish_reason": submission.finish_reason,
+            "reason": submission.reason,
+            "first_error": first_error,
+            "progress": None if submission.progress is msgspec.UNSET else submission.progress,
+            "total_ms": submission.total_ms,
+            "comment": submission.comment,
+            "path": msgspec.json.encode(submission.path).decode(),
+            "now": timezone.now(),
+        },
+    )
+    return None if row is None else instance(Annotation, row)
+
+
+def _new_source(project: int, kind: str) -> int:
+    source, _ = LabelSource.objects.get_or_create(project_id=project, kind=kind, name="")
+    return source.pk

@@ -1,0 +1,98 @@
+"""A reviewer sends a label back with the reason, and its giver hands it in again."""
+
+from typing import Any
+
+from django.contrib.auth.models import User
+from django.db import transaction
+from django.db.models import QuerySet
+from django.utils import timezone
+
+from annotation.core import audit
+from annotation.core.errors import Conflict, DomainError
+from annotation.core.membership.access import STAFF, require_role
+from annotation.core.wording import said
+from annotation.models import HIDDEN_LANES, Annotation, Membership, SentBack
+from annotation.models.label_source import MACHINES
+
+State = SentBack.State
+
+
+@transaction.atomic
+def send_back(*, by: User, annotation: Annotation, reason: str) -> SentBack:
+    """Ask the giver of a label to look at it again. It counts as it is until they have.
+
+    Raises Forbidden, DomainError (`reason_needed`; `not_revisable`: only its giver can hand a label in again, and only
+    where it came through the queue, not as an answer to gold), Conflict (`replaced`, by a newer revision;
+    `sent_back_already`).
+    """
+    require_role(by, annotation.project, *STAFF)
+    if not reason.strip():
+        raise DomainError("reason_needed", said("Say what they should look at."), {"field": "reason"})
+    # The lock that a submission takes: a revision comes before this, or answers it.
+    giver = Membership.objects.select_for_update(no_key=True).get(pk=_giver(annotation).pk)
+    latest = Annotation.objects.filter(annotator=giver, solution=annotation.solution_id).order_by("-revision").first()
+    if latest != annotation:
+        raise Conflict("replaced", said("They have handed in a newer label of this solution: look at that one."))
+    if SentBack.objects.filter(annotation=annotation, state=State.OPEN).exists():
+        raise Conflict(
+            "sent_back_already", said("This label was sent back already, and they have not looked at it yet.")
+        )
+    sent = SentBack.objects.create(project_id=annotation.project_id, annotation=annotation, reason=reason, by=by)
+    _record(by, "sent_back.open", sent, before={})
+    return sent
+
+
+@transaction.atomic
+def take_back(*, by: User, sent: SentBack) -> SentBack:
+    """Let a label stand that was sent back. Raises Forbidden, Conflict (`sent_back_ended`)."""
+    require_role(by, sent.project, *STAFF)
+    sent = SentBack.objects.select_for_update(no_key=True, of=("self",)).get(pk=sent.pk)
+    if sent.state != State.OPEN:
+        raise Conflict("sent_back_ended", said("This was answered or taken back already."), {"state": sent.state})
+    return _end(sent, State.WITHDRAWN, by=by)
+
+
+def answer(*, by: User, annotation: Annotation) -> None:
+    """End what the giver's earlier revision was sent back for; this one replaces it, within its transaction."""
+    waiting = SentBack.objects.select_for_update(no_key=True, of=("self",)).filter(
+        annotation__annotator=annotation.annotator_id, annotation__solution=annotation.solution_id, state=State.OPEN
+    )
+    for sent in waiting:
+        sent.answer = annotation
+        _end(sent, State.ANSWERED, by=by)
+
+
+def sent_back_to(membership: Membership) -> QuerySet[SentBack]:
+    """What waits for a person to look at again, the earliest first."""
+    waiting = SentBack.objects.filter(project=membership.project_id, annotation__annotator=membership, state=State.OPEN)
+    return waiting.select_related("annotation__solution__problem", "by").order_by("pk")
+
+
+def _giver(annotation: Annotation) -> Membership:
+    """Who can hand the label in again."""
+    giver = annotation.annotator
+    if giver is None or annotation.lease_id is None or annotation.lane in HIDDEN_LANES:
+        raise DomainError(
+            "not_revisable", said("Only a label that somebody made here as ordinary work can be sent back.")
+        )
+    if giver.simulated or annotation.source.kind in MACHINES or not giver.active:
+        raise DomainError(
+            "not_revisable", said("Whoever gave this label does not label here, so nobody would look again.")
+        )
+    return giver
+
+
+def _end(sent: SentBack, state: State, *, by: User) -> SentBack:
+    before = _told(sent)
+    sent.state, sent.ended_at = state, timezone.now()
+    sent.save(update_fields=["state", "answer", "ended_at"])
+    _record(by, f"sent_back.{'answer' if state == State.ANSWERED else 'take_back'}", sent, before=before)
+    return sent
+
+
+def _record(by: User, action: str, sent: SentBack, *, before: dict[str, Any]) -> None:
+    audit.record(by=by, action=action, target=sent, project=sent.project, before=before, after=_told(sent))
+
+
+def _told(sent: SentBack) -> dict[str, Any]:
+    return {"state": sent.state, "annotation": sent.annotation_id, "reason": sent.reason, "answer": sent.answer_id}

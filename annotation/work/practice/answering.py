@@ -1,0 +1,120 @@
+"""A person answers a practice solution, as often as they like, and learns at once how it stands to what is known."""
+
+from dataclasses import dataclass
+
+import msgspec
+from django.contrib.auth.models import User
+from django.db import transaction
+
+from annotation.core import audit
+from annotation.core.errors import Conflict, Forbidden, Missing
+from annotation.core.membership.access import membership_of
+from annotation.core.wording import said
+from annotation.models import GoldAnswer, Membership, PracticeAnswer, Project
+from annotation.work.gold.designation import practice_gold
+from annotation.work.labelling.allowing import allow
+from annotation.work.labelling.payload import Submission
+from annotation.work.practice.explaining import Explanation, explain, word_of
+
+
+@dataclass(frozen=True)
+class Place:
+    """A solution of the practice set: how often the person has answered it, and the outcome of the last time."""
+
+    solution: int
+    answered: int
+    outcome: str | None
+
+
+@dataclass(frozen=True)
+class Practised:
+    """What was kept, and how it is explained; `created` is False where this answer had been kept before."""
+
+    answer: PracticeAnswer
+    explanation: Explanation
+    created: bool
+
+
+def practice_set(membership: Membership) -> list[Place]:
+    """The project's practice set in its order, with what the person has answered."""
+    answered: dict[int, list[str]] = {}
+    rows = PracticeAnswer.objects.filter(membership=membership.pk).order_by("pk").values_list("gold", "outcome")
+    for gold, outcome in rows:
+        answered.setdefault(gold, []).append(outcome)
+    return [
+        Place(solution, len(answered.get(pk, [])), answered[pk][-1] if pk in answered else None)
+        for pk, solution in practice_gold(membership.project).values_list("pk", "solution")
+    ]
+
+
+def find_practice(project: Project, solution_id: int) -> GoldAnswer:
+    """The practice gold of a solution, with solution, problem and reference. Raises Missing (`practice_not_found`)."""
+    found = (
+        practice_gold(project)
+        .select_related("solution__problem", "annotation__solution")
+        .filter(solution=solution_id)
+        .first()
+    )
+    if found is None:
+        raise Missing(
+            "practice_not_found",
+            said(
+                "Solution {solution_id} is not in the practice set of {name}.",
+                solution_id=solution_id,
+                name=project.name,
+            ),
+        )
+    return found
+
+
+@transaction.atomic
+def answer_practice(*, by: User, project: Project, submission: Submission) -> Practised:
+    """Keep what a person answered in practice, and explain it. It becomes no annotation.
+
+    The same submission again gives what it gave before. Raises Forbidden (`not_annotator`), Missing
+    (`practice_not_found`), Conflict (`submission_conflict`), DomainError (`invalid_submission`).
+    """
+    membership = membership_of(by, project)
+    if membership is None:
+        raise Forbidden("not_annotator", said("You are not a member of this project, so you cannot practise in it."))
+    gold = find_practice(project, submission.solution)
+    # It teaches nothing: that the project asked so once will do.
+    first_error = allow(submission, project, since=lambda: project.created_at)
+    explanation = explain(
+        gold,
+        said=first_error,
+        words={
+            given.step: word_of(given.state, given.rating)
+            for place in submission.path
+            for given in place.ratings
+            if given.state != "not_reached"
+        },
+        tolerance=project.policies.gold.tolerance,
+    )
+    answer, created = PracticeAnswer.objects.get_or_create(
+        submission_id=submission.submission_id,
+        defaults={
+            "gold": gold,
+            "membership": membership,
+            "payload_hash": submission.payload_hash,
+            "given": msgspec.to_builtins(submission),
+            "finish_reason": submission.finish_reason,
+            "first_error": first_error,
+            "outcome": explanation.outcome,
+        },
+    )
+    if answer.membership_id != membership.pk or answer.payload_hash != submission.payload_hash:
+        raise Conflict(
+            "submission_conflict",
+            said("This submission_id was used before for something else: make a new one and send again."),
+            {"field": "submission_id"},
+        )
+    if created:
+        audit.record(
+            by=by,
+            action="practice.answer",
+            target=answer,
+            project=project,
+            after={"solution": gold.solution_id, "first_error": first_error, "outcome": explanation.outcome},
+        )
+    return Practised(answer, explanation, created)

@@ -1,0 +1,58 @@
+"""Whether a person sees the model's scores of a solution: drawn when it is given to them, and kept with the lease."""
+
+from datetime import datetime
+
+from django.utils.crypto import salted_hmac
+
+from annotation.core.statements import fetch_one
+from annotation.models import Membership
+from annotation.work.queue.taking import Taken
+
+# Both arms have a row, and only where a hint was possible. A draw stands however often the lease is renewed, and is not
+# made for work that was begun before there were hints.
+DRAW = """
+INSERT INTO annotation_hint (lease_id, model_version_id, scores, verdict, share, reveal, shown, seen, drawn_at)
+SELECT %(lease)s, version.id, score.mean,
+    CASE WHEN array_position(score.mean, NULL) IS NULL THEN COALESCE((
+        SELECT min(step.place) - 1 FROM unnest(score.mean) WITH ORDINALITY AS step(good, place)
+        WHERE step.good < (version.manifest->>'threshold')::float), -1) END,
+    %(share)s, %(reveal)s, %(shown)s, '[]', %(now)s
+FROM annotation_queueitem item
+JOIN annotation_modelversion version ON version.project_id = item.project_id AND version.state = 'champion'
+JOIN annotation_poolscore score ON score.model_version_id = version.id AND score.solution_id = item.solution_id
+WHERE item.id = %(item)s AND item.lane = ANY(%(lanes)s::text[]) AND score.score IS NOT NULL
+    AND NOT EXISTS (SELECT FROM annotation_draft WHERE lease_id = %(lease)s)
+ON CONFLICT (lease_id) DO NOTHING
+RETURNING shown
+"""
+
+
+def draw(membership: Membership, taken: Taken, *, now: datetime) -> bool | None:
+    """Decide at random, for this person and this solution, between a hint (True) and the blind arm (False).
+
+    None where a draw stands from before, or none is made, and nothing shown: the project's policy asks for no hint
+    here, the solution has no stored score of the champion, or people choose the way themselves, since scores are of the
+    steps along the solution as it came. The caller holds the membership's lock.
+    """
+    policy, scheme = membership.project.policies.hints, membership.project.label_scheme
+    if not policy.share or membership.role not in policy.roles or scheme.choose_path:
+        return None
+    row = fetch_one(
+        DRAW,
+        {
+            "lease": taken.lease,
+            "item": taken.item,
+            "lanes": policy.lanes,
+            "share": policy.share,
+            "reveal": policy.reveal,
+            "shown": lot(membership, taken.solution) < policy.share,
+            "now": now,
+        },
+    )
+    return None if row is None else bool(row[0])
+
+
+def lot(membership: Membership, solution: int) -> float:
+    """A number in [0, 1), uniform over people and solutions, that nobody without the server's secret can foretell."""
+    digest = salted_hmac("annotation.work.queue.hint_draw", f"{membership.pk} {solution}", algorithm="sha256").digest()
+    return int.from_bytes(digest[:6]) / 2**48

@@ -1,0 +1,194 @@
+"""A lease is kept alive, given back, or taken back when its time is over."""
+
+from collections import Counter
+from datetime import datetime, timedelta
+
+from django.contrib.auth.models import User
+from django.db import transaction
+from django.utils import timezone
+
+from annotation.core import audit
+from annotation.core.errors import Conflict, Forbidden, Missing
+from annotation.core.statements import columns, fetch_all, fetch_one, instances
+from annotation.core.wording import said
+from annotation.models import AuditEntry, Generation, Lease, Membership, Project, QueueItem
+from annotation.work.queue.items import lock_items, save_places, settle
+
+SWEEP_AT_MOST = 1000
+
+# Of each row the item is locked before the lease.
+LOCK = f"""
+SELECT {columns(Lease)}, {columns(QueueItem)}, {columns(Generation)}
+FROM annotation_lease
+JOIN annotation_queueitem ON annotation_queueitem.id = annotation_lease.item_id
+JOIN annotation_generation ON annotation_generation.id = annotation_queueitem.generation_id
+WHERE annotation_lease.annotator_id = %(annotator)s AND annotation_lease.solution_id = %(solution)s
+FOR NO KEY UPDATE OF annotation_queueitem, annotation_lease
+"""
+
+# Asked once the item is locked: that may have waited for the generation's replacement.
+STATE = "SELECT state FROM annotation_generation WHERE id = %(generation)s"
+
+END = """
+WITH places AS (
+    UPDATE annotation_queueitem SET wanted = %(wanted)s, leased = %(leased)s, done = %(done)s, state = %(item_state)s
+    WHERE id = %(item)s
+), ended AS (
+    UPDATE annotation_lease SET state = %(state)s, reason = %(reason)s, ended_at = %(ended_at)s WHERE id = %(lease)s
+)
+DELETE FROM annotation_draft WHERE lease_id = %(lease)s
+"""
+
+
+@transaction.atomic
+def heartbeat(*, by: User, lease_id: int) -> datetime:
+    """Extend a lease to its full time from now; returns when it expires.
+
+    An expired one is taken up again if its item still has a place. Raises Missing, Forbidden,
+    Conflict (`lease_expired`: a submission is accepted all the same; `lease_ended`).
+    """
+    lease, item = lock_lease(by=by, lease_id=lease_id)
+    now = timezone.now()
+    if lease.state == Lease.State.EXPIRED and item.state == QueueItem.State.READY:
+        item.leased += 1
+        save_places([item])
+        lease.state, lease.ended_at = Lease.State.ACTIVE, None
+        audit.record(
+            by=by,
+            action="lease.renew",
+            target=lease,
+            project=item.project,
+            before={"state": Lease.State.EXPIRED},
+            after={"state": lease.state},
+        )
+    elif lease.state == Lease.State.EXPIRED:
+        raise Conflict(
+            "lease_expired",
+            said("Your time for this solution is over and others have its places. What you submit is still kept."),
+        )
+    elif lease.state != Lease.State.ACTIVE:
+        raise Conflict("lease_ended", said("This solution is not in your hands any more."), {"state": lease.state})
+    lease.expires_at = now + timedelta(minutes=item.project.policies.queue.lease_minutes)
+    lease.save(update_fields=["state", "ended_at", "expires_at"])
+    return lease.expires_at
+
+
+@transaction.atomic
+def release(*, by: User, lease_id: int, reason: str = "") -> None:
+    """Skip: give the place back for good, also late; this person does not get the solution again.
+
+    A second time changes nothing, so that a page may send it until it has an answer. Raises Missing, Forbidden,
+    Conflict (`lease_ended`) after a submission.
+    """
+    lease, item = lock_lease(by=by, lease_id=lease_id)
+    if lease.state == Lease.State.RELEASED:
+        return
+    if lease.state == Lease.State.SUBMITTED:
+        raise Conflict("lease_ended", said("You have submitted this solution already."), {"state": lease.state})
+    before, lease.reason = lease.state, reason
+    end(lease, item, Lease.State.RELEASED)
+    audit.record(
+        by=by,
+        action="lease.release",
+        target=lease,
+        project=item.project,
+        before={"state": before},
+        after={"state": lease.state, "reason": reason},
+    )
+
+
+@transaction.atomic
+def expire_leases(*, project: Project | None = None) -> int:
+    """Take back leases whose time is over, at most a thousand; returns how many. Drafts stay.
+
+    Called by beat, and at claim time for one project before it is said that nothing is left.
+    """
+    overdue = Lease.objects.filter(state=Lease.State.ACTIVE, expires_at__lt=timezone.now())
+    if project is not None:
+        overdue = overdue.filter(item__project=project)
+    found = list(overdue.order_by("expires_at").values_list("pk", "item_id")[:SWEEP_AT_MOST])
+    if not found:
+        return 0
+    items = lock_items({item for _, item in found})
+    # Looked at again under the lock: a submission or a heartbeat may have come first.
+    expired = list(
+        overdue.select_for_update(no_key=True, of=("self",))
+        .filter(pk__in=[lease for lease, _ in found], item_id__in=[item.pk for item in items])
+        .order_by("pk")
+    )
+    freed = Counter(lease.item_id for lease in expired)
+    changed = [item for item in items if freed[item.pk]]
+    for item in changed:
+        item.leased -= freed[item.pk]
+    save_places(changed)
+    now = timezone.now()
+    Lease.objects.filter(pk__in=[lease.pk for lease in expired]).update(state=Lease.State.EXPIRED, ended_at=now)
+    projects = {item.pk: item.project_id for item in changed}
+    AuditEntry.objects.bulk_create(
+        AuditEntry(
+            action="lease.expire",
+            project_id=projects[lease.item_id],
+            target_type="lease",
+            target_id=str(lease.pk),
+            before={"state": "active", "claimed_at": lease.claimed_at.isoformat()},
+            after={"state": "expired"},
+        )
+        for lease in expired
+    )
+    return len(expired)
+
+
+def lock_lease(*, by: User, lease_id: int) -> tuple[Lease, QueueItem]:
+    """The person's lease and its item, locked in order until the transaction ends.
+
+    Raises Missing where there is no such lease, Forbidden where it is another person's, or the person's
+    membership has ended.
+    """
+    found = Lease.objects.select_related("annotator").filter(pk=lease_id).first()
+    if found is None:
+        raise Missing("lease_not_found", said("There is no such lease."))
+    if found.annotator.user_id != by.pk:
+        raise Forbidden("lease_of_another", said("This solution is in another person's hands."))
+    membership = Membership.objects.select_for_update(no_key=True).get(pk=found.annotator_id)
+    if not membership.active:
+        raise Forbidden("not_annotator", said("You are no longer a member of this project."))
+    held = lock_held(annotator=membership, solution=found.solution_id)
+    if held is None:
+        raise Missing("lease_not_found", said("There is no such lease."))
+    return held
+
+
+def lock_held(*, annotator: Membership, solution: int) -> tuple[Lease, QueueItem] | None:
+    """The person's lease on a solution and its item, locked in this order: item, lease.
+
+    The caller holds the lock of the membership, which a renewal, that moves a lease to another item, needs too.
+    """
+    row = fetch_one(LOCK, {"annotator": annotator.pk, "solution": solution})
+    if row is None:
+        return None
+    lease, item, item.generation = instances(row, Lease, QueueItem, Generation)
+    [(item.generation.state,)] = fetch_all(STATE, {"generation": item.generation_id})
+    return lease, item
+
+
+def end(lease: Lease, item: QueueItem, state: Lease.State, *, done: bool = False) -> None:
+    """End a lease that `lock_held` locked with its item: its place is free again, or done. Its draft goes."""
+    held = lease.state == Lease.State.ACTIVE
+    item.leased, item.done = item.leased - held, item.done + done
+    if held or done:
+        settle(item)
+    lease.state, lease.ended_at = state, timezone.now()
+    fetch_all(
+        END,
+        {
+            "item": item.pk,
+            "wanted": item.wanted,
+            "leased": item.leased,
+            "done": item.done,
+            "item_state": item.state,
+            "lease": lease.pk,
+            "state": lease.state,
+            "reason": lease.reason,
+            "ended_at": lease.ended_at,
+        },
+    )

@@ -1,0 +1,180 @@
+"""What a manager decides about waiting items: pinned, paused, handed to somebody, moved to the front or the end."""
+
+from collections.abc import Callable, Sequence
+from typing import Any, Literal
+
+from django.contrib.auth.models import User
+from django.db import transaction
+from django.db.models import F, Max, Min
+
+from annotation.core import audit
+from annotation.core.errors import Conflict, DomainError, Missing
+from annotation.core.membership.access import require_role
+from annotation.core.wording import said
+from annotation.models import Generation, Lane, Lease, Membership, PracticeAnswer, Project, QueueItem, Solution, Split
+from annotation.work.queue.items import lock_items
+
+OPEN = (QueueItem.State.READY, QueueItem.State.FULL)
+MOST = 5000  # items changed by one request
+Place = Literal["front", "end"]
+
+
+@transaction.atomic
+def pin_items(*, by: User, project: Project, items: Sequence[int], pinned: bool = True) -> int:
+    """Serve items before all that are not pinned, or no longer; returns how many were changed.
+
+    As all changes of items: for managers; an audit row for each item; what is done or retired is left as it is.
+    Raises Forbidden, Missing (`item_not_found`), DomainError (`too_many_items`).
+    """
+    return _change(by, project, items, "queue.pin" if pinned else "queue.unpin", {"pinned": pinned})
+
+
+@transaction.atomic
+def pause_items(*, by: User, project: Project, items: Sequence[int], paused: bool = True) -> int:
+    """Give items to nobody until they are resumed; who holds one may finish it. Returns how many were changed."""
+    return _change(by, project, items, "queue.pause" if paused else "queue.resume", {"paused": paused})
+
+
+@transaction.atomic
+def hand_items(*, by: User, project: Project, items: Sequence[int], to: Membership | None) -> int:
+    """Keep items for one person, who gets them before all others; `to` None opens them to all again.
+
+    Raises besides DomainError (`not_a_member`: `to` is none of this project or inactive; `had_before`: they had one).
+    """
+    if to is not None:
+        if to.project_id != project.pk or not to.active:
+            raise DomainError("not_a_member", said("Choose an active member of this project."), {"field": "to"})
+        had = Lease.objects.filter(annotator=to, solution__queue_items__in=items).exclude(state=Lease.State.EXPIRED)
+        if solution := had.values_list("solution", flat=True).first():
+            message = said(
+                "{name} has had solution {solution} before, and nobody gets a solution twice.",
+                name=to.user.username,
+                solution=solution,
+            )
+            raise DomainError("had_before", message, {"field": "items", "solution": solution})
+    return _change(by, project, items, "queue.hand" if to else "queue.open", {"assigned_to_id": to and to.pk})
+
+
+@transaction.atomic
+def move_items(*, by: User, project: Project, items: Sequence[int], to: Place) -> int:
+    """Serve items before or after all others that wait, in the order they are named; returns how many were moved."""
+    locked = _lock(by, project, items)
+    waiting = QueueItem.objects.filter(project=project, state__in=OPEN)
+    if to == "front":
+        # Ranks do not go below 0, so that what waits makes room.
+        first = waiting.aggregate(first=Min("rank"))["first"] or 0
+        if first < len(locked):
+            waiting.update(rank=F("rank") + len(locked) - first)
+            first = len(locked)
+        start = first - len(locked)
+    else:
+        start = (waiting.aggregate(last=Max("rank"))["last"] or 0) + 1
+    order = {pk: place for place, pk in enumerate(items)}
+    for item in locked:
+        before, item.rank = item.rank, start + order[item.pk]
+        _record(by, item, "queue.move", {"rank": before}, {"rank": item.rank})
+    QueueItem.objects.bulk_update(locked, ["rank"], batch_size=1000)
+    return len(locked)
+
+
+CHANGES: dict[str, tuple[Callable[..., int], dict[str, Any]]] = {
+    "pin": (pin_items, {}),
+    "unpin": (pin_items, {"pinned": False}),
+    "pause": (pause_items, {}),
+    "resume": (pause_items, {"paused": False}),
+    "front": (move_items, {"to": "front"}),
+    "end": (move_items, {"to": "end"}),
+    "hand": (hand_items, {}),
+    "open": (hand_items, {"to": None}),
+}
+
+
+def change_items(*, by: User, project: Project, change: str, items: Sequence[int], to: Membership | None = None) -> int:
+    """One of CHANGES, by its name; returns how many items are other than before.
+
+    Raises besides DomainError (`unknown_change`; `person_needed`, for "hand" without `to`).
+    """
+    if change not in CHANGES:
+        raise DomainError("unknown_change", said("There are {known}.", known=", ".join(CHANGES)), {"field": "change"})
+    if change == "hand" and to is None:
+        raise DomainError("person_needed", said("Choose who is to have them."), {"field": "to"})
+    service, named = CHANGES[change]
+    return service(by=by, project=project, items=items, **({"to": to} if change == "hand" else named))
+
+
+@transaction.atomic
+def queue_solution(*, by: User, project: Project, solution: Solution, to: Membership | None = None) -> QueueItem:
+    """Ask for a label of a pool solution that no draw has chosen, on top of the open generation, before the rest.
+
+    Its item is in the lane `pinned`: what it teaches counts, but in neither arm of a comparison, for nobody drew it.
+    A solution that waits already is pinned. Raises Forbidden, Conflict (`no_generation`), DomainError (`not_of_pool`:
+    what measures is drawn at random), Conflict (`practised`), and as `hand_items`.
+    """
+    require_role(by, project, Membership.Role.MANAGER)
+    generation = Generation.objects.select_for_update().filter(project=project, state=Generation.State.OPEN).first()
+    if generation is None:
+        raise Conflict("no_generation", said("Open the first generation; then solutions can be added to it."))
+    if solution.project_id != project.pk:
+        raise Missing(
+            "solution_not_found",
+            said("There is no solution {solution} in {name}.", solution=solution.pk, name=project.name),
+        )
+    if solution.split != Split.POOL:
+        raise DomainError(
+            "not_of_pool",
+            said("Solution {solution} measures models: those are drawn at random only.", solution=solution.pk),
+        )
+    if PracticeAnswer.objects.filter(gold__solution=solution).exists():
+        raise Conflict(
+            "practised",
+            said("People have practised on solution {solution} and know its answer.", solution=solution.pk),
+        )
+    item, created = QueueItem.objects.get_or_create(
+        generation=generation,
+        solution=solution,
+        defaults={"project": project, "split": solution.split, "lane": Lane.PINNED, "rank": 0, "reopened": True},
+    )
+    if created:
+        _record(by, item, "queue.add", {}, {"solution": solution.pk, "generation": generation.number})
+    elif item.state not in OPEN:
+        raise Conflict(
+            "item_done",
+            said("Solution {solution} has all the labels that this generation asks for.", solution=solution.pk),
+        )
+    pin_items(by=by, project=project, items=[item.pk])
+    if to is not None:
+        hand_items(by=by, project=project, items=[item.pk], to=to)
+    item.refresh_from_db()
+    return item
+
+
+def _change(by: User, project: Project, items: Sequence[int], action: str, fields: dict[str, Any]) -> int:
+    changed = []
+    for item in _lock(by, project, items):
+        before = {name: getattr(item, name) for name in fields}
+        if before != fields:
+            for name, value in fields.items():
+                setattr(item, name, value)
+            _record(by, item, action, before, fields)
+            changed.append(item)
+    QueueItem.objects.bulk_update(changed, list(fields), batch_size=1000)
+    return len(changed)
+
+
+def _lock(by: User, project: Project, items: Sequence[int]) -> list[QueueItem]:
+    """The items named that wait or are held; those that ended are left out."""
+    require_role(by, project, Membership.Role.MANAGER)
+    if len(items) > MOST:
+        raise DomainError("too_many_items", said("At most {most} items at once.", most=f"{MOST:,}"), {"field": "items"})
+    wanted = set(items)
+    known = set(QueueItem.objects.filter(project=project, pk__in=wanted).values_list("pk", flat=True))
+    if missing := sorted(wanted - known):
+        raise Missing(
+            "item_not_found",
+            said("There is no item {missing} in the queue of {name}.", missing=missing[0], name=project.name),
+        )
+    return [item for item in lock_items(wanted) if item.state in OPEN]
+
+
+def _record(by: User, item: QueueItem, action: str, before: dict[str, Any], after: dict[str, Any]) -> None:
+    audit.record(by=by, action=action, target=item, project=item.project, before=before, after=after)

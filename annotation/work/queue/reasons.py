@@ -1,0 +1,83 @@
+"""Why there is nothing for a person to label, and when it is worth asking again. Only what is true is said."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from django.utils.translation import gettext as _
+
+from annotation.core.statements import fetch_one
+from annotation.models import Membership
+from annotation.work.queue.rules import FRESH, QUALIFIED, SEEN, Rules, free_again
+
+
+@dataclass(frozen=True)
+class Nothing:
+    """A reason as in `Claim`, in words for the annotator; `retry_at` is when there may be work, if known."""
+
+    reason: str
+    message: str
+    retry_at: datetime | None = None
+
+
+# What is in the queue for everybody or for this person, with a place free or in hand, and was never theirs.
+OPEN = f"""FROM annotation_queueitem item
+    JOIN annotation_generation generation ON generation.id = item.generation_id AND generation.state = 'open'
+    WHERE item.project_id = %(project)s AND item.state IN ('ready', 'full')
+      AND (item.assigned_to_id IS NULL OR item.assigned_to_id = %(annotator)s) AND {FRESH}"""
+
+# Of what this person might be given: whether any is free, and when the first that is in other hands may come back. At
+# one moment: a place is never neither free nor in somebody's hands.
+WAITING = """
+SELECT COALESCE(bool_or(item.state = 'ready' AND {now}), false),
+       min(lease.expires_at) FILTER (WHERE item.state = 'full')
+FROM annotation_queueitem item
+JOIN annotation_generation generation ON generation.id = item.generation_id AND generation.state = 'open'
+LEFT JOIN annotation_lease lease
+    ON lease.item_id = item.id AND lease.state = 'active' AND lease.annotator_id <> %(annotator)s
+WHERE item.project_id = %(project)s AND item.state IN ('ready', 'full') AND NOT item.paused AND {theirs}
+"""
+
+# For each problem that has not rested, when the person ended its last solution; null while they have one in hand.
+LAST_SEEN = f"""
+SELECT count(*), min(last) FROM (
+    SELECT (SELECT CASE WHEN bool_or(seen.state = 'active') THEN NULL ELSE max(seen.ended_at) END {SEEN}) AS last
+    {OPEN} AND item.state = 'ready' AND NOT item.paused AND {{lasting}} AND NOT ({{passing}})) AS resting
+"""
+
+
+def why_nothing(membership: Membership, rules: Rules) -> Nothing | None:
+    """Why this person was given nothing; None where something came free since the queue was looked at."""
+    free, back = _one(WAITING.format(now=rules.theirs_now, theirs=rules.theirs), rules)
+    if free:
+        return None
+    resting, seen = 0, None
+    if rules.passing != "TRUE":
+        resting, seen = _one(LAST_SEEN.format(lasting=rules.lasting, passing=rules.passing), rules)
+    rested = seen and free_again(membership, seen)
+    if resting and (back is None or (rested is not None and rested <= back)):
+        return Nothing(
+            "cooling_down",
+            _("What is left are further solutions of problems that you have just seen. They come to you later."),
+            rested,
+        )
+    if back is not None:
+        return Nothing(
+            "all_leased",
+            _("All that is left is in other people’s hands; it may come back to you when their time is over."),
+            min(filter(None, [back, rested])),
+        )
+    if _one(f"SELECT EXISTS (SELECT {OPEN} AND item.paused)", rules)[0]:
+        return Nothing("paused", _("What is left is paused: the project’s manager will open it again."))
+    if membership.domains is not None and _one(f"SELECT EXISTS (SELECT {OPEN} AND NOT {QUALIFIED})", rules)[0]:
+        return Nothing(
+            "not_qualified",
+            _("What is left is from fields that you are not asked about. The project’s manager can change that."),
+        )
+    return Nothing("done", _("You are done: nothing is waiting for you in this project."))
+
+
+def _one(statement: str, rules: Rules) -> tuple[Any, ...]:
+    row = fetch_one(statement, rules.given)
+    assert row is not None
+    return row

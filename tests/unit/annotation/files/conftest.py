@@ -1,0 +1,31 @@
+import json
+
+import pytest
+
+from annotation.files.importing import run_import
+from annotation.files.imports import create_import
+
+
+@pytest.fixture
+def import_content(project, tmp_path):
+    """Import bytes, or lines of JSON, as a file; returns the job at its end."""
+
+    def run(content, *, format="auto", decomposition="blank_lines", name="file.jsonl", options=None):
+        if not isinstance(content, bytes):
+            content = b"\n".join(line if isinstance(line, bytes) else json.dumps(line).encode() for line in content)
+        path = tmp_path / name
+        path.write_bytes(content)
+        job = create_import(
+            by=None,
+            project=project,
+            path=path,
+            filename=name,
+            format=format,
+            decomposition=decomposition,
+            options=options,
+        )
+        run_import(job.pk)
+        job.refresh_from_db()
+        return job
+
+    return run

@@ -1,0 +1,297 @@
+"""Files that leave keep who labelled and which split a problem is of, or say what they leave out."""
+
+import csv
+import io
+import json
+import tracemalloc
+from collections import Counter
+from functools import partial
+
+import pytest
+from django.core.management import CommandError, call_command
+from structlog.testing import capture_logs
+
+from annotation.core.errors import Conflict, DomainError
+from annotation.core.membership.projects import create_project
+from annotation.files.records import import_records
+from annotation.formats import prm800k, processbench, table, trl
+from annotation.formats.record import Completion, PathPosition, Rating, Rejection
+from annotation.labels.datasets.cards import dataset_card
+from annotation.labels.datasets.exporting import export_snapshot
+from annotation.labels.datasets.plans import FORMATS, plan_export
+from annotation.labels.datasets.snapshots import create_snapshot, read_snapshot, snapshot_file
+from annotation.models import Annotation, AuditEntry, Membership, Problem
+from labelling_ui.selectors.attention import concerns
+from tests.real_data import real_data
+from tests.unit.annotation.labels.datasets.test_snapshots import lines, rated, solution, take_in
+
+ALL = ("pool", "calibration", "holdout")
+READERS = {"prm800k": prm800k.read, "csv": table.read, "parquet": table.read}
+
+
+def by(kind, *ratings, name="", finish="solution", **fields):
+    label = rated(*ratings, name=name, finish=finish, **fields)
+    label.source_kind = kind
+    return label
+
+
+def freeze(project, manager, **filters):
+    return create_snapshot(by=manager, project=project, filters=filters)
+
+
+def exported(snapshot, format, **asked):
+    return b"".join(export_snapshot(snapshot, format, **asked))
+
+
+def moved(content, format, manager, slug):
+    """A second project that took in what the first one exported."""
+    project = create_project(by=manager, name=slug, slug=slug)
+    import_records(project=project, records=[r for _, r in READERS[format](io.BytesIO(content))], by=None)
+    return project
+
+
+def kinds_of(project):
+    found = Annotation.objects.filter(project=project)
+    return Counter(found.values_list("source__kind", "source__name", "first_error"))
+
+
+def splits_of(project):
+    return dict(Problem.objects.filter(project=project).values_list("text", "split"))
+
+
+@pytest.mark.parametrize("format", READERS)
+def test_labels_keep_their_kind_and_problems_their_split_on_the_way_through_a_file(project, manager, format):
+    for number in range(40):
+        one = solution(
+            f"problem {'x' * number}",
+            by("human", 1, 0, 1, name="ann"),
+            by("model_judge", 1, -1, name="judge-7b", finish="found_error"),
+            by("monte_carlo", -1, name="qwen, 8 rollouts", finish="found_error", source_detail={"rollouts": 8}),
+        )
+        one.source_group = f"series {number}"
+        take_in(project, one)
+    assert len(set(splits_of(project).values())) == 3, "each split has problems"
+    again = moved(exported(freeze(project, manager), format), format, manager, "again")
+    assert kinds_of(again) == kinds_of(project)
+    assert splits_of(again) == splits_of(project)
+    detail = Annotation.objects.filter(project=again, source__kind="monte_carlo").values_list("source__detail")
+    assert set(map(str, detail)) == {"({'rollouts': 8},)"}
+
+
+def test_real_processbench_labels_stay_a_consensus_in_prm800k(project, manager):
+    path = real_data("processbench/gsm8k.json")
+    with path.open("rb") as file:
+        take_in(project, *[record for _, record in processbench.read(file)])
+    content = exported(freeze(project, manager), "prm800k")
+    again = moved(content, "prm800k", manager, "again")
+    assert kinds_of(again) == kinds_of(project)
+    assert {kind for kind, _, _ in kinds_of(again)} == {"consensus"}
+    assert splits_of(again) == splits_of(project)
+    assert Counter(line["split"] for line in lines([content])) == Counter(
+        Annotation.objects.filter(project=project).values_list("solution__split", flat=True)
+    )
+
+
+def test_a_prm800k_export_adds_nothing_to_the_project_that_it_comes_from(project, manager):
+    with real_data("prm800k/prm800k_real_records.jsonl").open("rb") as file:
+        take_in(project, *[record for _, record in prm800k.read(file)])
+    content = exported(freeze(project, manager), "prm800k")
+    counts = take_in(project, *[record for _, record in prm800k.read(io.BytesIO(content))])
+    assert (counts.accepted, counts.duplicates) == (0, 9)
+
+
+def test_a_kind_that_nobody_knows_is_refused_with_its_line(project, manager):
+    take_in(project, solution("p", rated(1)))
+    [line] = lines([exported(freeze(project, manager), "prm800k")])
+    [(_, found)] = prm800k.read(io.BytesIO(json.dumps(line | {"source_kind": "robot"}).encode()))
+    assert isinstance(found, Rejection)
+    assert found.field == "source_kind"
+
+
+def test_a_file_that_does_not_say_who_labelled_is_read_as_the_kind_that_is_named(project, manager):
+    take_in(project, solution("p", by("human", 1, name="ann"), by("model_judge", 1, name="judge-7b")))
+    written = lines([exported(freeze(project, manager), "prm800k")])
+    content = "\n".join(json.dumps(line) for line in written).encode()
+    stripped = "\n".join(json.dumps({k: v for k, v in line.items() if k != "source_kind"}) for line in written).encode()
+
+    def kinds(content):
+        found = prm800k.read(io.BytesIO(content), source_kind="model_judge")
+        return [record.annotations[0].source_kind for _, record in found]
+
+    assert kinds(content) == ["human", "model_judge"], "what a line says stands"
+    assert kinds(stripped) == ["model_judge", "model_judge"]
+
+
+@pytest.fixture
+def of_each_split(project):
+    """Labelled solutions of each split; how many each has."""
+    take_in(project, *[solution(f"problem {'x' * n}", rated(1, 1, 1)) for n in range(40)])
+    return Counter(splits_of(project).values())
+
+
+def test_trl_leaves_calibration_and_holdout_out_unless_they_are_asked_for(project, manager, of_each_split):
+    snapshot = freeze(project, manager)
+    assert len(lines([exported(snapshot, "trl")])) == of_each_split["pool"]
+    plan = plan_export(snapshot, "trl")
+    assert (plan.solutions, plan.splits) == (of_each_split["pool"], ("pool",))
+    assert plan.left_out == {split: of_each_split[split] for split in ("calibration", "holdout")}
+    every = ["pool", "calibration", "holdout"]
+    assert len(lines([exported(snapshot, "trl", splits=every)])) == 40
+    held = freeze(project, manager, splits=["holdout"])
+    assert len(lines([exported(held, "trl")])) == of_each_split["holdout"], "a snapshot of a split asks for it"
+    parquet = exported(snapshot, "trl_parquet", splits=["holdout"])
+    assert sum(1 for _ in trl.read(io.BytesIO(parquet))) == of_each_split["holdout"]
+    with pytest.raises(DomainError, match="test") as raised:
+        exported(snapshot, "trl", splits=["test"])
+    assert raised.value.code == "unknown_split"
+
+
+@pytest.mark.parametrize("format", ["prm800k", "csv", "records"])
+def test_formats_that_say_the_split_hold_every_split_or_those_that_are_asked_for(
+    project, manager, of_each_split, format
+):
+    snapshot = freeze(project, manager)
+
+    def splits(**asked):
+        content = exported(snapshot, format, **asked).decode()
+        rows = csv.DictReader(io.StringIO(content)) if format == "csv" else map(json.loads, content.splitlines())
+        return Counter(row["split"] for row in rows)
+
+    assert splits() == of_each_split
+    assert splits(splits=["holdout"]) == {"holdout": of_each_split["holdout"]}
+
+
+@pytest.mark.parametrize("format", ["trl", "trl_parquet"])
+def test_trl_refuses_labels_of_several_kinds(project, manager, format):
+    take_in(project, solution("p", by("human", 1, name="ann"), by("model_judge", 1, name="judge-7b")))
+    with pytest.raises(DomainError, match="source_kinds") as raised:
+        exported(freeze(project, manager), format, splits=ALL)
+    assert raised.value.code == "mixed_kinds"
+    assert raised.value.extra == {"source_kinds": {"human": 1, "model_judge": 1}}
+    assert exported(freeze(project, manager, source_kinds=["human"]), format, splits=ALL)
+
+
+def test_what_a_line_of_trl_cannot_hold_is_counted_by_its_reason(project, manager):
+    own = rated(finish="give_up")
+    own.path = [PathPosition(0, own_text="mine")]
+    take_in(
+        project,
+        solution("gave up", rated(finish="give_up")),
+        solution("unsure", rated(None, 1)),
+        solution("own step", own),
+        solution("neutral", rated(0, 1, 1)),
+        solution("neutral later", rated(1, 0, 1)),
+        solution("unsure later", rated(1, None, 1)),
+        solution("whole", rated(1, 1, 1)),
+        solution("unlabelled"),
+    )
+    snapshot = freeze(project, manager, min_annotations=0)
+    plan = plan_export(snapshot, "trl", splits=ALL)
+    assert (plan.solutions, plan.ends_early) == (4, {"unrated": 1})
+    assert plan.left_out == {"unlabelled": 1, "no_path": 1, "unrated": 1, "own_step": 1}
+    dropping = plan_export(snapshot, "trl", neutral="drop", splits=ALL)
+    assert (dropping.solutions, dropping.ends_early) == (3, {"neutral": 1, "unrated": 1})
+    assert dropping.left_out == plan.left_out | {"neutral": 1}
+    for neutral, expected in (("positive", plan), ("drop", dropping)):
+        assert len(lines([exported(snapshot, "trl", neutral=neutral, splits=ALL)])) == expected.solutions
+    assert plan_export(snapshot, "prm800k").left_out == {"unlabelled": 1}
+    card = dataset_card(snapshot, neutral="drop", splits=ALL)
+    assert "| TRL stepwise supervision | 3 | 1 solution whose labels take no step" in card
+    assert "1 line ends before a neutral step" in card
+
+
+@pytest.mark.parametrize("format", ["trl", "trl_parquet"])
+def test_an_export_without_a_line_is_refused_with_the_reasons(project, manager, format):
+    take_in(project, solution("p", rated(None, 1)), solution("q", rated(finish="give_up")))
+    with pytest.raises(DomainError, match="1 solution whose first step is unsure or not rated") as raised:
+        exported(freeze(project, manager), format, splits=ALL)
+    assert raised.value.code == "empty_export"
+    assert raised.value.extra["left_out"] == {"unrated": 1, "no_path": 1}
+
+
+def test_what_a_format_cannot_say_of_steps_is_counted(project, manager):
+    one = solution("p", rated(1, -1, finish="found_error"))
+    one.positions[1].append(Completion("other"))
+    one.annotations[0].path[1].ratings[0].error_type = "slip"
+    one.annotations[0].path[1].ratings.append(Rating(1, "rated", rating=1))
+    take_in(project, one)
+    snapshot = freeze(project, manager)
+    assert plan_export(snapshot, "records").not_held == {}
+    assert plan_export(snapshot, "prm800k").not_held == {"error_types": 1}
+    assert plan_export(snapshot, "csv").not_held == {"alternatives": 1, "error_types": 1}
+    assert plan_export(snapshot, "trl", splits=ALL).not_held == {"alternatives": 1, "error_types": 1}
+    assert "1 rating of an alternative" in dataset_card(snapshot)
+
+
+def test_a_card_counts_people_for_the_labels_of_people_alone(project, manager):
+    take_in(
+        project,
+        solution(
+            "p",
+            by("human", 1, -1, name="ann", finish="found_error"),
+            by("model_judge", 1, 1, 1, name="judge-7b"),
+            by("model_judge", 1, 1, 1, name="judge-70b"),
+            by("monte_carlo", 1, 1, 1, name="qwen, 8 rollouts"),
+        ),
+    )
+    snapshot = freeze(project, manager)
+    card = dataset_card(snapshot)
+    assert "| people | 1 | 1 |" in card
+    assert "| model judges | 2 | – |" in card
+    assert "No solution was settled by two people" in card
+    assert snapshot.counts["people"] == {"human": 1}
+
+
+def test_an_edited_file_is_never_read(project, manager):
+    take_in(project, solution("p", rated(1, 1, 1)))
+    snapshot = freeze(project, manager)
+    path = snapshot_file(snapshot)
+    whole = path.read_bytes()
+    path.chmod(0o640)
+    path.write_bytes(whole.replace(b'"rating":1', b'"rating":0', 1))
+    with capture_logs() as logs:
+        for read in (
+            lambda: read_snapshot(snapshot),
+            *(partial(exported, snapshot, one, splits=ALL) for one in FORMATS),
+        ):
+            with pytest.raises(Conflict, match="changed after it was frozen") as raised:
+                read()
+            assert raised.value.code == "snapshot_file_changed"
+    assert {(log["event"], log["log_level"], log["snapshot"]) for log in logs} == {
+        ("snapshot_file_changed", "error", snapshot.pk)
+    }
+    member = Membership.objects.get(project=project, user=manager)
+    [concern] = [one for one in concerns(member) if "snapshot" in one.label]
+    assert (concern.count, concern.href) == (1, "/p/project/export/")
+    entry = AuditEntry.objects.filter(action="snapshot.changed").first()
+    assert entry.before == {"sha256": snapshot.sha256} != entry.after
+    path.write_bytes(whole)
+    assert exported(snapshot, "records") == whole, "restored, it is read again"
+
+
+def test_a_snapshot_is_hashed_and_read_in_little_memory(project, manager):
+    take_in(project, *[solution(f"{n} " + "long " * 2000, rated(1, 1, 1)) for n in range(1000)])
+    snapshot = freeze(project, manager)
+    assert snapshot_file(snapshot).stat().st_size > 10_000_000
+    tracemalloc.start()
+    for _ in export_snapshot(snapshot, "records"):
+        pass
+    for _ in read_snapshot(snapshot):
+        pass
+    _, most = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert most < 3_000_000
+
+
+def test_the_command_says_what_it_left_out(project, manager, of_each_split, tmp_path):
+    out = io.StringIO()
+    file = tmp_path / "train.jsonl"
+    call_command("export_snapshot", file, project="project", format="trl", stdout=out)
+    assert len(file.read_text().splitlines()) == of_each_split["pool"]
+    assert f"Left out: {of_each_split['calibration']} calibration solutions" in out.getvalue()
+    call_command("export_snapshot", file, project="project", format="trl", splits=list(ALL), stdout=out)
+    assert len(file.read_text().splitlines()) == 40
+    with pytest.raises(CommandError, match="would be empty"):
+        call_command(
+            "export_snapshot", file, project="project", format="trl", splits=["pool"], filters='{"splits": ["holdout"]}'
+        )

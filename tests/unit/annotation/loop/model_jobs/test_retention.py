@@ -1,0 +1,71 @@
+"""Which weights go, and what stays for ever."""
+
+import pytest
+
+from annotation.core.errors import Conflict
+from annotation.loop import registry
+from annotation.loop.model_jobs import retention
+from annotation.loop.pool.partitions import make_partition, write_scores
+from annotation.models import AuditEntry, DomainChampion, ModelVersion, PoolScore
+from tests.factories import MembershipFactory, ModelVersionFactory, ProjectFactory, SolutionFactory
+
+pytestmark = pytest.mark.django_db
+State = ModelVersion.State
+
+
+@pytest.fixture
+def project(settings, tmp_path):
+    settings.MODEL_ROOT = tmp_path
+    return ProjectFactory(policy={"keep_models": 2})
+
+
+def version_of(project, number, **fields):
+    version = ModelVersionFactory(project=project, number=number, path=f"model-{number}", **fields)
+    (project_folder := retention.model_path(version)).mkdir()
+    (project_folder / "model.safetensors").write_bytes(b"weights")
+    return version
+
+
+def test_the_latest_what_serves_and_what_is_pinned_keep_their_weights(
+    project, django_capture_on_commit_callbacks, settings
+):
+    serving = version_of(project, 1, state=State.CHAMPION)
+    pinned = version_of(project, 2, state=State.RETIRED, pinned=True)
+    of_a_domain = version_of(project, 3, state=State.RETIRED)
+    DomainChampion.objects.create(project=project, domain="algebra", model_version=of_a_domain)
+    training = version_of(project, 4)
+    project.training_runs.create(number=1, trigger="manual", seed=0, model_version=training)
+    old = version_of(project, 5, state=State.REJECTED)
+    make_partition(old)
+    write_scores(old, [PoolScore(model_version=old, solution=SolutionFactory(project=project), mean=[], spread=[])])
+    latest = [version_of(project, 6, state=State.REJECTED), version_of(project, 7)]
+    with django_capture_on_commit_callbacks(execute=True):
+        assert retention.keep_to_policy() == 1
+    kept = {path.name for path in settings.MODEL_ROOT.iterdir()}
+    assert kept == {f"model-{v.number}" for v in (serving, pinned, of_a_domain, training, *latest)}
+    old.refresh_from_db()
+    assert old.weights_deleted_at is not None
+    assert not PoolScore.objects.filter(model_version=old).exists()
+    said = AuditEntry.objects.get(action="model.delete_weights")
+    assert (said.by, said.target_id, said.before["path"]) == (None, str(old.pk), "model-5")
+    assert retention.keep_to_policy() == 0
+    manager = MembershipFactory(project=project, role="manager").user
+    with pytest.raises(Conflict, match="were deleted by the retention policy"):
+        registry.promote_version(by=manager, version=old)
+
+
+def test_a_version_that_was_promoted_or_pinned_meanwhile_is_kept(project):
+    for number in range(1, 5):
+        version_of(project, number, state=State.RETIRED)
+    first, second = retention.due_versions(project)
+    ModelVersion.objects.filter(pk=first.pk).update(state=State.CHAMPION)
+    ModelVersion.objects.filter(pk=second.pk).update(pinned=True)
+    assert not retention.delete_weights(first)
+    assert not retention.delete_weights(second)
+    assert retention.model_path(first).exists()
+
+
+def test_files_that_a_dead_process_left_behind_go_the_next_time(project):
+    version = version_of(project, 1, weights_deleted_at="2026-01-01T00:00Z")
+    retention.keep_to_policy()
+    assert not retention.model_path(version).exists()

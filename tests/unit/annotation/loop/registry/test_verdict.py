@@ -1,0 +1,57 @@
+"""The gate's table: what is promoted, what is kept back, and what the sentence says."""
+
+import pytest
+
+from annotation.loop.registry.verdict import Measured, decide
+
+
+def verdict(*, champion=3, gain=0.05, low=-0.01, high=0.1, solutions=40, measured=True, **given):
+    found = Measured(gain=gain, low=low, high=high, solutions=solutions, problems=25, samples=[gain])
+    return decide(
+        challenger=4,
+        champion=champion,
+        measured=found if measured else None,
+        solutions=solutions,
+        tolerance=given.get("tolerance", 0.02),
+        least=20,
+        holdout_uses=given.get("holdout_uses", 0),
+    )
+
+
+@pytest.mark.parametrize(
+    ("gain", "low", "promote"),
+    [(0.05, -0.01, True), (0.05, -0.02, False), (0.05, -0.05, False), (0.0, 0.0, False), (-0.01, -0.015, False)],
+)
+def test_promotes_on_a_gain_that_cannot_be_a_loss_beyond_the_tolerance(gain, low, promote):
+    assert verdict(gain=gain, low=low).promote is promote
+
+
+def test_says_why_a_challenger_is_kept_back():
+    assert "no better" in verdict(gain=-0.01, low=-0.02).sentence
+    unsure = verdict(gain=0.01, low=-0.06).sentence
+    assert "model 3 goes on serving" in unsure
+    assert "2.0 points" in unsure
+    assert "-6.0 points" in unsure
+
+
+def test_first_model_has_to_beat_the_zero_label_baseline():
+    assert verdict(champion=None, gain=0.03, low=-0.2).promote
+    loser = verdict(champion=None, gain=-0.03, low=-0.2)
+    assert not loser.promote
+    assert "drawn at random" in loser.sentence
+    assert loser.rival == "the zero-label baseline"
+
+
+def test_with_too_few_holdout_labels_only_a_first_model_serves():
+    first = verdict(champion=None, solutions=5)
+    assert first.promote
+    assert "only 5 holdout solutions" in first.sentence
+    later = verdict(solutions=5)
+    assert not later.promote
+    assert later.gain is None
+    assert "the gate needs 20" in later.sentence
+    assert not verdict(solutions=0, measured=False).promote
+
+
+def test_counts_how_often_the_holdout_was_used():
+    assert verdict(holdout_uses=7).as_dict()["holdout_uses"] == 7

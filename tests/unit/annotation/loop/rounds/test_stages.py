@@ -1,0 +1,68 @@
+"""The gate's verdict is kept with its audit row; a challenger serves only in place of its own rival."""
+
+import pytest
+
+from annotation.core.wording import as_json
+from annotation.loop import registry
+from annotation.loop.registry.verdict import decide
+from annotation.loop.rounds.stages import promote
+from annotation.loop.rounds.work import StageWork
+from annotation.models import AuditEntry, ModelVersion
+from tests.factories import MembershipFactory, ModelVersionFactory
+
+pytestmark = pytest.mark.django_db
+State = ModelVersion.State
+
+
+@pytest.fixture
+def champion():
+    return ModelVersionFactory(number=1, state=State.CHAMPION)
+
+
+@pytest.fixture
+def challenger(champion):
+    metrics = {"champion": champion.number}
+    gate = {"promote": True, "sentence": "Model 2 is promoted."}
+    return ModelVersionFactory(project=champion.project, number=2, metrics=metrics, gate=gate)
+
+
+def unmeasured(champion):
+    return decide(challenger=2, champion=champion, measured=None, solutions=0, tolerance=0.02, least=20, holdout_uses=0)
+
+
+@pytest.mark.parametrize(("rival", "state"), [(1, State.REJECTED), (None, State.CHALLENGER)])
+def test_a_verdict_is_kept_with_who_what_before_and_after(challenger, rival, state):
+    verdict = unmeasured(rival)
+    registry.record_verdict(version=challenger, verdict=verdict)
+    challenger.refresh_from_db()
+    assert (challenger.state, challenger.gate["sentence"]) == (state, verdict.sentence)
+    entry = AuditEntry.objects.get(action="model.judge", target_id=str(challenger.pk))
+    assert entry.before == {"state": "challenger"}
+    said = {"verdict": as_json(verdict.sentence)}
+    assert entry.after == {"state": state, "promote": verdict.promote, "verdict": verdict.sentence, "said": said}
+
+
+def serve(challenger, run):
+    run.model_version = challenger
+    return promote.perform(StageWork(run, stage=None, lock=None))
+
+
+@pytest.fixture
+def run(challenger):
+    return challenger.project.training_runs.create(number=1, trigger="manual", seed=0)
+
+
+def test_a_challenger_takes_the_place_of_the_model_it_was_measured_against(champion, challenger, run):
+    assert serve(challenger, run).figure == "model 2 serves"
+    assert registry.champion_of(champion.project) == challenger
+    assert serve(challenger, run).figure == "model 2 serves", "a second time too"
+
+
+def test_a_challenger_does_not_replace_a_model_that_was_chosen_by_hand_meanwhile(champion, challenger, run):
+    manager = MembershipFactory(project=champion.project, role="manager")
+    other = ModelVersionFactory(project=champion.project, number=3, state=State.RETIRED)
+    registry.promote_version(by=manager.user, version=other)
+    outcome = serve(challenger, run)
+    assert outcome.skipped
+    assert outcome.figure == "model 3, chosen by hand meanwhile, goes on serving"
+    assert registry.champion_of(champion.project) == other
