@@ -14,9 +14,9 @@ from annotation.api.claims import TaskSerializer, task_of
 from annotation.api.fields import IdField, MillisecondsField
 from annotation.core.membership.access import find_project, membership_of
 from annotation.labels.quality.statistics import my_progress
-from annotation.models import FinishReason, SentBack, StepRating
+from annotation.models import Annotation, FinishReason, SentBack, StepRating
 from annotation.work.labelling.payload import Submission
-from annotation.work.labelling.revisions import as_given, latest_of
+from annotation.work.labelling.revisions import as_given, fills_place, latest_of
 from annotation.work.labelling.sending_back import sent_back_to
 from annotation.work.labelling.submission import submit_annotation
 from annotation.work.practice.screening_progress import standing_told
@@ -155,11 +155,19 @@ class OwnWorkSerializer(serializers.Serializer):
 
 class ReceiptSerializer(serializers.Serializer):
     id = IdField()
-    revision = serializers.IntegerField(min_value=1)
-    counted = serializers.BooleanField(help_text="False where it is kept beside the annotations that were wanted.")
+    revision = serializers.IntegerField(
+        min_value=1, help_text="Above 1 it replaces the caller's earlier label in consensus, figures and exports."
+    )
+    counted = serializers.SerializerMethodField(
+        help_text="True if it fills one of the places that were wanted, also as the revision of a label that did. "
+        "False for an extra label, which came when the places were taken, and for a decision; both are kept and used."
+    )
     first_error = serializers.IntegerField(
         min_value=-1, allow_null=True, help_text="Position of the first error; -1 for none, null where not known."
     )
+
+    def get_counted(self, annotation: Annotation) -> bool:
+        return fills_place(annotation)
 
 
 class ScreeningSerializer(serializers.Serializer):

@@ -88,8 +88,8 @@ class RecordAnnotation(msgspec.Struct, omit_defaults=True):
     solution.
     `reliability` is the giver's informedness (Youden's J of bad steps, see `annotation.labels.quality.reliability`)
     where the consensus was weighed by it, drawn to the average person where there are few shared steps.
-    `shared_steps` counts the giver's ratings behind it, and `reliability_interval` is what these alone show (95 %). `hint` is None where no hint
-    was possible.
+    `shared_steps` counts the giver's ratings behind it, and `reliability_interval` is what these alone show (95 %).
+    `hint` is None where no hint was possible.
     """
 
     source_kind: SourceKind

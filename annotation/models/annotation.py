@@ -21,8 +21,9 @@ class Annotation(models.Model):
     """One person's submission on one solution. Rows never change: an edit is a new revision.
 
     `annotator` is null for labels that came with a file; `source` then names who gave them.
-    `counted` tells whether it filled a place of its queue item; a late submission is kept as an
-    extra one. `native` keeps what only the source format can express, for a faithful export.
+    `counted` is whether it filled a place of its queue item itself: a revision does not, since the label it replaces
+    did, and a late submission is kept as an extra one. Both are used as any other label. `native` keeps what only the
+    source format can express, for a faithful export.
     `first_error` is a position, -1 for none, null where it is not known. `progress` tells how far the solution had got
     when it went wrong, from 0 (nowhere) to 4 (all but the end), null where nobody was asked.
     """

@@ -180,6 +180,7 @@ def test_ones_own_label_is_opened_changed_and_handed_in_again(client, item):
     assert refused.json()["extra"]["given"]["comment"] == "second"
     receipt = client.post(address(item.project, "annotations/"), revised | {"based_on": 1})
     assert (receipt.status_code, receipt.json()["revision"]) == (201, 2)
+    assert receipt.json()["counted"] is True, "it stands in the place that the label it replaces has filled"
     assert not Draft.objects.exists()
 
 

@@ -29,16 +29,22 @@ ORDER BY id DESC LIMIT 1
 
 @dataclass(frozen=True)
 class Attempt:
-    """A screening so far: gold that is in hand (`open`), that was answered or skipped (`given`), that was `right`.
+    """A screening so far: gold that is in hand (`open`), that was `answered`, that was `skipped`, that was `right`.
 
     It began `after` the decision before it. `left` is an item whose time ran out, which the person is given again.
     """
 
     after: ScreeningDecision | None
     open: int
-    given: int
+    answered: int
+    skipped: int
     right: int
     left: int | None
+
+    @property
+    def given(self) -> int:
+        """What is behind the person: a skipped one is not given again."""
+        return self.answered + self.skipped
 
 
 def standing(membership: Membership) -> str | None:
@@ -81,7 +87,8 @@ def attempt_of(membership: Membership, latest: ScreeningDecision | None) -> Atte
     return Attempt(
         after=latest,
         open=sum(state == Lease.State.ACTIVE for state, _, _ in rows) + len(again),
-        given=sum(state in (Lease.State.SUBMITTED, Lease.State.RELEASED) for state, _, _ in rows),
+        answered=sum(state == Lease.State.SUBMITTED for state, _, _ in rows),
+        skipped=sum(state == Lease.State.RELEASED for state, _, _ in rows),
         right=_right(membership, answers),
         left=again[0] if again else None,
     )

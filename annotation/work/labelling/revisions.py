@@ -69,6 +69,14 @@ def as_given(annotation: Annotation) -> dict[str, Any]:
     }
 
 
+def fills_place(annotation: Annotation) -> bool:
+    """Whether it fills one of the places that were wanted: by itself, or as the revision of a label that did."""
+    if annotation.counted or annotation.revision == 1:
+        return annotation.counted
+    earlier = Annotation.objects.filter(annotator=annotation.annotator_id, solution=annotation.solution_id)
+    return earlier.filter(revision__lt=annotation.revision, counted=True).exists()
+
+
 def _disputed(annotation: Annotation) -> bool:
     """Whether this revision says that the reference is wrong."""
     return Dispute.objects.filter(annotation=annotation).exclude(state=Dispute.State.WITHDRAWN).exists()

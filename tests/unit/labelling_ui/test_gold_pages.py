@@ -8,9 +8,10 @@ from django.test import Client
 from django.urls import reverse
 
 from annotation.models import GoldAnswer, Membership, Project, QueueItem, ScreeningDecision
+from annotation.work.queue.leases import release
 from tests.factories import AnnotationFactory, LabelSourceFactory, MembershipFactory
 from tests.manager_world import label, make_solution
-from tests.unit.annotation.work.queue.gold_world import work
+from tests.unit.annotation.work.queue.gold_world import claim, make_gold, work
 from tests.unit.labelling_ui.settings_form import as_opened, errors_of
 
 
@@ -123,6 +124,23 @@ def test_the_overview_names_whom_the_policy_kept_out(client: Client, people: dic
     assert "person whose screening failed" in page(client, "")
     ScreeningDecision.objects.create(membership=person, outcome="failed", by=people["manager"])
     assert "person whose screening failed" not in page(client, "")
+
+
+def test_a_skipped_solution_of_a_screening_is_not_called_answered(
+    client: Client, people: dict[str, User], project: Project
+) -> None:
+    project.policy |= {"gold": {"share": 0}, "screening": {"items": 3, "pass_mark": 2}}
+    project.save()
+    make_gold(project, 4)
+    person = MembershipFactory(project=project)
+    work(person, 1)
+    lease = claim(person).lease
+    assert lease is not None
+    release(by=person.user, lease_id=lease.pk, reason="too hard")
+    client.force_login(people["reviewer"])
+    shown = page(client, f"members/{person.pk}/gold/")
+    assert "1 of 3 answered, 1 right, 2 needed." in shown
+    assert "They skipped 1, which counts as not right." in shown
 
 
 def test_settings_keep_gold_and_screening_and_name_the_field_that_is_wrong(

@@ -30,7 +30,7 @@ def project(manager: User) -> Project:
 
 @pytest.fixture
 def asking(client: Client, manager: User, project: Project, monkeypatch: pytest.MonkeyPatch) -> Client:
-    for module in ("lifecycle", "sampling.following"):
+    for module in ("core.lifecycle", "loop.sampling.following"):
         monkeypatch.setattr(f"annotation.{module}.enqueue", lambda *task, **_: None)
     client.force_login(manager)
     return client

@@ -304,9 +304,10 @@ export interface components {
         Receipt: {
             /** Format: int64 */
             id: number;
+            /** @description Above 1 it replaces the caller's earlier label in consensus, figures and exports. */
             revision: number;
-            /** @description False where it is kept beside the annotations that were wanted. */
-            counted: boolean;
+            /** @description True if it fills one of the places that were wanted, also as the revision of a label that did. False for an extra label, which came when the places were taken, and for a decision; both are kept and used. */
+            readonly counted: boolean;
             /** @description Position of the first error; -1 for none, null where not known. */
             first_error: number | null;
         };
