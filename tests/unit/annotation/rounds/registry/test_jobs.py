@@ -78,8 +78,8 @@ def test_the_librarys_reason_is_the_jobs(version, manager, settings):
     jobs.run_model_job(job.pk)
     job.refresh_from_db()
     assert job.state == State.FAILED
-    assert f"{version.path}/manifest.json: No such file or directory" in job.error
-    with pytest.raises(DomainError, match="No such file"):
+    assert f"{version.path} is not a model folder: it has no manifest.json" in job.error
+    with pytest.raises(DomainError, match="not a model folder"):
         run_command(job, "card", "--model", "nowhere")
 
 
