@@ -41,12 +41,13 @@ def perform(job: ModelJob) -> None:
     path = f"project-{job.project_id}/import-{job.pk}"
     out = settings.MODEL_ROOT / path
     options = [f"--separator={job.options['separator']}", f"--good={job.options['good']}"]
-    try:
-        run_command(job, "adopt", "--source", _root() / job.options["folder"], "--out", out, *options)
-    except (Cancelled, DomainError):
-        if job.model_version is None:
+    if job.model_version is None:
+        shutil.rmtree(out, ignore_errors=True)  # what a killed attempt left
+        try:
+            run_command(job, "adopt", "--source", _root() / job.options["folder"], "--out", out, *options)
+        except (Cancelled, DomainError):
             shutil.rmtree(out, ignore_errors=True)
-        raise
+            raise
     version = job.model_version or _register(job, path, out)
     try:
         request_measurement(by=job.requested_by, version=version)
