@@ -36,11 +36,11 @@ class Owner:
             command, cwd=BASE_DIR, env=self.environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
         )
 
-    def await_address(self) -> str:
-        """What it printed up to the line that says how to stop it."""
+    def await_line(self, words: str) -> str:
+        """What it printed up to the line with these words."""
         assert self.process.stdout is not None
         said = ""
-        while "Ctrl-C" not in said:
+        while words not in said:
             line = self.process.stdout.readline()
             assert line, said
             said += line
@@ -74,7 +74,7 @@ def owner(var: Path) -> Iterator[Owner]:
 
 
 def test_runs_says_where_it_is_and_stops_cleanly(owner: Owner) -> None:
-    said = owner.await_address()
+    said = owner.await_line("Ctrl-C")
     assert f"http://127.0.0.1:{owner.port}/" in said
     assert "Sign in as somebody." in said
     with urllib.request.urlopen(f"http://127.0.0.1:{owner.port}/healthz", timeout=10) as response:
@@ -91,9 +91,10 @@ def test_runs_says_where_it_is_and_stops_cleanly(owner: Owner) -> None:
     assert owner.left() == []
 
 
-def test_killed_owner_leaves_no_process(owner: Owner) -> None:
-    owner.await_address()
-    assert len(owner.left()) >= 9
+@pytest.mark.parametrize(("moment", "processes"), [("Ctrl-C", 5), ("The workers are ready", 9)])
+def test_killed_owner_leaves_no_process(owner: Owner, moment: str, processes: int) -> None:
+    owner.await_line(moment)
+    assert len(owner.left()) >= processes
     owner.process.kill()
     owner.process.wait()
     owner.await_end()
