@@ -69,7 +69,7 @@ def count_stranger(request: HttpRequest | Request) -> None:
     Raises TooManyRequests beyond API_STRANGER_CALLS_PER_MINUTE. A valid token from that address is still accepted.
     """
     limit = settings.API_STRANGER_CALLS_PER_MINUTE
-    if wait := _wait(f"stranger:{client_address(request)}", limit):  # type: ignore[arg-type]
+    if wait := _wait(f"stranger:{client_address(request)}", limit):
         message = counted(
             "More than {n:,} call without a valid token in one minute. Check the token, and try again in {wait} s.",
             "More than {n:,} calls without a valid token in one minute. Check the token, and try again in {wait} s.",
