@@ -15,5 +15,8 @@ class AnyTextRenderer(JSONRenderer):
         try:
             return super().render(data, accepted_media_type, renderer_context)
         except UnicodeEncodeError:
-            self.ensure_ascii = True
-            return super().render(data, accepted_media_type, renderer_context)
+            return _Escaped().render(data, accepted_media_type, renderer_context)
+
+
+class _Escaped(JSONRenderer):
+    ensure_ascii = True
