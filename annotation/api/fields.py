@@ -14,13 +14,18 @@ LARGEST_MS = 2**53 - 1
 
 @extend_schema_field({"type": "object", "additionalProperties": {}})
 class JSONObjectField(serializers.JSONField):
-    """A JSON object. The parser has refused what PostgreSQL cannot hold."""
+    """A JSON object without NUL and broken characters, which PostgreSQL refuses."""
 
-    default_error_messages = {"not_an_object": "This is not a JSON object."}
+    default_error_messages = {
+        "not_an_object": "This is not a JSON object.",
+        "bad_character": "A text in it holds a NUL or a broken character.",
+    }
 
     def to_internal_value(self, data: Any) -> dict[str, Any]:
         if not isinstance(data, dict):
             self.fail("not_an_object")
+        if not _storable(data):
+            self.fail("bad_character")
         return data
 
 
@@ -72,3 +77,11 @@ class MillisecondsField(serializers.IntegerField):
 
     def __init__(self, **kwargs: Any) -> None:
         super().__init__(min_value=0, max_value=LARGEST_MS, **kwargs)
+
+
+def _storable(value: Any) -> bool:
+    if isinstance(value, str):
+        return "\0" not in value and not any("\ud800" <= character <= "\udfff" for character in value)
+    if isinstance(value, dict):
+        return all(_storable(name) and _storable(inner) for name, inner in value.items())
+    return all(map(_storable, value)) if isinstance(value, list) else True

@@ -1,19 +1,16 @@
-"""Request bodies, read only up to a size."""
+"""Request bodies, read only up to a size and a depth."""
 
 import io
-import re
 from collections.abc import Mapping
 from typing import IO, Any
 
 from django.conf import settings
 from django.core.exceptions import RequestDataTooBig
 from django.utils.translation import gettext as _
-from rest_framework.exceptions import ParseError, ValidationError
+from rest_framework.exceptions import ParseError
 from rest_framework.parsers import BaseParser, JSONParser
 
-from annotation.formats.reading import MAX_DEPTH, is_deeper, place_of_unstorable
-
-_MAYBE_UNSTORABLE = re.compile(rb"\\u(?:0000|[dD][89a-fA-F])")
+from annotation.formats.reading import MAX_DEPTH, is_deeper
 
 
 def within_bounds(parser_context: Mapping[str, Any] | None) -> None:
@@ -29,7 +26,7 @@ class BoundedJSONParser(JSONParser):
     def parse(
         self, stream: IO[Any], media_type: str | None = None, parser_context: Mapping[str, Any] | None = None
     ) -> Any:
-        """Raises RequestDataTooBig before anything is read, ParseError, and ValidationError for a text in it."""
+        """Raises RequestDataTooBig before anything is read, and ParseError."""
         within_bounds(parser_context)
         content = stream.read()
         try:
@@ -38,8 +35,6 @@ class BoundedJSONParser(JSONParser):
             raise _too_deep() from None
         if content.count(b"[") + content.count(b"{") > MAX_DEPTH and is_deeper(value, MAX_DEPTH):
             raise _too_deep()
-        if _MAYBE_UNSTORABLE.search(content) and (place := place_of_unstorable(value)) is not None:
-            raise ValidationError({place: [_("This text holds a NUL or half a surrogate pair. Remove the character.")]})
         return value
 
 

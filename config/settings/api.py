@@ -7,7 +7,7 @@ REST_FRAMEWORK = {
     ],
     "DEFAULT_PERMISSION_CLASSES": ["rest_framework.permissions.IsAuthenticated"],
     "DEFAULT_THROTTLE_CLASSES": ["annotation.api.limits.AccountLimit"],
-    "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
+    "DEFAULT_RENDERER_CLASSES": ["annotation.api.rendering.AnyTextRenderer"],
     "DEFAULT_PARSER_CLASSES": ["annotation.api.parsing.BoundedJSONParser"],
     "DEFAULT_SCHEMA_CLASS": "annotation.api.schema.EndpointSchema",
     "EXCEPTION_HANDLER": "annotation.api.errors.present_error",
