@@ -28,7 +28,8 @@ STEP_WISE = ("error_types", "dimensions", "accepted", "hints")
 NOT_HELD = {
     "records": (),
     "prm800k": STEP_WISE,
-    **dict.fromkeys(("csv", "parquet", *TRL), ("alternatives", *STEP_WISE)),
+    **dict.fromkeys(("csv", "parquet"), ("alternatives", "own_steps", *STEP_WISE)),
+    **dict.fromkeys(TRL, ("alternatives", *STEP_WISE)),
 }
 
 
@@ -178,6 +179,9 @@ _ENDS = {
 }
 _HELD = {
     "alternatives": lambda n: counted("{n} rating of an alternative", "{n} ratings of alternatives", n=n),
+    "own_steps": lambda n: counted(
+        "{n} step is not marked as written by an annotator", "{n} steps are not marked as written by annotators", n=n
+    ),
     "error_types": lambda n: counted("{n} type of error", "{n} types of error", n=n),
     "dimensions": lambda n: counted(
         "{n} dimension or critique of a step", "{n} dimensions and critiques of steps", n=n

@@ -223,6 +223,23 @@ def test_what_a_format_cannot_say_of_steps_is_counted(project, manager):
     assert "1 rating of an alternative" in dataset_card(snapshot)
 
 
+def test_what_a_table_loses_of_real_prm800k_is_own_steps_alone(project, manager):
+    with real_data("prm800k/prm800k_real_records.jsonl").open("rb") as file:
+        take_in(project, *[record for _, record in prm800k.read(file)])
+    snapshot = freeze(project, manager)
+    again = moved(exported(snapshot, "csv"), "csv", manager, "again")
+
+    def errors(project):
+        found = Annotation.objects.filter(project=project).order_by("solution__problem__text", "source__name")
+        return list(found.values_list("source__kind", "source__name", "first_error"))
+
+    changed = [(was, now) for was, now in zip(errors(project), errors(again), strict=True) if was != now]
+    assert all(was[:2] == now[:2] and now[2] is None for was, now in changed), "unknown, never another error"
+    own = Annotation.objects.filter(project=project, path__own_text__isnull=False).distinct().count()
+    assert 0 < len(changed) <= own
+    assert plan_export(snapshot, "csv").not_held["own_steps"] == snapshot.counts["own_steps"]
+
+
 def test_a_card_counts_people_for_the_labels_of_people_alone(project, manager):
     take_in(
         project,
