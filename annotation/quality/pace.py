@@ -61,7 +61,7 @@ def timed_labels(project: Project) -> list[Timed]:
     latest = Annotation.objects.filter(pk__in=in_use(labels).order_by("-pk").values("pk")[:LATEST])
     rated = latest.annotate(steps=Count("ratings", filter=Q(ratings__state=StepRating.State.RATED))).filter(steps__gt=0)
     return [
-        Timed(name_of(annotator, None), at, ms / steps)
+        Timed(name_of(annotator, None), at, (ms or 0) / steps)
         for annotator, at, ms, steps in rated.values_list("annotator", "submitted_at", "total_ms", "steps")
     ]
 
