@@ -17,6 +17,10 @@ class ModelFileError(PRMError):
     """A model folder that is corrupt, foreign, or of another format version."""
 
 
+class FolderInUseError(PRMError):
+    """Another process writes into the folder; the message names both."""
+
+
 class TrainingError(PRMError):
     """Training that cannot go on; the message names the batch."""
 
