@@ -125,7 +125,7 @@ def _with_bar(scorer: Scorer, bar: DomainBar) -> Scorer:
 def _rows(scorer: Scorer, surprisal: Surprisal, traces: Sequence[Trace]) -> Iterator[Row]:
     trust = scorer.manifest.trust if scorer.manifest else None
     assert trust is not None
-    first = [msgspec.structs.replace(trace, steps=trace.steps[:1], labels=None) for trace in traces]
+    first = [Trace("", trace.problem, trace.steps[:1]) for trace in traces]
     for whole, begun, baseline in zip(scorer.score(traces), scorer.score(first), surprisal.flags(traces), strict=True):
         _, doubt = verdict(whole.heads, whole.mean, scorer.threshold)
         judged = trust.withholds(doubt, whole.distance) is False

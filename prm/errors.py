@@ -22,6 +22,10 @@ class ModelFileError(PRMError):
     exit_code = 2
 
 
+class FolderInUseError(PRMError):
+    """Another process writes into the folder; the message names both."""
+
+
 class TrainingError(PRMError):
     """Training that cannot go on; the message names the batch."""
 

@@ -1,12 +1,18 @@
-"""Files that a reader sees whole: the old or the new, and never a part."""
+"""Files that a reader sees whole, the old or the new; folders that one process writes at a time."""
 
+import fcntl
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import BinaryIO
+from typing import BinaryIO, TextIO
 
 import msgspec
+
+from prm.errors import FolderInUseError
+from prm.said import said
+
+LOCK_FILE = ".lock"
 
 
 def write_atomic(path: Path, content: bytes) -> None:
@@ -34,3 +40,43 @@ def replacing(path: Path) -> Iterator[BinaryIO]:
 def write_json(path: Path, record: object) -> None:
     """Replace `path` by the record as JSON, laid out for people. What is a kind of `str` (`Said`) is text there."""
     write_atomic(path, msgspec.json.format(msgspec.json.encode(record, enc_hook=str), indent=2) + b"\n")
+
+
+@contextmanager
+def locked_folder(folder: Path) -> Iterator[None]:
+    """Keep other processes from writing into `folder`, which is made where it is missing, until the block ends.
+
+    The kernel releases the lock when the process ends, however it ends. Raises FolderInUseError naming the holder.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / LOCK_FILE
+    with _locked(path) as lock:
+        lock.truncate(0)
+        lock.write(str(os.getpid()))
+        lock.flush()
+        try:
+            yield
+        finally:
+            path.unlink(missing_ok=True)
+
+
+def _locked(path: Path) -> TextIO:
+    """The open lock file. One that its holder removed between opening and locking is opened anew."""
+    while True:
+        lock = open(path, "a+", encoding="ascii")  # noqa: SIM115 (the caller closes it)
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            if path.exists() and os.path.samestat(os.fstat(lock.fileno()), path.stat()):
+                return lock
+        except BlockingIOError:
+            lock.seek(0)
+            holder = lock.read().strip() or "?"
+            lock.close()
+            raise FolderInUseError(
+                said(
+                    "{folder} is in use by process {pid}. Wait until that run ends, or choose another folder.",
+                    folder=path.parent,
+                    pid=holder,
+                )
+            ) from None
+        lock.close()

@@ -10,21 +10,31 @@ from torch.utils.checkpoint import checkpoint
 
 from prm.backbones import Backbone
 from prm.config import TrainConfig
-from prm.errors import ModelFileError
+from prm.errors import ModelFileError, TrainingError
 from prm.said import said
 
 
 def prepare_tuning(backbone: Backbone, config: TrainConfig) -> None:
     """Make the backbone's tunable parameters require gradients: all ("full"), adapters ("lora") or none.
 
-    What learns is kept in float32; what is frozen, in the type that the backbone computes in.
+    What learns is kept in float32; what is frozen, in the type that the backbone computes in. Raises TrainingError
+    where the backbone takes no adapters.
     """
     backbone.model.to(torch.float32 if config.lane == "full" else backbone.compute)
     if config.lane == "lora":
         from peft import LoraConfig, inject_adapter_in_model
 
         adapters = LoraConfig(r=config.lora_rank, lora_alpha=2 * config.lora_rank, target_modules="all-linear")
-        backbone.model = inject_adapter_in_model(adapters, backbone.model)
+        try:
+            backbone.model = inject_adapter_in_model(adapters, backbone.model)
+        except ValueError as error:
+            raise TrainingError(
+                said(
+                    '`lane`: "lora" does not work with backbone {name!r}: {error} Use the lane "heads" or "full".',
+                    name=backbone.name,
+                    error=error,
+                )
+            ) from error
     for name, parameter in backbone.model.named_parameters():
         parameter.requires_grad_(config.lane == "full" or (config.lane == "lora" and "lora_" in name))
         if parameter.requires_grad:

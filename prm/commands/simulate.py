@@ -9,7 +9,7 @@ import msgspec
 from prm.commands.common import at_least, input_file, say
 from prm.config import read_config
 from prm.errors import DataError
-from prm.files import write_json
+from prm.files import locked_folder, write_json
 from prm.said import said
 
 if TYPE_CHECKING:
@@ -41,6 +41,11 @@ def add(commands: Any) -> None:
 
 
 def run(options: argparse.Namespace) -> None:
+    with locked_folder(options.out):
+        _simulate(options)
+
+
+def _simulate(options: argparse.Namespace) -> None:
     from prm.simulation.measures import Yardstick
     from prm.simulation.pictures import draw_curves
     from prm.simulation.report import compare
@@ -49,7 +54,6 @@ def run(options: argparse.Namespace) -> None:
     from prm.simulation.words import overview, table
 
     plan = _plan(options)
-    options.out.mkdir(parents=True, exist_ok=True)
     source = Source(plan, options.cache or options.out / "cache", options.data)
     base = source.base_sha256()
     keys, tests = {}, {}

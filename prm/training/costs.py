@@ -56,8 +56,9 @@ class Arithmetic:
         matrices = [p for name, p in decoder.named_parameters() if p.ndim == 2 and "lora_" not in name]
         weights = sum(p.numel() for p in matrices if id(p) not in outside)
         head = backbone.model.get_output_embeddings().weight.numel() if predictions else 0
-        per_head = getattr(config, "head_dim", None) or config.hidden_size // config.num_attention_heads
-        return cls(2 * weights, 2 * head, 2 * config.num_hidden_layers * config.num_attention_heads * per_head)
+        heads = getattr(config, "num_attention_heads", 0)  # none in a state-space model
+        per_head = getattr(config, "head_dim", None) or config.hidden_size // max(1, heads)
+        return cls(2 * weights, 2 * head, 2 * config.num_hidden_layers * heads * per_head)
 
     def forward(self, lengths: Iterable[int]) -> int:
         """FLOPs of reading documents of these lengths."""

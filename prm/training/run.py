@@ -3,6 +3,7 @@
 import hashlib
 import shutil
 from collections.abc import Callable
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import partial
@@ -19,7 +20,7 @@ from prm.config import Progress, Stage, TrainConfig
 from prm.encoding import Encoded
 from prm.errors import DataError
 from prm.features import feature_width
-from prm.files import write_atomic
+from prm.files import locked_folder, write_atomic
 from prm.heads import Readout
 from prm.manifest import Manifest, current_versions, data_sha256, finished_model, trace_sha256
 from prm.said import said
@@ -117,7 +118,11 @@ class Training:
                 message=said("nothing has changed: this model was finished at {time}", time=finished.created_at),
             )
             return finished
-        self.out.mkdir(parents=True, exist_ok=True)
+        with locked_folder(self.out) if self.team.leads else nullcontext():
+            return self._learn(data, parts, digest, backbone)
+
+    def _learn(self, data: Path, parts: TrainingData, digest: str, backbone: Backbone) -> Manifest | None:
+        config = self.config
         lessons = self._lessons(parts, backbone)
         if not lessons.known.used(config).any():
             raise DataError(

@@ -1,0 +1,48 @@
+"""What training refuses before it begins: a folder in use, a backbone that takes no adapters."""
+
+from pathlib import Path
+
+import pytest
+from transformers import AutoTokenizer, MambaConfig, MambaForCausalLM
+
+from prm.__main__ import main
+from prm.backbones import TINY
+from prm.config import TrainConfig
+from prm.errors import FolderInUseError, TrainingError
+from prm.files import locked_folder
+from prm.traces import write_traces
+from prm.training import train
+from tests.unit.prm.small_world import make_traces
+
+
+@pytest.fixture
+def data(tmp_path: Path) -> Path:
+    write_traces(tmp_path / "data.jsonl", make_traces(20, seed=0))
+    return tmp_path / "data.jsonl"
+
+
+@pytest.fixture(scope="module")
+def mamba(tmp_path_factory) -> Path:
+    folder = tmp_path_factory.mktemp("mamba")
+    tokenizer = AutoTokenizer.from_pretrained(str(TINY))
+    tokenizer.save_pretrained(folder)
+    shape = MambaConfig(vocab_size=len(tokenizer), hidden_size=32, num_hidden_layers=2, state_size=4)
+    MambaForCausalLM(shape).save_pretrained(folder)
+    return folder
+
+
+def test_two_runs_into_one_folder_are_not_both_accepted(data: Path, tmp_path: Path, capsys):
+    out = tmp_path / "out"
+    with locked_folder(out):
+        with pytest.raises(FolderInUseError):
+            train(data=data, out=out, config=TrainConfig(epochs=1), report=lambda progress: None)
+        assert main(["simulate", "--out", str(out)]) == 1
+        assert "is in use by process" in capsys.readouterr().err
+
+
+def test_a_state_space_backbone_learns_by_its_heads_and_takes_no_adapters(mamba: Path, data: Path, tmp_path: Path):
+    config = TrainConfig(base=str(mamba), epochs=1, heads=2, hidden=4)
+    train(data=data, out=tmp_path / "heads", config=config, report=lambda progress: None)
+    config = TrainConfig(base=str(mamba), lane="lora", epochs=1, heads=2, hidden=4)
+    with pytest.raises(TrainingError, match=r'`lane`: "lora" does not work with backbone .*mamba'):
+        train(data=data, out=tmp_path / "lora", config=config, report=lambda progress: None)
