@@ -28,7 +28,7 @@ __all__ = [
 
 
 def in_words(text: str) -> str:
-    """A text in the reader's language; English where it is of an older row or of a library that speaks no other."""
+    """A text in the reader's language; English if it has no template, as the texts of other libraries."""
     if not isinstance(text, Said):
         return text
     try:

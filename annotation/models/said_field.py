@@ -8,7 +8,7 @@ from annotation.core.wording import as_json, from_json
 class SaidField(models.JSONField):
     """A text that workers say, kept so that it can be shown in the reader's language (`annotation.core.wording`).
 
-    Reads as a `str` in English. A text of no template is a plain string in JSON, as older rows are.
+    Reads as a `str` in English. A text without a template is a plain string in JSON.
     """
 
     def __init__(self, **kwargs: Any) -> None:

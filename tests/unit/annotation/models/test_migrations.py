@@ -1,12 +1,16 @@
-"""The migrations make the tables that the models describe, and can be taken back."""
+"""The initial migration makes the tables that the models describe; an earlier development database is refused."""
+
+from importlib import import_module
 
 import pytest
-from django.core.management import call_command
+from django.core.management import CommandError, call_command
 from django.db import connection
 
-from annotation.loop.pool.partitions import make_partition, write_scores
-from annotation.models import PoolScore
-from tests.factories import ModelVersionFactory, SolutionFactory
+initial = import_module("annotation.migrations.0001_initial")
+IMMUTABLE = {
+    "annotation_annotation", "annotation_auditentry", "annotation_pathstep", "annotation_practiceanswer",
+    "annotation_screeningdecision", "annotation_shadowcomparison", "annotation_snapshot", "annotation_steprating",
+}  # fmt: skip
 
 
 @pytest.mark.django_db
@@ -15,27 +19,24 @@ def test_nothing_is_left_to_migrate(capsys):
     assert "No changes detected" in capsys.readouterr().out
 
 
-@pytest.mark.django_db(transaction=True)
-def test_all_of_them_can_be_taken_back_and_put_again_and_keep_the_scores_of_the_pool():
-    versions = ModelVersionFactory.create_batch(2)
-    for version in versions:
-        make_partition(version)
-        score = PoolScore(
-            model_version=version, solution=SolutionFactory(), mean=[0.5, None], spread=[0.1, None], heads=b"ab"
-        )
-        write_scores(version, [score])
-    before = pool_scores()
-    for target in ("0001_domain", "0002_invariants"):
-        call_command("migrate", "annotation", target, verbosity=0)
-    assert rows("SELECT count(*) FROM pg_trigger WHERE tgname LIKE 'annotation_%%_immutable'") == [(5,)]
-    call_command("migrate", "annotation", verbosity=0)
-    assert pool_scores() == before
-    names = {name for (name,) in rows("SELECT tableoid::regclass::text FROM annotation_poolscore")}
-    assert names == {f"annotation_poolscore_v{version.pk}" for version in versions}
+@pytest.mark.django_db
+def test_what_models_cannot_express_is_in_the_database():
+    triggers = {name for (name,) in rows("SELECT tgname FROM pg_trigger WHERE NOT tgisinternal")}
+    assert {f"{table}_immutable" for table in IMMUTABLE} <= triggers
+    assert {"queueitem_tally_insert", "queueitem_tally_update", "queueitem_tally_delete"} <= triggers
+    assert "queueitem_reopen" in triggers
+    constraints = {name for (name,) in rows("SELECT conname FROM pg_constraint")}
+    assert {"solution_split_is_problems", "queue_item_split_is_solutions"} <= constraints
+    assert rows("SELECT partstrat::text FROM pg_partitioned_table WHERE partrelid = 'annotation_poolscore'::regclass")
 
 
-def pool_scores():
-    return list(PoolScore.objects.order_by("model_version").values("model_version", "solution", "mean", "heads"))
+@pytest.mark.django_db
+def test_a_database_of_an_earlier_development_version_is_refused_with_what_to_do():
+    with (
+        connection.schema_editor() as editor,
+        pytest.raises(CommandError, match=r"before 0\.1\.0.*Export"),
+    ):
+        initial.refuse_older_database(None, editor)
 
 
 def rows(statement):
