@@ -3561,7 +3561,7 @@ export interface components {
              * @description The model's own probability that `first_suspicious` is wrong.
              */
             uncertainty: number | null;
-            /** @description The uncertainty is beyond the calibrated bar; null: the model has none. */
+            /** @description Do not rely on the verdict: its uncertainty is beyond the calibrated bar, or the text is out of domain. null: the model has no bar. */
             abstained: boolean | null;
             /** @description Unlike what the model learned from; null: the model cannot tell. */
             out_of_domain: boolean | null;
