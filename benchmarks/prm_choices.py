@@ -77,6 +77,7 @@ GROUPS: dict[str, list[Choice]] = {
         Choice("three classes", {"classes": 3}),
         Choice("balanced by inverse counts, cap 10", {"class_balance": "inverse"}),
         Choice("balanced by effective numbers, cap 10", {"class_balance": "effective"}),
+        Choice("for the calibration split's shares", {"class_balance": "held"}),
     ],
     "Anchors": [
         Choice("none"),
