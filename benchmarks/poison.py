@@ -97,7 +97,7 @@ class Bench:
 
     def __init__(self, root: Path, options: argparse.Namespace) -> None:
         from annotation.loop.gateway.sandbox import Sandbox
-        from benchmarks.soak.quality import fresh_truth
+        from research.soak.quality import fresh_truth
 
         self.root, self.options = root, options
         self.sandbox = Sandbox(solutions=options.solutions, seed=options.seed)

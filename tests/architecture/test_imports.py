@@ -32,11 +32,18 @@ def test_web_application_does_not_import_the_model():
     assert outcome.stdout.strip() == ""
 
 
-@pytest.mark.parametrize("path", sorted((BASE_DIR / "benchmarks").rglob("*.py")), ids=lambda path: path.stem)
+MEASURED = sorted(path for folder in ("benchmarks", "research") for path in (BASE_DIR / folder).rglob("*.py"))
+
+
+@pytest.mark.parametrize("path", MEASURED, ids=lambda path: path.stem)
 def test_a_benchmark_names_only_what_there_is(path):
     """They are run seldom, so what they import is looked up here, without running them."""
     for node in ast.walk(ast.parse(path.read_text())):
-        if isinstance(node, ast.ImportFrom) and node.module and node.module.split(".")[0] in (*PACKAGES, "benchmarks"):
+        if (
+            isinstance(node, ast.ImportFrom)
+            and node.module
+            and node.module.split(".")[0] in (*PACKAGES, "benchmarks", "research")
+        ):
             module = importlib.import_module(node.module)
             for name in node.names:
                 found = hasattr(module, name.name) or importlib.util.find_spec(f"{node.module}.{name.name}")

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from playwright.sync_api import Locator, Page
 from playwright.sync_api import TimeoutError as Overdue
 
-from benchmarks.keystrokes.hands import Hands, Labelled
 from benchmarks.label_studio.solutions import Solution, ratings
+from research.keystrokes.hands import Hands, Labelled
 
 BY_KEYS, BY_MOUSE = "its hotkeys, the mouse where they end", "mouse, a key to submit"
 GOOD_AT_FIRST = "its hotkeys, every step good at first"

@@ -12,7 +12,7 @@ from annotation.files.records import import_records
 from annotation.loop.gateway.sandbox import Sandbox
 from annotation.loop.selection.generations import open_first_generation
 from annotation.models import Project
-from benchmarks.soak.people import Person
+from research.soak.people import Person
 
 SLUG = "soak"
 TOLERANCE = 0.05

@@ -11,9 +11,9 @@ from django.utils import timezone
 from annotation.core import audit
 from annotation.labels.datasets.snapshots import create_snapshot
 from annotation.models import Annotation, Lease, RunStage, TrainingRun
-from benchmarks.soak.books import Entry, Ledger, Outbox, read_ledgers
-from benchmarks.soak.invariants import CHECKS, Books, check
 from prm.traces import Step, Trace, write_traces
+from research.soak.books import Entry, Ledger, Outbox, read_ledgers
+from research.soak.invariants import CHECKS, Books, check
 from tests.factories import AnnotationFactory, GenerationFactory, MembershipFactory, QueueItemFactory, SolutionFactory
 from tests.rounds_world import folders
 

@@ -9,11 +9,11 @@ from pathlib import Path
 import msgspec
 
 from annotation.models import Project
-from benchmarks.soak.course import Course
-from benchmarks.soak.project import TOLERANCE
-from benchmarks.soak.quality import Figure, Served, champion_history, falls
 from launch.options import BASE_DIR
 from prm.files import write_json
+from research.soak.course import Course
+from research.soak.project import TOLERANCE
+from research.soak.quality import Figure, Served, champion_history, falls
 
 
 def finish(options: argparse.Namespace, course: Course, var: Path) -> int:

@@ -1,11 +1,11 @@
 """How the tiny PRM grows with labels on the sandbox world, beside baselines that cannot read.
 
-    python -m benchmarks.prm_label_curve --json var/prm-label-curve.json
+    python -m research.prm_label_curve --json var/prm-label-curve.json
 
 Simulated readers label up to the true first error. Temperature and thresholds, the baselines' too,
 are fitted on the calibration split; every figure is of the holdout split, which nothing is fitted on. The
 world was tuned before it was frozen with a look at the holdout of seed 0, and defaults of training were chosen
-on that of seed 1 (`benchmarks.prm_choices`), so the figures take another.
+on that of seed 1 (`research.prm_choices`), so the figures take another.
 """
 
 import argparse

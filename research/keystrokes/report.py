@@ -3,7 +3,7 @@
 import statistics
 from collections.abc import Mapping, Sequence
 
-from benchmarks.keystrokes.hands import Labelled
+from research.keystrokes.hands import Labelled
 
 HEAD = ("side", "by", "solutions", "keys and clicks, median", "mean", "of them clicks", "seconds, median", "mean")
 

@@ -28,8 +28,8 @@ from annotation.models import (
     Solution,
     TrainingRun,
 )
-from benchmarks.soak.books import Entry
 from prm.traces import read_traces
+from research.soak.books import Entry
 
 STUCK = timedelta(minutes=5)
 

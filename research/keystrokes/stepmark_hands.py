@@ -5,8 +5,8 @@ from collections.abc import Mapping
 
 from playwright.sync_api import Locator, Page
 
-from benchmarks.keystrokes.hands import Hands, Labelled
 from benchmarks.label_studio.solutions import Solution
+from research.keystrokes.hands import Hands, Labelled
 
 BY_STEP, BY_KEYS, BY_MOUSE = "keys, a step at a time", "keys, steps accepted together", "mouse and keys, together"
 WAYS = (BY_STEP, BY_KEYS, BY_MOUSE)

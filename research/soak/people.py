@@ -1,6 +1,6 @@
 """One tab of one simulated annotator, over HTTP; it may be killed at any time and is then started again.
 
-    python -m benchmarks.soak.people CONFIG.json
+    python -m research.soak.people CONFIG.json
 
 A submission is written to the outbox before it is sent, and leaves it when the server has acknowledged it and
 the ledger says so, as the workbench does it. So whatever dies, a submission is sent again under the id it had.
@@ -25,7 +25,7 @@ import numpy as np
 from annotation.formats.record import Record
 from annotation.loop.gateway.sandbox import Sandbox
 from annotation.work.labelling.payload import GivenPosition, GivenRating, Submission
-from benchmarks.soak.books import Entry, Ledger, Outbox
+from research.soak.books import Entry, Ledger, Outbox
 
 ANSWER_SECONDS = 30
 LONGEST_WAIT = 4.0

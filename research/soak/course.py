@@ -12,13 +12,13 @@ from django.contrib.auth.models import User
 from django.db import Error, close_old_connections, connections
 
 from annotation.models import Project, TrainingRun
-from benchmarks.soak.books import read_ledgers
-from benchmarks.soak.chaos import Blow, plan
-from benchmarks.soak.invariants import Books, check
-from benchmarks.soak.platform import Platform
-from benchmarks.soak.project import create, hire
 from launch.options import BASE_DIR
 from launch.tether import tethered
+from research.soak.books import read_ledgers
+from research.soak.chaos import Blow, plan
+from research.soak.invariants import Books, check
+from research.soak.platform import Platform
+from research.soak.project import create, hire
 
 LOOK_SECONDS = 1.0
 PATIENCE = 90  # seconds for the last deliveries
@@ -83,7 +83,7 @@ class Crew:
 
     def _start(self, file: Path) -> subprocess.Popen[bytes]:
         with (self._folder / f"{file.stem}.log").open("ab") as log:
-            command = tethered([sys.executable, "-m", "benchmarks.soak.people", str(file)])
+            command = tethered([sys.executable, "-m", "research.soak.people", str(file)])
             return subprocess.Popen(command, cwd=BASE_DIR, stdin=subprocess.DEVNULL, stdout=log, stderr=log)
 
 

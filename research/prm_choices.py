@@ -1,6 +1,6 @@
 """What the choices of training buy on the sandbox world: features, classes, balance, noise, pairs, outcome, anchors.
 
-    OMP_NUM_THREADS=1 nice .venv/bin/python -m benchmarks.prm_choices --json var/prm-choices.json
+    OMP_NUM_THREADS=1 nice .venv/bin/python -m research.prm_choices --json var/prm-choices.json
 
 One thing is changed at a time, from two classes, no anchors and no pairs. Every line is the mean over seeds, each
 with its own draw of the pool and of the weights. Heads learn on features of the frozen tiny backbone.

@@ -1,6 +1,6 @@
 """Keys and clicks, and seconds of a scripted person, to label the same solutions here and in Label Studio's Repeater.
 
-    python -m benchmarks.keystrokes [--solutions 50] [--environment FOLDER] [--port 8330] [--json FILE]
+    python -m research.keystrokes [--solutions 50] [--environment FOLDER] [--port 8330] [--json FILE]
 
 Both platforms run as `benchmarks.label_studio` starts them, and real Chromium works on their pages. A solution is
 rated up to its first wrong step, as PRM800K's phase 2 asks, and handed in; what is stored is read back. The solutions
@@ -15,14 +15,14 @@ from pathlib import Path
 import msgspec
 from playwright.sync_api import Browser, sync_playwright
 
-from benchmarks.keystrokes import label_studio_hands, stepmark_hands
-from benchmarks.keystrokes.hands import Labelled
-from benchmarks.keystrokes.report import table
 from benchmarks.label_studio.bench import FOLDER, Bench
 from benchmarks.label_studio.report import machine
 from benchmarks.label_studio.solutions import Solution, ratings, solution
 from launch import frontend
 from launch.chromium import find_chromium
+from research.keystrokes import label_studio_hands, stepmark_hands
+from research.keystrokes.hands import Labelled
+from research.keystrokes.report import table
 
 SIZE = {"width": 1280, "height": 900}
 

@@ -1,6 +1,6 @@
 """A soak: simulated annotators work through generations while processes are killed; then the books are checked.
 
-    python -m benchmarks.soak --json var/soak.json
+    python -m research.soak --json var/soak.json
 
 Starts the platform as `make run` does, under a folder and on a port of its own. The annotators work over HTTP, the
 policy retrains by itself, and a seeded plan kills workers, Redis, PostgreSQL and the annotators' own programs. Ends
@@ -36,14 +36,14 @@ def main() -> int:
     os.environ.pop("REDIS_URL", None)
     os.environ["VAR_DIR"] = str(var.absolute())
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings.local")
-    from benchmarks.soak.platform import platform
+    from research.soak.platform import platform
 
     with platform(var.absolute(), options.port) as running:
         import django
 
         django.setup()
-        from benchmarks.soak.course import run
-        from benchmarks.soak.report import finish
+        from research.soak.course import run
+        from research.soak.report import finish
 
         course = run(options, running, var.absolute())
         return finish(options, course, var.absolute())
