@@ -187,13 +187,12 @@ def test_why_a_record_was_not_taken(reader: tuple[Client, str], project: Project
         assert isinstance(one, Rejection)
         assert isinstance(one.reason, Said)
         assert in_words_of(language, one.reason) in shown.replace("&#x27;", "'").replace("&quot;", '"')
-    assert {ENGLISH: "needs either steps or solution", GERMAN: "braucht entweder steps oder solution"}[
-        language
-    ] in shown
+    neither = "Expected `steps` or `solution`, got neither"
+    assert {ENGLISH: neither, GERMAN: "Erwartet wird `steps` oder `solution`; beides fehlt"}[language] in shown
     assert "as an older release said it" in shown
     reasons = [json.loads(line)["reason"] for line in rejected_lines(job)]
     assert reasons[: len(found)] == [str(one.reason) for one in found]
-    assert "needs either steps or solution" in client.get(f"/imports/{job.pk}/?download=csv").getvalue().decode()
+    assert neither in client.get(f"/imports/{job.pk}/?download=csv").getvalue().decode()
 
 
 def test_what_an_audit_found(reader: tuple[Client, str], project: Project) -> None:
