@@ -76,12 +76,11 @@ class StoredDraftSerializer(serializers.Serializer):
 
 
 class HintSerializer(serializers.Serializer):
-    """The model's scores of the steps, for a person who is shown them; each only when `reveal` says so."""
+    """When a person sees the model's scores. The scores themselves come one at a time (`get_hint_score`)."""
 
     reveal = serializers.ChoiceField(Hint.Reveal.choices)
-    scores = serializers.ListField(
-        child=serializers.FloatField(allow_null=True),
-        help_text="For each position, how likely the model takes the step to be right; null where it has no score.",
+    positions = serializers.ListField(
+        child=serializers.IntegerField(min_value=0), help_text="The positions whose step has a score."
     )
 
 
@@ -150,7 +149,7 @@ def task_of(lease: Lease, project: Project) -> dict[str, Any]:
     return {
         "lease": {"id": lease.pk, "expires_at": lease.expires_at},
         **work_of(lease.solution, project),
-        "hint": {"reveal": hint.reveal, "scores": hint.scores} if hint and hint.shown else None,
+        "hint": {"reveal": hint.reveal, "positions": hint.scored_positions} if hint and hint.shown else None,
         "draft": {"version": draft.version, "body": draft.body} if draft else None,
     }
 

@@ -1,4 +1,4 @@
-"""A lease in hand: heartbeat, skip, draft."""
+"""A lease in hand: heartbeat, skip, draft, the model's score of a step."""
 
 from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
@@ -10,6 +10,7 @@ from annotation.api.annotations import LONGEST_TEXT
 from annotation.api.authentication import caller
 from annotation.api.fields import JSONObjectField
 from annotation.work.labelling.drafts import save_draft
+from annotation.work.labelling.seen_hints import find_score
 from annotation.work.queue import leases
 
 
@@ -37,6 +38,10 @@ class DraftSerializer(serializers.Serializer):
 class SavedDraftSerializer(serializers.Serializer):
     version = serializers.IntegerField(min_value=1)
     saved_at = serializers.DateTimeField()
+
+
+class HintScoreSerializer(serializers.Serializer):
+    score = serializers.FloatField(help_text="How likely the model takes the step to be right.")
 
 
 class Heartbeat(APIView):
@@ -73,3 +78,16 @@ class DraftOfLease(APIView):
         given.is_valid(raise_exception=True)
         draft = save_draft(by=caller(request), lease_id=lease_id, **given.validated_data)
         return Response({"version": draft.version, "saved_at": draft.saved_at})
+
+
+class HintScore(APIView):
+    """The model's score of one step."""
+
+    @extend_schema(operation_id="get_hint_score", responses=HintScoreSerializer)
+    def get(self, request: Request, lease_id: int, position: int) -> Response:
+        """The score of the step at a position, for the holder of a lease with a hint; ask when it comes into sight.
+
+        404 `hint_not_found` if the lease has no hint or the step no score, 403 `lease_of_another`, 409 `lease_ended`
+        after a skip.
+        """
+        return Response({"score": find_score(by=caller(request), lease_id=lease_id, position=position)})

@@ -119,6 +119,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("leases/<int:lease_id>/heartbeat/", leases.Heartbeat.as_view()),
     path("leases/<int:lease_id>/release/", leases.Release.as_view()),
     path("leases/<int:lease_id>/draft/", leases.DraftOfLease.as_view()),
+    path("leases/<int:lease_id>/hints/<int:position>/", leases.HintScore.as_view()),
     path("score", scores.Scores.as_view()),
     path("score/", scores.Scores.as_view(schema=None)),
     path("scoring-sessions/", scoring_sessions.ScoringSessions.as_view()),

@@ -41,3 +41,7 @@ class Hint(models.Model):
 
     def __str__(self) -> str:
         return f"{'hint' if self.shown else 'no hint'} on lease {self.lease_id}"
+
+    @property
+    def scored_positions(self) -> list[int]:
+        return [position for position, score in enumerate(self.scores) if score is not None]

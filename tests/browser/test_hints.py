@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 import pytest
-from playwright.sync_api import Locator, Page, expect
+from playwright.sync_api import Locator, Page, Route, expect
 
 from annotation.loop.pool.partitions import make_partition, write_scores
 from annotation.models import Annotation, Hint, PoolScore, Project
@@ -20,7 +20,7 @@ from tests.factories import (
 from tests.waiting import until
 
 pytestmark = pytest.mark.django_db(transaction=True)
-SCORES = [0.93, 0.12, 0.8]
+SCORES = [0.9321, 0.1234, 0.8127]
 
 
 def project_with(reveal: str) -> Project:
@@ -81,6 +81,55 @@ def test_a_score_comes_with_its_step_stays_through_undo_and_reload_and_is_told_w
     until(Annotation.objects.exists)
     hint = Hint.objects.get()
     assert (hint.shown, hint.verdict, hint.seen) == (True, 1, [[0, None], [1, None]])
+
+
+@pytest.mark.parametrize("reveal", ["reached", "rated", "on_request"])
+def test_no_answer_of_the_server_holds_the_score_of_a_later_step(
+    drawn: Callable[[str, float], Page], reveal: str
+) -> None:
+    page = drawn(reveal, 0.0)
+    bodies: list[str] = []
+
+    def note(route: Route) -> None:
+        answer = route.fetch()
+        bodies.append(answer.text())
+        route.fulfill(response=answer)
+
+    page.route("**/api/**", note)
+    page.route("**/label/", note)
+    page.reload()
+    expect(step(page, 1)).to_be_visible()
+    if reveal == "reached":
+        expect(meter(page, 1)).to_be_visible()
+    page.keyboard.press("1")
+    if reveal == "reached":
+        expect(meter(page, 2)).to_be_visible()
+    page.keyboard.press("k")
+    page.keyboard.press("h")
+    expect(meter(page, 1)).to_be_visible()
+    assert any('"reveal"' in body for body in bodies), "the claim is among them"
+    assert sum(str(SCORES[0]) in body for body in bodies) == 1
+    assert any(str(SCORES[1]) in body for body in bodies) is (reveal == "reached")
+    assert not any(str(SCORES[2]) in body for body in bodies)
+
+
+def test_work_goes_on_where_a_score_does_not_come_and_it_comes_with_the_next_visit(
+    drawn: Callable[[str, float], Page],
+) -> None:
+    page = drawn("reached", 0.0)
+    expect(meter(page, 1)).to_be_visible()
+    page.route("**/hints/1/", lambda route: route.abort())
+    page.keyboard.press("1")
+    page.keyboard.press("1")
+    expect(meter(page, 3)).to_be_visible()
+    expect(meter(page, 2)).to_have_count(0)
+    page.unroute("**/hints/1/")
+    page.keyboard.press("k")
+    expect(meter(page, 2)).to_be_visible()
+    page.keyboard.press("3")
+    page.keyboard.press("Enter")
+    until(Annotation.objects.exists)
+    assert Hint.objects.get().seen == [[0, None], [2, None], [1, 1]]
 
 
 def test_a_score_on_request_comes_by_its_key_and_tells_what_one_thought_before(

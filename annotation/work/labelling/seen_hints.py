@@ -1,16 +1,36 @@
-"""What a person saw of the model's scores while they labelled a solution."""
+"""What a person sees of the model's scores while they label a solution."""
 
 from collections.abc import Sequence
 
 import msgspec
+from django.contrib.auth.models import User
 
+from annotation.core.errors import Conflict, Missing
 from annotation.core.statements import fetch_all
 from annotation.core.wording import said
+from annotation.models import Hint, Lease
 from annotation.work.labelling.payload import SeenHint
 from annotation.work.labelling.refusing import refuse
+from annotation.work.queue.leases import find_lease
 
 # Without effect where no hint was shown, whatever a client says.
 KEEP = "UPDATE annotation_hint SET seen = %(seen)s::jsonb WHERE lease_id = %(lease)s AND shown"
+
+
+def find_score(*, by: User, lease_id: int, position: int) -> float:
+    """The model's score of the step at a position, for the person whose lease has a hint.
+
+    Late work and revisions have it too. Raises Missing (`lease_not_found`; `hint_not_found`, in the same words for the
+    blind arm and for a step without a score), Forbidden, Conflict (`lease_ended`) after a skip.
+    """
+    lease = find_lease(by=by, lease_id=lease_id)
+    if lease.state == Lease.State.RELEASED:
+        raise Conflict("lease_ended", said("This solution is not in your hands any more."), {"state": lease.state})
+    hint = Hint.objects.filter(lease=lease, shown=True).first()
+    score = dict(enumerate(hint.scores)).get(position) if hint else None
+    if score is None:
+        raise Missing("hint_not_found", said("There is no hint for this step."))
+    return score
 
 
 def check_seen(seen: Sequence[SeenHint], positions: int) -> None:

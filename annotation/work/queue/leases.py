@@ -138,20 +138,34 @@ def expire_leases(*, project: Project | None = None) -> int:
     return len(expired)
 
 
-def lock_lease(*, by: User, lease_id: int) -> tuple[Lease, QueueItem]:
-    """The person's lease and its item, locked in order until the transaction ends.
+def find_lease(*, by: User, lease_id: int) -> Lease:
+    """The person's lease, unlocked.
 
     Raises Missing where there is no such lease, Forbidden where it is another person's, or the person's
     membership has ended.
     """
-    found = Lease.objects.select_related("annotator").filter(pk=lease_id).first()
-    if found is None:
+    lease = Lease.objects.select_related("annotator").filter(pk=lease_id).first()
+    if lease is None:
         raise Missing("lease_not_found", said("There is no such lease."))
-    if found.annotator.user_id != by.pk:
+    if lease.annotator.user_id != by.pk:
         raise Forbidden("lease_of_another", said("This solution is in another person's hands."))
-    membership = Membership.objects.select_for_update(no_key=True).get(pk=found.annotator_id)
+    _check_active(lease.annotator)
+    return lease
+
+
+def _check_active(membership: Membership) -> None:
     if not membership.active:
         raise Forbidden("not_annotator", said("You are no longer a member of this project."))
+
+
+def lock_lease(*, by: User, lease_id: int) -> tuple[Lease, QueueItem]:
+    """The person's lease and its item, locked in order until the transaction ends.
+
+    Raises as `find_lease`.
+    """
+    found = find_lease(by=by, lease_id=lease_id)
+    membership = Membership.objects.select_for_update(no_key=True).get(pk=found.annotator_id)
+    _check_active(membership)
     held = lock_held(annotator=membership, solution=found.solution_id)
     if held is None:
         raise Missing("lease_not_found", said("There is no such lease."))

@@ -25,6 +25,8 @@ export class FakeServer implements Api {
   readonly released: { lease: number; reason: string }[] = [];
   readonly endedLeases = new Set<number>();
   calls: string[] = [];
+  /** The model's scores by position, of every solution with a hint. */
+  scores: number[] = [];
   private readonly active: Task[] = [];
   private readonly given: Task[] = [];
 
@@ -99,6 +101,13 @@ export class FakeServer implements Api {
     }
     this.drafts.set(lease, { version: version + 1, body });
     return { version: version + 1, saved_at: "2026-01-01T00:00:00Z" };
+  }
+
+  async hintScore(lease: number, position: number) {
+    this.answer(`hintScore ${lease} ${position}`);
+    const score = this.scores[position];
+    if (score === undefined) throw new ApiError(404, "hint_not_found", "There is no hint for this step.", null);
+    return { score };
   }
 
   async submit(submission: Submission) {

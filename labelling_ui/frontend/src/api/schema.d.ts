@@ -125,11 +125,18 @@ export interface components {
          * @enum {string}
          */
         FinishReason: "solution" | "found_error" | "give_up" | "bad_problem";
-        /** @description The model's scores of the steps, for a person who is shown them; each only when `reveal` says so. */
+        /** @description When a person sees the model's scores. The scores themselves come one at a time (`get_hint_score`). */
         Hint: {
             reveal: components["schemas"]["RevealEnum"];
-            /** @description For each position, how likely the model takes the step to be right; null where it has no score. */
-            scores: (number | null)[];
+            /** @description The positions whose step has a score. */
+            positions: number[];
+        };
+        HintScore: {
+            /**
+             * Format: double
+             * @description How likely the model takes the step to be right.
+             */
+            score: number;
         };
         Lease: {
             /** Format: int64 */

@@ -10,6 +10,7 @@ export type Step = Schemas["Step"];
 export type StepPosition = Schemas["Position"];
 export type Scheme = Schemas["Scheme"];
 export type Hint = Schemas["Hint"];
+export type HintScore = Schemas["HintScore"];
 export type Term = Schemas["Term"];
 export type Dimensions = Schemas["DimensionsRequest"];
 export type Task = Schemas["Task"];

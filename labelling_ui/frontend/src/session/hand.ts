@@ -4,9 +4,11 @@ import type { Storage } from "../storage/storage";
 import { toDraft, withDraft, type DraftBody } from "../state/draft";
 import type { Action, State } from "../state/model";
 import { fitting, type Moved } from "../state/fitting";
+import { missingScores } from "../state/hints";
 import { reduce, startState } from "../state/reducer";
 import { asDraft } from "../state/revision";
 import { DraftKeeper } from "./draft_keeper";
+import { HintScores } from "./hint_scores";
 
 export interface HandOptions {
   storage: Storage;
@@ -19,6 +21,7 @@ export interface HandOptions {
 /** The solution in front of the person, what they have said of it, and its draft. */
 export class Hand {
   readonly keeper: DraftKeeper;
+  private readonly hints: HintScores;
   state: State;
   /** The own revision that the work began with, 0 for none. */
   readonly basedOn: number;
@@ -41,6 +44,26 @@ export class Hand {
     this.state = startState(task);
     this.resume(this.keeper.open(task));
     this.basedOn = label?.revision ?? 0;
+    this.hints = new HintScores(task.lease.id, {
+      api: options.api,
+      missing: () => missingScores(this.state),
+      onScore: (position, score) => {
+        this.act([{ type: "score", position, score }]);
+        options.onChange();
+      },
+    });
+    this.fetchHints();
+  }
+
+  /** Fetches the model's scores that are due. */
+  fetchHints(): void {
+    void this.hints.fetch();
+  }
+
+  /** The person is done with it, or it is no longer theirs. */
+  leave(): void {
+    this.keeper.stop();
+    this.hints.close();
   }
 
   /** Goes on with a draft, as far as it fits what the project asks by now. */
@@ -62,6 +85,10 @@ export class Hand {
   act(actions: Action[]): "nothing" | "time" | "work" {
     const before = this.state;
     this.state = actions.reduce(reduce, before);
+    const asked = actions.some(({ type }) => type === "hint");
+    if (asked || this.state.cursor !== before.cursor || missingScores(this.state).length > missingScores(before).length) {
+      this.fetchHints();
+    }
     if (this.state === before) return "nothing";
     if (this.state.work === before.work) {
       this.keeper.keepTime(this.draft);
@@ -76,5 +103,6 @@ export class Hand {
   settle(choice: "mine" | "theirs"): void {
     const draft = this.keeper.settle(choice);
     if (choice === "theirs") this.resume(draft);
+    this.fetchHints();
   }
 }

@@ -82,6 +82,7 @@ export class Session {
   /** The network or the sign-in may be back: try everything that waits. */
   wake(): void {
     this.save();
+    this.hand?.fetchHints();
     void this.source.refill();
   }
 
@@ -191,6 +192,7 @@ export class Session {
     if (!queue) return;
     const ended = hand && (await this.leases.renew(hand.task.lease.id));
     if (this.hand === hand) this.leaseEnded = ended;
+    hand?.fetchHints();
     for (const lease of queue.leases) if ((await this.leases.renew(lease)) !== null) queue.drop(lease);
     void queue.refill();
     this.show();
@@ -223,7 +225,7 @@ export class Session {
   }
 
   private takeNext(): void {
-    this.hand?.keeper.stop();
+    this.hand?.leave();
     if (this.hand) this.leases.forget(this.hand.task.lease.id);
     const { storage, api, scope } = this.options;
     const next = this.source.take();

@@ -2,7 +2,6 @@ import type { Seen, State, Work } from "./model";
 import { BLANK_MARK, BLANK_WORK } from "./model";
 import { rows } from "./derived";
 import { askedNow, type Asked } from "./fitting";
-import { notice } from "./hints";
 
 /** Unsubmitted work as it is kept in the browser and on the server. */
 export type DraftBody = {
@@ -59,7 +58,7 @@ export function withDraft(state: State, draft: DraftBody): State {
   const { work, dwell_ms: dwellMs, total_ms: totalMs, hints_seen: seen } = draft;
   const resumed = { ...state, work, dwellMs, totalMs, seen };
   const known = rows(resumed).some((row) => row.step.id === draft.cursor);
-  return notice({ ...resumed, cursor: known ? draft.cursor : state.cursor });
+  return { ...resumed, cursor: known ? draft.cursor : state.cursor };
 }
 
 /** How many steps carry an answer: enough to tell two drafts apart in a sentence. */

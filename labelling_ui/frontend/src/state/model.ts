@@ -98,8 +98,12 @@ export interface State {
   readonly typing: string | null;
   readonly dwellMs: Readonly<Record<number, number>>;
   readonly totalMs: number;
-  /** The model's scores, where the person is shown them, and what of them was seen, in that order. */
+  /** Where the model has scores and when they are shown; null where the person is shown none. */
   readonly hint: Hint | null;
+  /** Positions whose score the person asked for. */
+  readonly asked: readonly number[];
+  /** The scores that the server has sent, by position, and which were seen, in that order. */
+  readonly scores: Readonly<Record<number, number>>;
   readonly seen: readonly Seen[];
 }
 
@@ -109,7 +113,8 @@ export type ChoosingAction =
   | { type: "complete" }
   | { type: "onward" };
 
-export type HintAction = { type: "hint"; step: number };
+/** The person asks for the model's score of a step; the server has sent one. */
+export type HintAction = { type: "hint"; step: number } | { type: "score"; position: number; score: number };
 
 export type Action =
   | SpanAction

@@ -3,7 +3,7 @@ import { acceptable, accepting, answered, errorRow, firstUnseen, mayAccept, with
 import { choose, complete, isPassed, placesOf, writeOwn } from "./choosing";
 import { firstErrorIndex, left, rows } from "./derived";
 import { besideAfter, type BesideAction } from "./dimensions";
-import { notice, scoreOnRequest, see } from "./hints";
+import { ask, showScore } from "./hints";
 import { type Action, type Answer, BLANK_WORK, type Mark, markOf, type Row, type State, type Work } from "./model";
 import { reduceSpans, type SpanAction } from "./spans";
 
@@ -12,7 +12,7 @@ const NO_STEP = -1;
 
 export function startState(task: Pick<Task, "solution" | "scheme"> & Partial<Pick<Task, "hint">>): State {
   const first = task.solution.steps[0]?.alternatives[0];
-  return notice({
+  return {
     steps: task.solution.steps,
     scheme: task.scheme,
     work: BLANK_WORK,
@@ -23,8 +23,10 @@ export function startState(task: Pick<Task, "solution" | "scheme"> & Partial<Pic
     dwellMs: {},
     totalMs: 0,
     hint: task.hint ?? null,
+    asked: [],
+    scores: {},
     seen: [],
-  });
+  };
 }
 
 /** A solution that nobody has in front of them yet: no step of it is reached, and nothing of it was seen. */
@@ -34,11 +36,6 @@ export function stateAhead(task: Parameters<typeof startState>[0]): State {
 
 /** The next state. An action that cannot apply (a step not reached, nothing to undo) gives the same state back. */
 export function reduce(state: State, action: Action): State {
-  const next = apply(state, action);
-  return next === state ? state : notice(next);
-}
-
-function apply(state: State, action: Action): State {
   switch (action.type) {
     case "rate":
       return rate(state, action.step, action.answer);
@@ -59,7 +56,9 @@ function apply(state: State, action: Action): State {
     case "remove_span":
       return changeSpans(state, action);
     case "hint":
-      return scoreOnRequest(state, action.step) === null ? state : see(state, action.step);
+      return ask(state, action.step);
+    case "score":
+      return showScore(state, action.position, action.score);
     case "clause":
     case "consistency":
     case "redundant":

@@ -7,7 +7,6 @@ import { Verdict } from "../practice/Verdict";
 import type { Desk } from "../session/desk";
 import type { View } from "../session/view";
 import { readiness, rows } from "../state/derived";
-import { scoreOnRequest } from "../state/hints";
 import type { Action, State } from "../state/model";
 import { text } from "../text";
 import { ActionBar, whatNext } from "./ActionBar";
@@ -18,7 +17,6 @@ import { pressTool } from "./Beside";
 import { Banners } from "./Banners";
 import { GoTo } from "./GoTo";
 import { Header, type Panel } from "./Header";
-import { hintSaid } from "./HintBar";
 import { IdleScreen } from "./IdleScreen";
 import { BlindRun } from "./blind_run";
 import { useFocusClock } from "./focus";
@@ -116,12 +114,10 @@ export function App({ config, session, view, practice }: Props) {
         return accepting.firstError(step);
       case "flag":
       case "choose":
+      case "hint":
         return hands.act({ type: command.type, step });
       case "no_error":
         return accepting.noError();
-      case "hint":
-        say(hintSaid(scoreOnRequest(state, step)));
-        return hands.act({ type: "hint", step });
       case "undo":
       case "redo":
       case "complete":

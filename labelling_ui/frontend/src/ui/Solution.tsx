@@ -1,5 +1,5 @@
 import { firstErrorIndex, ownStepsAt, rows } from "../state/derived";
-import { scoreInSight, scoreOnRequest } from "../state/hints";
+import { mayAskScore, scoreInSight } from "../state/hints";
 import { type Action, markOf, type Row, type State } from "../state/model";
 import { text } from "../text";
 import { StepRow } from "./StepRow";
@@ -43,7 +43,7 @@ export function Solution({ state, upTo, commenting, ...hands }: Props) {
           behindError={row.position > errorAt}
           ownStep={holdsOwnStep(row) ? (state.work.ownSteps[row.position] ?? "") : null}
           score={row.main && !row.candidate ? scoreInSight(state, row.position) : null}
-          mayAsk={!row.candidate && state.cursor === row.step.id && scoreOnRequest(state, row.step.id) !== null}
+          mayAsk={!row.candidate && state.cursor === row.step.id && mayAskScore(state, row.step.id)}
           {...hands}
         />
       ))}

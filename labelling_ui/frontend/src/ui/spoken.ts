@@ -1,9 +1,11 @@
 import type { View } from "../session/view";
 import { besideInWords } from "../state/dimensions_in_words";
 import { rows } from "../state/derived";
+import { scoreInSight } from "../state/hints";
 import { type Answer, type Mark, markOf, type Row, type State } from "../state/model";
 import { text } from "../text";
 import { whatNext } from "./ActionBar";
+import { hintSaid } from "./HintBar";
 
 /** More steps than this that change at once are counted, and only the last of them is told. */
 const TOLD_SINGLY = 3;
@@ -20,14 +22,20 @@ export function spoken(before: Heard, after: Heard, nameOf: (answer: Answer) => 
     return [...handedIn, ...(after.task ? [text.spoken.next(after.task.solution.steps.length)] : idleTold(after))].join(" ");
   }
   if (isTrouble(before) && after.saved === "saved") return text.spoken.savedAgain;
-  if (!before.state || !after.state || before.state.work === after.state.work) return "";
-  return changeOfWork(before.state, after.state, nameOf);
+  if (!before.state || !after.state) return "";
+  const changed = before.state.work === after.state.work ? "" : changeOfWork(before.state, after.state, nameOf);
+  return [changed, scoreTold(before.state, after.state)].filter(Boolean).join(" ");
 }
-
 
 function idleTold({ idle }: Heard): string[] {
   const [title, otherwise] = text.idle[idle.kind];
   return [`${title}.`, idle.message || otherwise || ""];
+}
+
+/** The model's score of the current step, where it has just come. */
+function scoreTold(before: State, after: State): string {
+  const position = rows(after).find(({ step }) => step.id === after.cursor)?.position ?? -1;
+  return scoreInSight(before, position) === null ? hintSaid(scoreInSight(after, position)) : "";
 }
 
 function isTrouble({ saved }: Heard): boolean {

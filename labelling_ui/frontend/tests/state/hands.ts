@@ -12,7 +12,7 @@ export function randomTask(random: () => number) {
   const below = (n: number) => Math.floor(random() * n);
   const stops = random() < 0.6;
   const alternatives = Array.from({ length: 1 + below(6) }, () => 1 + below(3));
-  const hint = { reveal: (["reached", "rated", "on_request"] as const)[below(3)]!, scores: alternatives.map(() => random()) };
+  const hint = { reveal: (["reached", "rated", "on_request"] as const)[below(3)]!, positions: alternatives.map((_, position) => position) };
   return sampleTask({
     critiques: below(3),
     alternatives,
@@ -56,6 +56,7 @@ const ANY: { [Kind in Action["type"]]: (reach: Reach) => Extract<Action, { type:
   span_error_type: (at) => ({ type: "span_error_type", step: marked(at), index: 0, value: "slip" }),
   remove_span: ({ below, ...at }) => ({ type: "remove_span", step: marked(at), index: below(2) }),
   hint: ({ step }) => ({ type: "hint", step }),
+  score: ({ position, random }) => ({ type: "score", position, score: random() }),
   clause: ({ step, below }) => ({ type: "clause", step, name: below(2) ? "1.1" : "1.2" }),
   consistency: ({ step, below }) => ({
     type: "consistency",

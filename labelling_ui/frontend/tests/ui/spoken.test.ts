@@ -55,6 +55,14 @@ describe("what a screen reader hears", () => {
     );
   });
 
+  it("is the model's score of the current step, once it has come", () => {
+    const hinted = startState({ ...TASK, hint: { reveal: "reached", positions: [0, 1] } });
+    const heardOn = (position: number) =>
+      heard(page(hinted), page(reduce(hinted, { type: "score", position, score: 0.93 })));
+    expect(heardOn(0)).toBe("model: 93 %");
+    expect(heardOn(1)).toBe("");
+  });
+
   it("is nothing where the cursor moves or a text is typed: the keyboard is there", () => {
     expect(heardOf([], { type: "move", by: 1 })).toBe("");
     expect(heardOf([], { type: "step_comment", step: 0, value: "Why?" })).toBe("");

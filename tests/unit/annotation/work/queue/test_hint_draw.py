@@ -1,5 +1,6 @@
 """Hints are drawn once, at random, only where they may be, and tell nothing of a lane."""
 
+import re
 import uuid
 from datetime import timedelta
 
@@ -15,8 +16,9 @@ from annotation.work.claiming import claim_next
 from annotation.work.labelling.drafts import save_draft
 from annotation.work.labelling.payload import GivenPosition, GivenRating, SeenHint, Submission
 from annotation.work.labelling.submission import submit_annotation
+from annotation.work.queue import hint_draw
 from annotation.work.queue.hint_draw import lot
-from annotation.work.queue.leases import expire_leases
+from annotation.work.queue.leases import expire_leases, release
 from tests.factories import GenerationFactory, MembershipFactory, ModelVersionFactory, QueueItemFactory
 from tests.unit.annotation.work.queue.gold_world import answer, make_gold
 
@@ -201,24 +203,89 @@ def run_out(lease):
     expire_leases()
 
 
-def test_a_task_tells_scores_to_the_hinted_and_the_same_nothing_to_all_others(generation, champion, annotator):
-    scored = [item.solution for item in items(generation, 8)]
-    score(champion, scored)
-    unscored = {item.solution_id for item in items(generation, 2)}
+def signed_in(member):
     client = APIClient()
-    client.force_login(annotator.user)
+    client.force_login(member.user)
+    return client
+
+
+def ask(client, lease, position):
+    return client.get(f"/api/v1/leases/{lease.pk}/hints/{position}/")
+
+
+def test_a_task_names_the_positions_with_a_score_to_the_hinted_and_holds_no_score(generation, champion, annotator):
+    scored = [item.solution for item in items(generation, 8)]
+    score(champion, scored, mean=(0.9, 0.3, None))
+    unscored = {item.solution_id for item in items(generation, 2)}
+    client = signed_in(annotator)
     address = f"/api/v1/projects/{generation.project.slug}"
     for lease in (claim(annotator) for _ in range(10)):
         drawn = Hint.objects.filter(lease=lease).first()
         assert (drawn is None) == (lease.solution_id in unscored)
         holding = list(Lease.objects.exclude(pk=lease.pk).values_list("pk", flat=True))
-        task = client.post(f"{address}/claim/", {"holding": holding}, format="json").json()["task"]
+        claimed = client.post(f"{address}/claim/", {"holding": holding}, format="json")
+        task = claimed.json()["task"]
         assert task["lease"]["id"] == lease.pk
         shown = drawn is not None and drawn.shown
-        assert task["hint"] == ({"reveal": "reached", "scores": [0.9, 0.3, 0.8]} if shown else None)
+        assert task["hint"] == ({"reveal": "reached", "positions": [0, 1]} if shown else None)
         answer(annotator, lease)
-        own = client.get(f"{address}/solutions/{lease.solution_id}/my-label/").json()
-        assert own["task"]["hint"] == task["hint"], "a revision sees what its first submission saw"
+        own = client.get(f"{address}/solutions/{lease.solution_id}/my-label/")
+        assert own.json()["task"]["hint"] == task["hint"], "a revision has the hint of its first submission"
+        for response in (claimed, own):
+            assert not {b"0.9", b"0.3"} & set(re.findall(rb"[\d.]+", response.content))
+
+
+@pytest.fixture
+def alternate(monkeypatch):
+    """Lots that put every other solution into the blind arm."""
+    monkeypatch.setattr(hint_draw, "lot", lambda _, solution: solution % 2 / 2)
+
+
+@pytest.fixture
+def arms(generation, champion, annotator, alternate):
+    """A lease with a hint, whose third step has no score, and a lease of the blind arm."""
+    score(champion, [item.solution for item in items(generation, 2)], mean=(0.9, 0.3, None))
+    return sorted((claim(annotator), claim(annotator)), key=lambda lease: lease.solution_id % 2)
+
+
+def test_the_holder_of_a_lease_gets_one_score_a_request(annotator, arms):
+    hinted, _ = arms
+    client = signed_in(annotator)
+    assert [ask(client, hinted, position).json() for position in (1, 0)] == [{"score": 0.3}, {"score": 0.9}]
+    run_out(hinted)
+    assert ask(client, hinted, 0).status_code == 200, "late work is still accepted"
+    answer(annotator, hinted)
+    assert ask(client, hinted, 0).status_code == 200, "a revision has the hint of its first submission"
+
+
+def test_the_blind_arm_and_steps_without_a_score_get_the_same_refusal(generation, annotator, arms):
+    hinted, blind = arms
+    items(generation, 1)
+    undrawn = claim(annotator)
+    client = signed_in(annotator)
+    refusals = [ask(client, lease, position) for lease, position in ((hinted, 2), (hinted, 3), (blind, 0))]
+    refusals.append(ask(client, undrawn, 0))
+    assert {(one.status_code, one.json()["code"]) for one in refusals} == {(404, "hint_not_found")}
+    assert len({one.content for one in refusals}) == 1
+
+
+def test_nobody_else_gets_a_score(generation, annotator, arms):
+    hinted, _ = arms
+    for role in ("annotator", "manager"):
+        refused = ask(signed_in(MembershipFactory(project=generation.project, role=role)), hinted, 0)
+        assert (refused.status_code, refused.json()["code"]) == (403, "lease_of_another")
+    assert ask(APIClient(), hinted, 0).status_code in (401, 403)
+    annotator.active = False
+    annotator.save()
+    refused = ask(signed_in(annotator), hinted, 0)
+    assert (refused.status_code, refused.json()["code"]) == (403, "not_annotator")
+
+
+def test_a_skipped_solution_gives_no_more_scores(annotator, arms):
+    hinted, _ = arms
+    release(by=annotator.user, lease_id=hinted.pk)
+    refused = ask(signed_in(annotator), hinted, 0)
+    assert (refused.status_code, refused.json()["code"]) == (409, "lease_ended")
 
 
 def hand_in(member, lease, seen, **fields):
@@ -237,7 +304,7 @@ def hand_in(member, lease, seen, **fields):
     return submit_annotation(by=member.user, project=member.project, submission=submission)
 
 
-def test_what_was_seen_is_kept_by_the_first_submission_of_the_hinted_only(generation, champion, annotator):
+def test_what_was_seen_is_kept_by_the_first_submission_of_the_hinted_only(generation, champion, annotator, alternate):
     score(champion, [item.solution for item in items(generation, 8)])
     for lease in [claim(annotator) for _ in range(8)]:
         hand_in(annotator, lease, [SeenHint(1, before=-1), SeenHint(0)])
