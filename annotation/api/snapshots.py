@@ -1,6 +1,5 @@
 """Snapshots: freeze labels, look at what was frozen, download it in a format with its card."""
 
-from dataclasses import asdict
 from typing import Any
 
 from django.http import HttpResponse, StreamingHttpResponse
@@ -66,7 +65,7 @@ class SnapshotSerializer(serializers.ModelSerializer):
 
 def _told(plan: Plan) -> dict[str, Any]:
     refusal = plan.refusal and {"code": plan.refusal.code, "message": in_words(plan.refusal.message)}
-    return dict(PlanSerializer(asdict(plan) | {"refusal": refusal}).data)
+    return dict(PlanSerializer(vars(plan) | {"refusal": refusal}).data)
 
 
 class FreezeSerializer(serializers.Serializer):

@@ -122,14 +122,13 @@ def _refusal(format: str, kinds: Mapping[str, int], solutions: int, left_out: Ma
             {"source_kinds": dict(kinds)},
         )
     if not solutions:
-        return DomainError(
-            "empty_export",
-            said(
-                "The file would be empty. Left out: {reasons}.",
-                reasons=joined(list(_phrases(_LEFT_OUT, left_out)), ", "),
-            ),
-            {"left_out": dict(left_out)},
+        reasons = joined(list(_phrases(_LEFT_OUT, left_out)), ", ")
+        message = (
+            said("The file would be empty. Left out: {reasons}.", reasons=reasons)
+            if reasons
+            else said("The file would be empty: the snapshot has no solutions.")
         )
+        return DomainError("empty_export", message, {"left_out": dict(left_out)})
     return None
 
 

@@ -39,7 +39,6 @@ OF_A_PROJECT = {
 }
 OF_A_ROW = {
     "import-groups": (403, 403, 200),
-    "runs": (403, 200, 200),
     "imports": (403, 403, 200),
     "answer-checks": (403, 200, 200),
     "snapshots": (403, 403, 200),
@@ -72,10 +71,14 @@ def test_what_a_project_shows(project, statuses, address):
     assert statuses(f"projects/{project.slug}/{address}") == (*OF_A_PROJECT[address], 404, 401)
 
 
+def test_what_a_run_shows(project, statuses):
+    TrainingRun.objects.create(project=project, number=1, trigger="manual", seed=0)
+    assert statuses(f"projects/{project.slug}/runs/1/") == (403, 200, 200, 404, 401)
+
+
 @pytest.mark.parametrize("kind", OF_A_ROW)
 def test_what_an_address_without_the_project_shows(project, statuses, kind):
     row = {
-        "runs": lambda: TrainingRun.objects.create(project=project, number=1, trigger="manual", seed=0),
         "imports": lambda: ImportJob.objects.create(project=project, filename="f", path="f"),
         "answer-checks": lambda: AnswerCheck.objects.create(project=project),
         "import-groups": lambda: ImportGroup.objects.create(project=project),
