@@ -249,6 +249,18 @@ def test_giving_up_has_a_key_and_a_digit_chooses_the_reason(workbench: Page) -> 
     assert (annotation.finish_reason, annotation.reason) == ("give_up", "Too hard for me")
 
 
+def test_a_digit_chooses_the_reason_after_giving_up_became_a_bad_problem(workbench: Page) -> None:
+    """The box stayed without the keyboard, so the digit rated the step."""
+    workbench.keyboard.press("9")
+    workbench.keyboard.press("2")
+    workbench.keyboard.press("Escape")  # leaves the box; the reason stays
+    workbench.keyboard.press("8")
+    own = workbench.get_by_label("Or in your own words")
+    expect(own).to_be_focused()
+    workbench.keyboard.press("2")
+    expect(own).to_have_value("It has no single answer")
+
+
 def test_a_digit_chooses_why_a_solution_is_skipped(workbench: Page) -> None:
     workbench.keyboard.press("s")
     reason = workbench.locator("form.prompt .chip").first.inner_text().removeprefix("1").strip()

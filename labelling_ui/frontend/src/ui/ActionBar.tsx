@@ -30,7 +30,7 @@ export function ActionBar({ state, skipping, note, act, onSubmit, onNoError, onS
       {skipping ? (
         <SkipPrompt onSkip={onSkip} onStay={onStay} />
       ) : (
-        stop && <StopPrompt stop={stop} act={act} onSubmit={onSubmit} />
+        stop && <StopPrompt key={stop.kind} stop={stop} act={act} onSubmit={onSubmit} />
       )}
       {!skipping && !stop && current?.reached && (
         <div class="thumb">
