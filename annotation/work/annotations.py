@@ -21,12 +21,8 @@ def own_opinions(project: Project) -> QuerySet[Annotation]:
     """
     words = Annotation.objects.filter(project=project, annotator__isnull=False, adjudicates=False)
     words = words.exclude(source__kind__in=MACHINES)
-    later = Annotation.objects.filter(
-        solution=OuterRef("solution"),
-        annotator=OuterRef("annotator"),
-        source=OuterRef("source"),
-        adjudicates=False,
-        revision__gt=OuterRef("revision"),
+    later = words.filter(
+        solution=OuterRef("solution"), annotator=OuterRef("annotator"), revision__gt=OuterRef("revision")
     )
     return words.exclude(Exists(later))
 

@@ -140,6 +140,6 @@ def test_the_runs_page_says_when_the_next_round_begins_and_the_settings_when_its
     page.get_by_label("Schedule").fill("every morning")
     page.get_by_label("Quiet hours").fill("at night")
     page.get_by_role("button", name="Save").click()
-    expect(page.get_by_text("is no schedule")).to_be_visible()
+    expect(page.get_by_text("is not a schedule")).to_be_visible()
     expect(page.get_by_text("are no quiet hours")).to_be_visible()
     look(page, "settings-refused")

@@ -81,16 +81,17 @@ def test_a_newcomer_sees_the_loop_turn(
     annotator.goto(f"/p/{demo.slug}/label/")
     expect(annotator.locator(".shown li.step").first).to_be_visible()
 
-    exported = export(manager, demo, tmp_path)
-    loaded = load_dataset("json", data_files=str(exported["TRL"]), split="train", cache_dir=str(tmp_path / "cache"))
+    exported = export(manager, demo, tmp_path, "PRM800K")
+    expect(manager.get_by_text("a line of TRL cannot say which it is of").first).to_be_visible()
+    of_one_kind = export(manager, demo, tmp_path, "TRL", kind="simulated people")
+    loaded = load_dataset("json", data_files=str(of_one_kind), split="train", cache_dir=str(tmp_path / "cache"))
     assert set(loaded.column_names) >= {"prompt", "completions", "labels"}
     assert all(len(row["completions"]) == len(row["labels"]) for row in loaded)
     assert any(False in row["labels"] for row in loaded)
 
     copy = create_project(by=User.objects.get(username="manager"), name="Copy", slug="copy")
-    import_file(manager, copy, exported["PRM800K"])
-    again = export(manager, copy, tmp_path)
-    assert labels_in(again["PRM800K"]) == labels_in(exported["PRM800K"])
+    import_file(manager, copy, exported)
+    assert labels_in(export(manager, copy, tmp_path, "PRM800K")) == labels_in(exported)
 
 
 def label_by_keyboard(page: Page, *, first_error: bool) -> None:
@@ -105,17 +106,17 @@ def label_by_keyboard(page: Page, *, first_error: bool) -> None:
     page.keyboard.press("Enter")
 
 
-def export(page: Page, project: Project, folder: Path) -> dict[str, Path]:
-    """Make a snapshot of everything and download it in both formats."""
+def export(page: Page, project: Project, folder: Path, name: str, *, kind: str = "") -> Path:
+    """Make a snapshot of everything, or of one kind of labels, and download it in a format."""
     page.goto(f"/p/{project.slug}/export/")
+    if kind:
+        page.get_by_role("checkbox", name=kind, exact=True).check()
     page.get_by_role("button", name="Make a snapshot").click()
-    files = {}
-    for name in ("PRM800K", "TRL"):
-        with page.expect_download() as download:
-            page.get_by_role("row").nth(1).get_by_role("link", name=name, exact=True).click()
-        files[name] = folder / f"{project.slug}-{name}.jsonl"
-        download.value.save_as(files[name])
-    return files
+    with page.expect_download() as download:
+        page.get_by_role("row").nth(1).get_by_role("link", name=name, exact=True).click()
+    file = folder / f"{project.slug}-{name}.jsonl"
+    download.value.save_as(file)
+    return file
 
 
 def import_file(page: Page, project: Project, path: Path) -> None:

@@ -35,7 +35,7 @@ MOST_QUERIES = {
     "solutions/": 12,
     "disputes/": 10,
     "review/": 12,
-    "quality/": 17,
+    "quality/": 18,
     "generations/": 10,
     "generations/0/": 16,
     "runs/": 12,

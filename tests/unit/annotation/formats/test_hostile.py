@@ -126,4 +126,4 @@ def test_so_many_steps_are_taken_and_no_more(steps, taken):
     [(number, read)] = plain.read(io.BytesIO(line))
     item = prepared(number, read, "blank_lines")
     assert isinstance(item, Record) == taken
-    assert taken or (item.field, item.reason) == ("steps", f"{steps} steps; {MAX_POSITIONS} is the most")
+    assert taken or (item.field, item.reason) == ("steps", f"Expected at most {MAX_POSITIONS} steps, got {steps}")

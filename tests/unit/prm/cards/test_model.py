@@ -166,7 +166,7 @@ def test_the_command_gathers_what_lies_in_the_folder(folder: Path, tmp_path_fact
 def test_an_evaluation_of_other_weights_is_refused_and_not_kept(folder: Path, tmp_path_factory, capsys) -> None:
     out = tmp_path_factory.mktemp("out") / "other.json"
     write_json(out, [evaluation("o" * 64)])
-    assert main(["card", "--model", str(folder), "--evaluation", str(out)]) == 3
+    assert main(["card", "--model", str(folder), "--evaluation", str(out)]) == 2
     assert "is an evaluation of another model, 'm'" in capsys.readouterr().err
     assert not (folder / "evaluations").exists()
     assert model_card(manifest(), about=About(human_labels="Paid by the hour.")).count("Paid by the hour.") == 1

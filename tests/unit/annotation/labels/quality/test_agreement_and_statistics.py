@@ -44,7 +44,7 @@ class TestOfAProject:
         agreement = first_error_agreement(solution.project)
         assert (agreement.solutions, agreement.pairs, agreement.exact) == (1, 1, 1)
         assert labels_of(solution.project) == {"total": 3, "first_errors": 2, "median_seconds": 5}
-        AnnotationFactory(solution__project=solution.project, annotator__simulated=True, total_ms=90_000)
+        AnnotationFactory(solution__project=solution.project, source__kind="simulated", total_ms=90_000)
         assert labels_of(solution.project)["median_seconds"] == 5, "people, where there are people"
         mine = my_progress(by=one.annotator.user, project=solution.project)
         assert mine == {"today": 1, "total": 1, "median_seconds": 3}

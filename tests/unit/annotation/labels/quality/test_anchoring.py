@@ -175,9 +175,7 @@ def test_only_peoples_first_words_that_tell_a_first_error_are_compared(project, 
         submission_id=uuid.uuid4(),
     )  # fmt: skip
     hand_in(None, shown=True, finish_reason="give_up", reason="too hard")
-    simulated = hand_in(1, shown=True, who=1)
-    simulated.annotator.simulated = True
-    simulated.annotator.save()
+    hand_in(1, shown=True, who=1, source=LabelSourceFactory(project=project, kind="simulated"))
     [found] = compare_hints(project)
     assert (found.hinted.labels, found.hinted.agrees.count) == (1, 1)
     assert Annotation.objects.count() == 4
