@@ -11,7 +11,6 @@ A written line has four keys more than OpenAI's: `source_kind` (and `source_deta
 
 from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
-from functools import partial
 from typing import Any, BinaryIO, Literal, get_args
 
 import msgspec
@@ -77,12 +76,12 @@ class _Line(msgspec.Struct):
     split: Any = ""  # anybody's word; only ours are taken
 
 
-def read(stream: BinaryIO, *, skip: int = 0, source_kind: SourceKind = "human") -> Iterator[Numbered]:
+def read(stream: BinaryIO, *, skip: int = 0) -> Iterator[Numbered]:
     """Stream (line, record or rejection) from behind the first `skip` of them.
 
-    Labels of lines that do not say who labelled are of `source_kind`.
+    Labels of lines that do not say who labelled are a person's, as in OpenAI's own files.
     """
-    return read_records(stream, partial(_record, unsaid=source_kind), skip=skip)
+    return read_records(stream, _record, skip=skip)
 
 
 def rows_of(records: Iterable[Record]) -> Iterator[dict[str, Any]]:
@@ -97,7 +96,7 @@ def write(records: Iterable[Record]) -> Iterator[bytes]:
     return json_lines(rows_of(records))
 
 
-def _record(value: Any, unsaid: SourceKind) -> Record:
+def _record(value: Any) -> Record:
     line = msgspec.convert(value, _Line)
     value = {key: said for key, said in value.items() if key not in _ADDED}
     question, label = line.question, line.label
@@ -107,7 +106,7 @@ def _record(value: Any, unsaid: SourceKind) -> Record:
     while positions and not positions[-1]:
         positions.pop()
     annotation = RecordAnnotation(
-        source_kind=line.source_kind or unsaid,
+        source_kind=line.source_kind or "human",
         source_name=line.labeler,
         source_detail=line.source_detail,
         finish_reason=label.finish_reason,

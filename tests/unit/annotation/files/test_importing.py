@@ -18,10 +18,13 @@ from annotation.core.membership.members import add_member
 from annotation.files import chunks, importing, rejections, store
 from annotation.files.importing import run_import
 from annotation.files.imports import create_import, progress_of, start_import
+from annotation.files.preparing import prepared
 from annotation.files.rejections import original_lines, rejected_lines
 from annotation.files.warnings import warnings_in_words
 from annotation.formats.mapping import LabelMapping, Mapping, StepsMapping
+from annotation.formats.record import Completion, Record, RecordAnnotation
 from annotation.models import Annotation, AuditEntry, ImportJob, ImportOptions, Problem, Solution, Step
+from prm.splitting import Splitting
 from tests.real_data import real_data
 
 
@@ -203,6 +206,14 @@ def test_an_option_names_who_labelled_a_file_and_what_they_are(import_content):
     import_content([LABELLED | {"label": 2}], options=msgspec.structs.replace(options, annotator="judge-3"))
     rows = Annotation.objects.order_by("pk").values_list("source__kind", "source__name", "revision")
     assert list(rows) == [("model_judge", "judge-2", 1), ("model_judge", "judge-3", 1)]
+
+
+@pytest.mark.parametrize(("stated", "kept"), [("monte_carlo", "monte_carlo"), ("human", "model_judge")])
+def test_an_option_never_replaces_a_machine_s_kind_that_a_line_states(stated, kept):
+    label = RecordAnnotation(source_kind=stated, finish_reason="solution", path=[], first_error=-1)
+    record = Record(problem="p", positions=[[Completion("a")]], annotations=[label])
+    read = prepared(1, record, Splitting("lines", "keep"), ImportOptions(labelled_by="model_judge"))
+    assert [annotation.source_kind for annotation in read.annotations] == [kept]
 
 
 def test_a_column_of_a_table_that_names_annotators_keeps_them_apart(import_content):
