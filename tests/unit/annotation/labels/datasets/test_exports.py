@@ -108,18 +108,18 @@ def test_a_kind_that_nobody_knows_is_refused_with_its_line(project, manager):
     assert found.field == "source_kind"
 
 
-def test_a_file_that_does_not_say_who_labelled_is_read_as_the_kind_that_is_named(project, manager):
+def test_a_line_that_does_not_say_who_labelled_is_read_as_a_persons(project, manager):
     take_in(project, solution("p", by("human", 1, name="ann"), by("model_judge", 1, name="judge-7b")))
     written = lines([exported(freeze(project, manager), "prm800k")])
     content = "\n".join(json.dumps(line) for line in written).encode()
     stripped = "\n".join(json.dumps({k: v for k, v in line.items() if k != "source_kind"}) for line in written).encode()
 
     def kinds(content):
-        found = prm800k.read(io.BytesIO(content), source_kind="model_judge")
+        found = prm800k.read(io.BytesIO(content))
         return [record.annotations[0].source_kind for _, record in found]
 
     assert kinds(content) == ["human", "model_judge"], "what a line says stands"
-    assert kinds(stripped) == ["model_judge", "model_judge"]
+    assert kinds(stripped) == ["human", "human"]
 
 
 @pytest.fixture
