@@ -6,7 +6,7 @@ import pytest
 from django.core.management import CommandError, call_command
 from django.db import connection
 
-initial = import_module("annotation.migrations.0001_initial")
+initial = import_module("annotation.migrations.0001_baseline")
 IMMUTABLE = {
     "annotation_annotation", "annotation_auditentry", "annotation_pathstep", "annotation_practiceanswer",
     "annotation_screeningdecision", "annotation_shadowcomparison", "annotation_snapshot", "annotation_steprating",
