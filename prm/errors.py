@@ -37,6 +37,18 @@ class ModelFileError(PRMError):
     exit_code = 2
 
 
+class UnknownNameError(PRMError):
+    """A name that nothing is registered under; the message lists the names that exist."""
+
+    exit_code = 2
+
+
+class ExtensionError(PRMError):
+    """A package that adds to a registry and cannot be used; the message names it."""
+
+    exit_code = 2
+
+
 class FolderInUseError(PRMError):
     """Another process writes into the folder; the message names both."""
 
