@@ -5,7 +5,7 @@ from typing import Annotated, Literal, get_args
 import msgspec
 
 from annotation.core.wording import said
-from annotation.formats.record import SourceKind
+from prm.formats.record import SourceKind
 
 AgreeOn = Literal["first_error", "within_one", "presence"]
 

@@ -8,9 +8,9 @@ import msgspec
 
 from annotation.core.errors import DomainError
 from annotation.core.wording import fault_of, said
-from annotation.formats.provenance import Visibility
-from annotation.formats.record import FinishReason, RecordAnnotation, SourceKind, Split
 from annotation.models.agreement_rule import AgreementRule
+from prm.formats.provenance import Visibility
+from prm.formats.record import FinishReason, RecordAnnotation, SourceKind, Split
 
 Lane = Literal["screening", "gold", "holdout", "calibration", "control", "acquisition", "overlap"]
 HIDDEN = frozenset({"screening", "gold"})

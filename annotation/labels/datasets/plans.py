@@ -7,9 +7,9 @@ from typing import Any, get_args
 
 from annotation.core.errors import DomainError
 from annotation.core.wording import Said, counted, joined, said
-from annotation.formats import trl
-from annotation.formats.record import Split
 from annotation.models import Snapshot
+from prm.formats import trl
+from prm.formats.record import Split
 
 SUFFIXES = {
     "prm800k": "jsonl",
