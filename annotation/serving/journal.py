@@ -13,11 +13,11 @@ from django.db import DatabaseError, close_old_connections
 from django.db.models import BooleanField, QuerySet
 from django.db.models.expressions import RawSQL
 
-from annotation.loop.gateway.serving import Scored, Text
+from annotation.loop.gateway.serving_model import Scored, Text
 from annotation.models import Project, ServedScore
-from annotation.serving import line
-from annotation.serving.line import Place
+from annotation.serving import request_queue
 from annotation.serving.messages import Answer, Question
+from annotation.serving.request_queue import Place
 
 log = logging.getLogger(__name__)
 MOST_ROWS = 1000
@@ -54,7 +54,7 @@ class Journal:
             while batch:
                 try:
                     write_rows(batch)
-                    line.forget(place.at for place, _, _ in batch)
+                    request_queue.forget(place.at for place, _, _ in batch)
                     break
                 except (DatabaseError, redis.RedisError) as error:
                     log.warning("The score log cannot be written (%s); trying again", error)

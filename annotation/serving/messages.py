@@ -4,7 +4,7 @@ from typing import Any, Literal
 
 import msgspec
 
-from annotation.loop.gateway.serving import Scored, Text
+from annotation.loop.gateway.serving_model import Scored, Text
 
 Kind = Literal["score", "append", "states"]
 Route = Literal["score", "pooling", "session"]

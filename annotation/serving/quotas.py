@@ -5,7 +5,7 @@ import time
 from annotation.core.errors import DomainError
 from annotation.core.wording import Said, counted, said
 from annotation.models import ApiToken, Project
-from annotation.serving import line
+from annotation.serving import request_queue
 
 SECONDS = {"minute": 60, "day": 86_400}
 PERIODS = {"minute": said("minute"), "day": said("day")}
@@ -86,7 +86,7 @@ def spend(token: ApiToken | None, project: Project, *, steps: int) -> None:
             )
         keys.append(f"serving:quota:{token.pk}:{project.pk}:{name}:{int(now) // seconds}")
         arguments += [amount, most, seconds]
-    met = int(line.server().eval(_SPEND, len(keys), *keys, *arguments))
+    met = int(request_queue.server().eval(_SPEND, len(keys), *keys, *arguments))
     if met:
         name = list(limits)[met - 1]
         seconds = SECONDS[name.partition("_per_")[2]]

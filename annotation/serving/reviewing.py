@@ -15,10 +15,10 @@ from annotation.core import jobs
 from annotation.core.errors import DomainError
 from annotation.core.membership.access import STAFF, require_role
 from annotation.core.wording import as_json, from_json, said
-from annotation.loop.gateway.explaining import StepReason, reasons_of
-from annotation.loop.gateway.serving import Text
+from annotation.loop.gateway.near_labels import StepReason, reasons_of
+from annotation.loop.gateway.serving_model import Text
 from annotation.models import ModelVersion, ServedScore, Solution
-from annotation.serving import line
+from annotation.serving import request_queue
 from annotation.serving.journal import text_hash
 
 KEPT_SECONDS, ASKED_SECONDS = 86_400, 600
@@ -46,9 +46,11 @@ def ask_for_review(*, by: User, version: ModelVersion, text: Text) -> None:
     """
     require_role(by, version.project, *STAFF)
     try:
-        asked = line.server().set(_key(version, text), msgspec.json.encode(Review()), nx=True, ex=ASKED_SECONDS)
+        asked = request_queue.server().set(
+            _key(version, text), msgspec.json.encode(Review()), nx=True, ex=ASKED_SECONDS
+        )
     except redis.RedisError as error:
-        raise line.away(error) from error
+        raise request_queue.away(error) from error
     if asked:
         jobs.enqueue("serving.review", version.pk, text.problem, text.steps, queue="score")
 
@@ -67,7 +69,7 @@ def ask_for_review_of_row(*, by: User, row: ServedScore) -> None:
 def find_review(version: ModelVersion, text: Text) -> Review | None:
     """None where nobody asked, or Redis does not answer."""
     try:
-        found = line.server().get(_key(version, text))
+        found = request_queue.server().get(_key(version, text))
     except redis.RedisError:
         return None
     return msgspec.json.decode(found, type=Review) if found else None
@@ -85,7 +87,7 @@ def review(version_id: int, text: Text) -> None:
         found.failure = "" if found.reasons else as_json(said("No step of it fits the model's context."))
     except DomainError as error:
         found.failure = as_json(error.message)
-    line.server().set(_key(version, text), msgspec.json.encode(found), ex=KEPT_SECONDS)
+    request_queue.server().set(_key(version, text), msgspec.json.encode(found), ex=KEPT_SECONDS)
 
 
 def text_of(row: ServedScore) -> Text:

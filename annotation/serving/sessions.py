@@ -16,11 +16,11 @@ from django.contrib.auth.models import User
 from annotation.core.errors import Conflict, DomainError, Missing
 from annotation.core.membership.access import find_project
 from annotation.core.wording import said
-from annotation.loop.gateway.serving import Scored, Text
+from annotation.loop.gateway.serving_model import Scored, Text
 from annotation.models import ApiToken, ModelVersion, Project
-from annotation.serving import line
-from annotation.serving.asking import ask, version_of
-from annotation.serving.choosing import choose_version
+from annotation.serving import request_queue
+from annotation.serving.scoring_requests import ask, version_of
+from annotation.serving.version_choice import choose_version
 
 MOST_STEPS, MOST_CHARS = 512, 400_000
 
@@ -63,7 +63,7 @@ def begin_session(
 def find_session(*, by: User, session_id: str) -> ScoringSession:
     """The caller's own session. Raises Missing (`session_not_found`), also where it has expired."""
     with _redis_errors():
-        found = line.server().get(_key(session_id))
+        found = request_queue.server().get(_key(session_id))
     session = msgspec.msgpack.decode(found, type=ScoringSession) if found else None
     if session is None or session.user != by.pk:
         raise Missing(
@@ -120,17 +120,19 @@ def end_session(*, by: User, session_id: str) -> None:
     """Forget it. Raises Missing."""
     find_session(by=by, session_id=session_id)
     with _redis_errors():
-        line.server().delete(_key(session_id))
+        request_queue.server().delete(_key(session_id))
 
 
 def _keep(session: ScoringSession) -> None:
     with _redis_errors():
-        line.server().set(_key(session.id), msgspec.msgpack.encode(session), ex=settings.SERVING_SESSION_SECONDS)
+        request_queue.server().set(
+            _key(session.id), msgspec.msgpack.encode(session), ex=settings.SERVING_SESSION_SECONDS
+        )
 
 
 @contextmanager
 def _one_at_a_time(session_id: str, timeout: float) -> Iterator[None]:
-    lock = line.server().lock(f"{_key(session_id)}:lock", timeout=timeout + 10, blocking=False)
+    lock = request_queue.server().lock(f"{_key(session_id)}:lock", timeout=timeout + 10, blocking=False)
     with _redis_errors():
         taken = lock.acquire()
     if not taken:
@@ -149,7 +151,7 @@ def _redis_errors() -> Iterator[None]:
     try:
         yield
     except redis.RedisError as error:
-        raise line.away(error) from error
+        raise request_queue.away(error) from error
 
 
 def _key(session_id: str) -> str:

@@ -11,10 +11,10 @@ from django.db import close_old_connections
 
 from annotation.core.errors import DomainError, Missing
 from annotation.core.wording import said
-from annotation.loop.gateway.serving import ServingModel
+from annotation.loop.gateway.serving_model import ServingModel
 from annotation.models import ModelVersion, Project
-from annotation.serving.choosing import choose_version
 from annotation.serving.messages import Question, Served
+from annotation.serving.version_choice import choose_version
 
 log = logging.getLogger(__name__)
 TRY_AGAIN_SECONDS = 30.0  # a model that could not be loaded is tried again

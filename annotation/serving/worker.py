@@ -17,11 +17,11 @@ from django.db import DatabaseError, close_old_connections
 
 from annotation.core.errors import DomainError
 from annotation.core.wording import as_json, said
-from annotation.loop.gateway import serving as gateway
-from annotation.serving import line
+from annotation.loop.gateway import serving_model as gateway
+from annotation.serving import request_queue
 from annotation.serving.journal import Journal
-from annotation.serving.line import Place
 from annotation.serving.messages import Answer, Failure, Question
+from annotation.serving.request_queue import Place
 from annotation.serving.shelf import Loaded, Shelf
 
 log = logging.getLogger(__name__)
@@ -51,7 +51,7 @@ class ScoreThread(threading.Thread):
         while not self._stopping.is_set():
             try:
                 if not joined:
-                    line.join_group(self.worker)
+                    request_queue.join_group(self.worker)
                     joined = True
                     if not pulse.is_alive():
                         pulse.start()
@@ -73,25 +73,25 @@ class ScoreThread(threading.Thread):
         self._journal.close()
         self._shelf.close()
         try:
-            line.leave_group(self.worker)
+            request_queue.leave_group(self.worker)
         except redis.RedisError:
             log.warning("Redis does not answer; others take over in some seconds")
 
     def _pulse(self) -> None:
         while not self._stopping.wait(PULSE_SECONDS):
             try:
-                line.say_alive(self.worker)
+                request_queue.say_alive(self.worker)
             except redis.RedisError:
                 continue
 
     def _turn(self) -> None:
-        taken = line.take(
+        taken = request_queue.take(
             self.worker, most=settings.SERVING_BATCH, seconds=LOADING_SECONDS if self._parked else IDLE_SECONDS
         )
         now = time.monotonic()
         if now - self._refreshed > IDLE_SECONDS:
             self._refreshed = now
-            taken = line.take_over(self.worker) + taken
+            taken = request_queue.take_over(self.worker) + taken
             self._shelf.refresh()
         taken = self._parked + taken
         self._shelf.look_again()
@@ -143,12 +143,12 @@ class ScoreThread(threading.Thread):
         for _, answer in answers:
             answer.served = loaded.served if loaded else None
             answer.batch = len(answers)
-        line.answer((place.question, said) for place, said in answers)
+        request_queue.answer((place.question, said) for place, said in answers)
         self._journal.write(answers)
 
     def _note_rate(self, rate: float) -> None:
         self._rate = rate if self._rate is None else (1 - WEIGHT) * self._rate + WEIGHT * rate
-        line.tell_rate(self._rate)
+        request_queue.tell_rate(self._rate)
 
 
 def portions(places: Sequence[Place], most_chars: int) -> Iterator[list[Place]]:

@@ -12,9 +12,9 @@ from django.db import connection
 
 from annotation.core.errors import DomainError, Missing
 from annotation.core.wording import from_json, said
-from annotation.loop.gateway.serving import Text
+from annotation.loop.gateway.serving_model import Text
 from annotation.models import ApiToken, ModelVersion, Project
-from annotation.serving import line, quotas
+from annotation.serving import quotas, request_queue
 from annotation.serving.messages import Answer, Kind, Question, Route
 
 _seats = BoundedSemaphore(settings.SERVING_SEATS)  # threads of this process that may wait for answers
@@ -66,7 +66,7 @@ def ask(
     try:
         quotas.spend(token, project, steps=steps)
     except redis.RedisError as error:
-        raise line.away(error) from error
+        raise request_queue.away(error) from error
     answer = _wait(question)
     if answer.failure is not None:
         failure = answer.failure
@@ -76,11 +76,11 @@ def ask(
 
 def _wait(question: Question) -> Answer:
     if not _seats.acquire(blocking=False):
-        raise line.Overloaded(settings.SERVING_SEATS, line.SHORTEST_RETRY)
+        raise request_queue.Overloaded(settings.SERVING_SEATS, request_queue.SHORTEST_RETRY)
     try:
         if not connection.in_atomic_block:
             connection.close()  # back to the pool: pages need it while this thread waits
-        return line.ask(question)
+        return request_queue.ask(question)
     finally:
         _seats.release()
 
