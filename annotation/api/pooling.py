@@ -130,7 +130,7 @@ class Pooling(APIView):
         given.is_valid(raise_exception=True)
         said = given.validated_data
         project, domain, number = model_named(request, said.get("model"))
-        request_id, answer = scoring_requests.ask(
+        request_id, answer = scoring_requests.ask_worker(
             by=caller(request),
             token=token_of(request),
             project=project,

@@ -109,7 +109,7 @@ class Scores(APIView):
         given.is_valid(raise_exception=True)
         said = given.validated_data
         texts = [one["as_text"] for one in said.get("solutions", [said])]
-        request_id, answer = scoring_requests.ask(
+        request_id, answer = scoring_requests.ask_worker(
             by=caller(request),
             token=token_of(request),
             project=find_project(request.user, said["project"]),

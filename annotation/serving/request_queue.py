@@ -1,7 +1,7 @@
-"""The line of questions: a Redis stream, read by one group of workers; each answer has a key of its own.
+"""The queue of questions: a Redis stream with one consumer group of workers; each answer has its own key.
 
-A question stays on the stream until it is answered and logged, so one that a dying worker had taken is taken up by
-the next. Length and age of the stream say how busy the workers are.
+A question stays on the stream until it is answered and logged, so another worker claims the questions of a worker
+that died. The stream's length and age show how busy the workers are.
 """
 
 import math
@@ -17,16 +17,16 @@ from annotation.core.errors import DomainError
 from annotation.core.wording import counted, said
 from annotation.serving.messages import Answer, Question, decode_answer, decode_question, encode
 
-STREAM, GROUP = "serving:line", "score"
+STREAM, GROUP = "serving:questions", "score"
 RATE, ALIVE = "serving:rate", "serving:alive"
-ANSWER_SECONDS = 60  # an answer that nobody fetched is forgotten
+ANSWER_SECONDS = 60  # an answer that nobody fetches expires
 ALIVE_SECONDS = 4
 SOCKET_SECONDS = 65  # above the longest wait for an answer
 SHORTEST_RETRY, LONGEST_RETRY = 1, 60
 SPEED_UNKNOWN = 10.0  # questions a second, before anything was measured
 
-# What no worker has taken yet tells how late the line is: what is taken stays on it until it is logged.
-_JOIN = """
+# The age counts from the first undelivered entry: delivered entries stay on the stream until they are logged.
+_ENQUEUE = """
 local waiting = redis.call('XLEN', KEYS[1])
 local taken = nil
 local groups = redis.pcall('XINFO', 'GROUPS', KEYS[1])
@@ -46,7 +46,7 @@ return {waiting, age, redis.call('XADD', KEYS[1], '*', 'q', ARGV[1])}
 
 
 class Overloaded(DomainError):
-    """More waits than can be answered in time; `wait` is in seconds."""
+    """More questions wait than can be answered in time; `wait` is in seconds."""
 
     status = 429
 
@@ -78,126 +78,127 @@ class NoWorker(DomainError):
 
 
 @dataclass(frozen=True)
-class Place:
-    """A question's place on the line: its id there, and the question."""
+class QueuedQuestion:
+    """A question and its entry on the stream."""
 
-    at: str
+    entry_id: str
     question: Question
 
 
 @lru_cache(maxsize=1)
-def server() -> Any:
-    """A client that threads share; a connection is taken for each call."""
+def redis_client() -> Any:
+    """The client that threads share; each call uses its own connection of the pool."""
     return redis.Redis.from_url(settings.REDIS_URL, socket_connect_timeout=3, socket_timeout=SOCKET_SECONDS)
 
 
-def ask(question: Question) -> Answer:
-    """Join the line and wait. Raises Overloaded, NoAnswer, NoWorker."""
+def wait_for_answer(question: Question) -> Answer:
+    """Enqueue the question and wait for its answer. Raises Overloaded, NoAnswer, NoWorker."""
     try:
-        place = _join(question)
-        found = server().blpop([_answer_key(question.id)], timeout=max(0.01, question.deadline - question.asked_at))
-        if found is None:
-            server().xdel(STREAM, place)
-            raise _silence(question)
+        entry_id = _enqueue(question)
+        seconds = max(0.01, question.deadline - question.asked_at)
+        popped = redis_client().blpop([_answer_key(question.id)], timeout=seconds)
+        if popped is None:
+            redis_client().xdel(STREAM, entry_id)
+            raise _why_no_answer(question)
     except redis.RedisError as error:
-        raise away(error) from error
-    return decode_answer(found[1])
+        raise redis_away(error) from error
+    return decode_answer(popped[1])
 
 
-def away(error: redis.RedisError) -> NoWorker:
+def redis_away(error: redis.RedisError) -> NoWorker:
     return NoWorker("redis_away", said("Redis does not answer ({error}). Try again in a moment.", error=error))
 
 
-def alive() -> int:
-    """How many workers say that they are there."""
-    return len(list(server().scan_iter(match=_alive_key("*"), count=1000)))
+def count_workers() -> int:
+    """The number of workers with a current heartbeat."""
+    return len(list(redis_client().scan_iter(match=_alive_key("*"), count=1000)))
 
 
-def waiting() -> int:
-    return int(server().xlen(STREAM))
+def count_waiting() -> int:
+    return int(redis_client().xlen(STREAM))
 
 
 def join_group(worker: str) -> None:
-    """Be one of the workers that read the line; done again after Redis lost its memory."""
+    """Register the worker as a reader of the stream; call it again after Redis lost its data."""
     try:
-        server().xgroup_create(STREAM, GROUP, id="0", mkstream=True)
+        redis_client().xgroup_create(STREAM, GROUP, id="0", mkstream=True)
     except redis.ResponseError as error:
         if "BUSYGROUP" not in str(error):
             raise
-    say_alive(worker)
+    send_heartbeat(worker)
 
 
-def say_alive(worker: str) -> None:
-    server().set(_alive_key(worker), 1, ex=ALIVE_SECONDS)
+def send_heartbeat(worker: str) -> None:
+    redis_client().set(_alive_key(worker), 1, ex=ALIVE_SECONDS)
 
 
 def leave_group(worker: str) -> None:
-    """What the worker took and did not answer is taken by another at once."""
-    server().delete(_alive_key(worker))
+    """End the heartbeat, so that another worker claims the unanswered questions at once."""
+    redis_client().delete(_alive_key(worker))
 
 
-def take(worker: str, *, most: int, seconds: float) -> list[Place]:
-    """What waits now, at most `most`; where nothing does, the first to come within `seconds`."""
-    found = server().xreadgroup(GROUP, worker, {STREAM: ">"}, count=most, block=max(1, int(seconds * 1000)))
-    return [place for _, entries in found or [] for place in _places(entries)]
+def take_waiting(worker: str, *, most: int, seconds: float) -> list[QueuedQuestion]:
+    """Up to `most` waiting questions; if there are none, the first that arrives within `seconds`."""
+    streams = redis_client().xreadgroup(GROUP, worker, {STREAM: ">"}, count=most, block=max(1, int(seconds * 1000)))
+    return [queued for _, entries in streams or [] for queued in _decode_entries(entries)]
 
 
-def take_over(worker: str) -> list[Place]:
-    """What workers took that are no longer alive, and did not answer."""
-    found: list[Place] = []
-    for consumer in server().xinfo_consumers(STREAM, GROUP):
+def claim_abandoned(worker: str) -> list[QueuedQuestion]:
+    """Claim the unanswered questions of workers without a heartbeat."""
+    claimed: list[QueuedQuestion] = []
+    for consumer in redis_client().xinfo_consumers(STREAM, GROUP):
         name = consumer["name"].decode()
-        if name == worker or server().exists(_alive_key(name)):
+        if name == worker or redis_client().exists(_alive_key(name)):
             continue
-        pending = server().xpending_range(STREAM, GROUP, "-", "+", 1000, consumername=name)
+        pending = redis_client().xpending_range(STREAM, GROUP, "-", "+", 1000, consumername=name)
         ids = [entry["message_id"] for entry in pending]
         if ids:
-            found += _places(server().xclaim(STREAM, GROUP, worker, min_idle_time=500, message_ids=ids))
+            claimed += _decode_entries(redis_client().xclaim(STREAM, GROUP, worker, min_idle_time=500, message_ids=ids))
         else:
-            server().xgroup_delconsumer(STREAM, GROUP, name)
-    return found
+            redis_client().xgroup_delconsumer(STREAM, GROUP, name)
+    return claimed
 
 
-def answer(answers: Iterable[tuple[Question, Answer]]) -> None:
-    with server().pipeline(transaction=False) as pipe:
-        for question, said in answers:
-            pipe.rpush(_answer_key(question.id), encode(said))
+def send_answers(answers: Iterable[tuple[Question, Answer]]) -> None:
+    with redis_client().pipeline(transaction=False) as pipe:
+        for question, reply in answers:
+            pipe.rpush(_answer_key(question.id), encode(reply))
             pipe.expire(_answer_key(question.id), ANSWER_SECONDS)
         pipe.execute()
 
 
-def forget(places: Iterable[str]) -> None:
-    """Take answered and logged questions off the line."""
-    with server().pipeline(transaction=False) as pipe:
-        for at in places:
-            pipe.xack(STREAM, GROUP, at)
-            pipe.xdel(STREAM, at)
+def delete_entries(entry_ids: Iterable[str]) -> None:
+    """Delete answered and logged questions from the stream."""
+    with redis_client().pipeline(transaction=False) as pipe:
+        for entry_id in entry_ids:
+            pipe.xack(STREAM, GROUP, entry_id)
+            pipe.xdel(STREAM, entry_id)
         pipe.execute()
 
 
-def tell_rate(questions_per_second: float) -> None:
-    """What a busy worker gets done, for the estimate of Retry-After."""
-    server().set(RATE, f"{questions_per_second:.4f}", ex=3600)
+def report_rate(questions_per_second: float) -> None:
+    """Store a busy worker's throughput, which estimates Retry-After."""
+    redis_client().set(RATE, f"{questions_per_second:.4f}", ex=3600)
 
 
-def _join(question: Question) -> bytes:
+def _enqueue(question: Question) -> bytes:
     limits = (settings.SERVING_MOST_WAITING, settings.SERVING_LONGEST_WAIT)
-    ahead, age, place = server().eval(_JOIN, 1, STREAM, encode(question), *limits)
-    if place is None:
-        if age > settings.SERVING_LONGEST_WAIT and not alive():
+    waiting, age, entry_id = redis_client().eval(_ENQUEUE, 1, STREAM, encode(question), *limits)
+    if entry_id is None:
+        if age > settings.SERVING_LONGEST_WAIT and not count_workers():
             raise _no_worker()
-        raise Overloaded(ahead, _retry_after(ahead))
-    return bytes(place)
+        raise Overloaded(waiting, _estimate_retry_after(waiting))
+    return bytes(entry_id)
 
 
-def _retry_after(ahead: int) -> int:
-    """How long it takes to answer what waits, at the rate of late; seconds."""
-    rate = float(server().get(RATE) or SPEED_UNKNOWN)
-    return min(LONGEST_RETRY, max(SHORTEST_RETRY, math.ceil(ahead / max(rate, 0.01))))
+def _estimate_retry_after(waiting: int) -> int:
+    """Seconds to answer the waiting questions at the latest rate."""
+    rate = float(redis_client().get(RATE) or SPEED_UNKNOWN)
+    return min(LONGEST_RETRY, max(SHORTEST_RETRY, math.ceil(waiting / max(rate, 0.01))))
 
 
-def _silence(question: Question) -> DomainError:
-    if not alive():
+def _why_no_answer(question: Question) -> DomainError:
+    if not count_workers():
         return _no_worker()
     seconds = question.deadline - question.asked_at
     return NoAnswer(
@@ -214,8 +215,12 @@ def _no_worker() -> NoWorker:
     return NoWorker("no_worker", said("No worker of the score queue answers. Start one, or try again in a moment."))
 
 
-def _places(entries: Iterable[tuple[bytes, dict[bytes, bytes] | None]]) -> list[Place]:
-    return [Place(at.decode(), decode_question(fields[b"q"])) for at, fields in entries if at and fields]
+def _decode_entries(entries: Iterable[tuple[bytes, dict[bytes, bytes] | None]]) -> list[QueuedQuestion]:
+    return [
+        QueuedQuestion(entry_id.decode(), decode_question(fields[b"q"]))
+        for entry_id, fields in entries
+        if entry_id and fields
+    ]
 
 
 def _answer_key(question: str) -> str:
