@@ -8,7 +8,7 @@ from annotation.models import Job
 LOOK_AGAIN_SECONDS = 0.5
 
 
-def to_its_end(job: Job, work: Callable[[], object]) -> None:
+def finish_job(job: Job, work: Callable[[], object]) -> None:
     """Does the job by `work`, or waits for the worker of the platform that is at it; the row is then as it ended."""
     work()
     job.refresh_from_db()

@@ -5,7 +5,7 @@ from django.core.management.base import CommandError
 from annotation.models import Project
 
 
-def project_at(slug: str) -> Project:
+def find_project_by_slug(slug: str) -> Project:
     """Raises CommandError naming the projects that there are."""
     try:
         return Project.objects.get(slug=slug)

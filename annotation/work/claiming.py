@@ -43,21 +43,21 @@ def claim_next(*, by: User, project: Project, holding: list[int]) -> Claim:
 
     At most `1 + prefetch_depth` leases are active per person. Whoever is an active member may label.
     """
-    found = _attempt(take, by=by, project=project, holding=holding)
+    claim = _attempt(take, by=by, project=project, holding=holding)
     for _look in range(LOOKS):
-        if found is not None:
+        if claim is not None:
             break
         # Before saying that nothing is left: take back what nobody works on any more, look at everything, and wait for
         # what others are locking at this moment. In transactions of their own, so that no lock waits on another.
         expire_leases(project=project)
-        found = _attempt(take_thoroughly, by=by, project=project, holding=holding) or _nothing(by, project)
-    if found is None:
-        found = Claim(reason="all_leased", message=_("Others were quicker just now."), retry_at=timezone.now())
-    return found if isinstance(found, Claim) else Claim(lease=_with_work(found.lease), resumed=found.resumed)
+        claim = _attempt(take_thoroughly, by=by, project=project, holding=holding) or _nothing(by, project)
+    if claim is None:
+        claim = Claim(reason="all_leased", message=_("Others were quicker just now."), retry_at=timezone.now())
+    return claim if isinstance(claim, Claim) else Claim(lease=_with_work(claim.lease), resumed=claim.resumed)
 
 
 @dataclass(frozen=True)
-class _Found:
+class _ClaimedLease:
     lease: int
     resumed: bool = False
 
@@ -75,7 +75,7 @@ SELECT id FROM annotation_lease WHERE annotator_id = %(annotator)s AND state = '
 
 
 @transaction.atomic
-def _attempt(take: Take, *, by: User, project: Project, holding: list[int]) -> _Found | Claim | None:
+def _attempt(take: Take, *, by: User, project: Project, holding: list[int]) -> _ClaimedLease | Claim | None:
     """A lease, or a reason that no further look can change; None if `take` found nothing. Not on disk yet."""
     row = fetch_one(MEMBER, {"project": project.pk, "user": by.pk})
     if row is None:
@@ -93,11 +93,11 @@ def _attempt(take: Take, *, by: User, project: Project, holding: list[int]) -> _
     )
 
 
-def _resume(lease_ids: list[int], until: datetime) -> _Found | None:
+def _resume(lease_ids: list[int], until: datetime) -> _ClaimedLease | None:
     """The first of these leases that is still active, extended: the sweep may be expiring one at this moment."""
     for lease_id in lease_ids:
         if Lease.objects.filter(pk=lease_id, state=Lease.State.ACTIVE).update(expires_at=until):
-            return _Found(lease_id, resumed=True)
+            return _ClaimedLease(lease_id, resumed=True)
     return None
 
 
@@ -114,7 +114,9 @@ def _refusal(membership: Membership, held: int, now: datetime) -> Claim | None:
     return None
 
 
-def _take_new(take: Take, by: User, membership: Membership, *, now: datetime, until: datetime) -> _Found | Claim | None:
+def _take_new(
+    take: Take, by: User, membership: Membership, *, now: datetime, until: datetime
+) -> _ClaimedLease | Claim | None:
     """A new lease: on hidden gold if that is due, else on the next item of the queue."""
     gold = hidden.give(membership, now=now, until=until)
     if gold and gold.taken is None:
@@ -131,7 +133,7 @@ def _take_new(take: Take, by: User, membership: Membership, *, now: datetime, un
         after={"item": taken.item, "solution": taken.solution, "expires_at": until.isoformat()}
         | ({} if hint is None else {"hint": hint}),
     )
-    return _Found(taken.lease)
+    return _ClaimedLease(taken.lease)
 
 
 WORK = f"""

@@ -37,14 +37,14 @@ def round_steps(bottom: float, top: float, wanted: int, *, outside: bool = False
 def common_places(series: Sequence[Series]) -> list[str]:
     """The places of all series, each once, in an order that every series keeps: one may begin before another."""
     merged: list[str] = []
-    for one in series:
-        at = 0  # behind the place of this series that was met last
-        for label in dict.fromkeys(p.label for p in one.points):
+    for line in series:
+        position = 0  # behind the place of this series that was met last
+        for label in dict.fromkeys(p.label for p in line.points):
             if label in merged:
-                at = merged.index(label) + 1
+                position = merged.index(label) + 1
             else:
-                merged.insert(at, label)
-                at += 1
+                merged.insert(position, label)
+                position += 1
     return merged
 
 

@@ -68,9 +68,9 @@ def metric_rows(version: ModelVersion) -> list[MetricRow]:
     slices = {_("all domains"): report["overall"]} | dict(sorted((report.get("by_domain") or {}).items()))
     return [
         MetricRow(
-            name, found.get("n_solutions", 0), [UNKNOWN | (found.get(metric) or {}) for metric, _label in METRICS]
+            name, metrics.get("n_solutions", 0), [UNKNOWN | (metrics.get(metric) or {}) for metric, _label in METRICS]
         )
-        for name, found in slices.items()
+        for name, metrics in slices.items()
     ]
 
 
@@ -108,14 +108,14 @@ def history_of(version: ModelVersion) -> QuerySet[AuditEntry]:
     return AuditEntry.objects.filter(own | replaced).select_related("by").order_by("-pk")
 
 
-def told(entry: AuditEntry, version: ModelVersion) -> str:
+def describe_entry(entry: AuditEntry, version: ModelVersion) -> str:
     """An audit row in words."""
     if entry.action == "model.promote" and entry.target_id != str(version.pk):
         return _("replaced by model %(n)s") % {"n": entry.after.get("champion")}
-    words = str(ACTIONS.get(entry.action, entry.action))
-    said = next(filter(None, (wording.told(entry.after, name) for name in ("verdict", "reason", "error"))), "")
+    phrase = str(ACTIONS.get(entry.action, entry.action))
+    detail = next(filter(None, (wording.told(entry.after, name) for name in ("verdict", "reason", "error"))), "")
     domain = entry.after.get("domain")
-    return ": ".join([words, *([f"“{domain}”"] if domain else []), *([wording.in_words(said)] if said else [])])
+    return ": ".join([phrase, *([f"“{domain}”"] if domain else []), *([wording.in_words(detail)] if detail else [])])
 
 
 def card_of(version: ModelVersion) -> str:

@@ -52,7 +52,7 @@ AGREEMENT = {
 }
 
 
-def asked_for(filters: Mapping[str, Any]) -> str:
+def describe_filters(filters: Mapping[str, Any]) -> str:
     """Stored filters in the reader's language, in the order of the form: a database keeps none."""
     phrases = [f"{label}: {_value(name, filters[name])}" for name, label in NAMES.items() if name in filters]
     if rule := filters.get("agreement"):
@@ -60,17 +60,17 @@ def asked_for(filters: Mapping[str, Any]) -> str:
     return "; ".join(phrases) or _("everything")
 
 
-def _value(name: str, asked: Any) -> str:
+def _value(name: str, value: Any) -> str:
     if name.startswith("submitted_"):
-        return _moment(asked)
+        return _moment(value)
     named = CHOICES.get(name, {})
-    several = asked if isinstance(asked, list) else [asked]
-    return ", ".join(str(named.get(one, one)) for one in several)
+    items = value if isinstance(value, list) else [value]
+    return ", ".join(str(named.get(item, item)) for item in items)
 
 
-def _moment(asked: str) -> str:
+def _moment(text: str) -> str:
     """Times are in UTC; the first moment of a day is the day."""
-    moment = datetime.fromisoformat(asked).astimezone(UTC)
+    moment = datetime.fromisoformat(text).astimezone(UTC)
     day = date_format(moment.date(), "DATE_FORMAT")
     return day if moment.time() == moment.min.time() else f"{day}, {moment:%H:%M} UTC"
 

@@ -127,7 +127,7 @@ def mark_gold(
 
 
 @transaction.atomic
-def mark_found(*, by: User, project: Project, found: Collection[Reference], practice: bool = False) -> int:
+def mark_references(*, by: User, project: Project, chosen: Collection[Reference], practice: bool = False) -> int:
     """Make the solutions of these references gold, at most a thousand at once; returns how many became it.
 
     Hidden, or for `practice`.
@@ -135,12 +135,12 @@ def mark_found(*, by: User, project: Project, found: Collection[Reference], prac
     Raises Forbidden, DomainError (`too_many`).
     """
     require_role(by, project, *STAFF)
-    if len(found) > MOST_AT_ONCE:
+    if len(chosen) > MOST_AT_ONCE:
         raise DomainError(
             "too_many",
             said("At most {most_at_once} solutions become gold at once.", most_at_once=f"{MOST_AT_ONCE:,}"),
         )
-    annotations = Annotation.objects.filter(pk__in=[one.annotation for one in found])
+    annotations = Annotation.objects.filter(pk__in=[reference.annotation for reference in chosen])
     fresh = annotations.exclude(solution__in=active_gold(project).values("solution"))
     return len(_mark(by, project, fresh, [], practice=practice))
 
@@ -182,12 +182,12 @@ def _mark(
     marked = []
     for annotation in annotations:
         gold = GoldAnswer.objects.select_related("annotation").filter(solution=annotation.solution_id).first()
-        before = _told(gold) if gold else {}
+        before = _audit_values(gold) if gold else {}
         gold = gold or GoldAnswer(project=project, solution_id=annotation.solution_id)
         gold.annotation, gold.accepted, gold.active, gold.by = annotation, accepted, True, by
         gold.practice, gold.explanation = practice, explanation
         gold.save()
-        audit.record(by=by, action="gold.mark", target=gold, project=project, before=before, after=_told(gold))
+        audit.record(by=by, action="gold.mark", target=gold, project=project, before=before, after=_audit_values(gold))
         marked.append(gold)
     leave_queue([gold.solution_id for gold in marked])
     return marked
@@ -229,7 +229,7 @@ def _checked(annotation: Annotation, accepted: Iterable[int]) -> list[int]:
     return wanted
 
 
-def _told(gold: GoldAnswer) -> dict[str, object]:
+def _audit_values(gold: GoldAnswer) -> dict[str, object]:
     return {
         "solution": gold.solution_id,
         "annotation": gold.annotation_id,

@@ -119,10 +119,10 @@ def score_interval(share: float, of: float) -> tuple[float, float]:
 
 def grouped(answers: Iterable[Answer], by: Literal["person", "solution", "generation"]) -> dict[int, list[Answer]]:
     """The answers by one of their fields, in order."""
-    found: dict[int, list[Answer]] = defaultdict(list)
+    groups: dict[int, list[Answer]] = defaultdict(list)
     for answer in answers:
-        found[getattr(answer, by)].append(answer)
-    return dict(found)
+        groups[getattr(answer, by)].append(answer)
+    return dict(groups)
 
 
 def suspects(answers: Sequence[Answer], *, disputed_by: float, tolerance: int = 0) -> dict[int, Share]:
@@ -136,8 +136,8 @@ def suspects(answers: Sequence[Answer], *, disputed_by: float, tolerance: int = 
     hits: Counter[int] = Counter(person for (person, _), hit in right.items() if hit)
     words: dict[int, list[bool]] = defaultdict(list)
     for (person, solution), hit in right.items():
-        others, others_right = of[person] - 1, hits[person] - hit
-        if others >= GOOD_OF and others_right >= GOOD * others:
+        others_count, others_right = of[person] - 1, hits[person] - hit
+        if others_count >= GOOD_OF and others_right >= GOOD * others_count:
             words[solution].append(not hit)
-    found = {solution: share_of(sum(said), len(said)) for solution, said in words.items() if len(said) >= LEAST_GOOD}
-    return {s: share for s, share in found.items() if share.count and share.count >= disputed_by * share.of}
+    shares = {s: share_of(sum(wrong), len(wrong)) for s, wrong in words.items() if len(wrong) >= LEAST_GOOD}
+    return {s: share for s, share in shares.items() if share.count and share.count >= disputed_by * share.of}

@@ -40,11 +40,11 @@ def place_of(membership: Membership) -> tuple[int, int | None]:
     A hidden item's rank is its place, so that only what came after the last one is counted.
     """
     last = _hidden(membership, Lane.GOLD).order_by("-pk").values_list("rank", "leases").first()
-    given = Lease.objects.filter(annotator=membership).exclude(state=Lease.State.RELEASED)
+    leases = Lease.objects.filter(annotator=membership).exclude(state=Lease.State.RELEASED)
     if last is None:
-        return given.exclude(item__lane=Lane.SCREENING).count(), None
+        return leases.exclude(item__lane=Lane.SCREENING).count(), None
     rank, lease = last
-    return rank + 1 + given.filter(pk__gt=lease).exclude(item__lane__in=HIDDEN_LANES).count(), rank
+    return rank + 1 + leases.filter(pk__gt=lease).exclude(item__lane__in=HIDDEN_LANES).count(), rank
 
 
 def place_in_block(membership: Membership, block: int, share: float) -> int:
@@ -56,9 +56,9 @@ def place_in_block(membership: Membership, block: int, share: float) -> int:
 
 def fresh_gold(membership: Membership) -> QuerySet[GoldAnswer]:
     """Hidden gold that the person never had in hand, and whose reference is not their own word."""
-    had = Lease.objects.filter(annotator=membership, solution=OuterRef("solution"))
+    earlier_leases = Lease.objects.filter(annotator=membership, solution=OuterRef("solution"))
     gold = GoldAnswer.objects.filter(project=membership.project_id, active=True, practice=False)
-    return gold.exclude(Exists(had)).exclude(annotation__annotator=membership)
+    return gold.exclude(Exists(earlier_leases)).exclude(annotation__annotator=membership)
 
 
 def lend(

@@ -94,7 +94,7 @@ def attempt_of(membership: Membership, latest: ScreeningDecision | None) -> Atte
     )
 
 
-def kept_out(project: Project) -> QuerySet[Membership]:
+def excluded_members(project: Project) -> QuerySet[Membership]:
     """The people who failed, or whom the policy paused, and whom nobody has decided on since."""
     latest = ScreeningDecision.objects.filter(membership=OuterRef("pk")).order_by("-pk")
     return (
@@ -214,4 +214,4 @@ def _after(field: str, moment: datetime | None) -> dict[str, datetime]:
 
 def _right(membership: Membership, answers: list[Answer]) -> int:
     tolerance = membership.project.policies.gold.tolerance
-    return sum(is_right(one.said, one.known, one.accepted, tolerance=tolerance) for one in answers)
+    return sum(is_right(answer.said, answer.known, answer.accepted, tolerance=tolerance) for answer in answers)

@@ -18,9 +18,9 @@ from annotation.models.label_source import MACHINES
 from annotation.work.labelling.allowing import allow
 from annotation.work.labelling.annotation_rows import keep
 from annotation.work.labelling.payload import Submission
-from annotation.work.labelling.revisions import as_given
+from annotation.work.labelling.revisions import as_submitted
 from annotation.work.labelling.sending_back import answer
-from annotation.work.labelling.submission import Submitted, kept_before, lock_labeller, same, used_before
+from annotation.work.labelling.submission import Submitted, find_earlier, lock_labeller, same, used_before
 from annotation.work.queue.items import leave_queue
 
 
@@ -60,13 +60,13 @@ def accept(
     """
     if annotation.source.kind in MACHINES or annotation.lane in HIDDEN_LANES:
         raise DomainError("not_acceptable", said("Only a label of people, given as ordinary work, can decide."))
-    given = as_given(annotation) | {"submission_id": submission_id, "comment": comment, "total_ms": None}
-    given["reference_disputed"] = False
-    for place in given["path"]:
+    accepted = as_submitted(annotation) | {"submission_id": submission_id, "comment": comment, "total_ms": None}
+    accepted["reference_disputed"] = False
+    for place in accepted["path"]:
         place["dwell_ms"] = None
         for rating in place["ratings"]:
             rating["flagged"] = False
-    submission = msgspec.convert(given, Submission)
+    submission = msgspec.convert(accepted, Submission)
     return _decide(by, annotation.project, submission, seen=seen, accepted=annotation, by_program=by_program)
 
 
@@ -92,7 +92,7 @@ def _decide(
         )
     # Two reviewers decide one after the other, so that the second sees the first one's word.
     Solution.objects.select_for_update(no_key=True, of=("self",)).filter(pk=submission.solution).first()
-    earlier, latest = kept_before(membership, submission)
+    earlier, latest = find_earlier(membership, submission)
     if earlier is not None:
         return Submitted(same(earlier, membership, submission), created=False)
     shown = partial(_shown_since, submission.solution, seen)

@@ -11,7 +11,7 @@ from annotation.work.labelling.payload import FinishReason, GivenPosition, Given
 def verdict(
     solution: int,
     path: Sequence[int],
-    said: Mapping[int, GivenRating],
+    ratings: Mapping[int, GivenRating],
     *,
     stops: bool,
     submission_id: UUID,
@@ -26,10 +26,10 @@ def verdict(
     places: list[GivenPosition] = []
     errors = 0
     for position, step in enumerate(path):
-        if step not in said or (errors and stops):
+        if step not in ratings or (errors and stops):
             break
-        bad = said[step].rating == -1
+        bad = ratings[step].rating == -1
         errors += bad
-        places.append(GivenPosition(position, chosen=None if bad and stops else step, ratings=[said[step]]))
+        places.append(GivenPosition(position, chosen=None if bad and stops else step, ratings=[ratings[step]]))
     finish: FinishReason = "found_error" if errors else "solution"
     return Submission(submission_id, solution, finish, places, comment=comment, progress=progress)

@@ -49,13 +49,13 @@ def practice_set(membership: Membership) -> list[Place]:
 
 def find_practice(project: Project, solution_id: int) -> GoldAnswer:
     """The practice gold of a solution, with solution, problem and reference. Raises Missing (`practice_not_found`)."""
-    found = (
+    gold = (
         practice_gold(project)
         .select_related("solution__problem", "annotation__solution")
         .filter(solution=solution_id)
         .first()
     )
-    if found is None:
+    if gold is None:
         raise Missing(
             "practice_not_found",
             said(
@@ -64,7 +64,7 @@ def find_practice(project: Project, solution_id: int) -> GoldAnswer:
                 name=project.name,
             ),
         )
-    return found
+    return gold
 
 
 @transaction.atomic
@@ -84,10 +84,10 @@ def answer_practice(*, by: User, project: Project, submission: Submission) -> Pr
         gold,
         said=first_error,
         words={
-            given.step: word_of(given.state, given.rating)
+            rating.step: word_of(rating.state, rating.rating)
             for place in submission.path
-            for given in place.ratings
-            if given.state != "not_reached"
+            for rating in place.ratings
+            if rating.state != "not_reached"
         },
         tolerance=project.policies.gold.tolerance,
     )

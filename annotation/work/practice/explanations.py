@@ -74,22 +74,22 @@ def _known(gold: GoldAnswer) -> int:
 
 
 def _steps(reference: Annotation, words: Mapping[int, Word]) -> list[StepWords]:
-    known = {one.step_id: one for one in reference.ratings.exclude(state=StepRating.State.NOT_REACHED)}
+    known = {rating.step_id: rating for rating in reference.ratings.exclude(state=StepRating.State.NOT_REACHED)}
     steps = reference.solution.steps.order_by("position", "alternative").values_list("pk", "position", "text")
-    found = []
+    explained = []
     for step, position, text in steps:
-        one = known.get(step)
-        if one is None and step not in words:
+        truth = known.get(step)
+        if truth is None and step not in words:
             continue
-        found.append(
+        explained.append(
             StepWords(
                 step,
                 position,
                 text,
-                word_of(one.state, one.rating) if one else None,
+                word_of(truth.state, truth.rating) if truth else None,
                 words.get(step),
-                one.error_type if one else "",
-                one.comment if one else "",
+                truth.error_type if truth else "",
+                truth.comment if truth else "",
             )
         )
-    return found
+    return explained

@@ -33,7 +33,7 @@ class Standing:
     of: int | None = None
 
 
-def standing_told(membership: Membership) -> Standing | None:
+def describe_standing(membership: Membership) -> Standing | None:
     """What the person is told while they are screened, and of its end until they have handed in ordinary work.
 
     None for whom nobody asks. What the last answer decides is told at once, though only the next claim writes it down.
@@ -45,22 +45,22 @@ def standing_told(membership: Membership) -> Standing | None:
         attempt = attempt_of(membership, latest)
         verdict = verdict_of(membership, attempt)
         if verdict is None:
-            return _ended(Standing(policy.items, attempt.given), latest, told=policy.feedback)
-        given = 0 if verdict == Outcome.AGAIN else policy.items
+            return _describe_ended(Standing(policy.items, attempt.given), latest, with_numbers=policy.feedback)
+        answered = 0 if verdict == Outcome.AGAIN else policy.items
         numbers = (attempt.right, attempt.given) if policy.feedback else (None, None)
-        return Standing(policy.items, given, verdict, *numbers)
+        return Standing(policy.items, answered, verdict, *numbers)
     if latest is None or now not in (Outcome.PASSED, Outcome.FAILED):
         return None
     if now == Outcome.PASSED and _worked_since(latest):
         return None
-    return _ended(Standing(policy.items, policy.items), latest, told=policy.feedback)
+    return _describe_ended(Standing(policy.items, policy.items), latest, with_numbers=policy.feedback)
 
 
-def _ended(now: Standing, latest: ScreeningDecision | None, *, told: bool) -> Standing:
+def _describe_ended(now: Standing, latest: ScreeningDecision | None, *, with_numbers: bool) -> Standing:
     """With how the last screening ended."""
     if latest is None:
         return now
-    numbers = (latest.right, latest.given) if told else (None, None)
+    numbers = (latest.right, latest.given) if with_numbers else (None, None)
     return Standing(now.items, now.given, latest.outcome, *numbers)
 
 

@@ -117,10 +117,10 @@ def take(rules: Rules, *, now: datetime, until: datetime) -> Taken | None:
     if taken := _take(FIRST, rules, given):
         return taken
     rows = fetch_all(TALLIES, given)
-    found = {lane: (generation, frontier) for generation, lane, _, _, frontier in rows}
+    lanes = {lane: (generation, frontier) for generation, lane, _, _, frontier in rows}
     tallies = {lane: Tally(wanted, taken) for _, lane, wanted, taken, _ in rows}
     for lane in in_turn(tallies, np.random.default_rng()):
-        generation, frontier = found[lane]
+        generation, frontier = lanes[lane]
         where = {"generation": generation, "lane": lane, "frontier": frontier}
         if taken := _take(IN_LANE, rules, given | where, remember=REMEMBER):
             return taken

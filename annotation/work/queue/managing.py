@@ -44,8 +44,9 @@ def hand_items(*, by: User, project: Project, items: Sequence[int], to: Membersh
     if to is not None:
         if to.project_id != project.pk or not to.active:
             raise DomainError("not_a_member", said("Choose an active member of this project."), {"field": "to"})
-        had = Lease.objects.filter(annotator=to, solution__queue_items__in=items).exclude(state=Lease.State.EXPIRED)
-        if solution := had.values_list("solution", flat=True).first():
+        leases = Lease.objects.filter(annotator=to, solution__queue_items__in=items)
+        earlier = leases.exclude(state=Lease.State.EXPIRED)
+        if solution := earlier.values_list("solution", flat=True).first():
             message = said(
                 "{name} has had solution {solution} before, and nobody gets a solution twice.",
                 name=to.user.username,
