@@ -122,7 +122,10 @@ def _next(check: AnswerCheck) -> list[Solution]:
 def _graded(chunk: list[Solution], *, seconds: float) -> list[_Verdict]:
     steps = Step.objects.filter(solution__in=chunk, alternative=0).order_by("solution", "-position")
     last = dict(steps.distinct("solution").values_list("solution", "text"))
-    answers = [Answered(one.final_answer, last.get(one.pk, ""), one.problem.reference_answer or "") for one in chunk]
+    answers = [
+        Answered(solution.final_answer, last.get(solution.pk, ""), solution.problem.reference_answer or "")
+        for solution in chunk
+    ]
     verdicts = grade_answers(answers, seconds_in_all=seconds)
     return [
         _Verdict(correct, (answer.stated or answer_in(answer.last) or "")[:1000])
@@ -134,7 +137,7 @@ def _graded(chunk: list[Solution], *, seconds: float) -> list[_Verdict]:
 def _keep(check: AnswerCheck, chunk: list[Solution], verdicts: list[_Verdict]) -> None:
     """Store what a chunk was graded as, with the progress it makes. Raises Cancelled."""
     heed(check)
-    now_here = {one.pk: one for one in Solution.objects.select_for_update().filter(pk__in=[one.pk for one in chunk])}
+    now_here = {row.pk: row for row in Solution.objects.select_for_update().filter(pk__in=[row.pk for row in chunk])}
     references = dict(Problem.objects.filter(solutions__in=now_here).values_list("pk", "reference_answer"))
     before, after, disagreements = {}, {}, []
     for read, verdict in zip(chunk, verdicts, strict=True):

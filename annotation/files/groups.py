@@ -39,8 +39,8 @@ def import_uploads(
     Raises Forbidden, Missing (`upload_not_found`), DomainError (`upload_unfinished`), and for one file as
     `create_import`: its upload is kept then, to be tried in another format.
     """
-    found = [find_upload(by=by, upload=upload) for upload in uploads]
-    for upload in found:
+    owned = [find_upload(by=by, upload=upload) for upload in uploads]
+    for upload in owned:
         if upload.project_id != project.pk or upload.offset < upload.size:
             raise DomainError(
                 "upload_unfinished",
@@ -54,11 +54,11 @@ def import_uploads(
     jobs = import_places(
         by=by,
         project=project,
-        files=[(str(upload.path), upload.filename) for upload in found],
+        files=[(str(upload.path), upload.filename) for upload in owned],
         manner=manner,
-        name=name or f"{len(found)} files",
+        name=name or f"{len(owned)} files",
     )
-    for upload in found:
+    for upload in owned:
         upload.delete()
     send(jobs[0])
     return jobs
@@ -73,13 +73,13 @@ def import_files(
     Raises Forbidden, as `keep_file`, and for one file as `create_import`.
     """
     require_role(by, project, Membership.Role.MANAGER)
-    kept: list[tuple[str, str]] = []
+    stored: list[tuple[str, str]] = []
     try:
         for filename, pieces in files:
-            kept.append((str(keep_file(pieces=pieces, filename=filename)), filename))
-        jobs = import_places(by=by, project=project, files=kept, manner=manner, name=f"{len(kept)} files")
+            stored.append((str(keep_file(pieces=pieces, filename=filename)), filename))
+        jobs = import_places(by=by, project=project, files=stored, manner=manner, name=f"{len(stored)} files")
     except BaseException:
-        for place, _size in kept:
+        for place, _size in stored:
             Path(place).unlink(missing_ok=True)
         raise
     send(jobs[0])

@@ -30,7 +30,7 @@ def payload_hash(record: Record, annotation: RecordAnnotation) -> str:
     Left out are the problem's group and split, what made the solution, and an outcome that was found out here: a label
     stays the same label if more is known of its solution.
     """
-    said = msgspec.structs.replace(
+    hashed = msgspec.structs.replace(
         record,
         annotations=[annotation],
         consensus=[],
@@ -41,9 +41,9 @@ def payload_hash(record: Record, annotation: RecordAnnotation) -> str:
         provenance=None,
     )
     if record.outcome_source is not None:
-        said.outcome_source = None
-        said.final_answer_correct = record.final_answer_correct if record.outcome_source == "given" else None
-    return hashlib.sha256(msgspec.json.encode(said)).hexdigest()
+        hashed.outcome_source = None
+        hashed.final_answer_correct = record.final_answer_correct if record.outcome_source == "given" else None
+    return hashlib.sha256(msgspec.json.encode(hashed)).hexdigest()
 
 
 def submission_id(project_id: int, payload: str) -> uuid.UUID:

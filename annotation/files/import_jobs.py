@@ -81,7 +81,7 @@ def create_import(
         require_role(by, project, Membership.Role.MANAGER)
     splitting_of(decomposition, (options or ImportOptions()).thinking)
     place = str(path) if is_address(str(path)) else str(Path(path).resolve())
-    found, mapping = _format_of(place, filename, format, options.mapping if options else None)
+    read_format, mapping = _format_of(place, filename, format, options.mapping if options else None)
     options = msgspec.structs.replace(options or ImportOptions(), mapping=mapping)
     job = ImportJob.objects.create(
         project=project,
@@ -89,7 +89,7 @@ def create_import(
         group=group,
         filename=filename[-300:] if group else Path(filename).name[:300],
         path=place,
-        format=found,
+        format=read_format,
         decomposition=decomposition,
         options=msgspec.to_builtins(options),
         total_bytes=size_of(place),
@@ -104,10 +104,10 @@ def create_import(
     return job
 
 
-def read_options(given: dict[str, Any]) -> ImportOptions:
+def read_options(body: dict[str, Any]) -> ImportOptions:
     """The options of an import from what a request gives. Raises DomainError (`invalid_options`) naming the field."""
     try:
-        return parse_options(given)
+        return parse_options(body)
     except msgspec.ValidationError as error:
         field, reason = fault_of(error)
         raise DomainError(
@@ -129,8 +129,8 @@ def progress_of(job: ImportJob) -> Progress:
     if job.started_at is None or not job.done_records:
         return Progress(share, None, None)
     seconds = ((job.finished_at or timezone.now()) - job.started_at).total_seconds()
-    left = seconds / share - seconds if share and job.finished_at is None else None
-    return Progress(share, job.done_records / seconds if seconds else None, left)
+    seconds_left = seconds / share - seconds if share and job.finished_at is None else None
+    return Progress(share, job.done_records / seconds if seconds else None, seconds_left)
 
 
 @translated_format_errors()

@@ -45,11 +45,11 @@ def find_files(place: str, *, below: str = "") -> list[str]:
     """
     try:
         fs, path = _system(_local(place))
-        found = [path] if fs.isfile(path) else fs.glob(path) if _is_pattern(path) else fs.find(path)
-        files = [fs.unstrip_protocol(file) for file in found if not _is_hidden(file, path) and fs.isfile(file)]
+        paths = [path] if fs.isfile(path) else fs.glob(path) if _is_pattern(path) else fs.find(path)
+        files = [fs.unstrip_protocol(file) for file in paths if not _is_hidden(file, path) and fs.isfile(file)]
     except Exception as error:  # each storage has its own
         raise DomainError(
-            "unreachable", said("{place} cannot be listed: {reason}.", place=place, reason=_told(error))
+            "unreachable", said("{place} cannot be listed: {reason}.", place=place, reason=_describe_error(error))
         ) from error
     places = sorted(_local(file) for file in files)
     if below:
@@ -149,8 +149,8 @@ def _is_hidden(file: str, path: str) -> bool:
 
 
 def _as_os_error(error: Exception) -> OSError:
-    return error if isinstance(error, OSError) and error.strerror else OSError(_told(error))
+    return error if isinstance(error, OSError) and error.strerror else OSError(_describe_error(error))
 
 
-def _told(error: Exception) -> str:
+def _describe_error(error: Exception) -> str:
     return f"{type(error).__name__}: {error}".rstrip(": ")

@@ -35,7 +35,7 @@ class Moved:
 
 
 @dataclass
-class Line:
+class TaskReport:
     """What became of one task."""
 
     name: str
@@ -96,7 +96,7 @@ def move(
     project: Project,
     tool: str,
     tasks: Iterable[Moved],
-    on_line: Callable[[Line], None] = lambda line: None,
+    on_report: Callable[[TaskReport], None] = lambda report: None,
 ) -> Summary:
     """Take the tasks in, some at a time, each time with an audit row; a second run adds nothing.
 
@@ -106,33 +106,33 @@ def move(
         require_role(by, project, Membership.Role.MANAGER)
     summary, waiting = Summary(), iter(tasks)
     while chunk := list(islice(waiting, AT_ONCE)):
-        for line in _store(by, project, tool, chunk):
-            setattr(summary, line.state, getattr(summary, line.state) + 1)
-            summary.annotations += line.annotations
-            summary.left += len(line.left)
-            on_line(line)
+        for report in _store(by, project, tool, chunk):
+            setattr(summary, report.state, getattr(summary, report.state) + 1)
+            summary.annotations += report.annotations
+            summary.left += len(report.left)
+            on_report(report)
     return summary
 
 
 @transaction.atomic
-def _store(by: User | None, project: Project, tool: str, chunk: list[Moved]) -> list[Line]:
-    taken: list[tuple[Line, Record]] = []
-    lines = []
+def _store(by: User | None, project: Project, tool: str, chunk: list[Moved]) -> list[TaskReport]:
+    readable: list[tuple[TaskReport, Record]] = []
+    reports = []
     for moved in chunk:
-        line = Line(moved.name, "rejected", left=list(moved.left))
-        lines.append(line)
+        report = TaskReport(moved.name, "rejected", left=list(moved.left))
+        reports.append(report)
         if moved.record and (fault := fault_of(moved.record)):
-            line.left.append(f"{fault[0]}: {fault[1]}")
+            report.left.append(f"{fault[0]}: {fault[1]}")
         elif moved.record:
-            taken.append((line, moved.record))
-    grade_records([record for _, record in taken])
-    stored = store_each(project=project, records=[record for _, record in taken])
-    for (line, _), (counts, solution) in zip(taken, stored, strict=True):
-        line.state = "accepted" if counts.accepted else "duplicate"
-        line.solution, line.annotations = solution, counts.annotations
-    states = [line.state for line in lines]
+            readable.append((report, moved.record))
+    grade_records([record for _, record in readable])
+    stored = store_each(project=project, records=[record for _, record in readable])
+    for (report, _), (counts, solution) in zip(readable, stored, strict=True):
+        report.state = "accepted" if counts.accepted else "duplicate"
+        report.solution, report.annotations = solution, counts.annotations
+    states = [report.state for report in reports]
     counted = {state: states.count(state) for state in ("accepted", "duplicate", "rejected")}
-    annotations = sum(line.annotations for line in lines)
+    annotations = sum(report.annotations for report in reports)
     after = counted | {"annotations": annotations, "tool": tool}
     audit.record(by=by, action="project.move", target=project, project=project, after=after)
-    return lines
+    return reports

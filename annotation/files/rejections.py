@@ -43,12 +43,12 @@ def originals(place: str, format: str, mapping: Mapping | None) -> Iterator[Orig
 
 def keep_rejections(job: ImportJob, rejected: Sequence[Numbered], original: Original) -> None:
     """Store what a chunk refuses, given in the order of the file, as far as the bounds of one import go."""
-    kept = rejected[: max(0, MAX_REJECTIONS - job.rejected)]
-    if not kept:
+    stored = rejected[: max(0, MAX_REJECTIONS - job.rejected)]
+    if not stored:
         return
     size = job.rejections.aggregate(size=Sum(Length("original")))["size"] or 0
     rows = []
-    for number, rejection in kept:
+    for number, rejection in stored:
         raw = original(number) if size < MAX_ORIGINALS else None
         size += len(raw or b"")
         rows.append(

@@ -109,21 +109,21 @@ class _Chunk:
         self._solutions = self._find_solutions()
 
     def store(self) -> list[tuple[Counts, int]]:
-        each = []
+        stored = []
         for record, (problem_hash, content) in zip(self._records, self._hashes, strict=True):
             counts = self._add(record, problem_hash, content)
-            each.append((counts, self._solutions[self._problems[problem_hash].id, content].id))
+            stored.append((counts, self._solutions[self._problems[problem_hash].id, content].id))
         self._rows.write()
-        return each
+        return stored
 
     def _find_problems(self) -> dict[str, _Problem]:
         hashes = {problem for problem, _ in self._hashes}
-        found = Problem.objects.filter(project=self._project, text_hash__in=hashes)
+        problems = Problem.objects.filter(project=self._project, text_hash__in=hashes)
         return {
             row["text_hash"]: _Problem(
                 row["id"], row["split"], {"problem": row["text"], **{name: row[name] for name in PROBLEM_SAYS}}
             )
-            for row in found.values("id", "split", "text", "text_hash", *PROBLEM_SAYS)
+            for row in problems.values("id", "split", "text", "text_hash", *PROBLEM_SAYS)
         }
 
     def _find_solutions(self) -> dict[tuple[int, str], _Solution]:
@@ -167,8 +167,10 @@ class _Chunk:
         if not fresh:
             return NEW
         stored = problem.says | solution.says
-        given = {name: getattr(record, name) for name in stored if getattr(record, name) != stored[name]}
-        added = [self._labels.add(annotation, solution=solution.id, steps=steps, given=given) for annotation in fresh]
+        differing = {name: getattr(record, name) for name in stored if getattr(record, name) != stored[name]}
+        added = [
+            self._labels.add(annotation, solution=solution.id, steps=steps, given=differing) for annotation in fresh
+        ]
         return Counts(
             accepted=1, annotations=len(fresh), unnamed=added.count("unnamed"), revised=added.count("revised")
         )

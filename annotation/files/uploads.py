@@ -74,14 +74,14 @@ def begin_upload(*, by: User, project: Project, filename: str, size: int, finger
 
 def find_upload(*, by: User, upload: uuid.UUID) -> Upload:
     """The caller's own upload. Raises Missing (`upload_not_found`), also where it was given up or taken in."""
-    found = Upload.objects.select_related("project").filter(pk=upload, by=by).first()
-    if found is None:
+    row = Upload.objects.select_related("project").filter(pk=upload, by=by).first()
+    if row is None:
         raise Missing(
             "upload_not_found",
             said("There is no upload {upload} of yours; it may have been given up.", upload=upload),
         )
-    require_role(by, found.project, Membership.Role.MANAGER)
-    return found
+    require_role(by, row.project, Membership.Role.MANAGER)
+    return row
 
 
 def append_piece(
@@ -95,28 +95,28 @@ def append_piece(
     """
     if checksum and checksum[0] not in CHECKSUMS:
         raise DomainError("unknown_checksum", said("Pieces are checked by {known}.", known=" or ".join(CHECKSUMS)))
-    found = find_upload(by=by, upload=upload)
-    with _writing(found) as file:
-        found.refresh_from_db()
-        if offset != found.offset:
+    row = find_upload(by=by, upload=upload)
+    with _writing(row) as file:
+        row.refresh_from_db()
+        if offset != row.offset:
             raise Conflict(
                 "wrong_offset",
-                said("{filename} goes on at byte {offset}.", filename=found.filename, offset=found.offset),
-                {"offset": found.offset},
+                said("{filename} goes on at byte {offset}.", filename=row.filename, offset=row.offset),
+                {"offset": row.offset},
             )
         file.truncate(offset)
         file.seek(offset)
         digest = hashlib.new(checksum[0]) if checksum else None
         try:
             for piece in pieces:
-                if file.tell() + len(piece) > found.size:
+                if file.tell() + len(piece) > row.size:
                     raise TooLarge(
                         "upload_too_long",
                         counted(
                             "{filename} was announced with {n} byte.",
                             "{filename} was announced with {n} bytes.",
-                            n=found.size,
-                            filename=found.filename,
+                            n=row.size,
+                            filename=row.filename,
                         ),
                     )
                 file.write(piece)
@@ -129,18 +129,18 @@ def append_piece(
             raise Damaged("checksum_mismatch", said("The piece was damaged on its way; send it again."))
         file.flush()
         os.fsync(file.fileno())
-        found.offset = file.tell()
-        found.save(update_fields=["offset", "touched_at"])
-    return found
+        row.offset = file.tell()
+        row.save(update_fields=["offset", "touched_at"])
+    return row
 
 
 @transaction.atomic
 def discard_upload(*, by: User, upload: uuid.UUID) -> None:
     """Give an upload up. Raises as `find_upload`."""
-    found = find_upload(by=by, upload=upload)
-    audit.record(by=by, action="upload.discard", target=found, project=found.project)
-    path = found.path
-    found.delete()
+    row = find_upload(by=by, upload=upload)
+    audit.record(by=by, action="upload.discard", target=row, project=row.project)
+    path = row.path
+    row.delete()
     transaction.on_commit(lambda: path.unlink(missing_ok=True))
 
 
@@ -178,7 +178,7 @@ def keep_file(*, pieces: Iterable[bytes], filename: str) -> Path:
     settings.UPLOAD_ROOT.mkdir(parents=True, exist_ok=True)
     path: Path = settings.UPLOAD_ROOT / uuid.uuid4().hex
     try:
-        with _told_when_full(filename), path.open("xb") as out:
+        with _report_disk_full(filename), path.open("xb") as out:
             for piece in pieces:
                 out.write(piece)
                 if out.tell() > settings.MAX_UPLOAD_BYTES:
@@ -195,7 +195,7 @@ def keep_file(*, pieces: Iterable[bytes], filename: str) -> Path:
 def _writing(upload: Upload) -> Iterator[BinaryIO]:
     """The file of an upload, to one writer at a time; a full disk is told as NoSpace."""
     try:
-        with _told_when_full(upload.filename), upload.path.open("r+b") as file:
+        with _report_disk_full(upload.filename), upload.path.open("r+b") as file:
             try:
                 fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError:
@@ -211,7 +211,7 @@ def _writing(upload: Upload) -> Iterator[BinaryIO]:
 
 
 @contextmanager
-def _told_when_full(filename: str) -> Iterator[None]:
+def _report_disk_full(filename: str) -> Iterator[None]:
     try:
         yield
     except OSError as error:

@@ -47,8 +47,8 @@ def foreseen_warnings(records: Sequence[Record], *, whole: bool) -> dict[str, in
     warnings = add_warnings({}, records, Counts())
     shared = 2 * len(set(groups.values())) <= len(groups)
     if groups and len(splits) < len(Split) and (shared or (whole and len(set(groups.values())) < len(groups))):
-        found = {"problems": len(groups), "source_groups": len(set(groups.values()))}
-        warnings |= found | {split.value: splits[split] for split in Split}
+        totals = {"problems": len(groups), "source_groups": len(set(groups.values()))}
+        warnings |= totals | {split.value: splits[split] for split in Split}
     labels: dict[tuple[str, str, str], set[str]] = {}
     for record in records:
         for label in record.annotations:

@@ -65,32 +65,32 @@ class SnapshotFilters(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=
         return (
             (self.takes_gold or annotation.lane not in HIDDEN)
             and not (self.hints == "left_out" and annotation.hint is not None and annotation.hint.shown)
-            and all(not asked or value in asked for asked, value in wanted)
+            and all(not allowed or value in allowed for allowed, value in wanted)
             and (self.submitted_from is None or (moment is not None and moment >= self.submitted_from))
             and (self.submitted_to is None or (moment is not None and moment < self.submitted_to))
         )
 
 
-def parse_filters(given: dict[str, Any]) -> SnapshotFilters:
+def parse_filters(body: dict[str, Any]) -> SnapshotFilters:
     """Raises DomainError (`invalid_filters`) naming the field; a time without a zone is UTC, a day its first moment."""
-    times = {name: _moment(given[name]) for name in ("submitted_from", "submitted_to") if name in given}
+    times = {name: _moment(body[name]) for name in ("submitted_from", "submitted_to") if name in body}
     try:
-        return msgspec.convert(given | times, SnapshotFilters)
+        return msgspec.convert(body | times, SnapshotFilters)
     except msgspec.ValidationError as error:
         field, reason = fault_of(error)
         fault = said("{field}: {reason}", field=field, reason=reason) if field else reason
         raise DomainError("invalid_filters", said("The filters: {fault}.", fault=fault), {"field": field}) from None
 
 
-def in_words(filters: Mapping[str, Any]) -> list[str]:
+def describe_filters(filters: Mapping[str, Any]) -> list[str]:
     """What stored filters ask for, one phrase each; none where they ask for everything."""
-    return [f"{name.replace('_', ' ')}: {_in_words(asked)}" for name, asked in filters.items()]
+    return [f"{name.replace('_', ' ')}: {_describe_value(value)}" for name, value in filters.items()]
 
 
-def _in_words(asked: Any) -> str:
-    if isinstance(asked, dict):
-        return str(msgspec.convert(asked, AgreementRule))
-    return ", ".join(map(str, asked)) if isinstance(asked, list) else str(asked)
+def _describe_value(value: Any) -> str:
+    if isinstance(value, dict):
+        return str(msgspec.convert(value, AgreementRule))
+    return ", ".join(map(str, value)) if isinstance(value, list) else str(value)
 
 
 def _moment(value: Any) -> Any:

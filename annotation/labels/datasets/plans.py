@@ -70,15 +70,15 @@ def plan_export(
     ends_early = Counter[str]()
     solutions = sum(by_split.values()) - left_out.total()
     if format in TRL:
-        for split, lines in counts.get("trl", {}).get("drop" if neutral == "drop" else "keep", {}).items():
+        for split, solution_counts in counts.get("trl", {}).get("drop" if neutral == "drop" else "keep", {}).items():
             if split in held:
-                left_out.update(lines["left_out"])
-                ends_early.update(lines["ends_early"])
-                solutions -= sum(lines["left_out"].values())
+                left_out.update(solution_counts["left_out"])
+                ends_early.update(solution_counts["ends_early"])
+                solutions -= sum(solution_counts["left_out"].values())
     elif format == "prm800k" and (unlabelled := sum(counts.get("unlabelled", {}).get(split, 0) for split in held)):
         left_out["unlabelled"] = unlabelled
         solutions -= unlabelled
-    not_held = {what: n for what in NOT_HELD[format] if (n := _said_of_steps(counts, what))}
+    not_held = {kind: n for kind in NOT_HELD[format] if (n := _count_not_held(counts, kind))}
     refusal = _refusal(format, counts.get("source_kinds", {}), solutions, left_out)
     return Plan(format, held, solutions, dict(left_out), dict(ends_early), not_held, refusal)
 
@@ -104,9 +104,9 @@ def _check(format: str, neutral: str, splits: Collection[str]) -> None:
             )
 
 
-def _splits(snapshot: Snapshot, format: str, asked: Collection[str] | None) -> tuple[str, ...]:
+def _splits(snapshot: Snapshot, format: str, requested: Collection[str] | None) -> tuple[str, ...]:
     """Those asked for, here or when the snapshot was made; else all that the format can tell apart."""
-    wanted = asked or snapshot.filters.get("splits") or (DEFAULT_SPLITS if format in TRL else SPLITS)
+    wanted = requested or snapshot.filters.get("splits") or (DEFAULT_SPLITS if format in TRL else SPLITS)
     return tuple(split for split in SPLITS if split in wanted)
 
 
@@ -132,15 +132,15 @@ def _refusal(format: str, kinds: Mapping[str, int], solutions: int, left_out: Ma
     return None
 
 
-def _said_of_steps(counts: Mapping[str, Any], what: str) -> int:
-    if what == "hints":
+def _count_not_held(counts: Mapping[str, Any], kind: str) -> int:
+    if kind == "hints":
         return sum(counts.get("hints", {}).get(arm, 0) for arm in ("shown", "blind"))
-    told = counts.get(what, 0)
-    return sum(told.values()) if isinstance(told, dict) else int(told)
+    count = counts.get(kind, 0)
+    return sum(count.values()) if isinstance(count, dict) else int(count)
 
 
 def _phrases(words: Mapping[str, Any], counts: Mapping[str, int]) -> Iterator[Said]:
-    return (words[what](n) for what, n in counts.items())
+    return (words[kind](n) for kind, n in counts.items())
 
 
 _LEFT_OUT = {

@@ -215,7 +215,7 @@ def _spans(text: str) -> list[Span]:
     """The places alone: what was said of them could tell who said it."""
     if text == "[]":
         return []
-    return [Span(one.start, one.end, one.error_type) for one in msgspec.json.decode(text, type=list[Span])]
+    return [Span(span.start, span.end, span.error_type) for span in msgspec.json.decode(text, type=list[Span])]
 
 
 def _object(text: str) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from django.db.models import Count, Exists, OuterRef, Q, QuerySet
 from annotation.labels.datasets.filters import HIDDEN, SnapshotFilters
 from annotation.labels.datasets.reading import Label, count_ratings, read_solutions
 from annotation.labels.quality.consensus import consensus_of, person_of, reliability_of, with_reliability
-from annotation.labels.quality.contrast import Told, keeps
+from annotation.labels.quality.contrast import SourceVerdict, keeps
 from annotation.labels.quality.reliability import Reliability, Words
 from annotation.models import Annotation, LabelBatch, Project, Solution
 from annotation.work.gold.designation import hidden_gold, is_gold
@@ -32,9 +32,11 @@ def stream_records(*, project: Project, filters: SnapshotFilters) -> Iterator[Re
         reliability = _reliability(project, filters) if filters.consensus == "reliability" else None
         critiques = filters.critiques == "included"
         for record, labels in _read(project, _solutions(project, filters), written_critiques=critiques):
-            latest, kept = _taken(labels, filters)
-            if len(kept) >= filters.min_annotations and _agreed(record, labels, filters):
-                record.annotations = [with_reliability(one, reliability) for one in kept] if reliability else kept
+            latest, chosen = _select_labels(labels, filters)
+            if len(chosen) >= filters.min_annotations and _agreed(record, labels, filters):
+                record.annotations = (
+                    [with_reliability(label, reliability) for label in chosen] if reliability else chosen
+                )
                 record.consensus = consensus_of(latest, reliability)
                 yield record
 
@@ -50,7 +52,7 @@ def _reliability(project: Project, filters: SnapshotFilters) -> Reliability | No
 
     def latest() -> Iterator[Record]:
         for record, labels in _read(project, shared):
-            record.annotations, _ = _taken(labels, filters)
+            record.annotations, _ = _select_labels(labels, filters)
             yield record
 
     gold = _gold(project, filters)
@@ -62,25 +64,25 @@ def _reliability(project: Project, filters: SnapshotFilters) -> Reliability | No
 def _words_alone(project: Project, solutions: QuerySet[Solution], filters: SnapshotFilters) -> Words:
     """How often each person gave each rating on these solutions, which have one label at most."""
     aside = _some_set_aside(project)
-    found: Words = Counter()
+    counts: Words = Counter()
     for chunk in _chunks(solutions.exclude(is_gold())):
         for label, words in count_ratings(chunk, batches_set_aside=aside):
-            latest, _ = _taken([label], filters)
-            found.update({(person_of(one), rating): n for one in latest for rating, n in words.items()})
-    return found
+            latest, _ = _select_labels([label], filters)
+            counts.update({(person_of(label), rating): n for label in latest for rating, n in words.items()})
+    return counts
 
 
 def _gold(project: Project, filters: SnapshotFilters) -> list[tuple[Record, RecordAnnotation]]:
     """What each giver of the kinds that are asked for first answered on each hidden gold, and its reference."""
-    asked = msgspec.structs.replace(filters, splits=[], generations=[], lanes=["screening", "gold"])
+    hidden_filters = msgspec.structs.replace(filters, splits=[], generations=[], lanes=["screening", "gold"])
     gold = hidden_gold(project)
     references = set(gold.values_list("annotation", flat=True))
-    found = []
-    for record, labels in _read(project, _solutions(project, asked).filter(pk__in=gold.values("solution"))):
-        record.annotations, _ = _taken([label for label in labels if label.revision == 1], asked)
+    answered = []
+    for record, labels in _read(project, _solutions(project, hidden_filters).filter(pk__in=gold.values("solution"))):
+        record.annotations, _ = _select_labels([label for label in labels if label.revision == 1], hidden_filters)
         [truth] = (label.annotation for label in labels if label.id in references)
-        found.append((record, truth))
-    return found
+        answered.append((record, truth))
+    return answered
 
 
 @contextmanager
@@ -133,17 +135,19 @@ def _agreed(record: Record, labels: list[Label], filters: SnapshotFilters) -> bo
     rule = filters.agreement
     if rule is None or (rule.splits and record.split not in rule.splits):
         return True
-    said = [label for label in labels if filters.takes_gold or label.annotation.lane not in HIDDEN]
-    last = {label.labeller: label for label in sorted(said, key=lambda label: label.revision)}
+    considered = [label for label in labels if filters.takes_gold or label.annotation.lane not in HIDDEN]
+    last = {label.labeller: label for label in sorted(considered, key=lambda label: label.revision)}
     counting = [label.annotation for label in last.values() if filters.set_aside == "included" or not label.set_aside]
-    return keeps(rule, (Told(one.source_kind, one.source_name, one.first_error) for one in counting))
+    return keeps(rule, (SourceVerdict(label.source_kind, label.source_name, label.first_error) for label in counting))
 
 
-def _taken(labels: list[Label], filters: SnapshotFilters) -> tuple[list[RecordAnnotation], list[RecordAnnotation]]:
+def _select_labels(
+    labels: list[Label], filters: SnapshotFilters
+) -> tuple[list[RecordAnnotation], list[RecordAnnotation]]:
     """The latest revisions that the filters take, and all the revisions that they ask for."""
     last = {label.labeller: label.id for label in sorted(labels, key=lambda label: label.revision)}
     if filters.set_aside == "left_out":
         labels = [label for label in labels if not label.set_aside]
-    taken = [label for label in labels if filters.take(label.annotation)]
-    latest = [label.annotation for label in taken if last[label.labeller] == label.id]
-    return latest, latest if filters.revisions == "latest" else [label.annotation for label in taken]
+    matching = [label for label in labels if filters.take(label.annotation)]
+    latest = [label.annotation for label in matching if last[label.labeller] == label.id]
+    return latest, latest if filters.revisions == "latest" else [label.annotation for label in matching]

@@ -37,9 +37,9 @@ def create_snapshot(*, by: User | None, project: Project, filters: dict[str, Any
     """
     if by is not None:
         require_role(by, project, Membership.Role.MANAGER)
-    asked = parse_filters(filters)
+    parsed = parse_filters(filters)
     tally = Tally()
-    records = tally.of(stream_records(project=project, filters=asked))
+    records = tally.of(stream_records(project=project, filters=parsed))
     sha256 = _write(records)
     counts = tally.counts()
     if not counts["solutions"]:
@@ -48,7 +48,7 @@ def create_snapshot(*, by: User | None, project: Project, filters: dict[str, Any
         snapshot, created = Snapshot.objects.get_or_create(
             project=project,
             sha256=sha256,
-            filters=msgspec.to_builtins(asked),
+            filters=msgspec.to_builtins(parsed),
             defaults={"path": _name(sha256), "counts": counts, "created_by": by},
         )
         if created:
@@ -105,8 +105,8 @@ def snapshot_file(snapshot: Snapshot) -> Path:
 
 def changed_snapshots(project: Project, *, since: datetime) -> int:
     """How many snapshots had a file that was not what was frozen."""
-    found = AuditEntry.objects.filter(project=project, action=CHANGED, at__gte=since)
-    return found.values("target_id").distinct().count()
+    entries = AuditEntry.objects.filter(project=project, action=CHANGED, at__gte=since)
+    return entries.values("target_id").distinct().count()
 
 
 def _report_change(snapshot: Snapshot, sha256: str) -> None:

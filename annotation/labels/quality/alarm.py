@@ -66,32 +66,33 @@ def find_alarms(
     """
     threshold = math.log(labels_between_false_alarms)
     cleared = cleared_until or {}
-    left, found = list(judged), list[Alarm]()
+    remaining, raised = list(judged), list[Alarm]()
     while True:
-        alarms = [alarm for who in {one.who for one in left} if (alarm := _watch(who, left, threshold, cleared))]
+        givers = {label.who for label in remaining}
+        alarms = [alarm for giver in givers if (alarm := _watch(giver, remaining, threshold, cleared))]
         if not alarms:
-            return found
+            return raised
         worst = max(alarms, key=lambda alarm: (alarm.score, alarm.who))
-        found.append(worst)
-        left = [one for one in left if one.who != worst.who and worst.who not in one.against]
+        raised.append(worst)
+        remaining = [label for label in remaining if label.who != worst.who and worst.who not in label.against]
 
 
-def _watch(who: str, judged: Sequence[Judged], threshold: float, cleared: Mapping[str, datetime]) -> Alarm | None:
+def _watch(giver: str, judged: Sequence[Judged], threshold: float, cleared: Mapping[str, datetime]) -> Alarm | None:
     """The person's highest rise, if it passes the threshold."""
-    usual = _usual(one for one in judged if one.who != who and who not in one.against)
-    own = sorted((one for one in judged if one.who == who), key=lambda one: (one.at, one.label))
+    usual = _usual(label for label in judged if label.who != giver and giver not in label.against)
+    own = sorted((label for label in judged if label.who == giver), key=lambda label: (label.at, label.label))
     past = {True: _Past(usual[True]), False: _Past(usual[False])}
     best: Alarm | None = None
     total, expected, rising = 0.0, 0.0, list[Judged]()
-    for number, one in enumerate(own):
+    for number, label in enumerate(own):
         if number >= RECENT and total < threshold:  # what goes on being suspect does not become usual
             past[own[number - RECENT].error].add(own[number - RECENT].differs)
-        rate = past[one.error].rate
-        total = max(total + _log_ratio(rate, one.differs), 0.0)
-        if total == 0.0 or (who in cleared and one.at <= cleared[who]):
+        rate = past[label.error].rate
+        total = max(total + _log_ratio(rate, label.differs), 0.0)
+        if total == 0.0 or (giver in cleared and label.at <= cleared[giver]):
             total, expected, rising = 0.0, 0.0, []
             continue
-        rising.append(one)
+        rising.append(label)
         expected += rate
         if total >= threshold and (best is None or total > best.score):
             best = _alarm(rising, expected, total, threshold)
@@ -113,12 +114,12 @@ class _Past:
         return min(max(self._differed / self._judged, LEAST), MOST)
 
 
-def _usual(others: Iterable[Judged]) -> dict[bool, float]:
+def _usual(labels: Iterable[Judged]) -> dict[bool, float]:
     """Share that differs, by whether the reference has an error, with one of each added."""
     counts = {True: [1, 2], False: [1, 2]}
-    for one in others:
-        counts[one.error][0] += one.differs
-        counts[one.error][1] += 1
+    for label in labels:
+        counts[label.error][0] += label.differs
+        counts[label.error][1] += 1
     return {error: differed / judged for error, (differed, judged) in counts.items()}
 
 
@@ -133,9 +134,9 @@ def _alarm(rising: Sequence[Judged], expected: float, score: float, threshold: f
         who=rising[0].who,
         since=rising[0].at,
         until=rising[-1].at,
-        labels=tuple(one.label for one in rising),
+        labels=tuple(label.label for label in rising),
         judged=len(rising),
-        differed=sum(one.differs for one in rising),
+        differed=sum(label.differs for label in rising),
         expected=expected,
         score=score,
         threshold=threshold,

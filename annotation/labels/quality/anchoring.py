@@ -90,13 +90,13 @@ def on_known(labels: Iterable[Known], *, tolerance: int = 0) -> tuple[Share, Sha
 
 def difference(hinted: Share, blind: Share) -> Gap | None:
     """The difference of two shares, None where one of them has no answers."""
-    one, other = _ends(hinted), _ends(blind)
-    return None if one is None or other is None else gap_between(one, other)
+    hinted_ends, blind_ends = _ends(hinted), _ends(blind)
+    return None if hinted_ends is None or blind_ends is None else gap_between(hinted_ends, blind_ends)
 
 
-def gap_between(one: Ends, other: Ends) -> Gap:
+def gap_between(hinted: Ends, blind: Ends) -> Gap:
     """The difference of two shares by R. G. Newcombe's hybrid score interval (Stat. Med. 17, 1998, method 10)."""
-    (p, low, high), (q, other_low, other_high) = one, other
+    (p, low, high), (q, other_low, other_high) = hinted, blind
     down, up = sqrt((p - low) ** 2 + (other_high - q) ** 2), sqrt((high - p) ** 2 + (q - other_low) ** 2)
     return Gap(p - q, p - q - down, p - q + up)
 
@@ -123,11 +123,12 @@ def ratio(hinted: Logs, blind: Logs) -> Gap | None:
     if hinted.mean is None or blind.mean is None or min(hinted.count, blind.count) < 2:
         return None
     value = hinted.mean - blind.mean
-    one, other = ((arm.deviation or 0.0) ** 2 / arm.count for arm in (hinted, blind))
-    if not one + other:
+    variances = [(arm.deviation or 0.0) ** 2 / arm.count for arm in (hinted, blind)]
+    if not sum(variances):
         return Gap(exp(value), exp(value), exp(value))
-    freedom = (one + other) ** 2 / (one**2 / (hinted.count - 1) + other**2 / (blind.count - 1))
-    half = _student(freedom) * sqrt(one + other)
+    spread = sum(v**2 / (arm.count - 1) for v, arm in zip(variances, (hinted, blind), strict=True))
+    freedom = sum(variances) ** 2 / spread
+    half = _student(freedom) * sqrt(sum(variances))
     return Gap(exp(value), exp(value - half), exp(value + half))
 
 

@@ -11,8 +11,8 @@ from annotation.core import audit
 from annotation.labels.quality import batches
 from annotation.labels.quality.alarm import Alarm, Judged, find_alarms
 from annotation.labels.quality.haste import find_haste
+from annotation.labels.quality.judged_labels import judge_by_model, judge_by_overlap, latest_labels, name_of
 from annotation.labels.quality.pace import timed_labels
-from annotation.labels.quality.source_verdicts import judge_by_model, judge_by_overlap, latest_told, name_of
 from annotation.models import LabelBatch, Project
 
 Judge, State = LabelBatch.Judge, LabelBatch.State
@@ -31,11 +31,11 @@ def watch(project: Project) -> list[LabelBatch]:
     nothing aside, since what it is surprised by may be what it has to learn, and neither does the pace: a person can be
     fast and right.
     """
-    told = latest_told(project)
+    labels = latest_labels(project)
     new: list[LabelBatch | None] = []
     named: set[str] = set()
-    for judge, judged in ((Judge.OVERLAP, judge_by_overlap(told)), (Judge.MODEL, judge_by_model(project, told))):
-        for alarm in _alarms(project, [one for one in judged if one.who not in named]):
+    for judge, judged in ((Judge.OVERLAP, judge_by_overlap(labels)), (Judge.MODEL, judge_by_model(project, labels))):
+        for alarm in _alarms(project, [label for label in judged if label.who not in named]):
             named.add(alarm.who)
             new.append(_write_down(project, judge, alarm.who, alarm.since, alarm.until, _evidence(alarm)))
     for haste in find_haste(timed_labels(project), cleared_until=_cleared(project)):

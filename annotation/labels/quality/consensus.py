@@ -38,7 +38,7 @@ def consensus_of(annotations: Sequence[RecordAnnotation], reliability: Reliabili
         if annotation.adjudicates:
             last = _last_decided(annotation)
     counted = sorted((elsewhere | words).items())
-    return [_agreed(step, said, settled.get(step), reliability) for step, said in counted if step[0] <= last]
+    return [_agreed(step, votes, settled.get(step), reliability) for step, votes in counted if step[0] <= last]
 
 
 def reliability_of(
@@ -105,18 +105,18 @@ def _last_decided(annotation: RecordAnnotation) -> float:
 
 
 def _agreed(
-    step: tuple[int, int], said: list[tuple[str, int]], settled: int | None, reliability: Reliability | None
+    step: tuple[int, int], votes: list[tuple[str, int]], settled: int | None, reliability: Reliability | None
 ) -> Consensus:
     if settled is not None:
         return Consensus(*step, *_shares([settled]), votes=1, adjudicated=True)
-    if reliability is None and len(said) == 1:
-        return Consensus(*step, *ALONE[said[0][1]], votes=1)
+    if reliability is None and len(votes) == 1:
+        return Consensus(*step, *ALONE[votes[0][1]], votes=1)
     if reliability is None:
-        return Consensus(*step, *_shares([word for _, word in said]), votes=len(said))
-    good, neutral, _ = (round(float(chance), DIGITS) for chance in reliability.posterior(said))
+        return Consensus(*step, *_shares([word for _, word in votes]), votes=len(votes))
+    good, neutral, _ = (round(float(chance), DIGITS) for chance in reliability.posterior(votes))
     bad = round(max(1 - good - neutral, 0.0), DIGITS)
-    ignorant = prod(1 - max(reliability.informedness(person), 0.0) for person, _ in said)
-    return Consensus(*step, good, neutral, bad, votes=len(said), weight=round(1 - ignorant, DIGITS))
+    ignorant = prod(1 - max(reliability.informedness(person), 0.0) for person, _ in votes)
+    return Consensus(*step, good, neutral, bad, votes=len(votes), weight=round(1 - ignorant, DIGITS))
 
 
 def _shares(words: list[int]) -> tuple[float, float, float]:

@@ -19,7 +19,7 @@ from annotation.models.agreement_rule import AgreementRule, AgreeOn
 NONE = -1
 
 
-class Told(NamedTuple):
+class SourceVerdict(NamedTuple):
     """What one source says of a solution; the first error is None where it is not known."""
 
     kind: str
@@ -65,18 +65,18 @@ def agree(one: int, other: int, on: AgreeOn) -> bool:
     return one == other or (on == "within_one" and min(one, other) != NONE and abs(one - other) == 1)
 
 
-def keeps(rule: AgreementRule, labels: Iterable[Told]) -> bool:
+def keeps(rule: AgreementRule, labels: Iterable[SourceVerdict]) -> bool:
     """Whether a solution with these labels is one that the rule keeps."""
     known = [(label, label.first_error) for label in labels if label.first_error is not None]
     words = [{error for label, error in known if _is_of(label, source)} for source in rule.sources]
     if not all(words):
         return rule.silent == "kept"
-    said = set().union(*words)
-    agreeing = all(agree(one, other, rule.on) for one, other in combinations(said, 2))
+    errors = set().union(*words)
+    agreeing = all(agree(one, other, rule.on) for one, other in combinations(errors, 2))
     return agreeing == (rule.keep == "agreeing")
 
 
-def _is_of(label: Told, source: str) -> bool:
+def _is_of(label: SourceVerdict, source: str) -> bool:
     kind, _, name = source.partition(":")
     return label.kind == kind and name in ("", label.name)
 
@@ -84,12 +84,12 @@ def _is_of(label: Told, source: str) -> bool:
 def contrasts(project: Project) -> list[tuple[LabelSource, LabelSource, Contrast]]:
     """Every two sources that told a first error of one solution, the most pairs first."""
     sources = {source.pk: source for source in LabelSource.objects.filter(project=project)}
-    found: dict[tuple[int, int], Contrast] = {}
+    by_pair: dict[tuple[int, int], Contrast] = {}
     with connection.cursor() as cursor:
         cursor.execute(_TOLD + _PAIRS, [project.pk])
         for one, other, error, other_error, pairs in cursor:
-            found.setdefault((one, other), Contrast()).add(error, other_error, pairs)
-    rows = [(sources[one], sources[other], contrast) for (one, other), contrast in found.items()]
+            by_pair.setdefault((one, other), Contrast()).add(error, other_error, pairs)
+    rows = [(sources[one], sources[other], contrast) for (one, other), contrast in by_pair.items()]
     return sorted(rows, key=lambda row: -row[2].pairs)
 
 

@@ -33,9 +33,9 @@ def resolve(*, by: User, dispute: Dispute, upheld: bool, resolution: str, refere
         raise Conflict("dispute_settled", said("This dispute is settled already."))
     if reference.strip():
         _correct(problem, reference.strip(), by=by)
-    for one in open_ones:
-        _settle(one, upheld, resolution, membership)
-    return next(one for one in open_ones if one == dispute)
+    for open_dispute in open_ones:
+        _settle(open_dispute, upheld, resolution, membership)
+    return next(open_dispute for open_dispute in open_ones if open_dispute == dispute)
 
 
 def of_problem(problem: Problem) -> QuerySet[Dispute]:

@@ -17,7 +17,7 @@ NO_ERROR = -1
 
 
 @dataclass(frozen=True)
-class Told:
+class FirstErrorLabel:
     """A label that tells a first error; `who` is an annotator ("annotator 7") or a source ("source 3")."""
 
     label: int
@@ -29,7 +29,7 @@ class Told:
     adjudicates: bool
 
 
-def latest_told(project: Project) -> list[Told]:
+def latest_labels(project: Project) -> list[FirstErrorLabel]:
     """The latest labels that count, people's and those that came with files, oldest first.
 
     The reference of a gold solution decides as an adjudication does. Of hidden gold a person's first word counts,
@@ -47,9 +47,9 @@ def latest_told(project: Project) -> list[Told]:
         )[:LATEST]
     )
     return [
-        Told(pk, solution, name_of(annotator, source), kind in MACHINES, word, at, adjudicates or pk in settled)
-        for pk, solution, annotator, source, kind, word, at, adjudicates in reversed(rows)
-        if word is not None
+        FirstErrorLabel(pk, solution, name_of(annotator, source), kind in MACHINES, error, at, decides or pk in settled)
+        for pk, solution, annotator, source, kind, error, at, decides in reversed(rows)
+        if error is not None
     ]
 
 
@@ -57,31 +57,31 @@ def name_of(annotator: int | None, source: int | None) -> str:
     return f"source {source}" if annotator is None else f"annotator {annotator}"
 
 
-def judge_by_overlap(told: Sequence[Told]) -> list[Judged]:
+def judge_by_overlap(labels: Sequence[FirstErrorLabel]) -> list[Judged]:
     """Each label against what most others say of its solution; an adjudication decides alone, a machine never. Pure."""
-    by_solution: dict[int, list[Told]] = defaultdict(list)
-    for one in told:
-        by_solution[one.solution].append(one)
+    by_solution: dict[int, list[FirstErrorLabel]] = defaultdict(list)
+    for label in labels:
+        by_solution[label.solution].append(label)
     judged = []
-    for labels in by_solution.values():
-        for one in labels:
-            others = [other for other in labels if other.who != one.who and not other.machine]
-            reference = _most([other for other in others if other.adjudicates] or others)
-            if reference is not None and not one.adjudicates:
-                against = frozenset(other.who for other in others if other.first_error == reference)
-                judged.append(_judged(one, reference, against))
+    for same_solution in by_solution.values():
+        for label in same_solution:
+            peers = [peer for peer in same_solution if peer.who != label.who and not peer.machine]
+            reference = _majority([peer for peer in peers if peer.adjudicates] or peers)
+            if reference is not None and not label.adjudicates:
+                against = frozenset(peer.who for peer in peers if peer.first_error == reference)
+                judged.append(_judge(label, reference, against))
     return judged
 
 
-def judge_by_model(project: Project, told: Sequence[Told]) -> list[Judged]:
+def judge_by_model(project: Project, labels: Sequence[FirstErrorLabel]) -> list[Judged]:
     """Each label that no champion has learned from against the champion's verdict on its solution."""
     judged: list[Judged] = []
     for version in project.model_versions.filter(state=ModelVersion.State.CHAMPION).select_related("snapshot"):
         if version.snapshot is None:
             continue
-        fresh = [one for one in told if one.at > version.snapshot.created_at]
-        verdicts = _verdicts(version, {one.solution for one in fresh})
-        judged += [_judged(one, verdicts[one.solution]) for one in fresh if one.solution in verdicts]
+        fresh = [label for label in labels if label.at > version.snapshot.created_at]
+        verdicts = _verdicts(version, {label.solution for label in fresh})
+        judged += [_judge(label, verdicts[label.solution]) for label in fresh if label.solution in verdicts]
     return judged
 
 
@@ -89,20 +89,20 @@ def _verdicts(version: ModelVersion, solutions: Iterable[int]) -> dict[int, int]
     """The first step that the model takes for an error, -1 for none; where it could read the whole solution."""
     scores = PoolScore.objects.filter(model_version=version, solution__in=solutions)
     threshold = version.manifest["threshold"]
-    found = {}
+    verdicts = {}
     for solution, mean in scores.values_list("solution", "mean"):
         if None not in mean:
-            found[solution] = next((n for n, good in enumerate(mean) if good < threshold), NO_ERROR)
-    return found
+            verdicts[solution] = next((n for n, good in enumerate(mean) if good < threshold), NO_ERROR)
+    return verdicts
 
 
-def _most(labels: Sequence[Told]) -> int | None:
+def _majority(labels: Sequence[FirstErrorLabel]) -> int | None:
     """What most of them say; None where nobody says anything, or as many say another thing."""
-    votes = Counter(one.first_error for one in labels).most_common(2)
+    votes = Counter(label.first_error for label in labels).most_common(2)
     if not votes or (len(votes) == 2 and votes[0][1] == votes[1][1]):
         return None
     return votes[0][0]
 
 
-def _judged(one: Told, reference: int, against: frozenset[str] = frozenset()) -> Judged:
-    return Judged(one.label, one.who, one.at, reference != NO_ERROR, one.first_error != reference, against)
+def _judge(label: FirstErrorLabel, reference: int, against: frozenset[str] = frozenset()) -> Judged:
+    return Judged(label.label, label.who, label.at, reference != NO_ERROR, label.first_error != reference, against)

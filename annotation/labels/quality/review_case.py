@@ -54,8 +54,8 @@ def case_of(solution: Solution) -> Case:
     """The case of a solution. Answers to gold and machines' labels are no part of it."""
     requests = Prefetch("sent_back", SentBack.objects.filter(state=SentBack.State.OPEN), "open_requests")
     everyones = solution.annotations.select_related("annotator__user", "source")
-    given = list(everyones.prefetch_related("ratings__step", "path", requests).order_by("pk"))
-    last = {(label.source_id, label.annotator_id): label for label in given}
+    all_labels = list(everyones.prefetch_related("ratings__step", "path", requests).order_by("pk"))
+    last = {(label.source_id, label.annotator_id): label for label in all_labels}
     shown = [label for label in last.values() if label.source.kind not in MACHINES and label.lane not in HIDDEN_LANES]
     labels = sorted(shown, key=lambda label: (label.adjudicates, label.pk))
     decided = next((label for label in reversed(labels) if label.adjudicates), None)
@@ -63,17 +63,17 @@ def case_of(solution: Solution) -> Case:
         solution=solution,
         labels=labels,
         rows=_rows(list(solution.steps.prefetch_related("critiques")), labels),
-        newest=max((label.pk for label in given), default=0),
+        newest=max((label.pk for label in all_labels), default=0),
         decided=decided,
     )
 
 
 def _rows(steps: Sequence[Step], labels: Sequence[Annotation]) -> list[CaseRow]:
-    said = {(label.pk, rating.step_id): rating for label in labels for rating in label.ratings.all()}
+    ratings = {(label.pk, rating.step_id): rating for label in labels for rating in label.ratings.all()}
     path = _path(steps, labels)
     rows = []
     for step in steps:
-        words = [said.get((label.pk, step.pk)) for label in labels]
+        words = [ratings.get((label.pk, step.pk)) for label in labels]
         read = [(word.state, word.rating) for word in words if word and word.state != StepRating.State.NOT_REACHED]
         alike = len({*read}) == 1
         types = {word.error_type for word in words if word and word.error_type}
