@@ -1,4 +1,4 @@
-"""What makes two problems, solutions or labels the same, so that nothing is taken in twice."""
+"""Hashes that identify problems, solutions and labels, so that nothing is imported twice."""
 
 import hashlib
 import uuid
@@ -27,8 +27,8 @@ def content_hash(record: Record) -> str:
 def payload_hash(record: Record, annotation: RecordAnnotation) -> str:
     """SHA-256 of one label with everything its giver's record says about what was labelled.
 
-    Left out are the problem's group and split, what made the solution, and an outcome that was found out here: a label
-    stays the same label if more is known of its solution.
+    It excludes the problem's group and split, the solution's provenance, and outcomes found here: learning more about
+    a solution does not change its labels' identity.
     """
     hashed = msgspec.structs.replace(
         record,

@@ -36,10 +36,9 @@ def start_import(
     decomposition: str = "blank_lines",
     options: ImportOptions | None = None,
 ) -> ImportJob:
-    """Keep an uploaded file, given in pieces, and let a worker take it in.
+    """Store an uploaded file, passed in pieces, and enqueue its import.
 
-    Raises Forbidden, DomainError (`unknown_format`, `unknown_decomposition`) at once where no record of
-    it could be read.
+    Raises Forbidden, DomainError (`unknown_format`, `unknown_decomposition`) at once if no record of it can be read.
     """
     require_role(by, project, Membership.Role.MANAGER)
     path = keep_file(pieces=file, filename=filename)
@@ -72,7 +71,7 @@ def create_import(
     options: ImportOptions | None = None,
     group: ImportGroup | None = None,
 ) -> ImportJob:
-    """A job for a file that stays where it lies (see `places`); nobody works on it yet.
+    """Create a job, not enqueued yet, for a file that stays in its place (see `places`).
 
     `by` is None for the operator of the machine. Raises as `start_import`, Missing (`file_not_found`) and DomainError
     (`unreadable_file`).
@@ -135,7 +134,7 @@ def progress_of(job: ImportJob) -> Progress:
 
 @translated_format_errors()
 def _format_of(place: str, filename: str, format: str, mapping: Mapping | None) -> tuple[str, Mapping | None]:
-    """The format, and for a table the mapping to read it by: the one given, else the one proposed."""
+    """The format, and for a table its mapping: the user's, else the proposed one."""
     if format not in READERS and format != "auto":
         known = ", ".join(READERS)
         raise DomainError(

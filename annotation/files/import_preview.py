@@ -1,4 +1,4 @@
-"""How the beginning of a file would come in, before anything of it is taken."""
+"""Previews an import from a file's beginning; nothing is stored."""
 
 import io
 from collections.abc import Sequence

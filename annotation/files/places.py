@@ -1,4 +1,4 @@
-"""Where files to import lie: a path on this machine, or an address that fsspec opens (`s3://bucket/a.jsonl`).
+"""Places of files to import: a path on this machine, or an address that fsspec opens (`s3://bucket/a.jsonl`).
 
 People name files below the roots that the operator allows (settings.IMPORT_ROOTS); the shell may name any. An
 address is stored without credentials: they are those of the root that it lies below, else the environment's.
@@ -71,7 +71,7 @@ def find_files(place: str, *, below: str = "") -> list[str]:
 
 @contextmanager
 def open_place(place: str) -> Iterator[BinaryIO]:
-    """A file to read from any place of it. Whatever goes wrong with a storage is told as OSError."""
+    """A seekable file. Every storage error is raised as OSError."""
     if not is_address(place):
         with Path(place).open("rb") as file:
             yield file

@@ -34,7 +34,7 @@ SCORE_TASK = "rounds.score_news"
 
 @dataclass(frozen=True)
 class Answer:
-    """What became of one posted solution. `solution` is its id here, None where it was rejected."""
+    """The result for one posted solution. `solution` is its id here, None if it was rejected."""
 
     line: int
     id: str
@@ -69,9 +69,9 @@ def post_solutions(
     decomposition: str = "blank_lines",
     thinking: str = "separate",
 ) -> list[Answer]:
-    """Take in the solutions of JSON Lines (see `prm.formats.posted`), each answered by itself.
+    """Store the solutions of JSON Lines (see `prm.formats.posted`); one answer per solution.
 
-    Raises Forbidden, DomainError (`too_many`, `unknown_decomposition`), Busy; then nothing was taken.
+    Raises Forbidden, DomainError (`too_many`, `unknown_decomposition`), Busy; then nothing is stored.
     """
     require_role(by, project, Membership.Role.MANAGER)
     splitting = splitting_of(decomposition, thinking)

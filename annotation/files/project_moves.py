@@ -1,4 +1,4 @@
-"""Projects of other labelling tools: what came over, what did not, and why, task by task."""
+"""Moves projects of other labelling tools here, and reports task by task what did not move and why."""
 
 import hashlib
 import hmac
@@ -27,7 +27,7 @@ AT_ONCE = 200
 
 @dataclass
 class Moved:
-    """One task on its way: `record` is None where nothing of it can come; `left` says what stays behind and why."""
+    """One task to move: `record` is None if nothing of it can move; `left` lists what does not move and why."""
 
     name: str
     record: Record | None
@@ -36,7 +36,7 @@ class Moved:
 
 @dataclass
 class TaskReport:
-    """What became of one task."""
+    """The result for one task."""
 
     name: str
     state: str
@@ -72,7 +72,7 @@ def as_solution(name: str, names: StepNames, data: Mapping[str, Any], decomposit
 
 
 def people_of(project: Project, *, tool: str, members: bool) -> Naming:
-    """Names people: as the member of the same e-mail where `members` is asked for, else by a pseudonym.
+    """Names people: with `members` as the member of the same e-mail, else by a pseudonym.
 
     A pseudonym is the same in every run on this installation, and cannot be traced without its secret key.
     """
@@ -98,7 +98,7 @@ def move(
     tasks: Iterable[Moved],
     on_report: Callable[[TaskReport], None] = lambda report: None,
 ) -> Summary:
-    """Take the tasks in, some at a time, each time with an audit row; a second run adds nothing.
+    """Store the tasks in chunks, with an audit row each; a second run adds nothing.
 
     `by` is None for the operator of the machine. Raises Forbidden.
     """

@@ -1,4 +1,4 @@
-"""What a rule of splitting makes of some texts: how many steps, how long, what looks wrong; what others make."""
+"""Previews a splitting rule on sample texts: step counts, lengths and oddities, beside the other rules' counts."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -59,7 +59,7 @@ class Division:
 
 
 def division_of(texts: Sequence[str], splitting: Splitting) -> Division | None:
-    """What the rule makes of the texts, and each other rule; None where there is no text."""
+    """Apply the rule, and every other one, to the texts; None for no texts."""
     looked_at = _first(texts)
     if not looked_at:
         return None

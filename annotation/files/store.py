@@ -1,4 +1,4 @@
-"""One chunk of records into the database: what is there already is found again, the rest is copied in."""
+"""Stores one chunk of records: existing rows are matched, new ones are written by COPY."""
 
 from collections import defaultdict
 from collections.abc import Sequence
@@ -34,10 +34,10 @@ LOCK = 0x5374_6570  # the class of the advisory locks taken here; the key is the
 
 @dataclass(frozen=True)
 class Counts:
-    """What became of records: `accepted` brought a solution or a label, `duplicates` nothing new.
+    """Counts of records: `accepted` added a solution or a label, `duplicates` added nothing.
 
-    Of the labels, `unnamed` differ from one that names nobody either and were kept beside it; `revised` replace an
-    earlier label of the same annotator.
+    Of the labels, `unnamed` differ from another label without an annotator and are stored beside it; `revised` replace
+    an earlier label of the same annotator.
     """
 
     accepted: int = 0

@@ -1,6 +1,7 @@
-"""Files that come in pieces, over connections that break: what is on the disk is never sent again.
+"""Resumable uploads: a piece that is on the disk is never sent again.
 
-A piece is on the disk before its upload says so. What a killed process had written beyond that is overwritten.
+A piece is written to the disk before the upload's offset moves. Bytes that a killed process wrote beyond the offset
+are overwritten.
 """
 
 import errno
@@ -50,7 +51,7 @@ class Busy(DomainError):
 
 
 class Damaged(DomainError):
-    """A piece that is not what its checksum says."""
+    """A piece does not match its checksum."""
 
     status = 460
 
@@ -73,7 +74,7 @@ def begin_upload(*, by: User, project: Project, filename: str, size: int, finger
 
 
 def find_upload(*, by: User, upload: uuid.UUID) -> Upload:
-    """The caller's own upload. Raises Missing (`upload_not_found`), also where it was given up or taken in."""
+    """The caller's own upload. Raises Missing (`upload_not_found`), also if it was discarded or imported."""
     row = Upload.objects.select_related("project").filter(pk=upload, by=by).first()
     if row is None:
         raise Missing(
@@ -87,9 +88,9 @@ def find_upload(*, by: User, upload: uuid.UUID) -> Upload:
 def append_piece(
     *, by: User, upload: uuid.UUID, offset: int, pieces: Iterable[bytes], checksum: tuple[str, bytes] | None = None
 ) -> Upload:
-    """Write what comes at `offset`, and say how far the file now is.
+    """Write the received bytes at `offset` and return the upload with its new offset.
 
-    Where the connection breaks, what came is kept, unless a checksum (algorithm, digest) vouches for the whole only.
+    If the connection breaks, received bytes stay, unless a checksum (algorithm, digest) covers only the whole piece.
     Raises Conflict (`wrong_offset`), TooLarge (`upload_too_long`), NoSpace (`disk_full`), Busy (`upload_busy`), Damaged
     (`checksum_mismatch`), DomainError (`unknown_checksum`); nothing is kept then.
     """
@@ -150,7 +151,7 @@ def unfinished_uploads(*, by: User, project: Project) -> list[Upload]:
 
 
 def sweep_uploads() -> int:
-    """Remove uploads that nobody went on with, and files that belong to nothing; returns how many of both."""
+    """Delete abandoned uploads and orphaned files; returns the number of both."""
     before = timezone.now() - ABANDONED_AFTER
     swept = 0
     for upload in Upload.objects.filter(touched_at__lt=before):
@@ -193,7 +194,7 @@ def keep_file(*, pieces: Iterable[bytes], filename: str) -> Path:
 
 @contextmanager
 def _writing(upload: Upload) -> Iterator[BinaryIO]:
-    """The file of an upload, to one writer at a time; a full disk is told as NoSpace."""
+    """The upload's file, locked for one writer. Raises NoSpace if the disk is full."""
     try:
         with _report_disk_full(upload.filename), upload.path.open("r+b") as file:
             try:

@@ -1,4 +1,4 @@
-"""What the commands that bring other tools' projects over have in common: the names, and the report."""
+"""Options and reports shared by the commands that move other tools' projects here."""
 
 from argparse import ArgumentParser
 from collections.abc import Callable, Mapping
@@ -40,7 +40,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def correct_names(names: StepNames, options: Mapping[str, Any]) -> StepNames:
-    """The proposed names with what the user says instead. Raises CommandError."""
+    """The proposed names with the user's corrections. Raises CommandError."""
     for name in (*TEXTS, "first"):
         if options[name] is not None:
             setattr(names, name, options[name])
@@ -55,7 +55,7 @@ def correct_names(names: StepNames, options: Mapping[str, Any]) -> StepNames:
 
 
 def describe_names(names: StepNames) -> str:
-    """One line a name, as it is read."""
+    """The names in use, one per line."""
     values = msgspec.to_builtins(names)
     words = ", ".join(f"{word} = {meaning}" for word, meaning in values.pop("words").items())
     rows = [f"  {name.replace('_', '-')}: {value}" for name, value in values.items() if value not in ("", [])]
@@ -63,7 +63,7 @@ def describe_names(names: StepNames) -> str:
 
 
 def report_task(task: TaskReport, write: Callable[[str], Any]) -> None:
-    """What became of one task, and what of it did not come over."""
+    """Write one task's result and the parts that did not move."""
     where = f", solution {task.solution}" if task.solution else ""
     write(f"{task.name}: {task.state}{where}, {task.annotations} annotations")
     for loss in task.left:

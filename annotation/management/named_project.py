@@ -6,7 +6,7 @@ from annotation.models import Project
 
 
 def find_project_by_slug(slug: str) -> Project:
-    """Raises CommandError naming the projects that there are."""
+    """The project. Raises CommandError that lists the existing projects."""
     try:
         return Project.objects.get(slug=slug)
     except Project.DoesNotExist:

@@ -25,10 +25,10 @@ LOOKS = 5  # at a queue in which places come free and are gone again
 
 @dataclass(frozen=True, kw_only=True)
 class Claim:
-    """A lease, or the reason why there is none: done, all_leased, not_annotator, holding_enough, paused,
+    """A lease, or the reason for its absence: done, all_leased, not_annotator, holding_enough, paused,
     screening_failed, screening_unready, cap_reached, cooling_down, not_qualified.
 
-    `message` is for the annotator; `retry_at` is when there may be work again, None where nobody knows.
+    `message` is for the annotator; `retry_at` is when there may be work again, None if unknown.
     """
 
     lease: Lease | None = None
@@ -39,9 +39,9 @@ class Claim:
 
 
 def claim_next(*, by: User, project: Project, holding: list[int]) -> Claim:
-    """The oldest lease of the person that is not in `holding` (ids their page has in hand), else a new one.
+    """The person's oldest lease that is not in `holding` (ids that their page already has), else a new one.
 
-    At most `1 + prefetch_depth` leases are active per person. Whoever is an active member may label.
+    At most `1 + prefetch_depth` leases are active per person. Every active member may label.
     """
     claim = _attempt(take, by=by, project=project, holding=holding)
     for _look in range(LOOKS):
@@ -76,7 +76,7 @@ SELECT id FROM annotation_lease WHERE annotator_id = %(annotator)s AND state = '
 
 @transaction.atomic
 def _attempt(take: Take, *, by: User, project: Project, holding: list[int]) -> _ClaimedLease | Claim | None:
-    """A lease, or a reason that no further look can change; None if `take` found nothing. Not on disk yet."""
+    """A lease, or a final reason for its absence; None if `take` found nothing. Not committed yet."""
     row = fetch_one(MEMBER, {"project": project.pk, "user": by.pk})
     if row is None:
         message = _("You are not a member of this project, so you cannot label in it.")
@@ -161,7 +161,7 @@ def _with_work(lease_id: int) -> Lease:
 
 
 def _nothing(by: User, project: Project) -> Claim | None:
-    """Why there is nothing; None where something came free at this moment."""
+    """Why there is no work; None if something has just become free."""
     membership = Membership.objects.get(project=project, user=by)
     membership.project = project
     why = why_nothing(membership, rules_for(membership, timezone.now()))

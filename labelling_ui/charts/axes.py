@@ -1,4 +1,4 @@
-"""Where values and places stand in the plot, and what is written beside it."""
+"""Positions of values and places in the plot, and the labels of its axes."""
 
 import math
 from collections.abc import Sequence
@@ -35,10 +35,10 @@ def round_steps(bottom: float, top: float, wanted: int, *, outside: bool = False
 
 
 def common_places(series: Sequence[Series]) -> list[str]:
-    """The places of all series, each once, in an order that every series keeps: one may begin before another."""
+    """The places of all series, each once, in an order consistent with every series."""
     merged: list[str] = []
     for line in series:
-        position = 0  # behind the place of this series that was met last
+        position = 0  # after the latest place of this series
         for label in dict.fromkeys(p.label for p in line.points):
             if label in merged:
                 position = merged.index(label) + 1

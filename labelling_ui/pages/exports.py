@@ -22,7 +22,7 @@ from labelling_ui import words
 from labelling_ui.pages.access import MANAGER, attempt, project_page
 from labelling_ui.pages.agreement_fields import FIELDS, AgreementFields
 from labelling_ui.pages.listing import Column, Listing, respond
-from labelling_ui.selectors.snapshot_wishes import describe_filters
+from labelling_ui.selectors.snapshot_filters import describe_filters
 
 
 def _several(choices: Any, label: Any) -> forms.MultipleChoiceField:

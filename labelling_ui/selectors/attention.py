@@ -1,4 +1,4 @@
-"""What needs a person, each with a count and the page where the rows are."""
+"""Concerns that need a person, each with a count and the page that lists its rows."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""One generation: how each lane was drawn and how far it is, and what chances its items had."""
+"""One generation: how each lane was drawn, its progress, and its items' inclusion probabilities."""
 
 from bisect import bisect_left
 from collections import Counter
@@ -74,7 +74,7 @@ def lanes_of(generation: Generation) -> list[LaneProgress]:
 
 
 def chances(generation: Generation) -> list[tuple[str, int]]:
-    """How many items had which chance of being drawn, between EDGES; empty where none is recorded."""
+    """The number of items by inclusion probability, between EDGES; empty if none is recorded."""
     known = QueueItem.objects.filter(generation=generation, inclusion_probability__isnull=False)
     bins = Counter(bisect_left(EDGES, p - 1e-9) for p in known.values_list("inclusion_probability", flat=True) if p)
     if not bins:

@@ -61,7 +61,7 @@ class MetricRow:
 
 
 def metric_rows(version: ModelVersion) -> list[MetricRow]:
-    """The whole holdout first, then its domains; empty where the version was not measured."""
+    """The whole holdout first, then its domains; empty if the version was not measured."""
     report = version.metrics.get("challenger")
     if not report:
         return []
@@ -102,7 +102,7 @@ def parent_of(version: ModelVersion) -> ModelVersion | None:
 
 
 def history_of(version: ModelVersion) -> QuerySet[AuditEntry]:
-    """What happened to it, the latest first; being replaced is told by the promotion of another."""
+    """The version's audit rows, latest first; another version's promotion shows that it was replaced."""
     own = Q(target_type="modelversion", target_id=str(version.pk))
     replaced = Q(action="model.promote", project=version.project, before__champion=version.number)
     return AuditEntry.objects.filter(own | replaced).select_related("by").order_by("-pk")

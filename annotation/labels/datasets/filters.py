@@ -54,7 +54,7 @@ class SnapshotFilters(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=
         return self.gold == "included" or bool(HIDDEN & {*self.lanes})
 
     def take(self, annotation: RecordAnnotation) -> bool:
-        """Whether the label is one of those asked for, its revision apart."""
+        """Whether the label passes the filters, whatever its revision."""
         wanted: list[tuple[Collection[Any], Any]] = [
             (self.source_kinds, annotation.source_kind),
             (self.finish_reasons, annotation.finish_reason),
@@ -83,7 +83,7 @@ def parse_filters(body: dict[str, Any]) -> SnapshotFilters:
 
 
 def describe_filters(filters: Mapping[str, Any]) -> list[str]:
-    """What stored filters ask for, one phrase each; none where they ask for everything."""
+    """One phrase per stored filter; empty for no filters."""
     return [f"{name.replace('_', ' ')}: {_describe_value(value)}" for name, value in filters.items()]
 
 
@@ -94,7 +94,7 @@ def _describe_value(value: Any) -> str:
 
 
 def _moment(value: Any) -> Any:
-    """What is no time stays as it is, to be refused with its field."""
+    """Parse a time; text that is not one stays as it is, so that the conversion rejects it with its field."""
     if not isinstance(value, str):
         return value
     try:

@@ -1,4 +1,4 @@
-"""What the file of a snapshot in a format will hold, what it leaves out and why: known before it is made."""
+"""Plans an export: what the file will hold, what it leaves out and why, before it is written."""
 
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping
@@ -37,9 +37,9 @@ NOT_HELD = {
 class Plan:
     """An export before it is made.
 
-    `solutions` are those in the file, `left_out` counts the others by reason: a split, or why there is no line.
-    `ends_early` counts lines of TRL that end before the agreed path does, `not_held` what the snapshot says beside the
-    ratings and the format has no place for. `refusal` is raised if the export is made nevertheless.
+    `solutions` counts those in the file, `left_out` the others by reason (a split, or why there is no line),
+    `ends_early` TRL lines that end before the agreed path, `not_held` details that the format cannot express.
+    `refusal` is raised if the export is made anyway.
     """
 
     format: str
@@ -105,7 +105,7 @@ def _check(format: str, neutral: str, splits: Collection[str]) -> None:
 
 
 def _splits(snapshot: Snapshot, format: str, requested: Collection[str] | None) -> tuple[str, ...]:
-    """Those asked for, here or when the snapshot was made; else all that the format can tell apart."""
+    """The splits requested here or for the snapshot, else all that the format can distinguish."""
     wanted = requested or snapshot.filters.get("splits") or (DEFAULT_SPLITS if format in TRL else SPLITS)
     return tuple(split for split in SPLITS if split in wanted)
 

@@ -22,11 +22,11 @@ AT_ONCE = 250  # solutions held in memory
 
 
 def stream_records(*, project: Project, filters: SnapshotFilters) -> Iterator[Record]:
-    """The records that the filters ask for, by solution, each with the consensus of the labels it holds.
+    """The records that pass the filters, by solution, each with the consensus of its labels.
 
-    All of them are of one moment. People stand under their pseudonyms; comments and the reasons they gave
-    are left out, and so are the critiques they wrote unless the filters ask for them. How reliable each is, where the
-    consensus asks for it, is learned from these labels alone.
+    All are read from one state of the database. People appear under pseudonyms; their comments and reasons are left
+    out, and so are their critiques unless the filters include them. Reliability, if the consensus uses it, is fitted to
+    these labels alone.
     """
     with _one_moment():
         reliability = _reliability(project, filters) if filters.consensus == "reliability" else None
@@ -62,7 +62,7 @@ def _reliability(project: Project, filters: SnapshotFilters) -> Reliability | No
 
 
 def _words_alone(project: Project, solutions: QuerySet[Solution], filters: SnapshotFilters) -> Words:
-    """How often each person gave each rating on these solutions, which have one label at most."""
+    """The count of each person's ratings on these solutions, which have at most one label."""
     aside = _some_set_aside(project)
     counts: Words = Counter()
     for chunk in _chunks(solutions.exclude(is_gold())):
@@ -73,7 +73,7 @@ def _words_alone(project: Project, solutions: QuerySet[Solution], filters: Snaps
 
 
 def _gold(project: Project, filters: SnapshotFilters) -> list[tuple[Record, RecordAnnotation]]:
-    """What each giver of the kinds that are asked for first answered on each hidden gold, and its reference."""
+    """The first answers to each hidden gold solution by givers that pass the filters, and its reference."""
     hidden_filters = msgspec.structs.replace(filters, splits=[], generations=[], lanes=["screening", "gold"])
     gold = hidden_gold(project)
     references = set(gold.values_list("annotation", flat=True))
@@ -87,7 +87,7 @@ def _gold(project: Project, filters: SnapshotFilters) -> list[tuple[Record, Reco
 
 @contextmanager
 def _one_moment() -> Iterator[None]:
-    """A transaction that sees one state of the database; inside another one, that one's view has to do."""
+    """A transaction that sees one state of the database; a nested one keeps the outer transaction's isolation."""
     outermost = not connection.in_atomic_block
     with transaction.atomic():
         if outermost:
@@ -131,7 +131,7 @@ def _chunks(solutions: QuerySet[Solution]) -> Iterator[list[int]]:
 
 
 def _agreed(record: Record, labels: list[Label], filters: SnapshotFilters) -> bool:
-    """Whether the sources that the filters name agree on the solution as they ask, by all that they said last."""
+    """Whether the sources named by the filters agree on the solution as required, by their latest labels."""
     rule = filters.agreement
     if rule is None or (rule.splits and record.split not in rule.splits):
         return True
@@ -144,7 +144,7 @@ def _agreed(record: Record, labels: list[Label], filters: SnapshotFilters) -> bo
 def _select_labels(
     labels: list[Label], filters: SnapshotFilters
 ) -> tuple[list[RecordAnnotation], list[RecordAnnotation]]:
-    """The latest revisions that the filters take, and all the revisions that they ask for."""
+    """The latest revisions that pass the filters, and all revisions that the filters request."""
     last = {label.labeller: label.id for label in sorted(labels, key=lambda label: label.revision)}
     if filters.set_aside == "left_out":
         labels = [label for label in labels if not label.set_aside]

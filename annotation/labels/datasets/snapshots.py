@@ -30,9 +30,9 @@ log = structlog.get_logger(__name__)
 
 
 def create_snapshot(*, by: User | None, project: Project, filters: dict[str, Any]) -> Snapshot:
-    """Freeze the project's labels that the filters (see SnapshotFilters) ask for.
+    """Freeze the project's labels that pass the filters (see SnapshotFilters).
 
-    The same content asked for in the same way is the same snapshot. `by` is None for the platform itself.
+    The same content with the same filters is the same snapshot. `by` is None for the platform itself.
     Raises Forbidden, DomainError (`invalid_filters`, `nothing_to_snapshot`).
     """
     if by is not None:
@@ -63,7 +63,7 @@ def read_snapshot(snapshot: Snapshot) -> Iterator[Record]:
 
 
 def open_snapshot(snapshot: Snapshot) -> BinaryIO:
-    """The file of a snapshot at its beginning, once all of it was found to be what was frozen.
+    """The snapshot's file, opened at its start after its hash has been verified.
 
     Raises Missing (`snapshot_file_missing`), Conflict (`snapshot_file_changed`). The latter is logged and recorded for
     the managers.
@@ -98,13 +98,13 @@ def open_snapshot(snapshot: Snapshot) -> BinaryIO:
 
 
 def snapshot_file(snapshot: Snapshot) -> Path:
-    """Where the file of a snapshot lies. Read it through `open_snapshot`."""
+    """The path of a snapshot's file. Read it through `open_snapshot`."""
     path: Path = settings.SNAPSHOT_ROOT / snapshot.path
     return path
 
 
 def changed_snapshots(project: Project, *, since: datetime) -> int:
-    """How many snapshots had a file that was not what was frozen."""
+    """The number of snapshots whose file no longer matched its hash."""
     entries = AuditEntry.objects.filter(project=project, action=CHANGED, at__gte=since)
     return entries.values("target_id").distinct().count()
 

@@ -146,7 +146,7 @@ def _arm(hint: HintDraw) -> Iterator[str]:
 
 
 def _dimensions(rating: Rating) -> Iterator[str]:
-    """What is said of a step beside its rating, a name each."""
+    """The names of the details given for a step beside its rating."""
     for name, value in rating.dimensions.items():
         if name == "clauses":
             yield from (f"breaks clause {clause}" for clause in value)

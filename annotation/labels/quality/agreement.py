@@ -16,7 +16,7 @@ from annotation.work.gold.designation import is_gold
 
 
 class Pairs(NamedTuple):
-    """Pairs of people on one solution: all, those with the same first error, those at most one step apart."""
+    """Pairs of people on one solution: all, with the same first error, at most one step apart."""
 
     all: int = 0
     exact: int = 0
@@ -84,7 +84,7 @@ def agreement_by_member(project: Project) -> dict[int, float]:
 
 
 def disagreements(project: Project) -> QuerySet[Solution]:
-    """Solutions whose people name different first errors, where nobody has decided yet; gold is decided."""
+    """Undecided solutions on which people disagree about the first error; gold counts as decided."""
     split = _shared_solutions(project).annotate(words=Count("first_error", distinct=True)).filter(words__gt=1)
     return Solution.objects.filter(project=project, pk__in=split.values("solution")).filter(
         ~is_adjudicated(), ~is_gold()

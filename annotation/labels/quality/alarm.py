@@ -1,15 +1,13 @@
-"""A batch of labels that is far from what its giver's labels were, and from what others' are. Pure.
+"""Batches of labels that differ from their giver's earlier labels and from other people's. Pure.
 
-Each label is held against a reference that its giver had no part in, and either differs from it or not. A CUSUM
+Each label either differs or not from a reference that its giver did not influence. A CUSUM
 (E. S. Page, "Continuous inspection schemes", Biometrika 41, 1954) adds up, label by label, the log likelihood ratio of
-"differs at thrice the usual odds" to "differs as usual", and never falls below zero. The alarm goes off at the
-logarithm of `labels_between_false_alarms`: while a person's labels differ as usual, at least so many judged labels lie
-between two false alarms on average (G. Lorden, Annals of Mathematical Statistics 42, 1971). Where the sum last stood at
-zero, the batch begins.
+"differs at thrice the usual odds" to "differs as usual", and never falls below zero. The alarm threshold is
+the logarithm of `labels_between_false_alarms`, the least average number of judged labels between two false alarms
+(G. Lorden, Annals of Mathematical Statistics 42, 1971). The batch begins where the sum was last zero.
 
-What is usual is the person's own past and, while there is little of it, what others do; apart for references
-with an error and without, so that somebody who finds no error at all stands out as much as somebody who finds
-false ones.
+The usual rate is the person's own past, mixed with other people's while that is short. References with and without an
+error have separate rates, so that missing every error stands out as much as finding false ones.
 """
 
 import math
@@ -37,9 +35,9 @@ class Judged:
 
 @dataclass(frozen=True)
 class Alarm:
-    """`differed` of `judged` labels between `since` and `until` did, where `expected` were usual.
+    """`differed` of `judged` labels between `since` and `until` differ; `expected` is the usual number.
 
-    `score` is how far the sum rose, `threshold` where the alarm goes off.
+    `score` is the maximum of the sum, `threshold` the alarm threshold.
     """
 
     who: str
@@ -61,8 +59,8 @@ def find_alarms(
 ) -> list[Alarm]:
     """The batches that stand out, the worst first.
 
-    The worst is blamed first and the others are judged without its word, so that those who differ from a bad
-    annotator are not blamed for it. Labels up to `cleared_until` were looked at by a person: they are past.
+    After each alarm the rest are judged without that giver's labels, so that nobody is blamed for differing from a bad
+    annotator. A person has reviewed labels up to `cleared_until`: they only count as past.
     """
     threshold = math.log(labels_between_false_alarms)
     cleared = cleared_until or {}
@@ -100,7 +98,7 @@ def _watch(giver: str, judged: Sequence[Judged], threshold: float, cleared: Mapp
 
 
 class _Past:
-    """How often a person's labels differed before, mixed with how often those of others do."""
+    """The rate at which a person's earlier labels differed, mixed with other people's rate."""
 
     def __init__(self, usual: float) -> None:
         self._differed, self._judged = OTHERS_COUNT * usual, OTHERS_COUNT

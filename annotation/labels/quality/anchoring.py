@@ -1,4 +1,4 @@
-"""What hints do to labels, as figures: those made with the model's scores in sight against those made without. Pure.
+"""Compares labels made with the model's scores in sight and labels made without. Pure.
 
 A hint is drawn for each person and solution, so the arms differ by chance and by the hint alone.
 """
@@ -89,7 +89,7 @@ def on_known(labels: Iterable[Known], *, tolerance: int = 0) -> tuple[Share, Sha
 
 
 def difference(hinted: Share, blind: Share) -> Gap | None:
-    """The difference of two shares, None where one of them has no answers."""
+    """The difference of two shares, None if either has no answers."""
     hinted_ends, blind_ends = _ends(hinted), _ends(blind)
     return None if hinted_ends is None or blind_ends is None else gap_between(hinted_ends, blind_ends)
 
@@ -102,7 +102,7 @@ def gap_between(hinted: Ends, blind: Ends) -> Gap:
 
 
 def _ends(share: Share) -> Ends | None:
-    """The value and its interval; None where there is nothing to have a share of."""
+    """The value and its interval; None for a share of nothing."""
     if share.value is None or share.low is None or share.high is None:
         return None
     return share.value, share.low, share.high

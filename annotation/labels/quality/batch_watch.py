@@ -24,12 +24,11 @@ def watch_projects() -> int:
 
 
 def watch(project: Project) -> list[LabelBatch]:
-    """Write down the batches that stand out and are not known yet, and let known suspicions grow; returns the new ones.
+    """Store new suspected batches and extend known ones; returns the new ones.
 
-    Other people's labels judge first; the model is asked only about those whom they do not name, and the time on a step
-    about the rest. Where the policy says so, what people's labels name is set aside at once; the model alone sets
-    nothing aside, since what it is surprised by may be what it has to learn, and neither does the pace: a person can be
-    fast and right.
+    Other people's labels judge first, then the model judges the remaining people, then the pace per step. If the
+    policy says so, batches found by people's labels are set aside at once. The model and the pace never set labels
+    aside: a surprise may be what the model has to learn, and a person can be fast and right.
     """
     labels = latest_labels(project)
     new: list[LabelBatch | None] = []
@@ -69,7 +68,7 @@ def _cleared(project: Project) -> Mapping[str, datetime]:
 def _write_down(
     project: Project, judge: str, who: str, since: datetime, until: datetime, evidence: dict[str, Any]
 ) -> LabelBatch | None:
-    """The batch where it is new; None where it is known, and maybe longer now."""
+    """The stored batch if it is new; None for a known one, which may be extended."""
     Project.objects.select_for_update(no_key=True).get(pk=project.pk)
     kind, _, pk = who.partition(" ")
     owner = {f"{kind}_id": int(pk)}

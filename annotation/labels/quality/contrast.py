@@ -1,4 +1,4 @@
-"""Sources of labels against each other: how often two of them name the same first error, and where they do not.
+"""Compares label sources: how often two of them name the same first error, and on which solutions they differ.
 
 Keeping only the solutions on which Monte Carlo estimates and a model judge agree is the consensus filtering of
 "The Lessons of Developing Process Reward Models in Mathematical Reasoning" (Zhang et al. 2025).
@@ -20,7 +20,7 @@ NONE = -1
 
 
 class SourceVerdict(NamedTuple):
-    """What one source says of a solution; the first error is None where it is not known."""
+    """One source's first error of a solution, None if unknown."""
 
     kind: str
     name: str
@@ -82,7 +82,7 @@ def _is_of(label: SourceVerdict, source: str) -> bool:
 
 
 def contrasts(project: Project) -> list[tuple[LabelSource, LabelSource, Contrast]]:
-    """Every two sources that told a first error of one solution, the most pairs first."""
+    """Every two sources with a first error on the same solution, the most pairs first."""
     sources = {source.pk: source for source in LabelSource.objects.filter(project=project)}
     by_pair: dict[tuple[int, int], Contrast] = {}
     with connection.cursor() as cursor:

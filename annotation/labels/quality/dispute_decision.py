@@ -15,11 +15,11 @@ from annotation.models import Dispute, Membership, Problem
 
 @transaction.atomic
 def resolve(*, by: User, dispute: Dispute, upheld: bool, resolution: str, reference: str = "") -> Dispute:
-    """Settle a dispute with the reason, and with it all that are open on the same problem.
+    """Settle a dispute, and all open ones on the same problem, with a reason.
 
-    `reference`, if the dispute is upheld, is the right answer. It replaces the wrong one, and the problem's solutions
-    are graded by it at once. Raises Forbidden, DomainError (`resolution_needed`; `reference_stands`, dismissed with
-    another one), Conflict (`dispute_settled`).
+    If the dispute is upheld, `reference` replaces the wrong answer and the problem's solutions are
+    graded again at once. Raises Forbidden, DomainError (`resolution_needed`; `reference_stands`, dismissed with another
+    one), Conflict (`dispute_settled`).
     """
     membership = require_role(by, dispute.project, Membership.Role.REVIEWER, Membership.Role.MANAGER)
     if not resolution.strip():

@@ -34,7 +34,7 @@ class Timed:
 
 @dataclass(frozen=True)
 class Haste:
-    """The latest `labels` of one person took `step_ms` a step; `usual_ms` is what others take, None for too few."""
+    """A person's latest `labels` took `step_ms` per step; `usual_ms` is other people's median, None for too few."""
 
     who: str
     since: datetime
@@ -64,7 +64,7 @@ def find_haste(timed: Sequence[Timed], *, cleared_until: Mapping[str, datetime] 
 
 
 def _limit(peer_paces: list[float]) -> tuple[float | None, float]:
-    """What is usual among the others, and below which pace a person is too fast."""
+    """The usual pace of the others, and the pace below which a person is too fast."""
     if len(peer_paces) < OTHERS:
         return None, FLOOR_MS
     logs = [math.log(max(pace, 1.0)) for pace in peer_paces]

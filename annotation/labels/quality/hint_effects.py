@@ -25,8 +25,8 @@ class Design(NamedTuple):
 
 @dataclass(frozen=True)
 class Comparison:
-    """The two arms of one design. `opened` are the hinted labels in which a score was seen at all, `changed` the own
-    ratings that were there before the model's score of the step came into sight, and were others in the end."""
+    """The two arms of one design. `opened` are the hinted labels in which a score was seen at all, `changed` the
+    ratings given before the step's score was seen and changed afterwards."""
 
     design: Design
     since: datetime
@@ -55,7 +55,7 @@ WHERE label.project_id = %(project)s AND hint.shown AND hint.share = %(share)s A
 def labels_drawn(project: Project, *, shown: bool | None = None) -> QuerySet[Annotation]:
     """People's first words on solutions for which it was drawn whether they see a hint; of one arm, or of both.
 
-    Labels that tell no first error, since their givers gave up, are left out.
+    Labels without a first error, because their givers gave up, are left out.
     """
     drawn = first_annotations(project).filter(
         lease__hint__isnull=False, source__kind="human", first_error__isnull=False

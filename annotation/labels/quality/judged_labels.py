@@ -1,4 +1,4 @@
-"""Labels held against what their givers had no part in: other people's labels, or the verdict of the champion."""
+"""Labels judged by an independent reference: other people's labels, or the champion's verdict."""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
@@ -18,7 +18,7 @@ NO_ERROR = -1
 
 @dataclass(frozen=True)
 class FirstErrorLabel:
-    """A label that tells a first error; `who` is an annotator ("annotator 7") or a source ("source 3")."""
+    """A label with a first error; `who` is an annotator ("annotator 7") or a source ("source 3")."""
 
     label: int
     solution: int
@@ -30,10 +30,10 @@ class FirstErrorLabel:
 
 
 def latest_labels(project: Project) -> list[FirstErrorLabel]:
-    """The latest labels that count, people's and those that came with files, oldest first.
+    """The latest labels that count, people's and imported ones, oldest first.
 
-    The reference of a gold solution decides as an adjudication does. Of hidden gold a person's first word counts,
-    since a later one may know the reference; what is answered in a screening is left out.
+    A gold reference decides like an adjudication. On hidden gold only a person's first revision counts, since a later
+    one may know the reference. Screening answers are left out.
     """
     ordinary = latest_annotations(project).exclude(lane__in=HIDDEN_LANES)
     labels = ordinary | first_annotations(project).filter(lane=Lane.GOLD)
@@ -58,7 +58,7 @@ def name_of(annotator: int | None, source: int | None) -> str:
 
 
 def judge_by_overlap(labels: Sequence[FirstErrorLabel]) -> list[Judged]:
-    """Each label against what most others say of its solution; an adjudication decides alone, a machine never. Pure."""
+    """Judge each label by the majority of the others; an adjudication decides alone, a machine never counts. Pure."""
     by_solution: dict[int, list[FirstErrorLabel]] = defaultdict(list)
     for label in labels:
         by_solution[label.solution].append(label)
@@ -74,7 +74,7 @@ def judge_by_overlap(labels: Sequence[FirstErrorLabel]) -> list[Judged]:
 
 
 def judge_by_model(project: Project, labels: Sequence[FirstErrorLabel]) -> list[Judged]:
-    """Each label that no champion has learned from against the champion's verdict on its solution."""
+    """Judge each label that the champion was not trained on by the champion's verdict on its solution."""
     judged: list[Judged] = []
     for version in project.model_versions.filter(state=ModelVersion.State.CHAMPION).select_related("snapshot"):
         if version.snapshot is None:
@@ -86,7 +86,7 @@ def judge_by_model(project: Project, labels: Sequence[FirstErrorLabel]) -> list[
 
 
 def _verdicts(version: ModelVersion, solutions: Iterable[int]) -> dict[int, int]:
-    """The first step that the model takes for an error, -1 for none; where it could read the whole solution."""
+    """The model's first error (-1 for none) of each solution that it could read to the end."""
     scores = PoolScore.objects.filter(model_version=version, solution__in=solutions)
     threshold = version.manifest["threshold"]
     verdicts = {}
@@ -97,7 +97,7 @@ def _verdicts(version: ModelVersion, solutions: Iterable[int]) -> dict[int, int]
 
 
 def _majority(labels: Sequence[FirstErrorLabel]) -> int | None:
-    """What most of them say; None where nobody says anything, or as many say another thing."""
+    """The most frequent first error; None for no labels or a tie."""
     votes = Counter(label.first_error for label in labels).most_common(2)
     if not votes or (len(votes) == 2 and votes[0][1] == votes[1][1]):
         return None

@@ -1,4 +1,4 @@
-"""A person's own work: what they did, how long it took, and how it stands to what is known and to what others say."""
+"""A person's own work: labels, time, and agreement with gold and with other people."""
 
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta

@@ -85,7 +85,7 @@ def estimate(
     alone: Words | None = None,
     smoothing: float = SMOOTHING,
 ) -> Reliability | None:
-    """From the steps that two or more rated, and those whose rating is `settled`; None where there are none.
+    """Fit reliability to steps with two or more votes or a `settled` rating; None if there are none.
 
     How common each rating is comes from all steps: these, the other `votes`, and `alone`, the
     words on steps that nobody else rated.

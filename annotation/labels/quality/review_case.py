@@ -1,4 +1,4 @@
-"""What people said of one solution, side by side, for whoever decides on it."""
+"""All labels of one solution side by side, for the reviewer who decides."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,11 +13,10 @@ Word = tuple[str, int | None]  # the state of a rating, and the rating
 
 @dataclass(frozen=True)
 class CaseRow:
-    """One completion with what each label says of it, None where it says nothing.
+    """One completion with each label's rating of it, None for labels without one.
 
-    `differs` where two who read it do not rate it the same, or name different types of error; `agreed` is how everybody
-    rates it. `on_path` marks the completion that most of them went on with, at each position. `decided` is what the
-    decision says of it.
+    `differs` if two labels give different ratings or error types; `agreed` is the rating they share. `on_path` marks
+    the completion that most labels chose at the position. `decided` is the adjudication's rating.
     """
 
     step: Step

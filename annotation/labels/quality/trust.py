@@ -16,10 +16,10 @@ ONE_STEP = 0.5  # expected steps that are more likely one than none
 
 @dataclass(frozen=True)
 class Trust:
-    """`who` as in `judging.name_of`. `informedness` is what the consensus uses: drawn to the average person where there
-    are few shared steps. The rest is what the person's own words show: the shares of probably bad steps called bad
-    (`finds`), and of others (`invents`), None where there is not one such step; `measured` is their difference with its
-    95 % interval. `votes` counts words on shared steps in so many `labels`."""
+    """`who` as in `judged_labels.name_of`. `informedness` is what the consensus uses: shrunk to the average person if
+    there are few shared steps. The rest comes from the person's own votes: the shares of probably bad steps called bad
+    (`finds`), and of others called bad (`invents`), None without such a step; `measured` is their difference with its
+    95 % interval. `votes` counts votes on shared steps in that many `labels`."""
 
     who: str
     labels: int
@@ -31,7 +31,7 @@ class Trust:
 
 
 def trust_by_person(project: Project) -> dict[str, Trust]:
-    """From the latest labels that count, of annotators and not of machines; empty where nobody shares a step."""
+    """Each person's trust, from their latest labels without machines'; empty if no step is shared."""
     human = [label for label in latest_labels(project) if not label.machine]
     shared = _shared(human)
     rated = StepRating.objects.filter(state=StepRating.State.RATED)

@@ -82,8 +82,8 @@ def _traces(records: Iterable[Record]) -> "Iterator[Trace]":
 def _source(annotation: RecordAnnotation) -> "LabelSource":
     from prm.traces import LabelSource
 
-    who = annotation.annotator or annotation.source_name
-    return LabelSource(annotation.source_kind, who, annotation.first_error)
+    giver = annotation.annotator or annotation.source_name
+    return LabelSource(annotation.source_kind, giver, annotation.first_error)
 
 
 def _posterior(step: LabelledStep) -> "StepLabel | None":

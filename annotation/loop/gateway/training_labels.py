@@ -1,4 +1,4 @@
-"""From a record to what training may learn of it: the agreed path and what stands beside it, with posteriors. Pure."""
+"""Turns a record into training labels: the agreed path and its alternatives, with posteriors. Pure."""
 
 from dataclasses import dataclass
 from itertools import takewhile
@@ -36,7 +36,7 @@ class LabelledSolution:
 
 
 def labelled_solution(record: Record) -> LabelledSolution:
-    """What the annotations of the record agree on.
+    """The training labels that the record's annotations agree on.
 
     A step that an annotator wrote has no consensus: nobody rated it. Where the annotators stopped, the
     solution goes on unlabelled: cut there, its length would tell where its error is.
@@ -44,12 +44,12 @@ def labelled_solution(record: Record) -> LabelledSolution:
     agreed = consensus_path(record)
     posteriors = {(c.position, c.alternative): c for c in record.consensus}
     path = []
-    for taken in agreed:
-        if taken.alternative is None:
-            path.append(LabelledStep(taken.own_text or "", "reasoning", None))
+    for place in agreed:
+        if place.alternative is None:
+            path.append(LabelledStep(place.own_text or "", "reasoning", None))
         else:
-            path.append(_labelled(record, posteriors, taken.position, taken.alternative))
-    as_sampled = all(taken.alternative == 0 for taken in agreed)
+            path.append(_labelled(record, posteriors, place.position, place.alternative))
+    as_sampled = all(place.alternative == 0 for place in agreed)
     if as_sampled:
         rest = takewhile(lambda at: at and not at[0].added, record.positions[len(agreed) :])
         path += [LabelledStep(at[0].text, at[0].kind, None) for at in rest]
@@ -62,8 +62,8 @@ def _alternatives(record: Record, agreed: list[Taken], posteriors: Posteriors) -
     A rating holds for the steps that its reader saw before it, so it counts only where the reader had
     walked the agreed path up to there.
     """
-    on_path = {(taken.position, taken.alternative) for taken in agreed}
-    found: dict[tuple[int, int], tuple[int, LabelledStep]] = {}
+    on_path = {(step.position, step.alternative) for step in agreed}
+    alternatives: dict[tuple[int, int], tuple[int, LabelledStep]] = {}
     for annotation in record.annotations:
         walked = taken_path(annotation.finish_reason, annotation.path)
         for place in annotation.path:
@@ -72,12 +72,12 @@ def _alternatives(record: Record, agreed: list[Taken], posteriors: Posteriors) -
                 continue
             for key in {(place.position, rating.alternative) for rating in place.ratings} - on_path:
                 if key in posteriors:
-                    found[key] = (len(before), _labelled(record, posteriors, *key))
-    return [found[key] for key in sorted(found)]
+                    alternatives[key] = (len(before), _labelled(record, posteriors, *key))
+    return [alternatives[key] for key in sorted(alternatives)]
 
 
 def _until(path: list[Taken], position: int) -> list[tuple[int, int | None, str | None]]:
-    return [(taken.position, taken.alternative, taken.own_text) for taken in path if taken.position < position]
+    return [(place.position, place.alternative, place.own_text) for place in path if place.position < position]
 
 
 def _labelled(record: Record, posteriors: Posteriors, position: int, alternative: int) -> LabelledStep:
@@ -90,7 +90,7 @@ def without_machines(record: Record) -> Record:
 
     Where machines are left out, the words that remain count alike.
     """
-    kept = [annotation for annotation in record.annotations if annotation.source_kind not in MACHINES]
-    if len(kept) == len(record.annotations):
+    human = [annotation for annotation in record.annotations if annotation.source_kind not in MACHINES]
+    if len(human) == len(record.annotations):
         return record
-    return msgspec.structs.replace(record, annotations=kept, consensus=consensus_of(kept))
+    return msgspec.structs.replace(record, annotations=human, consensus=consensus_of(human))

@@ -63,8 +63,8 @@ def create_demo(*, say: Say, solutions: int = SOLUTIONS, first_budget: int = FIR
         import_records(project=project, records=sandbox.records(), by=manager)
         import_records(project=project, records=sandbox.gold(), by=manager)
         known = list(references(project, kinds=["consensus"]))
-        mark_references(by=manager, project=project, found=known[:PRACTICE], practice=True)
-        mark_references(by=manager, project=project, found=known[PRACTICE:])
+        mark_references(by=manager, project=project, chosen=known[:PRACTICE], practice=True)
+        mark_references(by=manager, project=project, chosen=known[PRACTICE:])
         say(f"{project.solutions.count()} solutions imported.")
         if not project.generations.exists():
             open_first_generation(by=manager, project=project, seed=SEED)

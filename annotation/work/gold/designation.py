@@ -29,7 +29,7 @@ RANKS = {"adjudicated": 1, "staff": 2, "human": 3, "consensus": 4}
 
 @dataclass(frozen=True)
 class Reference:
-    """What a solution's first error is taken to be, and which annotation says so; `kind` as in RANKS."""
+    """A solution's reference first error and the annotation that states it; `kind` as in RANKS."""
 
     solution: int
     annotation: int
@@ -58,16 +58,15 @@ def is_gold() -> Exists:
 
 
 def is_practised(solution: str = "pk") -> Exists:
-    """Whether somebody was shown the answer of a solution in practice: nobody is asked about it any more."""
+    """Whether practice has shown somebody the solution's answer; it is then never queued again."""
     return Exists(PracticeAnswer.objects.filter(gold__solution=OuterRef(solution)))
 
 
 def references(project: Project, *, kinds: Collection[str] = tuple(RANKS), **narrowed: object) -> Iterator[Reference]:
     """One reference of each solution that has one and is not gold yet, by solution.
 
-    The word of an adjudication stands before that of staff, of an imported annotator, and of an imported consensus.
-    Where those who are believed alike name different first errors, nobody is. Left out is what somebody practised on.
-    `narrowed` are lookups of annotations.
+    An adjudication outranks staff, then an imported annotator, then an imported consensus. If labels of the highest
+    rank disagree, the solution has no reference. Practised solutions are excluded. `narrowed` are annotation lookups.
     """
     rows = (
         _eligible(project)
@@ -95,13 +94,12 @@ def mark_gold(
     practice: bool = False,
     explanation: str = "",
 ) -> GoldAnswer:
-    """Make a solution gold, with this annotation as its reference, or give a gold one another reference or use.
+    """Make a solution gold, with this annotation as its reference, or change a gold solution's reference or use.
 
-    `accepted` are further first errors that count as right: positions, -1 for none. From now on nobody gets the
-    solution as ordinary work, and it teaches and measures no model. For `practice` it is open to every member, with
-    its `explanation`, and what was answered while it was hidden counts for nobody. Raises Forbidden, Missing
-    (`annotation_not_found`), DomainError (`not_a_reference`, `invalid_accepted`), Conflict (`practised`: what people
-    practised on cannot be hidden).
+    `accepted` are further first errors that count as right: positions, -1 for none. The solution leaves the ordinary
+    queue and never trains or evaluates a model. With `practice` every member sees it, with its `explanation`, and
+    answers given while it was hidden no longer count. Raises Forbidden, Missing (`annotation_not_found`),
+    DomainError (`not_a_reference`, `invalid_accepted`), Conflict (`practised`: a practised solution cannot be hidden).
     """
     require_role(by, project, *STAFF)
     annotation = Annotation.objects.filter(project=project, pk=annotation_id).select_related("solution").first()
@@ -147,7 +145,7 @@ def mark_references(*, by: User, project: Project, chosen: Collection[Reference]
 
 @transaction.atomic
 def retire_gold(*, by: User, gold: GoldAnswer, reason: str = "") -> GoldAnswer:
-    """Let a solution be an ordinary one again; what was answered stays, and counts for nobody.
+    """Make a gold solution an ordinary one again; its answers stay stored and no longer count.
 
     Raises Forbidden, Conflict (`already_retired`).
     """

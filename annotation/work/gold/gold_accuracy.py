@@ -18,9 +18,9 @@ OUTCOMES: tuple[Outcome, ...] = ("right", "too_early", "too_late", "missed", "in
 
 @dataclass(frozen=True)
 class Answer:
-    """What a person said of a gold solution: a first error (a position, -1 for none), None where they gave up.
+    """A person's answer to a gold solution: `said` is a first error (a position, -1 for none), None if they gave up.
 
-    `known` is the reference's first error, `accepted` others that count as right.
+    `known` is the reference's first error; `accepted` are others that count as right.
     """
 
     person: int
@@ -126,10 +126,10 @@ def grouped(answers: Iterable[Answer], by: Literal["person", "solution", "genera
 
 
 def suspects(answers: Sequence[Answer], *, disputed_by: float, tolerance: int = 0) -> dict[int, Share]:
-    """Gold solutions whose reference may be wrong: solution -> share of good annotators who say something else.
+    """Gold solutions whose reference may be wrong: solution -> share of good annotators who disagree with it.
 
-    Whoever has 80 % of at least three *other* gold answers right is good. Of two or more good ones, `disputed_by` of
-    them or more have to disagree.
+    A good annotator has at least 80 % of at least three *other* gold answers right. A suspect needs two good
+    annotators, of whom at least the share `disputed_by` disagree.
     """
     right = {(a.person, a.solution): is_right(a.said, a.known, a.accepted, tolerance=tolerance) for a in answers}
     of: Counter[int] = Counter(person for person, _ in right)

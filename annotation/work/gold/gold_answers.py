@@ -1,4 +1,4 @@
-"""What people answered on hidden gold, read for the figures and for whoever decides. Only gold in use, first words."""
+"""People's first answers on hidden gold in use, for statistics and for the staff who decide."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -16,8 +16,8 @@ from annotation.work.gold.gold_accuracy import Accuracy, Answer, Share, accuracy
 
 @dataclass(frozen=True)
 class Worn:
-    """Of a gold solution: the share of the project's annotators who have had it, and whether that is too many;
-    `disputed` is the share of good annotators who say something else, None where they do not."""
+    """The share of annotators who have seen a gold solution, and whether it is too high; `disputed` is the share of
+    good annotators who disagree with the reference, None if they do not."""
 
     seen: Share
     exhausted: bool
@@ -31,7 +31,7 @@ class Worn:
 def answers_to(project: Project, *, lanes: Sequence[str] = (Lane.GOLD,), **narrowed: object) -> QuerySet[Annotation]:
     """Annotations that answer gold in these lanes; `narrowed` are lookups of annotations.
 
-    What a person said first: a later revision may know the reference from elsewhere.
+    Only first revisions count: later ones may know the reference.
     """
     in_use = {"solution__gold_answer__active": True, "solution__gold_answer__practice": False}
     return first_annotations(project).filter(lane__in=lanes, **in_use, **narrowed)

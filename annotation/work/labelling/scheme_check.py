@@ -137,9 +137,9 @@ def _check_rating(field: str, rating: GivenRating, scheme: LabelScheme) -> None:
 
 
 def _ends_at_error(path: Sequence[GivenPosition], scheme: LabelScheme) -> int | None:
-    """Where a path ends that stops at the first error: nothing chosen, and something rated -1.
+    """The position where a path stops at the first error: nothing chosen, and a completion rated -1.
 
-    Where the path is chosen, a step of the person's own goes on.
+    If people choose the path, their own step continues it.
     """
     for place in path:
         goes_on = place.chosen is not None or (scheme.choose_path and place.own_text is not None)

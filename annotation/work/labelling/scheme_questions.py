@@ -1,4 +1,4 @@
-"""What a project asks beside the ratings, and whether a submission answers it as it may. Pure."""
+"""The questions that a label scheme asks beside the ratings, and checks of their answers. Pure."""
 
 from collections.abc import Iterator, Mapping, Sequence
 
@@ -46,7 +46,7 @@ def faults_of_progress(submission: Submission, error: int | None, scheme: LabelS
 
 
 def missing_at_error(submission: Submission, error: int | None, scheme: LabelScheme) -> Iterator[Fault]:
-    """What the project asks after the first error, and is not said."""
+    """Required answers that are missing after the first error."""
     if submission.finish_reason != "found_error" or error is None:
         return
     if scheme.ask_progress and submission.progress is UNSET:

@@ -35,15 +35,15 @@ def find_score(*, by: User, lease_id: int, position: int) -> float:
 
 def check_seen(seen: Sequence[SeenHint], positions: int) -> None:
     """Refuse hints on positions that the solution has not, or told twice (DomainError `invalid_submission`)."""
-    positions_seen = set()
+    seen_positions = set()
     for index, hint in enumerate(seen):
-        if hint.position in positions_seen or not 0 <= hint.position < positions:
+        if hint.position in seen_positions or not 0 <= hint.position < positions:
             message = said(
                 "A hint on position {position} is told twice, or the solution has no such position.",
                 position=hint.position,
             )
             refuse(f"hints_seen[{index}].position", message)
-        positions_seen.add(hint.position)
+        seen_positions.add(hint.position)
 
 
 def store_seen(lease: int, seen: Sequence[SeenHint]) -> None:

@@ -58,7 +58,7 @@ class Giver(NamedTuple):
 
 @dataclass(frozen=True)
 class Submitted:
-    """The annotation; `created` is False where this submission had been kept before."""
+    """The annotation; `created` is False if an earlier try of this submission made it."""
 
     annotation: Annotation
     created: bool
@@ -134,7 +134,7 @@ def lock_labeller(by: User, project: Project, *, by_program: bool) -> Giver:
 
 
 def find_earlier(membership: Membership, submission: Submission) -> tuple[Annotation | None, Annotation | None]:
-    """What this very submission made, and the person's latest revision on its solution."""
+    """The annotation that this submission made earlier, and the person's latest revision on its solution."""
     keys = {
         "submission": submission.submission_id,
         "annotator": membership.pk,

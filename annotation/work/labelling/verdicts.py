@@ -18,10 +18,9 @@ def verdict(
     comment: str = "",
     progress: int | UnsetType = UNSET,
 ) -> Submission:
-    """What is said of the completions of a path, by their ids in order.
+    """The path up to the first completion without a rating; completions are ids in order.
 
-    Where the scheme `stops` at the first error, what comes after it is left out. A completion of which nothing is said
-    ends it too, to be refused where it may not.
+    If the scheme `stops` at the first error, later steps are left out. The scheme check rejects a path that ends early.
     """
     places: list[GivenPosition] = []
     errors = 0

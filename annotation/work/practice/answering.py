@@ -1,4 +1,4 @@
-"""A person answers a practice solution, as often as they like, and learns at once how it stands to what is known."""
+"""Answers to practice solutions, as often as a person likes, each explained at once."""
 
 from dataclasses import dataclass
 
@@ -28,7 +28,7 @@ class Place:
 
 @dataclass(frozen=True)
 class Practised:
-    """What was kept, and how it is explained; `created` is False where this answer had been kept before."""
+    """The stored answer and its explanation; `created` is False if an earlier try of this submission made it."""
 
     answer: PracticeAnswer
     explanation: Explanation
@@ -69,9 +69,9 @@ def find_practice(project: Project, solution_id: int) -> GoldAnswer:
 
 @transaction.atomic
 def answer_practice(*, by: User, project: Project, submission: Submission) -> Practised:
-    """Keep what a person answered in practice, and explain it. It becomes no annotation.
+    """Store a practice answer, which is not an annotation, and explain it.
 
-    The same submission again gives what it gave before. Raises Forbidden (`not_annotator`), Missing
+    A retry returns the same result. Raises Forbidden (`not_annotator`), Missing
     (`practice_not_found`), Conflict (`submission_conflict`), DomainError (`invalid_submission`).
     """
     membership = membership_of(by, project)

@@ -1,4 +1,4 @@
-"""What is known of a gold solution beside what a person said of it, step by step."""
+"""A gold solution's reference beside a person's answer, step by step."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -59,7 +59,7 @@ def explain(gold: GoldAnswer, *, said: int | None, words: Mapping[int, Word], to
 
 
 def words_of(annotation: Annotation) -> dict[int, Word]:
-    """What an annotation says of each completion that it reached."""
+    """An annotation's rating of each completion that it reached."""
     ratings = annotation.ratings.exclude(state=StepRating.State.NOT_REACHED).values_list("step", "state", "rating")
     return {step: word_of(state, rating) for step, state, rating in ratings}
 

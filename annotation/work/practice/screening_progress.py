@@ -1,4 +1,4 @@
-"""What people are told of their own screening: how far it is, how it ended, and, by policy, how they answered."""
+"""A person's view of their own screening: progress, outcome and, if the policy allows, their answers."""
 
 from dataclasses import dataclass
 
@@ -12,7 +12,7 @@ Outcome = ScreeningDecision.Outcome
 
 @dataclass(frozen=True)
 class Screened:
-    """One answer of the screening, and how it stands to what is known."""
+    """One answer of the screening, compared with the reference."""
 
     annotation: Annotation
     explanation: Explanation
@@ -34,9 +34,9 @@ class Standing:
 
 
 def describe_standing(membership: Membership) -> Standing | None:
-    """What the person is told while they are screened, and of its end until they have handed in ordinary work.
+    """The standing shown during the screening and, once it has ended, until the person has submitted ordinary work.
 
-    None for whom nobody asks. What the last answer decides is told at once, though only the next claim writes it down.
+    None for people who are not screened. The outcome shows at once, although only the next claim stores it.
     """
     policy = membership.project.policies.screening
     latest = latest_decision(membership)
@@ -70,7 +70,7 @@ def _worked_since(decision: ScreeningDecision) -> bool:
 
 
 def screening_of(membership: Membership) -> list[Screened]:
-    """The person's answers in the order they gave them; none before it is decided, nor where nobody is told."""
+    """The person's answers in order; empty before the decision, and if the policy hides them."""
     policy = membership.project.policies
     undecided = standing(membership) in (None, Outcome.AGAIN) if membership.pk else True
     if undecided or not policy.screening.feedback:

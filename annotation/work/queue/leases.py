@@ -1,4 +1,4 @@
-"""A lease is kept alive, given back, or taken back when its time is over."""
+"""Leases: heartbeat, release and expiry."""
 
 from collections import Counter
 from datetime import datetime, timedelta
@@ -44,7 +44,7 @@ DELETE FROM annotation_draft WHERE lease_id = %(lease)s
 def heartbeat(*, by: User, lease_id: int) -> datetime:
     """Extend a lease to its full time from now; returns when it expires.
 
-    An expired one is taken up again if its item still has a place. Raises Missing, Forbidden,
+    An expired lease becomes active again if its item still has a place. Raises Missing, Forbidden,
     Conflict (`lease_expired`: a submission is accepted all the same; `lease_ended`).
     """
     lease, item = lock_lease(by=by, lease_id=lease_id)
@@ -99,9 +99,9 @@ def release(*, by: User, lease_id: int, reason: str = "") -> None:
 
 @transaction.atomic
 def expire_leases(*, project: Project | None = None) -> int:
-    """Take back leases whose time is over, at most a thousand; returns how many. Drafts stay.
+    """End overdue leases, at most a thousand; returns how many. Drafts stay.
 
-    Called by beat, and at claim time for one project before it is said that nothing is left.
+    Celery beat calls it; so does a claim, for its project, before it reports that nothing is left.
     """
     overdue = Lease.objects.filter(state=Lease.State.ACTIVE, expires_at__lt=timezone.now())
     if project is not None:

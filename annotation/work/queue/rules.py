@@ -1,4 +1,4 @@
-"""What a person may be given: nothing twice, their domains, and other problems for a while. As conditions in SQL."""
+"""SQL conditions on a person's items: no solution twice, their domains, and a pause before the same problem."""
 
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta

@@ -1,4 +1,4 @@
-"""What a snapshot was asked for, in the words of the form that asks."""
+"""A snapshot's filters, in the words of the form that sets them."""
 
 from collections.abc import Mapping
 from datetime import UTC, datetime
@@ -53,7 +53,7 @@ AGREEMENT = {
 
 
 def describe_filters(filters: Mapping[str, Any]) -> str:
-    """Stored filters in the reader's language, in the order of the form: a database keeps none."""
+    """Stored filters in the reader's language, in the form's order, since JSON columns keep none."""
     phrases = [f"{label}: {_value(name, filters[name])}" for name, label in NAMES.items() if name in filters]
     if rule := filters.get("agreement"):
         phrases.append(_agreement(rule))
