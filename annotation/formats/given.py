@@ -10,7 +10,8 @@ import msgspec
 from annotation.core.wording import said
 from annotation.formats.path import taken_path
 from annotation.formats.reading import Unreadable
-from annotation.formats.record import FinishReason, PathPosition, Rating, Record, RecordAnnotation, SourceKind, StepKind
+from annotation.formats.record import PathPosition, Rating, Record, RecordAnnotation
+from prm.vocabulary import FinishReason, SourceKind, StepKind
 
 NONE = -1
 _INDEX = re.compile(r"\s*[0-9]{1,9}\s*")

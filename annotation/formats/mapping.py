@@ -6,7 +6,7 @@ import msgspec
 
 from annotation.core.errors import DomainError
 from annotation.core.wording import fault_of, said
-from annotation.formats.record import SourceKind
+from prm.vocabulary import SourceKind
 
 StepsForm = Literal["list", "separated", "columns", "text"]
 LabelForm = Literal["first_error", "ratings"]

@@ -15,8 +15,9 @@ from annotation.core.wording import said
 from annotation.formats.given import annotator_in, index_in, rated_label, step_ratings
 from annotation.formats.parts import Content, text_of
 from annotation.formats.reading import Numbered, Unreadable, read_records
-from annotation.formats.record import Completion, Record, RecordAnnotation, StepKind, as_given
+from annotation.formats.record import Completion, Record, RecordAnnotation, as_given
 from annotation.formats.tool_calls import call_text, step_text
+from prm.vocabulary import StepKind
 
 SOURCE = "messages"
 

@@ -13,9 +13,10 @@ from typing import Any, BinaryIO
 import msgspec
 
 from annotation.core.wording import said
-from annotation.formats.provenance import OutcomeSource, Provenance
+from annotation.formats.provenance import Provenance
 from annotation.formats.reading import Numbered, Unreadable, read_records
-from annotation.formats.record import Completion, Record, StepKind
+from annotation.formats.record import Completion, Record
+from prm.vocabulary import OutcomeSource, StepKind
 
 Word = str | int | float | None
 

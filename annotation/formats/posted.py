@@ -14,7 +14,8 @@ from annotation.core.wording import counted, said
 from annotation.formats import plain
 from annotation.formats.given import index_label, rated_label
 from annotation.formats.reading import Numbered, Unreadable, read_records
-from annotation.formats.record import Record, RecordAnnotation, SourceKind, StepKind
+from annotation.formats.record import Record, RecordAnnotation
+from prm.vocabulary import SourceKind, StepKind
 
 Rated = Literal[-1, 0, 1] | None
 

@@ -15,8 +15,9 @@ from annotation.core.wording import said
 from annotation.formats.parts import Content, text_of
 from annotation.formats.provenance import Provenance
 from annotation.formats.reading import Numbered, Unreadable, read_documents
-from annotation.formats.record import Completion, Record, StepKind
+from annotation.formats.record import Completion, Record
 from annotation.formats.tool_calls import step_text
+from prm.vocabulary import StepKind
 
 _EDITING = re.compile(r"^\s*(?:edit|str_replace_editor\s+(?:create|str_replace|insert)|create|insert)\b")
 

@@ -12,15 +12,8 @@ import msgspec
 from annotation.core.wording import said
 from annotation.formats.given import annotator_in, index_in, label_to_write
 from annotation.formats.reading import Numbered, Unreadable, read_documents
-from annotation.formats.record import (  # fmt: skip
-    Completion,
-    PathPosition,
-    Rating,
-    Record,
-    RecordAnnotation,
-    StepKind,
-    as_given,
-)
+from annotation.formats.record import Completion, PathPosition, Rating, Record, RecordAnnotation, as_given
+from prm.vocabulary import StepKind
 
 SOURCE = "who_and_when"
 TERMINAL = "Computer_terminal"

@@ -14,7 +14,7 @@ from annotation.formats import cells
 from annotation.formats.mapping import Column, MadeBy, Mapping, StepsMapping
 from annotation.formats.rows import WORDS, cell_of
 from annotation.formats.table import Sample
-from labelling_ui import words
+from annotation.models import choices
 
 EXAMPLES = 2
 LONGEST_EXAMPLE = 80
@@ -125,7 +125,7 @@ def for_page(preview: Preview) -> dict[str, Any]:
     steps = preview.mapping.steps or StepsMapping(["-"])
     return {
         "columns": _columns(preview.mapping, preview.begun),
-        "choices": {"holds": HOLDS, "scales": SCALES, "kinds": words.SOURCES, "delimiters": DELIMITERS},
+        "choices": {"holds": HOLDS, "scales": SCALES, "kinds": choices.SOURCE_KINDS, "delimiters": DELIMITERS},
         "separator": steps.separator.replace("\n", "\\n").replace("\t", "\\t"),
     }
 

@@ -1,13 +1,11 @@
 """The part of a project's settings that says to whom, and where, the model's scores are shown beside the work."""
 
-from typing import Any, get_args
+from typing import Any
 
 from django import forms
 from django.utils.translation import gettext_lazy
 
-from annotation.models import HintsPolicy, Membership, Project
-from annotation.models.hints_policy import HintedLane
-from labelling_ui import words
+from annotation.models import MEASURING_LANES, HintsPolicy, Lane, Membership, Project
 from labelling_ui.pages.settings.part import Part
 
 HINTS = {f"hints_{name}": name for name in HintsPolicy.__struct_fields__}
@@ -31,7 +29,7 @@ class HintsPart(Part):
         label=gettext_lazy("The score of a step is shown"),
     )
     hints_lanes = forms.MultipleChoiceField(
-        choices=[lane for lane in words.LANES if lane[0] in get_args(HintedLane)],
+        choices=[lane for lane in Lane.choices if lane[0] not in MEASURING_LANES],
         required=False,
         widget=forms.CheckboxSelectMultiple,
         label=gettext_lazy("Lanes with hints"),
