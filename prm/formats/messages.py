@@ -14,9 +14,10 @@ import msgspec
 from prm.formats.given import annotator_in, index_in, rated_label, step_ratings
 from prm.formats.parts import Content, text_of
 from prm.formats.reading import Numbered, Unreadable, read_records
-from prm.formats.record import Completion, Record, RecordAnnotation, StepKind, as_given
+from prm.formats.record import Completion, Record, RecordAnnotation, as_given
 from prm.formats.tool_calls import call_text, step_text
 from prm.said import said
+from prm.vocabulary import StepKind
 
 SOURCE = "messages"
 

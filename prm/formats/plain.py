@@ -12,10 +12,11 @@ from typing import Any, BinaryIO
 
 import msgspec
 
-from prm.formats.provenance import OutcomeSource, Provenance
+from prm.formats.provenance import Provenance
 from prm.formats.reading import Numbered, Unreadable, read_records
-from prm.formats.record import Completion, Record, StepKind
+from prm.formats.record import Completion, Record
 from prm.said import said
+from prm.vocabulary import OutcomeSource, StepKind
 
 Word = str | int | float | None
 

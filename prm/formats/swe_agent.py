@@ -14,9 +14,10 @@ import msgspec
 from prm.formats.parts import Content, text_of
 from prm.formats.provenance import Provenance
 from prm.formats.reading import Numbered, Unreadable, read_documents
-from prm.formats.record import Completion, Record, StepKind
+from prm.formats.record import Completion, Record
 from prm.formats.tool_calls import step_text
 from prm.said import said
+from prm.vocabulary import StepKind
 
 _EDITING = re.compile(r"^\s*(?:edit|str_replace_editor\s+(?:create|str_replace|insert)|create|insert)\b")
 

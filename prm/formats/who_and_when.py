@@ -11,16 +11,9 @@ import msgspec
 
 from prm.formats.given import annotator_in, index_in, label_to_write
 from prm.formats.reading import Numbered, Unreadable, read_documents
-from prm.formats.record import (  # fmt: skip
-    Completion,
-    PathPosition,
-    Rating,
-    Record,
-    RecordAnnotation,
-    StepKind,
-    as_given,
-)
+from prm.formats.record import Completion, PathPosition, Rating, Record, RecordAnnotation, as_given
 from prm.said import said
+from prm.vocabulary import StepKind
 
 SOURCE = "who_and_when"
 TERMINAL = "Computer_terminal"

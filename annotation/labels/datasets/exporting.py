@@ -8,6 +8,7 @@ from annotation.labels.datasets.snapshots import open_snapshot, read_snapshot
 from annotation.models import Snapshot
 from prm.formats import parquet_rows, prm800k, table, trl
 from prm.formats.raw import CHUNK, json_lines
+from prm.vocabulary import NeutralPolicy
 
 CONTENT_TYPES = {
     "jsonl": "application/x-ndjson",
@@ -34,7 +35,7 @@ def export_snapshot(
         return _pieces(open_snapshot(snapshot))
     records = (record for record in read_snapshot(snapshot) if record.split in plan.splits)
     if format in TRL:
-        rows = trl.rows_of(records, neutral=cast(trl.Neutral, neutral))
+        rows = trl.rows_of(records, neutral=cast(NeutralPolicy, neutral))
         return parquet_rows.write_rows(rows, trl.SCHEMA) if format == "trl_parquet" else json_lines(rows)
     writers = {"prm800k": prm800k.write, "csv": table.write, "parquet": table.write_parquet, "records": json_lines}
     return writers[format](records)

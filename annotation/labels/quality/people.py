@@ -34,7 +34,7 @@ def trust_by_person(project: Project) -> dict[str, Trust]:
     """From the latest labels that count, of annotators and not of machines; empty where nobody shares a step."""
     told = [one for one in latest_told(project) if not one.machine]
     shared = _shared(told)
-    rated = StepRating.objects.filter(state=StepRating.State.RATED)
+    rated = StepRating.objects.filter(state="rated")
     rows = rated.filter(annotation__in=[one.label for one in shared])
     votes: list[Vote] = []
     settled: dict[Hashable, int] = {}
