@@ -8,8 +8,8 @@ from typing import Any, get_args
 from annotation.core.errors import DomainError
 from annotation.core.wording import Said, counted, joined, said
 from annotation.models import Snapshot
-from prm.formats import trl
 from prm.formats.record import Split
+from prm.formats.trl import Neutral
 
 SUFFIXES = {
     "prm800k": "jsonl",
@@ -21,7 +21,7 @@ SUFFIXES = {
 }
 FORMATS = tuple(SUFFIXES)
 TRL = frozenset({"trl", "trl_parquet"})  # a line says neither the split nor the kind of its labels
-NEUTRAL = get_args(trl.Neutral)
+NEUTRAL = get_args(Neutral)
 SPLITS: tuple[str, ...] = get_args(Split)
 DEFAULT_SPLITS = ("pool",)
 STEP_WISE = ("error_types", "dimensions", "accepted", "hints")
