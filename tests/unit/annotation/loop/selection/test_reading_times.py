@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from annotation.loop.gateway.costs import ReadingCost
-from annotation.loop.selection.costs import ENOUGH, cost_model
+from annotation.loop.gateway.reading_costs import ReadingCost
+from annotation.loop.selection.reading_times import ENOUGH, cost_model
 from annotation.models import StepRating
 from tests.factories import AnnotationFactory, MembershipFactory, ProjectFactory, SolutionFactory
 

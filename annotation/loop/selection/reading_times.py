@@ -5,7 +5,7 @@ from dataclasses import replace
 from django.db.models import Count, Sum
 from django.db.models.functions import Length
 
-from annotation.loop.gateway.costs import ReadingCost, fit_reading_cost
+from annotation.loop.gateway.reading_costs import ReadingCost, fit_reading_cost
 from annotation.models import Annotation, Project, StepRating
 
 ENOUGH = 40

@@ -9,9 +9,9 @@ import msgspec
 from django.db.models import Max
 
 from annotation.labels.quality.batches import in_use
-from annotation.loop.gateway.weighing import Weighted, pool_mean, predicted_first_error
+from annotation.loop.gateway.pool_means import Weighted, pool_mean, predicted_first_error
 from annotation.loop.proof.arms import ARMS
-from annotation.loop.selection.costs import LONGEST_SECONDS
+from annotation.loop.selection.reading_times import LONGEST_SECONDS
 from annotation.models import Annotation, Generation, ModelVersion, PoolScore, Project, QueueItem
 
 

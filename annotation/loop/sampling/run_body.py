@@ -17,8 +17,8 @@ from annotation.core.wording import counted, joined, said
 from annotation.files.store import store_chunk
 from annotation.loop.gateway.policies import CONCURRENCY, AskedPolicy, Reply
 from annotation.loop.sampling.following import follow
-from annotation.loop.sampling.records import record_of
-from annotation.loop.sampling.runs import most_tokens
+from annotation.loop.sampling.policy_records import record_of
+from annotation.loop.sampling.sampling_runs import most_tokens
 from annotation.models import Problem, SampledProblem, SamplingRun
 from prm.formats.record import Record, Rejection
 

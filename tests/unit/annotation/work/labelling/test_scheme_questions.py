@@ -7,8 +7,8 @@ import pytest
 from annotation.core.errors import DomainError
 from annotation.models import LabelScheme
 from annotation.models.scheme import Term
-from annotation.work.labelling.checking import check
 from annotation.work.labelling.payload import Dimensions, GivenPosition, GivenRating, Submission
+from annotation.work.labelling.scheme_check import check
 
 POSITIONS = [{10: 0}, {20: 0}, {30: 0}]
 CRITIQUES = {20: 2}

@@ -7,9 +7,9 @@ import pytest
 
 from annotation.core.errors import DomainError
 from annotation.core.membership.tokens import issue_token, limit_token
-from annotation.loop.gateway.serving import Text
+from annotation.loop.gateway.serving_model import Text
 from annotation.models import Membership
-from annotation.serving import line, quotas
+from annotation.serving import quotas, request_queue
 from annotation.serving.messages import Question, encode
 from annotation.serving.worker import portions
 from tests.factories import MembershipFactory
@@ -21,10 +21,10 @@ pytestmark = pytest.mark.django_db
 def empty_line(monkeypatch):
     """A line of its own: the worker that an earlier test started reads the other."""
     for name in ("STREAM", "RATE", "ALIVE"):
-        monkeypatch.setattr(line, name, f"test:{getattr(line, name)}")
-    line.server().delete(line.STREAM, line.RATE)
+        monkeypatch.setattr(request_queue, name, f"test:{getattr(request_queue, name)}")
+    request_queue.redis_client().delete(request_queue.STREAM, request_queue.RATE)
     yield
-    line.server().delete(line.STREAM, line.RATE)
+    request_queue.redis_client().delete(request_queue.STREAM, request_queue.RATE)
 
 
 @pytest.fixture
@@ -35,8 +35,8 @@ def member():
 @pytest.fixture
 def token(member):
     token, _ = issue_token(by=member.user, name=str(uuid.uuid4()))
-    for key in line.server().scan_iter(f"serving:quota:{token.pk}:*"):
-        line.server().delete(key)
+    for key in request_queue.redis_client().scan_iter(f"serving:quota:{token.pk}:*"):
+        request_queue.redis_client().delete(key)
     return token
 
 
@@ -75,57 +75,57 @@ def test_what_could_never_pass_is_refused_for_good(member, token):
 
 def test_a_full_line_sends_away_with_the_time_that_it_takes(settings):
     settings.SERVING_MOST_WAITING = 4
-    line.tell_rate(2.0)
+    request_queue.report_rate(2.0)
     for _ in range(4):
-        line._join(question())
-    with pytest.raises(line.Overloaded) as refused:
-        line.ask(question())
+        request_queue._enqueue(question())
+    with pytest.raises(request_queue.Overloaded) as refused:
+        request_queue.wait_for_answer(question())
     assert (refused.value.status, refused.value.wait) == (429, 2)
-    assert line.waiting() == 4
+    assert request_queue.count_waiting() == 4
 
 
 def test_an_old_question_holds_the_line_until_a_worker_has_taken_it():
-    line.join_group("busy")
-    line.server().xadd(line.STREAM, {"q": encode(question())}, id="1-0")
-    with pytest.raises(line.Overloaded):
-        line._join(question())
-    [taken] = line.take("busy", most=9, seconds=0.01)
-    line._join(question())
-    line.forget([taken.at])
-    line.leave_group("busy")
+    request_queue.join_group("busy")
+    request_queue.redis_client().xadd(request_queue.STREAM, {"q": encode(question())}, id="1-0")
+    with pytest.raises(request_queue.Overloaded):
+        request_queue._enqueue(question())
+    [taken] = request_queue.take_waiting("busy", most=9, seconds=0.01)
+    request_queue._enqueue(question())
+    request_queue.delete_entries([taken.entry_id])
+    request_queue.leave_group("busy")
 
 
 def test_a_line_that_nobody_reads_says_so_in_time_and_leaves_nothing_behind():
-    with pytest.raises(line.NoWorker) as silence:
-        line.ask(question())
+    with pytest.raises(request_queue.NoWorker) as silence:
+        request_queue.wait_for_answer(question())
     assert silence.value.status == 503
-    assert line.waiting() == 0
+    assert request_queue.count_waiting() == 0
 
 
 def test_a_living_worker_that_is_too_slow_is_a_timeout():
-    line.say_alive("slow")
-    with pytest.raises(line.NoAnswer) as late:
-        line.ask(question())
+    request_queue.send_heartbeat("slow")
+    with pytest.raises(request_queue.NoAnswer) as late:
+        request_queue.wait_for_answer(question())
     assert late.value.status == 504
-    line.leave_group("slow")
+    request_queue.leave_group("slow")
 
 
 def test_a_dead_workers_questions_are_taken_over_and_a_living_ones_are_not():
-    line.join_group("dead")
-    line.join_group("living")
+    request_queue.join_group("dead")
+    request_queue.join_group("living")
     asked = question()
-    line._join(asked)
-    assert [place.question.id for place in line.take("dead", most=9, seconds=0.01)] == [asked.id]
-    assert line.take_over("living") == []
-    line.leave_group("dead")
+    request_queue._enqueue(asked)
+    assert [place.question.id for place in request_queue.take_waiting("dead", most=9, seconds=0.01)] == [asked.id]
+    assert request_queue.claim_abandoned("living") == []
+    request_queue.leave_group("dead")
     time.sleep(0.6)  # a question must have been in hand for half a second
-    [place] = line.take_over("living")
+    [place] = request_queue.claim_abandoned("living")
     assert place.question.id == asked.id
-    line.forget([place.at])
-    line.leave_group("living")
+    request_queue.delete_entries([place.entry_id])
+    request_queue.leave_group("living")
 
 
 def test_a_batch_is_cut_where_its_texts_grow_long_and_keeps_the_order():
-    places = [line.Place(str(n), question(chars)) for n, chars in enumerate([10, 10, 500, 10, 10])]
+    places = [request_queue.QueuedQuestion(str(n), question(chars)) for n, chars in enumerate([10, 10, 500, 10, 10])]
     cut = list(portions(places, 100))
-    assert [[place.at for place in portion] for portion in cut] == [["0", "1"], ["2"], ["3", "4"]]
+    assert [[place.entry_id for place in portion] for portion in cut] == [["0", "1"], ["2"], ["3", "4"]]

@@ -15,9 +15,9 @@ from django.utils import timezone
 from annotation.core.errors import Conflict, DomainError, Forbidden, Missing
 from annotation.core.lifecycle import cancel_job, sweep_jobs
 from annotation.core.membership.members import add_member
-from annotation.files import chunks, importing, rejections, store
-from annotation.files.importing import run_import
-from annotation.files.imports import create_import, progress_of, start_import
+from annotation.files import chunks, import_body, rejections, store
+from annotation.files.import_body import run_import
+from annotation.files.import_jobs import create_import, progress_of, start_import
 from annotation.files.preparing import prepared
 from annotation.files.rejections import original_lines, rejected_lines
 from annotation.files.warnings import warnings_in_words
@@ -312,20 +312,20 @@ def test_an_import_goes_on_where_it_was(import_content, project, tmp_path, small
     path = tmp_path / "file.jsonl"
     path.write_text("\n".join(json.dumps(plain(n)) for n in range(8)))
     job = create_import(by=None, project=project, path=path, filename="f", format="plain", decomposition="blank_lines")
-    stored = importing.store_chunk
+    stored = import_body.store_chunk
 
     def fail_at_the_third(**chunk):
         if Solution.objects.count() == 6:
             raise MemoryError
         return stored(**chunk)
 
-    monkeypatch.setattr(importing, "store_chunk", fail_at_the_third)
+    monkeypatch.setattr(import_body, "store_chunk", fail_at_the_third)
     run_import(job.pk)
     job.refresh_from_db()
     assert (job.state, job.done_records, job.accepted) == ("failed", 6, 6)
     assert "MemoryError" in job.error
     ImportJob.objects.update(state="running")
-    monkeypatch.setattr(importing, "store_chunk", stored)
+    monkeypatch.setattr(import_body, "store_chunk", stored)
     run_import(job.pk)
     job.refresh_from_db()
     assert (job.state, job.done_records, counts(job)) == ("done", 8, (8, 0, 0, 0))

@@ -13,9 +13,9 @@ from django.db import transaction
 
 from annotation.core import audit
 from annotation.core.membership.access import require_role
-from annotation.files.checks import fault_of
-from annotation.files.grading import grade_records
+from annotation.files.answer_grading import grade_records
 from annotation.files.preparing import prepared
+from annotation.files.record_faults import fault_of
 from annotation.files.store import store_each
 from annotation.models import Membership, Project
 from prm.formats.record import Record, Rejection

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from annotation.core.errors import DomainError
 from annotation.core.wording import said
-from annotation.loop.gateway.costs import ReadingCost, library_cost
+from annotation.loop.gateway.reading_costs import ReadingCost, library_cost
 from annotation.models.policy import Caps
 
 Numbers = NDArray[np.int64]

@@ -3,7 +3,7 @@
 from django import template
 
 from annotation.models import Project
-from labelling_ui.answers import Answers, answers_of
+from labelling_ui.answer_looks import Answers, answers_of
 from labelling_ui.beside import beside_in_words, marks
 
 register = template.Library()

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from annotation.core.errors import DomainError
 from annotation.models import LabelScheme
 from annotation.models.scheme import Term
-from annotation.work.labelling.checking import check
 from annotation.work.labelling.payload import GivenPosition, GivenRating, Submission
+from annotation.work.labelling.scheme_check import check
 
 # Three positions; at the second stand two completions. Ids are 10, 20, 21, 30.
 POSITIONS = [{10: 0}, {20: 0, 21: 1}, {30: 0}]

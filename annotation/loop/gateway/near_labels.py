@@ -7,7 +7,7 @@ import msgspec
 from annotation.core.errors import DomainError
 from annotation.core.wording import said
 from annotation.loop.gateway.scoring import loaded_scorer
-from annotation.loop.gateway.serving import Text, trace_of_text
+from annotation.loop.gateway.serving_model import Text, trace_of_text
 from annotation.loop.gateway.training import model_path
 from annotation.models import ModelVersion
 

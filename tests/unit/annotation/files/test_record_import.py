@@ -5,7 +5,7 @@ from collections import Counter
 import pytest
 
 from annotation.core.errors import DomainError
-from annotation.files.records import import_records
+from annotation.files.record_import import import_records
 from annotation.files.store import Counts
 from annotation.models import (
     Annotation,

@@ -13,7 +13,7 @@ from annotation.core.lifecycle import resume_job, send
 from annotation.core.membership.access import require_role
 from annotation.core.wording import said
 from annotation.loop.gateway.policies import PROMPT, model_of
-from annotation.loop.sampling.choosing import chosen_problems
+from annotation.loop.sampling.problem_choice import chosen_problems
 from annotation.loop.selection.generations import new_seed
 from annotation.models import Membership, Problem, Project, SampledProblem, SamplingRun
 from prm.formats.provenance import LONGEST_PROMPT

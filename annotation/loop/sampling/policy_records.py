@@ -1,8 +1,7 @@
 """A policy's text becomes a record: split into steps, graded, and told where it comes from."""
 
 from annotation.core.wording import counted, said
-from annotation.files.answers import answer_in
-from annotation.files.grading import grade_records
+from annotation.files.answer_grading import answer_in, grade_records
 from annotation.files.preparing import prepared
 from annotation.loop.gateway.policies import Sample, step_in
 from annotation.models import Problem, SamplingRun

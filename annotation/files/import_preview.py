@@ -8,9 +8,9 @@ from typing import BinaryIO, cast
 
 from annotation.core.errors import DomainError, translated_format_errors
 from annotation.core.wording import Said, said
-from annotation.files.dividing import Division, division_of
 from annotation.files.opening import unpacked_head
 from annotation.files.preparing import prepared, splitting_of
+from annotation.files.split_preview import Division, division_of
 from annotation.files.warnings import foreseen_warnings, warnings_in_words
 from annotation.models import ImportOptions
 from prm.formats.detection import detect

@@ -9,7 +9,7 @@ from django.db import transaction
 from annotation.core import audit
 from annotation.core.errors import DomainError
 from annotation.core.wording import said
-from annotation.files.checks import fault_of
+from annotation.files.record_faults import fault_of
 from annotation.files.store import Counts, store_chunk
 from annotation.models import Project
 from prm.formats.record import Record

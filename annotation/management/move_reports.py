@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 from django.core.management.base import CommandError
 
-from annotation.files.moving import Line, Summary
+from annotation.files.project_moves import Line, Summary
 from prm.formats.step_names import MEANINGS, StepNames
 from prm.splitting import RULES
 

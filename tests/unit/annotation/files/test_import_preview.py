@@ -8,7 +8,7 @@ import pytest
 
 from annotation.core.errors import DomainError
 from annotation.core.wording import in_words
-from annotation.files.previewing import preview_import
+from annotation.files.import_preview import preview_import
 from annotation.models import ImportOptions
 from prm.formats.registry import FORMATS
 

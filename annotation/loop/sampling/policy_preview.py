@@ -8,9 +8,9 @@ from annotation.core.errors import DomainError
 from annotation.core.membership.access import require_role
 from annotation.core.wording import said
 from annotation.loop.gateway.policies import AskedPolicy, model_of
-from annotation.loop.sampling.choosing import chosen_problems
-from annotation.loop.sampling.records import record_of
-from annotation.loop.sampling.runs import Wish, check_wish
+from annotation.loop.sampling.policy_records import record_of
+from annotation.loop.sampling.problem_choice import chosen_problems
+from annotation.loop.sampling.sampling_runs import Wish, check_wish
 from annotation.models import Membership, Problem, Project, SamplingRun
 from prm.formats.record import Record, Rejection
 

@@ -11,8 +11,8 @@ from annotation.core import audit
 from annotation.labels.quality import batches
 from annotation.labels.quality.alarm import Alarm, Judged, find_alarms
 from annotation.labels.quality.haste import find_haste
-from annotation.labels.quality.judging import judge_by_model, judge_by_overlap, latest_told, name_of
 from annotation.labels.quality.pace import timed_labels
+from annotation.labels.quality.source_verdicts import judge_by_model, judge_by_overlap, latest_told, name_of
 from annotation.models import LabelBatch, Project
 
 Judge, State = LabelBatch.Judge, LabelBatch.State

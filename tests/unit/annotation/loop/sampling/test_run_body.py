@@ -14,10 +14,10 @@ from annotation.core.errors import Conflict, DomainError, Forbidden
 from annotation.core.lifecycle import cancel_job, sweep_jobs
 from annotation.loop.gateway import policies
 from annotation.loop.pool.partitions import make_partition
-from annotation.loop.sampling import following, runs, sampling
-from annotation.loop.sampling.choosing import chosen_problems
-from annotation.loop.sampling.previewing import preview_sampling
-from annotation.loop.sampling.runs import Wish
+from annotation.loop.sampling import following, run_body, sampling_runs
+from annotation.loop.sampling.policy_preview import preview_sampling
+from annotation.loop.sampling.problem_choice import chosen_problems
+from annotation.loop.sampling.sampling_runs import Wish
 from annotation.models import AuditEntry, Generation, PoolScore, SampledProblem, SamplingRun, Solution, Step
 from prm.answers import grade
 from prm.formats.provenance import Provenance
@@ -85,8 +85,8 @@ def test_a_run_that_died_between_two_turns_goes_on_and_takes_nothing_in_twice(sa
     whole = sample(seed=5)
     expected = set(Solution.objects.filter(extra__sampled__run=whole.pk).values_list("content_hash", flat=True))
     Solution.objects.filter(extra__sampled__run=whole.pk).delete()
-    run = runs.create_sampling(by=None, project=sandbox, wish=Wish("sandbox", samples=2, seed=5))
-    commit, turns = sampling._commit, []
+    run = sampling_runs.create_sampling(by=None, project=sandbox, wish=Wish("sandbox", samples=2, seed=5))
+    commit, turns = run_body._commit, []
 
     def die_at_the_second(*given):
         turns.append(1)
@@ -94,12 +94,12 @@ def test_a_run_that_died_between_two_turns_goes_on_and_takes_nothing_in_twice(sa
             raise OperationalError("killed")
         return commit(*given)
 
-    monkeypatch.setattr(sampling, "_commit", die_at_the_second)
+    monkeypatch.setattr(run_body, "_commit", die_at_the_second)
     with pytest.raises(OperationalError):
-        sampling.run_sampling(run.pk, seconds=None)
+        run_body.run_sampling(run.pk, seconds=None)
     run.refresh_from_db()
     assert (run.state, run.done_problems) == ("running", policies.CONCURRENCY)
-    sampling.run_sampling(run.pk, seconds=None)
+    run_body.run_sampling(run.pk, seconds=None)
     run.refresh_from_db()
     assert run.state == "done"
     assert run.sampled == 2 * run.problems
@@ -108,13 +108,13 @@ def test_a_run_that_died_between_two_turns_goes_on_and_takes_nothing_in_twice(sa
 
 
 def test_a_turn_ends_in_time_and_asks_for_the_next(sandbox, sent):
-    run = runs.create_sampling(by=None, project=sandbox, wish=Wish("sandbox", samples=1))
-    sampling.run_sampling(run.pk, seconds=0)
+    run = sampling_runs.create_sampling(by=None, project=sandbox, wish=Wish("sandbox", samples=1))
+    run_body.run_sampling(run.pk, seconds=0)
     assert sent == [("sampling.run", run.pk)]
 
 
 def test_only_one_worker_samples(sandbox, sent, monkeypatch):
-    run = runs.create_sampling(by=None, project=sandbox, wish=Wish("sandbox", samples=1))
+    run = sampling_runs.create_sampling(by=None, project=sandbox, wish=Wish("sandbox", samples=1))
     from contextlib import contextmanager
 
     @contextmanager
@@ -122,27 +122,27 @@ def test_only_one_worker_samples(sandbox, sent, monkeypatch):
         yield False
 
     monkeypatch.setattr("annotation.core.lifecycle._sole_worker", taken)
-    sampling.run_sampling(run.pk)
+    run_body.run_sampling(run.pk)
     run.refresh_from_db()
     assert run.state == "queued"
 
 
 def test_cancelling_stops_behind_what_is_asked_and_a_resumed_run_does_the_rest(sandbox, manager, sent):
-    run = runs.start_sampling(by=manager, project=sandbox, wish=Wish("sandbox", samples=1))
-    sampling.run_sampling(run.pk, seconds=0)
+    run = sampling_runs.start_sampling(by=manager, project=sandbox, wish=Wish("sandbox", samples=1))
+    run_body.run_sampling(run.pk, seconds=0)
     cancel_job(by=manager, job=run)
-    sampling.run_sampling(run.pk)
+    run_body.run_sampling(run.pk)
     run.refresh_from_db()
     assert run.state == "cancelled"
     assert run.sampled == policies.CONCURRENCY < run.problems
     with pytest.raises(Conflict, match="over already"):
         cancel_job(by=manager, job=run)
-    runs.resume_sampling(by=manager, job=run)
-    sampling.run_sampling(run.pk, seconds=None)
+    sampling_runs.resume_sampling(by=manager, job=run)
+    run_body.run_sampling(run.pk, seconds=None)
     run.refresh_from_db()
     assert (run.state, run.sampled) == ("done", run.problems)
     with pytest.raises(Conflict, match="has its samples"):
-        runs.resume_sampling(by=manager, job=run)
+        sampling_runs.resume_sampling(by=manager, job=run)
     actions = AuditEntry.objects.filter(target_type="samplingrun").order_by("pk").values_list("action", flat=True)
     assert list(actions) == [
         "sampling.start", "sampling.cancel", "sampling.cancelled", "sampling.resume", "sampling.done"
@@ -150,7 +150,7 @@ def test_cancelling_stops_behind_what_is_asked_and_a_resumed_run_does_the_rest(s
 
 
 def test_one_that_waits_is_cancelled_at_once(sandbox, manager, sent):
-    run = runs.start_sampling(by=manager, project=sandbox, wish=Wish("sandbox"))
+    run = sampling_runs.start_sampling(by=manager, project=sandbox, wish=Wish("sandbox"))
     assert cancel_job(by=manager, job=run).state == "cancelled"
 
 
@@ -164,7 +164,7 @@ def test_a_run_ends_before_it_exceeds_its_token_budget(sample):
 
 def test_a_budget_that_holds_no_problem_is_refused(sandbox):
     with pytest.raises(DomainError, match="Raise the budget") as refused:
-        runs.create_sampling(by=None, project=sandbox, wish=Wish("sandbox", token_budget=500))
+        sampling_runs.create_sampling(by=None, project=sandbox, wish=Wish("sandbox", token_budget=500))
     assert refused.value.extra == {"field": "token_budget"}
 
 
@@ -172,8 +172,8 @@ def test_a_budget_that_holds_no_problem_is_refused(sandbox):
 def test_a_run_of_few_problems_says_how_many_failed(sandbox, sent, settings, monkeypatch, problems, failed):
     monkeypatch.setattr(policies, "RUN_RETRIES", 0)
     settings.POLICY_ENDPOINTS = {"gone": NOWHERE}
-    run = runs.create_sampling(by=None, project=sandbox, wish=Wish("gone", most_problems=problems))
-    sampling.run_sampling(run.pk, seconds=None)
+    run = sampling_runs.create_sampling(by=None, project=sandbox, wish=Wish("gone", most_problems=problems))
+    run_body.run_sampling(run.pk, seconds=None)
     run.refresh_from_db()
     assert run.error.startswith(f"{failed} failed, the last with: ")
 
@@ -183,15 +183,15 @@ def test_an_endpoint_that_is_away_fails_the_run_with_its_reason_and_the_problems
 ):
     monkeypatch.setattr(policies, "RUN_RETRIES", 0)
     settings.POLICY_ENDPOINTS = {"gone": NOWHERE}
-    run = runs.create_sampling(by=manager, project=sandbox, wish=Wish("gone"))
-    sampling.run_sampling(run.pk, seconds=None)
+    run = sampling_runs.create_sampling(by=manager, project=sandbox, wish=Wish("gone"))
+    run_body.run_sampling(run.pk, seconds=None)
     run.refresh_from_db()
     assert run.state == "failed"
     assert "127.0.0.1:9" in run.error
     assert run.failed_problems == run.sampled_problems.filter(state="failed").exclude(error="").count() > 0
     settings.POLICY_ENDPOINTS = {"gone": {"url": "sandbox:", "model": "sandbox-weak"}}
-    runs.resume_sampling(by=manager, job=run)
-    sampling.run_sampling(run.pk, seconds=None)
+    sampling_runs.resume_sampling(by=manager, job=run)
+    run_body.run_sampling(run.pk, seconds=None)
     run.refresh_from_db()
     assert (run.state, run.failed_problems, run.done_problems) == ("done", 0, run.problems)
 
@@ -251,7 +251,7 @@ def test_problems_are_chosen_as_wished(sandbox, problems):
 )
 def test_what_cannot_be_is_refused_before_anything_is_asked(sandbox, manager, wishes, code):
     wish = dataclasses.replace(Wish("sandbox"), **wishes)
-    for service in (lambda: runs.create_sampling(by=manager, project=sandbox, wish=wish),
+    for service in (lambda: sampling_runs.create_sampling(by=manager, project=sandbox, wish=wish),
                     lambda: preview_sampling(by=manager, project=sandbox, wish=wish)):  # fmt: skip
         with pytest.raises(DomainError) as refused:
             service()
@@ -261,7 +261,7 @@ def test_what_cannot_be_is_refused_before_anything_is_asked(sandbox, manager, wi
 
 def test_only_a_manager_samples(sandbox):
     with pytest.raises(Forbidden):
-        runs.start_sampling(by=User.objects.create_user("stranger"), project=sandbox, wish=Wish("sandbox"))
+        sampling_runs.start_sampling(by=User.objects.create_user("stranger"), project=sandbox, wish=Wish("sandbox"))
 
 
 def test_a_preview_shows_three_and_keeps_nothing(sandbox, manager):
@@ -320,7 +320,7 @@ def test_scores_that_never_come_do_not_hold_the_generation_for_ever(sandbox, sam
 
 
 def test_the_sweep_takes_up_what_nobody_works_on(sandbox, sent):
-    run = runs.create_sampling(by=None, project=sandbox, wish=Wish("sandbox"))
+    run = sampling_runs.create_sampling(by=None, project=sandbox, wish=Wish("sandbox"))
     assert sweep_jobs() == 0
     SamplingRun.objects.filter(pk=run.pk).update(created_at=timezone.now() - timedelta(hours=1))
     assert sweep_jobs() == 1
@@ -330,10 +330,10 @@ def test_the_sweep_takes_up_what_nobody_works_on(sandbox, sent):
 
 def test_progress(sandbox):
     run = SamplingRun(project=sandbox, problems=10, done_problems=4, failed_problems=1, sampled=8, state="running")
-    assert runs.progress_of(run) == runs.Progress(0.5, None, None)
+    assert sampling_runs.progress_of(run) == sampling_runs.Progress(0.5, None, None)
     run.started_at = timezone.now() - timedelta(seconds=10)
     run.heartbeat_at = run.started_at + timedelta(seconds=10)
-    assert runs.progress_of(run) == runs.Progress(0.5, pytest.approx(0.8), pytest.approx(10))
+    assert sampling_runs.progress_of(run) == sampling_runs.Progress(0.5, pytest.approx(0.8), pytest.approx(10))
 
 
 def test_the_command_samples_and_reports(sandbox, sent):
