@@ -25,7 +25,7 @@ from annotation.files.rejections import original_lines, rejected_lines
 from annotation.files.warnings import warnings_in_words
 from annotation.models import ImportJob, ImportOptions, Membership
 from prm.formats.mapping import parse_mapping
-from prm.formats.registry import READERS
+from prm.formats.registry import FORMATS
 from prm.splitting import RULES
 
 
@@ -65,7 +65,7 @@ class ImportSerializer(serializers.ModelSerializer):
 
 class UploadSerializer(serializers.Serializer):
     file = serializers.FileField(max_length=300, allow_empty_file=True)
-    format = serializers.ChoiceField(["auto", *READERS], default="auto")
+    format = serializers.ChoiceField(["auto", *FORMATS], default="auto")
     decomposition = serializers.ChoiceField(list(RULES), default="blank_lines")
     mapping = serializers.CharField(
         required=False,

@@ -22,7 +22,7 @@ from annotation.models import AnswerCheck, Membership, OutcomeDisagreement, Prob
 CHUNK = 200
 SECONDS = 60.0  # of algebra for a chunk; what is left stays unknown
 SECONDS_WAITED = 5.0  # of algebra while somebody waits for the page; what is left stays unknown until the next check
-GRADER = Solution.OutcomeSource.GRADER
+GRADER = "grader"
 
 
 @transaction.atomic
@@ -177,7 +177,7 @@ def _disagreement(check: AnswerCheck, solution: Solution, verdict: _Verdict) -> 
         check_run=check,
         solution=solution,
         was=solution.final_answer_correct,
-        was_source=solution.outcome_source or Solution.OutcomeSource.GIVEN,
+        was_source=solution.outcome_source or "given",
         graded=verdict.correct,
         answer=verdict.answer,
     )

@@ -128,11 +128,11 @@ def _apply(by: User | None, project: Project, chunk: list[tuple[int, Tally]], ap
         applied.wrong += not correct
         tests = {"passed": tally.passed, "failed": tally.failed}
         was = (solution.final_answer_correct, solution.outcome_source, solution.extra.get("tests"))
-        if was == (correct, Solution.OutcomeSource.TESTS, tests):
+        if was == (correct, "tests", tests):
             continue
         before[str(solution.pk)] = {"correct": was[0], "source": was[1]}
         after[str(solution.pk)] = {"correct": correct, "source": "tests"} | tests
-        solution.final_answer_correct, solution.outcome_source = correct, Solution.OutcomeSource.TESTS
+        solution.final_answer_correct, solution.outcome_source = correct, "tests"
         solution.extra = solution.extra | {"tests": tests}
         solution.save(update_fields=["final_answer_correct", "outcome_source", "extra"])
     applied.changed += len(after)

@@ -23,7 +23,7 @@ from annotation.files.warnings import add_warnings, lacking_splits
 from annotation.models import ImportJob
 from prm.formats.raw import EXCERPT
 from prm.formats.record import Rejection
-from prm.formats.registry import reader_of
+from prm.formats.table import reader_of
 
 COLLECT_EVERY = 16  # chunks
 

@@ -20,8 +20,9 @@ from annotation.files.places import is_address, size_of
 from annotation.files.preparing import splitting_of
 from annotation.files.uploads import keep_file
 from annotation.models import ImportGroup, ImportJob, ImportOptions, Membership, Project, parse_options
+from prm.formats.detection import detect
 from prm.formats.mapping import Mapping
-from prm.formats.registry import READERS, TABLE, detect
+from prm.formats.registry import FORMATS, TABLE
 from prm.formats.table import checked, sample
 
 
@@ -135,8 +136,8 @@ def progress_of(job: ImportJob) -> Progress:
 @translated_format_errors()
 def _format_of(place: str, filename: str, format: str, mapping: Mapping | None) -> tuple[str, Mapping | None]:
     """The format, and for a table its mapping: the user's, else the proposed one."""
-    if format not in READERS and format != "auto":
-        known = ", ".join(READERS)
+    if format not in FORMATS and format != "auto":
+        known = ", ".join(FORMATS)
         raise DomainError(
             "unknown_format",
             said("There is no format '{format}'; there are: auto, {known}.", format=format, known=known),

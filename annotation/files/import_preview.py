@@ -13,10 +13,11 @@ from annotation.files.preparing import prepared, splitting_of
 from annotation.files.split_preview import Division, division_of
 from annotation.files.warnings import foreseen_warnings, warnings_in_words
 from annotation.models import ImportOptions
+from prm.formats.detection import detect
 from prm.formats.mapping import Mapping
 from prm.formats.record import Record, Rejection
-from prm.formats.registry import READERS, TABLE, detect, reader_of
-from prm.formats.table import Sample, fault_of, is_csv, proposed, sample
+from prm.formats.registry import FORMATS, TABLE
+from prm.formats.table import Sample, fault_of, is_csv, proposed, reader_of, sample
 
 _DEFAULT = ImportOptions()
 PREVIEW_BYTES = 2 * 1024 * 1024
@@ -70,7 +71,7 @@ def preview_import(
     stream = io.BytesIO(content) if whole or not tail else cast(BinaryIO, EndsOfFile(content, tail, size))
     try:
         detected = detect(stream, filename) if format == "auto" else format
-        if detected not in READERS:
+        if detected not in FORMATS:
             raise DomainError("unknown_format", said("There is no format '{format}'.", format=format))
         begun = None
         if detected == TABLE:

@@ -12,7 +12,7 @@ from annotation.files import identity
 from annotation.files.copying import NewRows
 from annotation.models import Annotation, LabelSource, Membership, PathStep, Project, StepRating
 from prm.formats.record import Record, RecordAnnotation
-from prm.formats.registry import READERS
+from prm.formats.registry import FORMATS
 
 FIELDS = {
     Annotation: (
@@ -34,7 +34,7 @@ Added = Literal["new", "revised", "unnamed"]
 
 def is_unnamed(source_name: str) -> bool:
     """Whether a source names nobody: the file named no annotator, so the labels are known by its format alone."""
-    return not source_name or source_name in READERS
+    return not source_name or source_name in FORMATS
 
 
 class Labels:

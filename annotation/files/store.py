@@ -12,7 +12,8 @@ from annotation.files import identity, record_labels
 from annotation.files.copying import NewRows
 from annotation.files.splits import assign_split, source_group_of
 from annotation.models import Critique, ImportJob, Problem, Project, Solution, Step
-from prm.formats.record import Completion, Record, StepKind, alternative_of
+from prm.formats.record import Completion, Record, alternative_of
+from prm.vocabulary import StepKind
 
 FIELDS = {
     Problem: (
@@ -178,7 +179,7 @@ class _Chunk:
     def _add_problem(self, record: Record, problem_hash: str) -> _Problem:
         group = source_group_of(record.problem, record.source_group)
         says = {"problem": record.problem, **{name: getattr(record, name) for name in PROBLEM_SAYS}}
-        problem = _Problem(self._rows.key(Problem), assign_split(group).value, says)
+        problem = _Problem(self._rows.key(Problem), assign_split(group), says)
         self._rows.add(
             Problem,
             problem.id,

@@ -8,6 +8,7 @@ from django.utils import timezone
 
 from annotation.models import Project, StepRating
 from annotation.work.annotations import latest_annotations
+from prm.vocabulary import WORD_OF
 
 
 def labels_by_day(project: Project, *, days: int) -> list[tuple[date, int]]:
@@ -35,15 +36,14 @@ def forecast(*, remaining: int, labels: list[tuple[date, int]], now: datetime) -
 
 def ratings_by_position(project: Project, *, positions: int) -> list[tuple[int, str, int]]:
     """(position, "good" | "neutral" | "bad" | "unsure", count) of people's ratings, first `positions` only."""
-    names = {1: "good", 0: "neutral", -1: "bad", None: "unsure"}
     rows = (
         StepRating.objects.filter(annotation__in=latest_annotations(project), step__position__lt=positions)
-        .exclude(state=StepRating.State.NOT_REACHED)
+        .exclude(state="not_reached")
         .values_list("step__position", "rating")
         .annotate(n=Count("pk"))
         .order_by("step__position")
     )
-    return [(position, names[rating], n) for position, rating, n in rows]
+    return [(position, WORD_OF[rating], n) for position, rating, n in rows]
 
 
 def yield_by_generation(project: Project) -> list[tuple[int, str, int, int]]:

@@ -8,7 +8,7 @@ from django.utils.formats import date_format
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from labelling_ui import words
+from annotation.models import Lane, choices
 
 HELD = [("left_out", gettext_lazy("left out")), ("included", gettext_lazy("included"))]
 NAMES = {
@@ -29,12 +29,12 @@ NAMES = {
     "critiques": gettext_lazy("Critiques"),
     "consensus": gettext_lazy("Consensus by"),
 }
-CHOICES = {
-    "splits": dict(words.SPLITS),
-    "visibilities": dict(words.VISIBILITIES),
-    "source_kinds": dict(words.SOURCES),
-    "finish_reasons": dict(words.FINISH_REASONS),
-    "lanes": dict(words.LANES),
+CHOICES: dict[str, Mapping[str, Any]] = {
+    "splits": dict(choices.SPLITS),
+    "visibilities": dict(choices.VISIBILITIES),
+    "source_kinds": dict(choices.SOURCE_KINDS),
+    "finish_reasons": dict(choices.FINISH_REASONS),
+    "lanes": dict(Lane.choices),
     "revisions": {"latest": gettext_lazy("left out"), "all": gettext_lazy("included")},
     "set_aside": dict(HELD),
     "gold": dict(HELD),
@@ -77,7 +77,7 @@ def _moment(text: str) -> str:
 
 def _agreement(rule: Mapping[str, Any]) -> str:
     """Each source is a kind, or one source of a kind, "model_judge:name"."""
-    kinds = dict(words.SOURCES)
+    kinds = dict(choices.SOURCE_KINDS)
     sources = (source.partition(":") for source in rule["sources"])
     named = ", ".join(f"{kinds.get(kind, kind)}{sign}{name}" for kind, sign, name in sources)
     return f"{AGREEMENT[rule.get('keep', 'agreeing'), rule.get('on', 'first_error')]}: {named}"

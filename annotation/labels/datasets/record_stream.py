@@ -9,12 +9,12 @@ import msgspec
 from django.db import connection, transaction
 from django.db.models import Count, Exists, OuterRef, Q, QuerySet
 
-from annotation.labels.datasets.filters import HIDDEN, SnapshotFilters
+from annotation.labels.datasets.filters import SnapshotFilters
 from annotation.labels.datasets.reading import Label, count_ratings, read_solutions
 from annotation.labels.quality.consensus import consensus_of, person_of, reliability_of, with_reliability
 from annotation.labels.quality.contrast import SourceVerdict, keeps
 from annotation.labels.quality.reliability import Reliability, Words
-from annotation.models import Annotation, LabelBatch, Project, Solution
+from annotation.models import HIDDEN_LANES, Annotation, LabelBatch, Project, Solution
 from annotation.work.gold.designation import hidden_gold, is_gold
 from prm.formats.record import Record, RecordAnnotation
 
@@ -74,7 +74,7 @@ def _words_alone(project: Project, solutions: QuerySet[Solution], filters: Snaps
 
 def _gold(project: Project, filters: SnapshotFilters) -> list[tuple[Record, RecordAnnotation]]:
     """The first answers to each hidden gold solution by givers that pass the filters, and its reference."""
-    hidden_filters = msgspec.structs.replace(filters, splits=[], generations=[], lanes=["screening", "gold"])
+    hidden_filters = msgspec.structs.replace(filters, splits=[], generations=[], lanes=[*HIDDEN_LANES])
     gold = hidden_gold(project)
     references = set(gold.values_list("annotation", flat=True))
     answered = []
@@ -135,7 +135,7 @@ def _agreed(record: Record, labels: list[Label], filters: SnapshotFilters) -> bo
     rule = filters.agreement
     if rule is None or (rule.splits and record.split not in rule.splits):
         return True
-    considered = [label for label in labels if filters.takes_gold or label.annotation.lane not in HIDDEN]
+    considered = [label for label in labels if filters.takes_gold or label.annotation.lane not in HIDDEN_LANES]
     last = {label.labeller: label for label in sorted(considered, key=lambda label: label.revision)}
     counting = [label.annotation for label in last.values() if filters.set_aside == "included" or not label.set_aside]
     return keeps(rule, (SourceVerdict(label.source_kind, label.source_name, label.first_error) for label in counting))

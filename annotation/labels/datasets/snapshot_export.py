@@ -6,8 +6,11 @@ from typing import BinaryIO, cast
 from annotation.labels.datasets.plans import SUFFIXES, TRL, plan_export
 from annotation.labels.datasets.snapshots import open_snapshot, read_snapshot
 from annotation.models import Snapshot
-from prm.formats import parquet_rows, prm800k, table, trl
+from prm.formats import parquet_rows, table
+from prm.formats.prm800k import prm800k
 from prm.formats.raw import CHUNK, json_lines
+from prm.formats.trl import SCHEMA, rows_of
+from prm.vocabulary import NeutralPolicy
 
 CONTENT_TYPES = {
     "jsonl": "application/x-ndjson",
@@ -34,8 +37,8 @@ def export_snapshot(
         return _pieces(open_snapshot(snapshot))
     records = (record for record in read_snapshot(snapshot) if record.split in plan.splits)
     if format in TRL:
-        rows = trl.rows_of(records, neutral=cast(trl.Neutral, neutral))
-        return parquet_rows.write_rows(rows, trl.SCHEMA) if format == "trl_parquet" else json_lines(rows)
+        rows = rows_of(records, neutral=cast(NeutralPolicy, neutral))
+        return parquet_rows.write_rows(rows, SCHEMA) if format == "trl_parquet" else json_lines(rows)
     writers = {"prm800k": prm800k.write, "csv": table.write, "parquet": table.write_parquet, "records": json_lines}
     return writers[format](records)
 

@@ -8,9 +8,9 @@ from datetime import datetime
 from annotation.labels.quality.alarm import Judged
 from annotation.labels.quality.batches import in_use
 from annotation.models import HIDDEN_LANES, Annotation, Lane, ModelVersion, PoolScore, Project
-from annotation.models.label_source import MACHINES
 from annotation.work.annotations import first_annotations, latest_annotations
 from annotation.work.gold.designation import active_gold
+from prm.vocabulary import MACHINES
 
 LATEST = 5000
 NO_ERROR = -1

@@ -34,7 +34,7 @@ def trust_by_person(project: Project) -> dict[str, Trust]:
     """Each person's trust, from their latest labels without machines'; empty if no step is shared."""
     human = [label for label in latest_labels(project) if not label.machine]
     shared = _shared(human)
-    rated = StepRating.objects.filter(state=StepRating.State.RATED)
+    rated = StepRating.objects.filter(state="rated")
     rows = rated.filter(annotation__in=[label.label for label in shared])
     votes: list[Vote] = []
     settled: dict[Hashable, int] = {}

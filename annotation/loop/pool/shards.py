@@ -17,7 +17,7 @@ from django.utils import timezone
 from annotation.loop.gateway import scoring
 from annotation.loop.pool.partitions import make_partition, write_scores
 from annotation.loop.selection import reading_times
-from annotation.models import ModelVersion, PoolScore, PoolScoring, PoolShard, Solution, Split
+from annotation.models import ModelVersion, PoolScore, PoolScoring, PoolShard, Solution
 
 SHARD = 256  # solutions
 SLICE_SECONDS = 2.0  # how long serving waits behind pool scoring at most, on a worker that does both
@@ -61,7 +61,7 @@ def cut_shards(version: ModelVersion) -> int:
         words: dict[str, int | str] = {
             "version": version.pk,
             "project": version.project_id,
-            "pool": Split.POOL.value,
+            "pool": "pool",
             "shard": SHARD,
         }
         with connection.cursor() as cursor:

@@ -27,7 +27,7 @@ def cost_model(project: Project) -> ReadingCost:
     )
     read = (
         StepRating.objects.filter(annotation__in=list(latest))
-        .exclude(state=StepRating.State.NOT_REACHED)
+        .exclude(state="not_reached")
         .values("annotation")
         .annotate(steps=Count("step__position", distinct=True), chars=Sum(Length("step__text")))
         .values_list("annotation", "steps", "chars")

@@ -3,12 +3,11 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from annotation.models import Annotation, GoldAnswer, StepRating
-from annotation.models.example import Word
+from annotation.models import Annotation, GoldAnswer
 from annotation.work.gold.gold_accuracy import Answer, Outcome, outcome_of
+from prm.vocabulary import WORD_OF, Word
 
 ANYBODY = 0  # an outcome does not depend on whose it is
-RATED: dict[int | None, Word] = {1: "good", 0: "neutral", -1: "bad"}
 
 
 @dataclass(frozen=True)
@@ -60,12 +59,12 @@ def explain(gold: GoldAnswer, *, said: int | None, words: Mapping[int, Word], to
 
 def words_of(annotation: Annotation) -> dict[int, Word]:
     """An annotation's rating of each completion that it reached."""
-    ratings = annotation.ratings.exclude(state=StepRating.State.NOT_REACHED).values_list("step", "state", "rating")
+    ratings = annotation.ratings.exclude(state="not_reached").values_list("step", "state", "rating")
     return {step: word_of(state, rating) for step, state, rating in ratings}
 
 
 def word_of(state: str, rating: int | None) -> Word:
-    return "unsure" if state == StepRating.State.UNSURE else RATED[rating]
+    return "unsure" if state == "unsure" else WORD_OF[rating]
 
 
 def _known(gold: GoldAnswer) -> int:
@@ -74,7 +73,7 @@ def _known(gold: GoldAnswer) -> int:
 
 
 def _steps(reference: Annotation, words: Mapping[int, Word]) -> list[StepWords]:
-    known = {rating.step_id: rating for rating in reference.ratings.exclude(state=StepRating.State.NOT_REACHED)}
+    known = {rating.step_id: rating for rating in reference.ratings.exclude(state="not_reached")}
     steps = reference.solution.steps.order_by("position", "alternative").values_list("pk", "position", "text")
     explained = []
     for step, position, text in steps:

@@ -10,7 +10,7 @@ from annotation.core.errors import DomainError
 from annotation.core.wording import in_words
 from annotation.files.import_preview import preview_import
 from annotation.models import ImportOptions
-from prm.formats.registry import READERS
+from prm.formats.registry import FORMATS
 
 TEXT = "First we add.\nStill the first.\n\nThen we halve.\n\nThe answer is 3."
 
@@ -92,7 +92,7 @@ def test_a_header_that_is_no_text_is_refused_with_what_to_do(content, format):
     )
 
 
-@pytest.mark.parametrize("format", ["auto", *READERS])
+@pytest.mark.parametrize("format", ["auto", *FORMATS])
 def test_bytes_of_any_kind_are_shown_or_refused(format):
     draw = random.Random(0)
     seeds = [PNG, ELF, LATIN_1, lines(3, steps=["a"]), b"problem,steps\nx,y\n", b"PAR1" + PNG, b"[{}, {", b'"\xff"\n']

@@ -18,7 +18,8 @@ from annotation.models import (
     Step,
     StepRating,
 )
-from prm.formats import prm800k, processbench
+from prm.formats.prm800k import prm800k
+from prm.formats.processbench import processbench
 from prm.formats.provenance import Provenance
 from prm.formats.record import Completion, PathPosition, Rating, Record, RecordAnnotation
 from tests.real_data import real_data

@@ -26,6 +26,7 @@ from annotation.models import (
     Annotation,
     AuditEntry,
     LabelSource,
+    Lane,
     Membership,
     PathStep,
     Snapshot,
@@ -33,10 +34,12 @@ from annotation.models import (
     Step,
     StepRating,
 )
-from prm.formats import prm800k, processbench, trl
 from prm.formats.path import first_error
+from prm.formats.prm800k import prm800k
+from prm.formats.processbench import processbench
 from prm.formats.provenance import Provenance
 from prm.formats.record import Completion, PathPosition, Rating, Record, RecordAnnotation
+from prm.formats.trl import trl
 from tests.real_data import real_data
 from tests.unit.prm.formats import native
 
@@ -203,7 +206,7 @@ def test_a_platform_annotation_becomes_a_valid_prm800k_line(project, manager):
         ({"submitted_to": "2026-01-02T00:00:00"}, []),
         ({"submitted_to": "2026-01-02T00:00:00", "revisions": "all"}, ["a1"]),
         ({"min_annotations": 2}, ["a2", "c"]),
-        ({"lanes": ["control"]}, []),
+        *(({"lanes": [lane]}, []) for lane in Lane.values),
         ({"generations": [1]}, []),
         ({"splits": ["pool", "calibration", "holdout"]}, ["a2", "b", "c"]),
     ],

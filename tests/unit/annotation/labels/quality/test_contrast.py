@@ -17,7 +17,7 @@ from annotation.labels.datasets.snapshots import create_snapshot
 from annotation.labels.quality.contrast import WAYS, Contrast, SourceVerdict, agree, contrasted, contrasts, keeps
 from annotation.models import LabelSource, Membership
 from annotation.models.agreement_rule import AgreementRule
-from prm.formats.given import index_label
+from prm.formats.labels import index_label
 from prm.formats.record import Completion, Record
 from tests.factories import MembershipFactory, ProjectFactory
 

@@ -5,8 +5,8 @@ from io import BytesIO
 
 import pytest
 
-from prm.formats import messages
-from prm.formats.given import rated_label
+from prm.formats.labels import rated_label
+from prm.formats.messages import messages
 from prm.formats.step_names import Said, StepNames, label_of
 
 

@@ -1,16 +1,15 @@
 """The labels that come with a file: a rating for every step, or only the place of the first error."""
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from itertools import zip_longest
 from typing import Any, NamedTuple
 
-import msgspec
-
 from prm.formats.path import taken_path
 from prm.formats.reading import Unreadable
-from prm.formats.record import FinishReason, PathPosition, Rating, Record, RecordAnnotation, SourceKind, StepKind
+from prm.formats.record import PathPosition, Rating, Record, RecordAnnotation
 from prm.said import said
+from prm.vocabulary import FinishReason, SourceKind, StepKind
 
 NONE = -1
 _INDEX = re.compile(r"\s*[0-9]{1,9}\s*")
@@ -108,17 +107,6 @@ def label_to_write(annotations: Sequence[RecordAnnotation], name: str) -> Record
     return next((annotation for annotation in known if annotation.source_name == name), known[-1] if known else None)
 
 
-def write_labelled(
-    records: Iterable[Record], name: str, native: Callable[[Record, RecordAnnotation], dict[str, Any] | None]
-) -> Iterator[bytes]:
-    """A JSON line for each solution whose label `native` can put in the format's words."""
-    for record in records:
-        label = label_to_write(record.annotations, name)
-        line = label and native(record, label)
-        if line:
-            yield msgspec.json.encode(line) + b"\n"
-
-
 def step_ratings(annotation: RecordAnnotation, count: int) -> list[int | None]:
     """The rating of the first completion at each of `count` positions, None where there is none."""
     ratings: list[int | None] = [None] * count
@@ -152,3 +140,9 @@ def steps_along(record: Record, label: RecordAnnotation | None) -> list[Step]:
         elif completions:
             steps.append(Step(completions[0].text, completions[0].kind, sampled[position]))
     return steps
+
+
+def rated_along(record: Record, label: RecordAnnotation) -> tuple[list[str], list[int | None]]:
+    """The texts and the ratings of the steps along a label's path."""
+    along = steps_along(record, label)
+    return [step.text for step in along], [step.rating for step in along]
