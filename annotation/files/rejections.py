@@ -13,8 +13,8 @@ from prm.formats.mapping import Mapping
 from prm.formats.record import Rejection
 from prm.formats.table import originals_of
 
-MAX_REJECTIONS = 10_000  # kept with their reason; the rest is counted
-MAX_ORIGINAL = 1024 * 1024  # bytes of one record, kept as it is
+MAX_REJECTIONS = 10_000  # stored with their reason; the rest are counted
+MAX_ORIGINAL = 1024 * 1024  # bytes of one record, stored as it is
 MAX_ORIGINALS = 64 * 1024 * 1024  # of all those of one import
 
 Numbered = tuple[int, Rejection]  # 0-based number of the record in its file

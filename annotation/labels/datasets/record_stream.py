@@ -32,11 +32,9 @@ def stream_records(*, project: Project, filters: SnapshotFilters) -> Iterator[Re
         reliability = _reliability(project, filters) if filters.consensus == "reliability" else None
         critiques = filters.critiques == "included"
         for record, labels in _read(project, _solutions(project, filters), written_critiques=critiques):
-            latest, chosen = _select_labels(labels, filters)
+            latest, chosen = _select(labels, filters)
             if len(chosen) >= filters.min_annotations and _agreed(record, labels, filters):
-                record.annotations = (
-                    [with_reliability(label, reliability) for label in chosen] if reliability else chosen
-                )
+                record.annotations = [with_reliability(a, reliability) for a in chosen] if reliability else chosen
                 record.consensus = consensus_of(latest, reliability)
                 yield record
 
@@ -52,7 +50,7 @@ def _reliability(project: Project, filters: SnapshotFilters) -> Reliability | No
 
     def latest() -> Iterator[Record]:
         for record, labels in _read(project, shared):
-            record.annotations, _ = _select_labels(labels, filters)
+            record.annotations, _ = _select(labels, filters)
             yield record
 
     gold = _gold(project, filters)
@@ -67,7 +65,7 @@ def _words_alone(project: Project, solutions: QuerySet[Solution], filters: Snaps
     counts: Words = Counter()
     for chunk in _chunks(solutions.exclude(is_gold())):
         for label, words in count_ratings(chunk, batches_set_aside=aside):
-            latest, _ = _select_labels([label], filters)
+            latest, _ = _select([label], filters)
             counts.update({(person_of(label), rating): n for label in latest for rating, n in words.items()})
     return counts
 
@@ -79,7 +77,7 @@ def _gold(project: Project, filters: SnapshotFilters) -> list[tuple[Record, Reco
     references = set(gold.values_list("annotation", flat=True))
     answered = []
     for record, labels in _read(project, _solutions(project, hidden_filters).filter(pk__in=gold.values("solution"))):
-        record.annotations, _ = _select_labels([label for label in labels if label.revision == 1], hidden_filters)
+        record.annotations, _ = _select([label for label in labels if label.revision == 1], hidden_filters)
         [truth] = (label.annotation for label in labels if label.id in references)
         answered.append((record, truth))
     return answered
@@ -141,9 +139,7 @@ def _agreed(record: Record, labels: list[Label], filters: SnapshotFilters) -> bo
     return keeps(rule, (SourceVerdict(label.source_kind, label.source_name, label.first_error) for label in counting))
 
 
-def _select_labels(
-    labels: list[Label], filters: SnapshotFilters
-) -> tuple[list[RecordAnnotation], list[RecordAnnotation]]:
+def _select(labels: list[Label], filters: SnapshotFilters) -> tuple[list[RecordAnnotation], list[RecordAnnotation]]:
     """The latest revisions that pass the filters, and all revisions that the filters request."""
     last = {label.labeller: label.id for label in sorted(labels, key=lambda label: label.revision)}
     if filters.set_aside == "left_out":
