@@ -41,7 +41,7 @@ def originals(place: str, format: str, mapping: Mapping | None) -> Iterator[Orig
         yield original
 
 
-def keep_rejections(job: ImportJob, rejected: Sequence[Numbered], original: Original) -> None:
+def store_rejections(job: ImportJob, rejected: Sequence[Numbered], original: Original) -> None:
     """Store a chunk's rejections, in the order of the file, up to the import's limits."""
     stored = rejected[: max(0, MAX_REJECTIONS - job.rejected)]
     if not stored:

@@ -12,7 +12,7 @@ from django.db.models import Count, Exists, OuterRef, Q, QuerySet
 from annotation.labels.datasets.filters import SnapshotFilters
 from annotation.labels.datasets.reading import Label, count_ratings, read_solutions
 from annotation.labels.quality.consensus import consensus_of, person_of, reliability_of, with_reliability
-from annotation.labels.quality.contrast import SourceVerdict, keeps
+from annotation.labels.quality.contrast import SourceVerdict, passes_rule
 from annotation.labels.quality.reliability import Reliability, Words
 from annotation.models import HIDDEN_LANES, Annotation, LabelBatch, Project, Solution
 from annotation.work.gold.designation import hidden_gold, is_gold
@@ -136,7 +136,7 @@ def _agreed(record: Record, labels: list[Label], filters: SnapshotFilters) -> bo
     considered = [label for label in labels if filters.takes_gold or label.annotation.lane not in HIDDEN_LANES]
     last = {label.labeller: label for label in sorted(considered, key=lambda label: label.revision)}
     counting = [label.annotation for label in last.values() if filters.set_aside == "included" or not label.set_aside]
-    return keeps(rule, (SourceVerdict(label.source_kind, label.source_name, label.first_error) for label in counting))
+    return passes_rule(rule, (SourceVerdict(a.source_kind, a.source_name, a.first_error) for a in counting))
 
 
 def _select(labels: list[Label], filters: SnapshotFilters) -> tuple[list[RecordAnnotation], list[RecordAnnotation]]:
