@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 from prm.commands.common import at_least, check_output, input_file, load_scorer, say
 from prm.errors import DataError
+from prm.formats.trace_files import read_traces
 from prm.jsonl import write_records
 from prm.said import said
-from prm.traces import Trace, read_traces
+from prm.traces import Trace
 
 if TYPE_CHECKING:
     from prm.probes.neighbours import Neighbours

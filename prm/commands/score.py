@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from prm.commands.common import MODEL_HELP, at_least, check_output, input_file, load_scorer, say
+from prm.formats.trace_files import read_traces
 from prm.scores import AGGREGATES, Throughput, aggregated, write_scores
-from prm.traces import read_traces
 
 if TYPE_CHECKING:
     from prm.scoring import Scorer
