@@ -29,7 +29,7 @@ def add(commands: Any) -> None:
         type=input_file,
         nargs="+",
         required=True,
-        help="labelled traces, ProcessBench, PRMBench or a pool of sampled solutions; told apart by content",
+        help="labelled traces, or files of any other format; told apart by content",
     )
     parser.add_argument("--json", type=Path, help="write the results here too")
     threshold = parser.add_mutually_exclusive_group()

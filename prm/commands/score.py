@@ -1,4 +1,4 @@
-"""`score`: scores of every step, from JSONL of traces to JSONL of scores."""
+"""`score`: scores of every step, from a file of traces to JSONL of scores."""
 
 import argparse
 import sys
@@ -18,7 +18,7 @@ PROGRESS_SECONDS = 5.0
 def add(commands: Any) -> None:
     parser = commands.add_parser("score", help="score every step of traces")
     parser.add_argument("--model", required=True, help=MODEL_HELP)
-    parser.add_argument("--data", type=input_file, required=True, help="JSONL of traces")
+    parser.add_argument("--data", type=input_file, required=True, help="traces, or a file of any other format")
     parser.add_argument("--out", type=Path, required=True, help="JSONL of scores")
     parser.add_argument(
         "--aggregate", choices=AGGREGATES, default="product", help="solutions and blocks from their steps"

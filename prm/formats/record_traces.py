@@ -121,5 +121,7 @@ def _until(path: list[Taken], position: int) -> list[tuple[int, int | None, str 
 
 def _labelled(record: Record, posteriors: Posteriors, position: int, alternative: int) -> tuple[Step, StepLabel | None]:
     completion, agreed = record.positions[position][alternative], posteriors.get((position, alternative))
-    label = agreed and StepLabel(good=agreed.good, neutral=agreed.neutral, bad=agreed.bad, weight=agreed.weight)
-    return Step(completion.text, completion.kind), label
+    step = Step(completion.text, completion.kind)
+    if agreed is None:
+        return step, None
+    return step, StepLabel(good=agreed.good, neutral=agreed.neutral, bad=agreed.bad, weight=agreed.weight)
