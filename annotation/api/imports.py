@@ -20,7 +20,7 @@ from annotation.core.errors import DomainError, Missing, translated_format_error
 from annotation.core.lifecycle import cancel_job
 from annotation.core.membership.access import find_project, require_role, visible_projects
 from annotation.core.wording import in_words, said, sentence_of
-from annotation.files.imports import progress_of, read_options, start_import
+from annotation.files.import_jobs import progress_of, read_options, start_import
 from annotation.files.rejections import original_lines, rejected_lines
 from annotation.files.warnings import warnings_in_words
 from annotation.models import ImportJob, ImportOptions, Membership

@@ -7,8 +7,9 @@ from typing import Any, NamedTuple
 
 from prm.formats.path import taken_path
 from prm.formats.reading import Unreadable
-from prm.formats.record import FinishReason, PathPosition, Rating, Record, RecordAnnotation, SourceKind, StepKind
+from prm.formats.record import PathPosition, Rating, Record, RecordAnnotation
 from prm.said import said
+from prm.vocabulary import FinishReason, SourceKind, StepKind
 
 NONE = -1
 _INDEX = re.compile(r"\s*[0-9]{1,9}\s*")

@@ -13,10 +13,11 @@ import msgspec
 from prm.formats.labels import annotator_in, index_in, rated_label, step_ratings
 from prm.formats.parts import Content, text_of
 from prm.formats.reading import Unreadable
-from prm.formats.record import Completion, Record, RecordAnnotation, StepKind, as_given
+from prm.formats.record import Completion, Record, RecordAnnotation, as_given
 from prm.formats.registry import file_format
 from prm.formats.tool_calls import call_text, step_text
 from prm.said import said
+from prm.vocabulary import StepKind
 
 SOURCE = "messages"
 

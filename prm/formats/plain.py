@@ -11,11 +11,12 @@ from typing import Any
 
 import msgspec
 
-from prm.formats.provenance import OutcomeSource, Provenance
+from prm.formats.provenance import Provenance
 from prm.formats.reading import Unreadable, other_fields
-from prm.formats.record import Completion, Record, StepKind
+from prm.formats.record import Completion, Record
 from prm.formats.registry import file_format
 from prm.said import said
+from prm.vocabulary import OutcomeSource, StepKind
 
 Word = str | int | float | None
 

@@ -13,8 +13,9 @@ import msgspec
 from prm.formats import plain
 from prm.formats.labels import index_label, rated_label
 from prm.formats.reading import Numbered, Unreadable, read_records
-from prm.formats.record import Record, RecordAnnotation, SourceKind, StepKind
+from prm.formats.record import Record, RecordAnnotation
 from prm.said import counted, said
+from prm.vocabulary import SourceKind, StepKind
 
 Rated = Literal[-1, 0, 1] | None
 

@@ -11,7 +11,7 @@ A written line has four keys more than OpenAI's: `source_kind` (and `source_deta
 
 from collections.abc import Iterator
 from datetime import UTC, datetime
-from typing import Any, Literal, get_args
+from typing import Any, Literal
 
 import msgspec
 
@@ -19,19 +19,16 @@ from prm.formats.path import first_error
 from prm.formats.reading import Unreadable
 from prm.formats.record import (
     Completion,
-    FinishReason,
     PathPosition,
     Rating,
-    RatingState,
     Record,
     RecordAnnotation,
-    SourceKind,
-    Split,
     alternative_of,
     as_given,
 )
 from prm.formats.registry import file_format
 from prm.said import counted, said
+from prm.vocabulary import SPLITS, FinishReason, RatingState, SourceKind
 
 
 class _Completion(msgspec.Struct):
@@ -109,7 +106,7 @@ def prm800k(value: Any) -> Record:
         reference_answer=question.ground_truth_answer,
         reference_solution=question.ground_truth_solution,
         source_group=line.source_group,
-        split=line.split if line.split in get_args(Split) else "",
+        split=line.split if line.split in SPLITS else "",
         final_answer=question.pre_generated_answer,
         annotations=[annotation],
     )

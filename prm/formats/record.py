@@ -7,17 +7,12 @@ What a record has many of is without the garbage collector's care (`gc=False`): 
 
 from collections.abc import Iterable
 from datetime import datetime
-from typing import Any, Literal
+from typing import Any
 
 import msgspec
 
-from prm.formats.provenance import OutcomeSource, Provenance
-
-StepKind = Literal["reasoning", "plan", "tool_call", "observation", "edit", "answer"]
-RatingState = Literal["rated", "unsure", "not_reached"]
-FinishReason = Literal["solution", "found_error", "give_up", "bad_problem"]
-Split = Literal["pool", "calibration", "holdout"]
-SourceKind = Literal["human", "simulated", "consensus", "model_judge", "monte_carlo", "heuristic"]
+from prm.formats.provenance import Provenance
+from prm.vocabulary import FinishReason, OutcomeSource, RatingState, SourceKind, StepKind
 
 
 class Completion(msgspec.Struct, omit_defaults=True, gc=False):

@@ -9,7 +9,8 @@ import msgspec
 from prm.formats.path import Taken, consensus_path, taken_path
 from prm.formats.record import Completion, Consensus, Record, RecordAnnotation
 from prm.splitting import Splitting
-from prm.traces import Alternative, LabelSource, Split, Step, StepLabel, Trace
+from prm.traces import Alternative, LabelSource, Step, StepLabel, Trace
+from prm.vocabulary import Split
 
 Posteriors = dict[tuple[int, int], Consensus]  # by position and alternative
 

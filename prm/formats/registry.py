@@ -18,7 +18,8 @@ from prm.formats.record_traces import trace_from_file
 from prm.registry import Registry
 from prm.said import said
 from prm.scores import TraceScore
-from prm.traces import Split, Trace
+from prm.traces import Trace
+from prm.vocabulary import Split
 
 
 class Reader(Protocol):

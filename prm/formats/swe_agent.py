@@ -14,10 +14,11 @@ import msgspec
 from prm.formats.parts import Content, text_of
 from prm.formats.provenance import Provenance
 from prm.formats.reading import Unreadable, whole
-from prm.formats.record import Completion, Record, StepKind
+from prm.formats.record import Completion, Record
 from prm.formats.registry import file_format
 from prm.formats.tool_calls import step_text
 from prm.said import said
+from prm.vocabulary import StepKind
 
 _EDITING = re.compile(r"^\s*(?:edit|str_replace_editor\s+(?:create|str_replace|insert)|create|insert)\b")
 

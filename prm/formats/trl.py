@@ -7,7 +7,7 @@ labels or the split of its problem, since trainers take every row and drop other
 """
 
 from collections.abc import Iterable, Iterator
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
 import msgspec
 import pyarrow
@@ -18,6 +18,7 @@ from prm.formats.reading import Unreadable, other_fields
 from prm.formats.record import Record, sampled
 from prm.formats.registry import file_format
 from prm.said import counted, said
+from prm.vocabulary import NeutralPolicy
 
 SCHEMA = pyarrow.schema(
     [
@@ -26,7 +27,6 @@ SCHEMA = pyarrow.schema(
         ("labels", pyarrow.list_(pyarrow.bool_())),
     ]
 )
-Neutral = Literal["positive", "negative", "drop"]
 
 
 class _Line(msgspec.Struct):
@@ -70,7 +70,7 @@ def line_of(record: Record, *, stop_at_first_error: bool = True) -> Line:
 
 
 def rows_of(
-    records: Iterable[Record], *, neutral: Neutral = "positive", stop_at_first_error: bool = True
+    records: Iterable[Record], *, neutral: NeutralPolicy = "positive", stop_at_first_error: bool = True
 ) -> Iterator[dict[str, Any]]:
     """A row for each solution that has a label on its agreed path."""
     for record in records:

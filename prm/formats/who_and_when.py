@@ -10,17 +10,10 @@ import msgspec
 
 from prm.formats.labels import annotator_in, index_in
 from prm.formats.reading import Unreadable, whole
-from prm.formats.record import (  # fmt: skip
-    Completion,
-    PathPosition,
-    Rating,
-    Record,
-    RecordAnnotation,
-    StepKind,
-    as_given,
-)
+from prm.formats.record import Completion, PathPosition, Rating, Record, RecordAnnotation, as_given
 from prm.formats.registry import file_format
 from prm.said import said
+from prm.vocabulary import StepKind
 
 SOURCE = "who_and_when"
 TERMINAL = "Computer_terminal"

@@ -10,7 +10,8 @@ from prm.formats.record import Completion, Record
 
 if TYPE_CHECKING:
     from prm.sandbox.annotators import Reading as Reading  # for the demo's types
-    from prm.traces import Split, Trace
+    from prm.traces import Trace
+    from prm.vocabulary import Split
 
 
 # In words, for those who practise on it.

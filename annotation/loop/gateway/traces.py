@@ -7,13 +7,13 @@ from pathlib import Path
 import msgspec
 
 from annotation.labels.quality.consensus import consensus_of
-from annotation.models import Solution, Split
-from annotation.models.label_source import MACHINES
+from annotation.models import Solution
 from prm.formats import record_traces
 from prm.formats.record import Record
 from prm.formats.record_traces import is_labelled
 from prm.labels import first_error
 from prm.traces import Step, Trace, write_traces
+from prm.vocabulary import MACHINES
 
 
 def write_training_traces(records: Iterable[Record], path: Path) -> int:
@@ -23,16 +23,16 @@ def write_training_traces(records: Iterable[Record], path: Path) -> int:
     a threshold fitted to a machine's labels would be the machine's.
     """
     taught = (
-        without_machines(record) if record.split == Split.CALIBRATION else record
+        without_machines(record) if record.split == "calibration" else record
         for record in records
-        if record.split in (Split.POOL, Split.CALIBRATION)
+        if record.split in ("pool", "calibration")
     )
     return write_traces(path, _traces(taught))
 
 
 def write_holdout_traces(records: Iterable[Record], path: Path) -> int:
     """Write the holdout solutions whose first error annotators' labels settle as traces; returns how many."""
-    held = _traces(without_machines(record) for record in records if record.split == Split.HOLDOUT)
+    held = _traces(without_machines(record) for record in records if record.split == "holdout")
     return write_traces(path, (trace for trace in held if first_error(trace) is not None))
 
 

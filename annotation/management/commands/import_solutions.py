@@ -9,12 +9,12 @@ from django.core.management.base import BaseCommand, CommandError
 
 from annotation.core.errors import DomainError, translated_format_errors
 from annotation.files.groups import Manner, import_places, summary_of
-from annotation.files.importing import run_import
-from annotation.files.imports import progress_of, read_options
+from annotation.files.import_body import run_import
+from annotation.files.import_jobs import progress_of, read_options
 from annotation.files.places import find_files
 from annotation.files.warnings import warnings_in_words
 from annotation.management.finishing import to_its_end
-from annotation.management.projects import project_at
+from annotation.management.named_project import project_at
 from annotation.models import ImportJob
 from annotation.models.import_options import EmptySteps, LabelledBy, SourceGroups
 from prm.formats.mapping import Mapping, parse_mapping

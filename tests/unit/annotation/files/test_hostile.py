@@ -7,7 +7,7 @@ import random
 import pytest
 from django.db.models.functions import Length
 
-from annotation.files.checks import MAX_POSITIONS
+from annotation.files.record_faults import MAX_POSITIONS
 from annotation.models import ImportOptions, Step
 from prm.formats import table
 from prm.formats.reading import MAX_DEPTH

@@ -10,8 +10,8 @@ import pyarrow
 import pytest
 from pyarrow import parquet
 
-from annotation.files.checks import MAX_POSITIONS
 from annotation.files.preparing import prepared
+from annotation.files.record_faults import MAX_POSITIONS
 from prm.formats import csv_rows, table
 from prm.formats.plain import plain
 from prm.formats.reading import MAX_DEPTH

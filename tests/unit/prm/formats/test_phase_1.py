@@ -4,8 +4,8 @@ import io
 import uuid
 
 from annotation.models import LabelScheme
-from annotation.work.labelling.checking import check
 from annotation.work.labelling.payload import GivenPosition, GivenRating, Submission
+from annotation.work.labelling.scheme_check import check
 from prm.formats import table
 from prm.formats.path import taken_path
 from prm.formats.prm800k import prm800k

@@ -13,10 +13,10 @@ from structlog.testing import capture_logs
 
 from annotation.core.errors import Conflict, DomainError
 from annotation.core.membership.projects import create_project
-from annotation.files.records import import_records
-from annotation.labels.datasets.cards import dataset_card
-from annotation.labels.datasets.exporting import export_snapshot
+from annotation.files.record_import import import_records
+from annotation.labels.datasets.dataset_cards import dataset_card
 from annotation.labels.datasets.plans import FORMATS, plan_export
+from annotation.labels.datasets.snapshot_export import export_snapshot
 from annotation.labels.datasets.snapshots import create_snapshot, read_snapshot, snapshot_file
 from annotation.models import Annotation, AuditEntry, Membership, Problem
 from labelling_ui.selectors.attention import concerns
