@@ -8,6 +8,8 @@ PORT ?=
 HOST ?=
 TESTS ?= tests
 export PORT HOST
+# Containers often forbid Python to keep what it compiled: each of the hundred processes of the tests would compile torch again.
+unexport PYTHONDONTWRITEBYTECODE
 
 IN := .venv/bin/python -m
 # mypy reads the settings, which ask for addresses; it uses none of them.

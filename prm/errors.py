@@ -3,6 +3,8 @@
 Exit codes of the commands: 0 done, 1 failed, 2 arguments or input that cannot be used, 4 cancelled.
 """
 
+from typing import Any
+
 
 class PRMError(Exception):
     """Base of every error that the library raises on purpose; `exit_code` is what a shell gets."""
@@ -14,6 +16,19 @@ class DataError(PRMError):
     """Data that cannot be used; the message names file, line and field."""
 
     exit_code = 2
+
+
+class FormatError(DataError):
+    """A file in no known format, or a table that cannot be read by its mapping.
+
+    `code` is stable and machine-readable (`snake_case`); `extra` holds JSON-able details.
+    """
+
+    def __init__(self, code: str, message: str, extra: dict[str, Any] | None = None) -> None:
+        super().__init__(message)
+        self.code = code
+        self.message = message
+        self.extra = extra or {}
 
 
 class ModelFileError(PRMError):

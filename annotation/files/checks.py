@@ -1,7 +1,7 @@
 """What a record must hold before the database takes it in."""
 
 from annotation.core.wording import Said, counted, said
-from annotation.formats.record import PathPosition, Record, RecordAnnotation
+from prm.formats.record import PathPosition, Record, RecordAnnotation
 
 MAX_POSITIONS = 10_000
 LENGTHS = {"source_group": 200, "domain": 100, "external_id": 200, "generator": 200}

@@ -11,8 +11,8 @@ from annotation.core.errors import DomainError
 from annotation.core.wording import said
 from annotation.files.checks import fault_of
 from annotation.files.store import Counts, store_chunk
-from annotation.formats.record import Record
 from annotation.models import Project
+from prm.formats.record import Record
 
 CHUNK_RECORDS = 500
 

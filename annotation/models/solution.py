@@ -2,10 +2,10 @@ import msgspec
 from django.db import models
 from django.db.models import Q
 
-from annotation.formats.provenance import Provenance
 from annotation.models import choices
 from annotation.models.problem import Problem
 from annotation.models.project import Project
+from prm.formats.provenance import Provenance
 from prm.vocabulary import OUTCOME_SOURCES, STEP_KINDS
 
 

@@ -10,11 +10,11 @@ from django.utils.translation import gettext_lazy as _
 from annotation.core.errors import DomainError
 from annotation.core.wording import said, sentence_of
 from annotation.files.previewing import Preview
-from annotation.formats import cells
-from annotation.formats.mapping import Column, MadeBy, Mapping, StepsMapping
-from annotation.formats.rows import WORDS, cell_of
-from annotation.formats.table import Sample
 from annotation.models import choices
+from prm.formats import cells
+from prm.formats.mapping import Column, MadeBy, Mapping, StepsMapping
+from prm.formats.rows import WORDS, cell_of
+from prm.formats.table import Sample
 
 EXAMPLES = 2
 LONGEST_EXAMPLE = 80

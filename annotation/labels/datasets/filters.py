@@ -8,9 +8,9 @@ import msgspec
 
 from annotation.core.errors import DomainError
 from annotation.core.wording import fault_of, said
-from annotation.formats.record import RecordAnnotation
 from annotation.models import HIDDEN_LANES, Lane
 from annotation.models.agreement_rule import AgreementRule
+from prm.formats.record import RecordAnnotation
 from prm.vocabulary import FinishReason, SourceKind, Split, Visibility
 
 

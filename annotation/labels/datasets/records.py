@@ -9,14 +9,14 @@ import msgspec
 from django.db import connection, transaction
 from django.db.models import Count, Exists, OuterRef, Q, QuerySet
 
-from annotation.formats.record import Record, RecordAnnotation
 from annotation.labels.datasets.filters import SnapshotFilters
-from annotation.labels.datasets.reading import Label, read_solutions, read_words
+from annotation.labels.datasets.reading import Label, count_ratings, read_solutions
 from annotation.labels.quality.consensus import consensus_of, person_of, reliability_of, with_reliability
 from annotation.labels.quality.contrast import Told, keeps
 from annotation.labels.quality.reliability import Reliability, Words
 from annotation.models import HIDDEN_LANES, Annotation, LabelBatch, Project, Solution
 from annotation.work.gold.designation import hidden_gold, is_gold
+from prm.formats.record import Record, RecordAnnotation
 
 AT_ONCE = 250  # solutions held in memory
 
@@ -64,7 +64,7 @@ def _words_alone(project: Project, solutions: QuerySet[Solution], filters: Snaps
     aside = _some_set_aside(project)
     found: Words = Counter()
     for chunk in _chunks(solutions.exclude(is_gold())):
-        for label, words in read_words(chunk, batches_set_aside=aside):
+        for label, words in count_ratings(chunk, batches_set_aside=aside):
             latest, _ = _taken([label], filters)
             found.update({(person_of(one), rating): n for one in latest for rating, n in words.items()})
     return found
@@ -78,7 +78,7 @@ def _gold(project: Project, filters: SnapshotFilters) -> list[tuple[Record, Reco
     found = []
     for record, labels in _read(project, _solutions(project, asked).filter(pk__in=gold.values("solution"))):
         record.annotations, _ = _taken([label for label in labels if label.revision == 1], asked)
-        [truth] = (label.told for label in labels if label.id in references)
+        [truth] = (label.annotation for label in labels if label.id in references)
         found.append((record, truth))
     return found
 
@@ -133,17 +133,17 @@ def _agreed(record: Record, labels: list[Label], filters: SnapshotFilters) -> bo
     rule = filters.agreement
     if rule is None or (rule.splits and record.split not in rule.splits):
         return True
-    said = [label for label in labels if filters.takes_gold or label.told.lane not in HIDDEN_LANES]
-    last = {label.giver: label for label in sorted(said, key=lambda label: label.revision)}
-    counting = [label.told for label in last.values() if filters.set_aside == "included" or not label.set_aside]
+    said = [label for label in labels if filters.takes_gold or label.annotation.lane not in HIDDEN_LANES]
+    last = {label.labeller: label for label in sorted(said, key=lambda label: label.revision)}
+    counting = [label.annotation for label in last.values() if filters.set_aside == "included" or not label.set_aside]
     return keeps(rule, (Told(one.source_kind, one.source_name, one.first_error) for one in counting))
 
 
 def _taken(labels: list[Label], filters: SnapshotFilters) -> tuple[list[RecordAnnotation], list[RecordAnnotation]]:
     """The latest revisions that the filters take, and all the revisions that they ask for."""
-    last = {label.giver: label.id for label in sorted(labels, key=lambda label: label.revision)}
+    last = {label.labeller: label.id for label in sorted(labels, key=lambda label: label.revision)}
     if filters.set_aside == "left_out":
         labels = [label for label in labels if not label.set_aside]
-    taken = [label for label in labels if filters.take(label.told)]
-    latest = [label.told for label in taken if last[label.giver] == label.id]
-    return latest, latest if filters.revisions == "latest" else [label.told for label in taken]
+    taken = [label for label in labels if filters.take(label.annotation)]
+    latest = [label.annotation for label in taken if last[label.labeller] == label.id]
+    return latest, latest if filters.revisions == "latest" else [label.annotation for label in taken]

@@ -6,9 +6,9 @@ from math import inf, prod
 
 import msgspec
 
-from annotation.formats.path import agreed_path, parting, taken_path
-from annotation.formats.record import Consensus, Record, RecordAnnotation
 from annotation.labels.quality.reliability import Reliability, Vote, Words, estimate
+from prm.formats.path import agreed_path, parting, taken_path
+from prm.formats.record import Consensus, Record, RecordAnnotation
 from prm.vocabulary import RATINGS
 
 Place = tuple[int, int]  # a completion: its position and alternative

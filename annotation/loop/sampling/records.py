@@ -4,10 +4,10 @@ from annotation.core.wording import counted, said
 from annotation.files.answers import answer_in
 from annotation.files.grading import grade_records
 from annotation.files.preparing import prepared
-from annotation.formats.provenance import Provenance
-from annotation.formats.record import Completion, Record, Rejection
 from annotation.loop.gateway.policies import Sample, step_in
 from annotation.models import Problem, SamplingRun
+from prm.formats.provenance import Provenance
+from prm.formats.record import Completion, Record, Rejection
 
 GENERATOR_LENGTH = 200
 

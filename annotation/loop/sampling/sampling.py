@@ -15,12 +15,12 @@ from annotation.core.errors import DomainError
 from annotation.core.lifecycle import Postponed, got_on, heed, run_job, send
 from annotation.core.wording import counted, joined, said
 from annotation.files.store import store_chunk
-from annotation.formats.record import Record, Rejection
 from annotation.loop.gateway.policies import CONCURRENCY, AskedPolicy, Reply
 from annotation.loop.sampling.following import follow
 from annotation.loop.sampling.records import record_of
 from annotation.loop.sampling.runs import most_tokens
 from annotation.models import Problem, SampledProblem, SamplingRun
+from prm.formats.record import Record, Rejection
 
 SLICE_SECONDS = 20.0  # a task's turn; other tasks of the queue come between two turns
 FAILURES_IN_A_ROW = 10  # problems; then the endpoint is taken for away
