@@ -9,7 +9,7 @@ from rest_framework import serializers
 
 from annotation.api.fields import JSONObjectField, ThinkingField
 from annotation.core.wording import in_words, said, sentence_of
-from annotation.loop.gateway.serving import Text
+from annotation.loop.gateway.serving_model import Text
 from prm.formats.messages import record_of
 from prm.formats.reading import Unreadable
 from prm.splitting import RULES, Splitting

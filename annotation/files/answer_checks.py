@@ -16,7 +16,7 @@ from annotation.core.errors import Conflict
 from annotation.core.lifecycle import got_on, heed, run_job, send
 from annotation.core.membership.access import require_role
 from annotation.core.wording import said
-from annotation.files.answers import Answered, answer_in, grade_answers
+from annotation.files.answer_grading import Answered, answer_in, grade_answers
 from annotation.models import AnswerCheck, Membership, OutcomeDisagreement, Problem, Project, Solution, Step
 
 CHUNK = 200

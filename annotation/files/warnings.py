@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from django.db.models import Count
 
 from annotation.core.wording import Said, counted, said
-from annotation.files.checks import empty_steps
 from annotation.files.identity import content_hash, payload_hash, text_hash
-from annotation.files.labels import is_unnamed
+from annotation.files.record_faults import empty_steps
+from annotation.files.record_labels import is_unnamed
 from annotation.files.splits import assign_split, source_group_of
 from annotation.files.store import Counts
 from annotation.models import Problem, Project

@@ -108,7 +108,7 @@ def _served(folder: Path) -> str:
 
 def score_pool(solutions: int) -> None:
     """Give the project a pool of so many sandbox solutions, and the worker the scoring of it."""
-    from annotation.files.records import import_records
+    from annotation.files.record_import import import_records
     from annotation.loop.gateway.sandbox import Sandbox
     from annotation.loop.pool.scoring import begin_scoring
     from annotation.models import ModelVersion, Project

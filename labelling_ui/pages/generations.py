@@ -14,7 +14,7 @@ from labelling_ui import words
 from labelling_ui.charts import Point, Series, bar_chart
 from labelling_ui.pages.access import MANAGER, STAFF, attempt, project_page
 from labelling_ui.pages.listing import Column, Filters, Listing, respond
-from labelling_ui.selectors import generations as selectors
+from labelling_ui.selectors import generation_progress as selectors
 
 COLUMNS = [
     Column("generation", gettext_lazy("Generation"), lambda g: g.number, sort="number"),

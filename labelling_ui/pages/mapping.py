@@ -9,7 +9,7 @@ from django.utils.translation import gettext_lazy as _
 
 from annotation.core.errors import DomainError
 from annotation.core.wording import said, sentence_of
-from annotation.files.previewing import Preview
+from annotation.files.import_preview import Preview
 from annotation.models import choices
 from prm.formats import cells
 from prm.formats.mapping import Column, MadeBy, Mapping, StepsMapping

@@ -24,7 +24,7 @@ from annotation.work.annotations import latest_annotations
 from annotation.work.labelling.adjudication import accept, adjudicate
 from annotation.work.labelling.sending_back import send_back, take_back
 from annotation.work.labelling.submission import Submitted
-from labelling_ui.answers import ANSWERS_TO_A_CRITIQUE, answers_of
+from labelling_ui.answer_looks import ANSWERS_TO_A_CRITIQUE, answers_of
 from labelling_ui.beside import PROGRESS
 from labelling_ui.pages.access import STAFF, attempt, project_page
 from labelling_ui.pages.listing import Column, Listing, respond

@@ -11,7 +11,7 @@ from typing import Any, BinaryIO, Literal
 import msgspec
 
 from prm.formats import plain
-from prm.formats.given import index_label, rated_label
+from prm.formats.labels import index_label, rated_label
 from prm.formats.reading import Numbered, Unreadable, read_records
 from prm.formats.record import Record, RecordAnnotation
 from prm.said import counted, said

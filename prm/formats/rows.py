@@ -6,7 +6,7 @@ from typing import Any, cast
 import msgspec
 
 from prm.formats import cells
-from prm.formats.given import NONE, index_label, rated_label
+from prm.formats.labels import NONE, index_label, rated_label
 from prm.formats.mapping import Column, LabelMapping, MadeBy, Mapping, SourceMapping, StepsMapping
 from prm.formats.provenance import Provenance
 from prm.formats.reading import Unreadable, validation_fault

@@ -11,7 +11,7 @@ from typing import Any, Literal
 
 import msgspec
 
-from prm.formats.given import NONE, conclusion_of
+from prm.formats.labels import NONE, conclusion_of
 from prm.formats.record import Completion, PathPosition, Rating, Record, RecordAnnotation
 from prm.vocabulary import RATING_OF, Word
 

@@ -7,16 +7,16 @@ labels or the split of its problem, since trainers take every row and drop other
 """
 
 from collections.abc import Iterable, Iterator
-from typing import Any, BinaryIO, NamedTuple
+from typing import Any, NamedTuple
 
 import msgspec
 import pyarrow
 
-from prm.formats.given import annotator_in, rated_label
+from prm.formats.labels import annotator_in, rated_label
 from prm.formats.path import Taken, agreed_rating, consensus_path
-from prm.formats.raw import json_lines
-from prm.formats.reading import Numbered, Unreadable, read_records
-from prm.formats.record import Completion, Record
+from prm.formats.reading import Unreadable, other_fields
+from prm.formats.record import Record, sampled
+from prm.formats.registry import file_format
 from prm.said import counted, said
 from prm.vocabulary import NeutralPolicy
 
@@ -33,11 +33,6 @@ class _Line(msgspec.Struct):
     prompt: str
     completions: list[str]
     labels: list[bool]
-
-
-def read(stream: BinaryIO, *, skip: int = 0) -> Iterator[Numbered]:
-    """Stream (line, record or rejection) from behind the first `skip` of them."""
-    return read_records(stream, _record, skip=skip)
 
 
 class Line(NamedTuple):
@@ -89,18 +84,12 @@ def rows_of(
             }
 
 
-def write(
-    records: Iterable[Record], *, neutral: NeutralPolicy = "positive", stop_at_first_error: bool = True
-) -> Iterator[bytes]:
-    """The rows as JSON Lines."""
-    return json_lines(rows_of(records, neutral=neutral, stop_at_first_error=stop_at_first_error))
-
-
 def _text(record: Record, step: Taken) -> str:
     return step.own_text or "" if step.alternative is None else record.positions[step.position][step.alternative].text
 
 
-def _record(value: Any) -> Record:
+@file_format("trl", label=said("TRL stepwise supervision"), keys=("prompt", "completions", "labels"))
+def trl(value: Any) -> Record:
     line = msgspec.convert(value, _Line)
     if len(line.labels) != len(line.completions):
         raise Unreadable(
@@ -113,9 +102,14 @@ def _record(value: Any) -> Record:
         )
     return Record(
         problem=line.prompt,
-        positions=[[Completion(text)] for text in line.completions],
-        extra={key: value[key] for key in value if key not in _Line.__struct_fields__},
+        positions=sampled(line.completions),
+        extra=other_fields(value, _Line),
         annotations=[
             rated_label([1 if good else -1 for good in line.labels], kind="consensus", name=annotator_in(value, "trl"))
         ],
     )
+
+
+@trl.writes
+def _lines(record: Record) -> Iterator[dict[str, Any]]:
+    return rows_of([record])

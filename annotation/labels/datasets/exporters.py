@@ -4,9 +4,11 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
 from annotation.core.wording import said
-from prm.formats import parquet_rows, prm800k, table, trl
+from prm.formats import parquet_rows, table
+from prm.formats.prm800k import prm800k
 from prm.formats.raw import json_lines
 from prm.formats.record import Record
+from prm.formats.trl import SCHEMA, rows_of
 from prm.registry import Registry
 from prm.vocabulary import NeutralPolicy
 
@@ -72,7 +74,7 @@ def write_prm800k(records: Iterable[Record], neutral: NeutralPolicy) -> Iterator
 @exporter("trl", title="TRL", not_held=("alternatives", *STEP_WISE), nameless=True, two_classes=True)
 def write_trl(records: Iterable[Record], neutral: NeutralPolicy) -> Iterator[bytes]:
     """TRL's stepwise supervision."""
-    return json_lines(trl.rows_of(records, neutral=neutral))
+    return json_lines(rows_of(records, neutral=neutral))
 
 
 @exporter(
@@ -84,7 +86,7 @@ def write_trl(records: Iterable[Record], neutral: NeutralPolicy) -> Iterator[byt
     two_classes=True,
 )
 def write_trl_parquet(records: Iterable[Record], neutral: NeutralPolicy) -> Iterator[bytes]:
-    return parquet_rows.write_rows(trl.rows_of(records, neutral=neutral), trl.SCHEMA)
+    return parquet_rows.write_rows(rows_of(records, neutral=neutral), SCHEMA)
 
 
 @exporter("csv", title="CSV", suffix="csv", not_held=("alternatives", "own_steps", *STEP_WISE))

@@ -8,7 +8,7 @@ from django.utils import timezone
 
 from annotation.labels.quality.batches import in_use
 from annotation.labels.quality.haste import Timed
-from annotation.labels.quality.judging import LATEST, name_of
+from annotation.labels.quality.source_verdicts import LATEST, name_of
 from annotation.labels.quality.statistics import Median
 from annotation.models import Annotation, PathStep, Project, StepRating
 from annotation.work.annotations import own_opinions

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from prm.formats.given import rated_label
+from prm.formats.labels import rated_label
 from prm.formats.record import Completion, Record
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ import msgspec
 import numpy as np
 
 from annotation.labels.quality.consensus import consensus_of
-from annotation.loop.selection.costs import LONGEST_SECONDS
+from annotation.loop.selection.reading_times import LONGEST_SECONDS
 from annotation.models import Lane
 from prm.formats.record import Record, RecordAnnotation
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from annotation.loop.gateway.choosing import Ranking, draw_evenly
+from annotation.loop.gateway.acquisition import Ranking, draw_evenly
 from annotation.loop.selection.candidates import Candidates, candidates_of, lengths_and_generators
 from annotation.loop.selection.lanes import draw, share_budget
 from annotation.models import Lane, Project

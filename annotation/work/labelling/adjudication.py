@@ -15,7 +15,7 @@ from annotation.core.membership.access import STAFF, require_role
 from annotation.core.wording import said
 from annotation.models import HIDDEN_LANES, Annotation, Project, Solution
 from annotation.work.labelling.allowing import allow
-from annotation.work.labelling.keeping import keep
+from annotation.work.labelling.annotation_rows import keep
 from annotation.work.labelling.payload import Submission
 from annotation.work.labelling.revisions import as_given
 from annotation.work.labelling.sending_back import answer

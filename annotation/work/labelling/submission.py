@@ -22,8 +22,8 @@ from annotation.models import (
     QueueItem,
 )
 from annotation.work.labelling.allowing import allow_as_begun
+from annotation.work.labelling.annotation_rows import keep
 from annotation.work.labelling.disputes import follow_revision
-from annotation.work.labelling.keeping import keep
 from annotation.work.labelling.payload import Submission
 from annotation.work.labelling.refusing import refuse
 from annotation.work.labelling.revisions import as_given
