@@ -18,11 +18,11 @@ from annotation.core.errors import Missing
 from annotation.core.membership.access import find_project, require_role, visible_projects
 from annotation.core.wording import in_words, said
 from annotation.labels.datasets.dataset_cards import dataset_card
-from annotation.labels.datasets.exporters import CONTENT_TYPES, EXPORTERS
 from annotation.labels.datasets.plans import Plan, plan_export
 from annotation.labels.datasets.snapshot_export import content_type, export_name, export_snapshot
 from annotation.labels.datasets.snapshots import create_snapshot
 from annotation.models import Membership, Snapshot
+from prm.exporters import CONTENT_TYPES, EXPORTERS
 from prm.vocabulary import NEUTRAL_POLICIES, SPLITS
 
 

@@ -5,7 +5,6 @@ from typing import Annotated, Any, Literal
 import msgspec
 
 from annotation.models.agreement_rule import AgreementRule
-from annotation.models.consensus_model import CONSENSUS
 from annotation.models.feedback_policy import FeedbackPolicy
 from annotation.models.gold_policy import GoldPolicy, ScreeningPolicy
 from annotation.models.hints_policy import HintsPolicy
@@ -13,6 +12,7 @@ from annotation.models.pace_policy import PacePolicy
 from annotation.models.queue_policy import QueuePolicy
 from annotation.models.rounds_policy import RoundsPolicy
 from prm.acquisition.registry import FUNCTIONS
+from prm.consensus import CONSENSUS
 from prm.errors import UnknownNameError
 from prm.registry import Registry
 from prm.vocabulary import NeutralPolicy, SourceKind

@@ -13,7 +13,6 @@ from annotation.api.downloads import download as streamed
 from annotation.core.errors import DomainError, Forbidden, Missing
 from annotation.core.wording import in_words as in_reader_words
 from annotation.labels.datasets.dataset_cards import dataset_card
-from annotation.labels.datasets.exporters import EXPORTERS, RECORDS
 from annotation.labels.datasets.filters import in_words
 from annotation.labels.datasets.plans import plan_export
 from annotation.labels.datasets.snapshot_export import content_type, export_name, export_snapshot
@@ -23,6 +22,7 @@ from labelling_ui.pages.access import MANAGER, attempt, project_page
 from labelling_ui.pages.agreement_fields import FIELDS, AgreementFields
 from labelling_ui.pages.listing import Column, Listing, respond
 from labelling_ui.selectors.snapshot_wishes import asked_for
+from prm.exporters import EXPORTERS, RECORDS
 from prm.vocabulary import SPLITS
 
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TypeVar, cast
+from typing import TypeVar
 
 from prm.acquisition.candidates import Array, Stack
 from prm.registry import Registry
@@ -53,7 +53,7 @@ def acquisition(
 
     def decorate(gain: Gain) -> Gain:
         entry = Acquisition(gain, looks_for or name, per_cost, needs_outcome, first_error, balanced)
-        FUNCTIONS.add(name, entry, module=cast(str, gain.__module__))
+        FUNCTIONS.add(name, entry, module=gain.__module__)
         return gain
 
     return decorate

@@ -3,10 +3,10 @@
 from collections.abc import Collection, Mapping
 from typing import Any
 
-from annotation.labels.datasets.exporters import EXPORTERS
 from annotation.labels.datasets.filters import in_words
 from annotation.labels.datasets.plans import plan_export
 from annotation.models import Snapshot
+from prm.exporters import EXPORTERS
 
 KINDS = {
     "human": "people",

@@ -10,7 +10,7 @@ from annotation.core.errors import DomainError
 from annotation.core.wording import fault_of, said
 from annotation.models import HIDDEN_LANES, Lane
 from annotation.models.agreement_rule import AgreementRule
-from annotation.models.consensus_model import CONSENSUS
+from prm.consensus import CONSENSUS
 from prm.errors import UnknownNameError
 from prm.formats.record import RecordAnnotation
 from prm.vocabulary import FinishReason, SourceKind, Split, Visibility

@@ -7,9 +7,9 @@ from typing import Any
 
 from annotation.core.errors import DomainError
 from annotation.core.wording import Said, counted, joined, said
-from annotation.labels.datasets.exporters import EXPORTERS, Exporter
 from annotation.models import Snapshot
 from prm.errors import UnknownNameError
+from prm.exporters import EXPORTERS, Exporter
 from prm.vocabulary import NEUTRAL_POLICIES, SPLITS
 
 DEFAULT_SPLITS = ("pool",)

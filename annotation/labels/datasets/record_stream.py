@@ -15,8 +15,8 @@ from annotation.labels.quality.consensus import consensus_of, person_of, reliabi
 from annotation.labels.quality.contrast import Told, keeps
 from annotation.labels.quality.reliability import Reliability
 from annotation.models import HIDDEN_LANES, Annotation, LabelBatch, Project, Solution
-from annotation.models.consensus_model import CONSENSUS, Estimate, Trust, Words
 from annotation.work.gold.designation import hidden_gold, is_gold
+from prm.consensus import CONSENSUS, Estimate, Trust, Words
 from prm.formats.record import Record, RecordAnnotation
 
 AT_ONCE = 250  # solutions held in memory

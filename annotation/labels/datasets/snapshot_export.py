@@ -3,10 +3,10 @@
 from collections.abc import Collection, Iterator
 from typing import BinaryIO, cast
 
-from annotation.labels.datasets.exporters import EXPORTERS, RECORDS
 from annotation.labels.datasets.plans import plan_export
 from annotation.labels.datasets.snapshots import open_snapshot, read_snapshot
 from annotation.models import Snapshot
+from prm.exporters import EXPORTERS, RECORDS
 from prm.formats.raw import CHUNK
 from prm.vocabulary import NeutralPolicy
 

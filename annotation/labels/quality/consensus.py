@@ -8,7 +8,7 @@ import msgspec
 
 from annotation.core.wording import said
 from annotation.labels.quality.reliability import Reliability
-from annotation.models.consensus_model import Estimate, Trust, Vote, Words, consensus_model
+from prm.consensus import Estimate, Trust, Vote, Words, consensus_model
 from prm.formats.path import agreed_path, parting, taken_path
 from prm.formats.record import Consensus, Record, RecordAnnotation
 from prm.vocabulary import RATINGS

@@ -9,8 +9,8 @@ import numpy as np
 from annotation.core.wording import said
 from annotation.labels.quality.anchoring import Ends, Gap, gap_between
 from annotation.labels.quality.dawid_skene import NEVER, Array, fit, prior_of_all
-from annotation.models.consensus_model import Vote, Words, consensus_model
 from annotation.work.gold.gold_accuracy import score_interval
+from prm.consensus import Vote, Words, consensus_model
 from prm.vocabulary import RATINGS
 
 BAD = RATINGS.index(-1)

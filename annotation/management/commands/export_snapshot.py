@@ -7,11 +7,11 @@ from django.core.management.base import BaseCommand, CommandError
 
 from annotation.core.errors import DomainError
 from annotation.labels.datasets.dataset_cards import dataset_card
-from annotation.labels.datasets.exporters import EXPORTERS
 from annotation.labels.datasets.plans import plan_export
 from annotation.labels.datasets.snapshot_export import export_snapshot
 from annotation.labels.datasets.snapshots import create_snapshot
 from annotation.models import Project
+from prm.exporters import EXPORTERS
 from prm.vocabulary import NEUTRAL_POLICIES, SPLITS
 
 

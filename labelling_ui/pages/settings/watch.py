@@ -4,8 +4,8 @@ from django import forms
 from django.utils.translation import gettext_lazy
 
 from annotation.core.wording import in_words
-from annotation.models.consensus_model import CONSENSUS
 from labelling_ui.pages.settings.part import PolicyPart
+from prm.consensus import CONSENSUS
 
 
 class WatchPart(PolicyPart):

@@ -111,22 +111,14 @@ def test_the_command_writes_all_three(tmp_path: Path, backbone_folders: dict[str
     assert sorted(path.name for path in out.iterdir()) == ["AUDIT.md", "report.html", "report.json"]
 
 
-SIZE = """
-from prm.audits import AUDITS
-from prm.audits.finding import Check, conclude
-
-
-@AUDITS.register("size")
-def audit(subject, rng):
-    enough = Check("ok" if len(subject.traces) >= 20 else "cannot tell", "At least 20 solutions", "Few solutions.")
-    return conclude(audit="size", title="Size", question="Is it enough?", checks=[enough], when_ok="It is enough.")
-"""
+GUIDE = (Path(__file__).parents[4] / "docs" / "extending.md").read_text()
 
 
 def test_a_package_outside_adds_an_audit(
     tmp_path: Path, backbone_folders: dict[str, Path], install_extension: InstallExtension
 ) -> None:
-    install_extension("size_audit", SIZE, AUDITS)
+    [example] = re.findall(r"^## An audit\n.*?^```python\n(.*?)^```", GUIDE, re.M | re.S)
+    install_extension("size_audit", example, AUDITS)
     data, out = tmp_path / "data.jsonl", tmp_path / "out"
     write_traces(data, make_traces(25, seed=1))
     model = f"zero:{backbone_folders['llama']}"

@@ -15,12 +15,12 @@ from annotation.core.errors import Conflict, DomainError
 from annotation.core.membership.projects import create_project
 from annotation.files.record_import import import_records
 from annotation.labels.datasets.dataset_cards import dataset_card
-from annotation.labels.datasets.exporters import EXPORTERS
 from annotation.labels.datasets.plans import plan_export
 from annotation.labels.datasets.snapshot_export import export_snapshot
 from annotation.labels.datasets.snapshots import create_snapshot, read_snapshot, snapshot_file
 from annotation.models import Annotation, AuditEntry, Membership, Problem
 from labelling_ui.selectors.attention import concerns
+from prm.exporters import EXPORTERS
 from prm.formats import table
 from prm.formats.prm800k import prm800k
 from prm.formats.processbench import processbench

@@ -5,8 +5,8 @@ from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol, TypeVar
 
-from annotation.core.wording import said
 from prm.registry import Registry
+from prm.said import said
 
 Words = Counter[tuple[str, int]]  # how often a person gave a rating
 
@@ -23,7 +23,7 @@ class Vote:
 class Trust(Protocol):
     """What was learned of the people."""
 
-    def posterior(self, words: Iterable[tuple[str, int]]) -> Sequence[float]:
+    def posterior(self, words: Iterable[tuple[str, int]]) -> Iterable[float]:
         """Probability of good, neutral and bad after these (person, rating) words on one step."""
         ...
 
@@ -49,11 +49,7 @@ class ConsensusModel:
 
 
 Kind = TypeVar("Kind", bound=Estimate)
-CONSENSUS = Registry[ConsensusModel](
-    "stepmark.consensus",
-    said("consensus model"),
-    built_in=("annotation.labels.quality.reliability", "annotation.labels.quality.consensus"),
-)
+CONSENSUS = Registry[ConsensusModel]("stepmark.consensus", said("consensus model"), built_in=())
 
 
 def consensus_model(name: str, *, title: str = "", learns: bool = True) -> Callable[[Kind], Kind]:

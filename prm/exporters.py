@@ -3,13 +3,13 @@
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
-from annotation.core.wording import said
 from prm.formats import parquet_rows, table
 from prm.formats.prm800k import prm800k
 from prm.formats.raw import json_lines
 from prm.formats.record import Record
 from prm.formats.trl import SCHEMA, rows_of
 from prm.registry import Registry
+from prm.said import said
 from prm.vocabulary import NeutralPolicy
 
 Write = Callable[[Iterable[Record], NeutralPolicy], Iterator[bytes]]
