@@ -6,7 +6,9 @@ from math import inf, prod
 
 import msgspec
 
-from annotation.labels.quality.reliability import Reliability, Vote, Words, estimate
+from annotation.core.wording import said
+from annotation.labels.quality.reliability import Reliability
+from prm.consensus import Estimate, Trust, Vote, Words, consensus_model
 from prm.formats.path import agreed_path, parting, taken_path
 from prm.formats.record import Consensus, Record, RecordAnnotation
 from prm.vocabulary import RATINGS
@@ -15,7 +17,7 @@ Place = tuple[int, int]  # a completion: its position and alternative
 DIGITS = 4  # of a posterior: the same labels give the same file on any machine
 
 
-def consensus_of(annotations: Sequence[RecordAnnotation], reliability: Reliability | None = None) -> list[Consensus]:
+def consensus_of(annotations: Sequence[RecordAnnotation], reliability: Trust | None = None) -> list[Consensus]:
     """The posterior of each rated completion, by position and alternative; give latest revisions only.
 
     It is the share of each rating among the votes, or with `reliability` the probability of each given who voted; the
@@ -40,12 +42,18 @@ def consensus_of(annotations: Sequence[RecordAnnotation], reliability: Reliabili
     return [_agreed(step, votes, settled.get(step), reliability) for step, votes in counted if step[0] <= last]
 
 
+@consensus_model("shares", title=said("all alike"), learns=False)
+def shares(votes: Sequence[Vote], *, settled: Mapping[Hashable, int], alone: Words | None) -> None:
+    """Every word counts alike."""
+
+
 def reliability_of(
+    estimate: Estimate,
     records: Iterable[Record],
     truths: Mapping[int | None, RecordAnnotation] | None = None,
     alone: Words | None = None,
-) -> Reliability | None:
-    """Each person's reliability from the votes on shared steps; None if no step is shared. Pass latest revisions only.
+) -> Trust | None:
+    """What `estimate` learns of each person from the votes on shared steps. Pass latest revisions only.
 
     An adjudication fixes the truth and does not count for its giver, who would always be right. `truths` has, by
     solution, a label that is certainly right and does not count for its giver. `alone` are the votes on all other
@@ -104,7 +112,7 @@ def _last_decided(annotation: RecordAnnotation) -> float:
 
 
 def _agreed(
-    step: tuple[int, int], votes: list[tuple[str, int]], settled: int | None, reliability: Reliability | None
+    step: tuple[int, int], votes: list[tuple[str, int]], settled: int | None, reliability: Trust | None
 ) -> Consensus:
     if settled is not None:
         return Consensus(*step, *_shares([settled]), votes=1, adjudicated=True)
@@ -114,7 +122,8 @@ def _agreed(
         return Consensus(*step, *_shares([word for _, word in votes]), votes=len(votes))
     good, neutral, _ = (round(float(chance), DIGITS) for chance in reliability.posterior(votes))
     bad = round(max(1 - good - neutral, 0.0), DIGITS)
-    ignorant = prod(1 - max(reliability.informedness(person), 0.0) for person, _ in votes)
+    informed = reliability.informedness if isinstance(reliability, Reliability) else lambda person: 1.0
+    ignorant = prod(1 - max(informed(person), 0.0) for person, _ in votes)
     return Consensus(*step, good, neutral, bad, votes=len(votes), weight=round(1 - ignorant, DIGITS))
 
 

@@ -8,8 +8,9 @@ from django.db.models import Count, QuerySet
 
 from annotation.labels.quality.anchoring import Gap
 from annotation.labels.quality.judged_labels import FirstErrorLabel, latest_labels, name_of
-from annotation.labels.quality.reliability import Reliability, Vote, Words, estimate
+from annotation.labels.quality.reliability import Reliability, estimate
 from annotation.models import Project, StepRating
+from prm.consensus import Vote, Words
 
 ONE_STEP = 0.5  # expected steps that are more likely one than none
 
