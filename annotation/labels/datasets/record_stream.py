@@ -14,7 +14,6 @@ from annotation.labels.datasets.reading import Label, count_ratings, read_soluti
 from annotation.labels.quality.consensus import consensus_of, person_of, reliability_of, with_reliability
 from annotation.labels.quality.contrast import SourceVerdict, passes_rule
 from annotation.labels.quality.reliability import Reliability
-from annotation.labels.quality.reliability import Words
 from annotation.models import HIDDEN_LANES, Annotation, LabelBatch, Project, Solution
 from annotation.work.gold.designation import hidden_gold, is_gold
 from prm.consensus import CONSENSUS, Estimate, Trust, Words
