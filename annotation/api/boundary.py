@@ -2,6 +2,7 @@
 
 import json
 import re
+from contextlib import suppress
 from functools import cache
 from typing import Any, Self, TypeVar, get_args, get_origin
 
@@ -12,7 +13,7 @@ from rest_framework.request import Request
 
 from annotation.core.errors import DomainError
 from annotation.core.wording import in_words, said, sentence_of
-from annotation.formats.reading import MAX_DEPTH, decoded, place_of_unstorable, validation_fault
+from prm.formats.reading import MAX_DEPTH, decoded, place_of_unstorable, validation_fault
 
 T = TypeVar("T")
 # Escapes that may stand for a NUL or for half a surrogate pair, neither of which PostgreSQL holds.
@@ -45,7 +46,8 @@ def read_body(request: Request, kind: type[T], *, any_text: bool = False) -> T:
         if _SUSPECT.search(raw):
             value = _parsed(raw)
             if any_text:
-                return msgspec.convert(value, kind, dec_hook=_choice)
+                with suppress(UnicodeEncodeError):  # a broken character where a service reads none
+                    return msgspec.convert(value, kind, dec_hook=_choice)
             _refuse_unstorable(value)
         if raw.count(b"[") + raw.count(b"{") > MAX_DEPTH:
             decoded(raw)

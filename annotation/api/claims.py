@@ -17,8 +17,9 @@ from annotation.api.boundary import read_body
 from annotation.core.bounds import Count, Id
 from annotation.core.membership.access import find_project
 from annotation.core.statements import fetch_all
-from annotation.models import Hint, LabelScheme, Lease, Project, Solution, StepKind
+from annotation.models import Hint, LabelScheme, Lease, Project, Solution
 from annotation.work.claiming import claim_next
+from prm.vocabulary import StepKind
 
 CRITIQUES = """
 SELECT critique.step_id, critique.text FROM annotation_critique critique

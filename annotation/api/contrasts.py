@@ -12,12 +12,12 @@ from annotation.api.boundary import Row
 from annotation.core.bounds import Count, Id
 from annotation.core.membership.access import STAFF, find_project
 from annotation.labels.quality.contrast import contrasts
-from annotation.models import LabelSource
+from prm.vocabulary import SourceKind
 
 
 class SourceRow(Row):
     id: Id
-    kind: LabelSource.Kind
+    kind: SourceKind
     name: str
     detail: dict[str, Any]
 

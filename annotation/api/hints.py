@@ -12,7 +12,7 @@ from rest_framework.views import APIView
 from annotation.api.boundary import Row
 from annotation.core.membership.access import STAFF, find_project
 from annotation.labels.quality.anchoring import Arm, Gaps
-from annotation.labels.quality.hints import compare_hints
+from annotation.labels.quality.hint_effects import compare_hints
 from annotation.models import Hint
 from annotation.work.gold.gold_accuracy import Share
 

@@ -19,21 +19,21 @@ from annotation.api.boundary import Row, invalid, read_form
 from annotation.api.downloads import download
 from annotation.api.paging import Page, PagedView
 from annotation.core.bounds import Count, Id, one_of
-from annotation.core.errors import DomainError, Missing
+from annotation.core.errors import DomainError, Missing, translated_format_errors
 from annotation.core.lifecycle import cancel_job
 from annotation.core.membership.access import find_project, require_role, visible_projects
 from annotation.core.wording import said, sentence_of
-from annotation.files.imports import ImportProgress, progress_of, read_options, start_import
+from annotation.files.import_jobs import ImportProgress, progress_of, read_options, start_import
 from annotation.files.rejections import original_lines, rejected_lines
 from annotation.files.warnings import warnings_in_words
-from annotation.formats.mapping import parse_mapping
-from annotation.formats.registry import READERS
 from annotation.models import ImportJob, ImportOptions, Membership
+from prm.formats.mapping import parse_mapping
+from prm.formats.registry import FORMATS
 from prm.splitting import RULES
 
 MOST_OF_A_NAME = 300  # characters
 
-Format = Annotated[str, one_of(["auto", *READERS])]
+Format = Annotated[str, one_of(["auto", *FORMATS])]
 Decomposition = Annotated[str, one_of(RULES)]
 
 
@@ -90,6 +90,7 @@ class FileToImport(msgspec.Struct):
             raise invalid("file", said("A file is needed, with a name of at most {n} characters.", n=MOST_OF_A_NAME))
 
 
+@translated_format_errors()
 def options_in(mapping: str, options: str) -> ImportOptions:
     """The options of an import from their JSON. Raises DomainError (`invalid_mapping`, `invalid_options`)."""
     try:

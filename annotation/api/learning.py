@@ -14,7 +14,7 @@ from annotation.core.bounds import Count
 from annotation.core.membership.access import STAFF, find_project
 from annotation.loop.gateway.stopping import GenerationSeen, advise
 from annotation.loop.proof.history import decided_rounds, history_of
-from annotation.loop.proof.weighing import LaneEstimates, estimates_of
+from annotation.loop.proof.lane_estimates import LaneEstimates, estimates_of
 
 
 class ComparisonRow(Row):

@@ -16,7 +16,7 @@ from annotation.api.boundary import read_body
 from annotation.api.parsing import JSONParser, LinesParser, XMLParser
 from annotation.core.bounds import Position, Written
 from annotation.core.membership.access import find_project
-from annotation.files.outcomes import Applied, Kind, apply_results
+from annotation.files.code_outcomes import Applied, Kind, apply_results
 from annotation.models import Membership
 
 

@@ -23,8 +23,8 @@ from annotation.core.bounds import LARGEST_INTEGER, Count, Written
 from annotation.core.errors import DomainError
 from annotation.core.wording import said
 from annotation.files.step_tags import of_turns, read_prompt
-from annotation.loop.gateway.serving import Scored, Text
-from annotation.serving import asking
+from annotation.loop.gateway.serving_model import Scored, Text
+from annotation.serving import scoring_requests
 
 T = TypeVar("T")
 MOST_TOKENS = 131_072
@@ -126,7 +126,7 @@ class Pooling(APIView):
         of_steps = asked.task == "token_classify" or asked.messages is not UNSET
         texts, ids = (asked.texts(), ()) if of_steps else ((), asked.tokens())
         project, domain, number = model_named(request, asked.model)
-        request_id, answer = asking.ask(
+        request_id, answer = scoring_requests.ask_worker(
             by=caller(request),
             token=token_of(request),
             project=project,

@@ -11,7 +11,7 @@ from annotation.api.claims import Work
 from annotation.core.membership.access import find_project, require_role
 from annotation.work.labelling.payload import Submission
 from annotation.work.practice.answering import Place, answer_practice, find_practice, practice_set
-from annotation.work.practice.explaining import Explanation
+from annotation.work.practice.explanations import Explanation
 
 
 class Practice(APIView):

@@ -16,8 +16,8 @@ from annotation.api.texts import MOST_SOLUTIONS, SolutionToScore
 from annotation.core.bounds import LARGEST_INTEGER, Count, Written
 from annotation.core.membership.access import find_project
 from annotation.core.wording import said
-from annotation.loop.gateway.serving import Scored, Text
-from annotation.serving import asking
+from annotation.loop.gateway.serving_model import Scored, Text
+from annotation.serving import scoring_requests
 from annotation.serving.messages import Served
 
 TIMEOUT, LONGEST_TIMEOUT = 20.0, 55.0
@@ -116,7 +116,7 @@ class Scores(APIView):
         """Score one solution or many; results stand in the order of the solutions. For members of the project."""
         asked = read_body(request, SolutionsToScore)
         texts = asked.texts()
-        request_id, answer = asking.ask(
+        request_id, answer = scoring_requests.ask_worker(
             by=caller(request),
             token=token_of(request),
             project=find_project(request.user, asked.project),

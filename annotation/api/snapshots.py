@@ -21,13 +21,12 @@ from annotation.core.bounds import Count, Id, one_of
 from annotation.core.errors import Missing
 from annotation.core.membership.access import find_project, require_role, visible_projects
 from annotation.core.wording import said
-from annotation.formats.record import Split
-from annotation.formats.trl import Neutral
-from annotation.labels.datasets.cards import dataset_card
-from annotation.labels.datasets.exporting import CONTENT_TYPES, content_type, export_name, export_snapshot
+from annotation.labels.datasets.dataset_cards import dataset_card
 from annotation.labels.datasets.plans import FORMATS, plan_export
+from annotation.labels.datasets.snapshot_export import CONTENT_TYPES, content_type, export_name, export_snapshot
 from annotation.labels.datasets.snapshots import create_snapshot
 from annotation.models import Membership, Snapshot
+from prm.vocabulary import NeutralPolicy, Split
 
 
 class Refusal(msgspec.Struct):
@@ -89,7 +88,7 @@ class SnapshotToCreate(msgspec.Struct):
 
 class CardAsked(msgspec.Struct, kw_only=True):
     neutral: Annotated[
-        Neutral, Meta(description="What becomes of neutral steps in formats that have only yes and no.")
+        NeutralPolicy, Meta(description="What becomes of neutral steps in formats that have only yes and no.")
     ] = "positive"
     splits: Annotated[
         list[Split] | None,

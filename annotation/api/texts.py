@@ -8,11 +8,11 @@ from msgspec import UNSET, Meta, UnsetType
 from annotation.api.boundary import invalid
 from annotation.core.bounds import Written, one_of
 from annotation.core.wording import said, sentence_of
-from annotation.formats.messages import record_of
-from annotation.formats.reading import Unreadable
-from annotation.loop.gateway.serving import Text
-from annotation.models import StepKind
+from annotation.loop.gateway.serving_model import Text
+from prm.formats.messages import record_of
+from prm.formats.reading import Unreadable
 from prm.splitting import RULES, Splitting, Thinking
+from prm.vocabulary import StepKind
 
 MOST_SOLUTIONS, MOST_STEPS = 64, 512
 LONGEST_TEXT = 100_000
@@ -24,7 +24,7 @@ class StepToScore(msgspec.Struct):
     """One step; its kind tells a tool's answer from reasoning."""
 
     text: LongText
-    kind: StepKind = StepKind.REASONING
+    kind: StepKind = "reasoning"
 
 
 GivenStep = LongText | StepToScore  # a plain text is a step of reasoning
@@ -93,8 +93,8 @@ class SolutionToScore(msgspec.Struct, kw_only=True):
 
 def steps_of(given: list[GivenStep]) -> tuple[tuple[str, str], ...]:
     """Text and kind of each step."""
-    return tuple((one, str(StepKind.REASONING)) if isinstance(one, str) else (one.text, str(one.kind)) for one in given)
+    return tuple((one, "reasoning") if isinstance(one, str) else (one.text, one.kind) for one in given)
 
 
 def _divided(text: str, splitting: Splitting) -> tuple[tuple[str, str], ...]:
-    return tuple((step, str(StepKind.REASONING)) for step in splitting.split(text).steps)
+    return tuple((step, "reasoning") for step in splitting.split(text).steps)

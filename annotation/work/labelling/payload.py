@@ -6,7 +6,7 @@ is known again.
 
 import hashlib
 from datetime import datetime
-from typing import Annotated, Literal
+from typing import Annotated
 from uuid import UUID
 
 import msgspec
@@ -14,9 +14,7 @@ from msgspec import UNSET, Meta, UnsetType
 
 from annotation.core.bounds import LARGEST_INTEGER, Id, Milliseconds, Note, Position, ShortNote
 from annotation.models.scheme import Progress
-
-RatingState = Literal["rated", "unsure", "not_reached"]
-FinishReason = Literal["solution", "found_error", "give_up", "bad_problem"]
+from prm.vocabulary import FinishReason, Rating, RatingState
 
 
 class GivenSpan(msgspec.Struct, frozen=True):
@@ -42,7 +40,7 @@ class Dimensions(msgspec.Struct, frozen=True, omit_defaults=True):
     recovers: Annotated[bool, Meta(description="It makes an earlier error good.")] = False
     critique: Annotated[Note, Meta(description="What is wrong with the step.")] = ""
     critique_ratings: Annotated[
-        list[Literal[1, 0, -1]],
+        list[Rating],
         Meta(max_length=100, description="One for each of the critiques that came with the step, in their order."),
     ] = []
 

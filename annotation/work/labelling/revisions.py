@@ -11,13 +11,12 @@ from annotation.core.wording import said
 from annotation.models import Annotation, Dispute, Project
 from annotation.work.labelling.payload import (
     Dimensions,
-    FinishReason,
     GivenPosition,
     GivenRating,
     GivenSpan,
     OwnLabel,
-    RatingState,
 )
+from prm.vocabulary import FinishReason, RatingState
 
 
 def latest_of(*, by: User, project: Project, solution_id: int) -> Annotation:
