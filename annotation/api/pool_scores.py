@@ -11,7 +11,6 @@ from annotation.api.fields import JSONObjectField, SaidField
 from annotation.api.model_versions import find_version
 from annotation.core.membership.access import STAFF
 from annotation.loop.pool.scoring import rescore_pool
-from annotation.loop.pool.shards import left_of
 from annotation.models import ModelVersion, PoolScoring
 
 
@@ -24,10 +23,12 @@ class PoolScoringSerializer(serializers.ModelSerializer):
 
     class Meta:
         model = PoolScoring
-        fields = ("wanted", "left", "steps", "seconds", "cut_at", "finished_at", "error", "agreement", "checked_at")
+        fields = (
+            "state", "wanted", "left", "steps", "seconds", "cut_at", "finished_at", "error", "agreement", "checked_at"
+        )  # fmt: skip
 
     def get_left(self, scoring: PoolScoring) -> int:
-        return left_of(scoring.model_version)
+        return scoring.left
 
 
 class PoolScores(APIView):

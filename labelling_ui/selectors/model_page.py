@@ -44,7 +44,7 @@ ACTIONS = {
     "model.import.failed": gettext_lazy("could not be imported"),
     "pool.rescore": gettext_lazy("pool scored anew"),
     "pool.disagree": gettext_lazy("stored scores did not agree"),
-    "pool.fail": gettext_lazy("could not score the pool"),
+    "pool.failed": gettext_lazy("could not score the pool"),
 }
 UNKNOWN = {"value": None, "low": None, "high": None}
 # No raw HTML: a card quotes what people wrote.
@@ -62,7 +62,7 @@ class MetricRow:
 
 def metric_rows(version: ModelVersion) -> list[MetricRow]:
     """The whole holdout first, then its domains; empty where the version was not measured."""
-    report = version.metrics.get("challenger")
+    report = version.measurement.challenger
     if not report:
         return []
     slices = {_("all domains"): report["overall"]} | dict(sorted((report.get("by_domain") or {}).items()))
@@ -97,7 +97,7 @@ def facts_of(version: ModelVersion) -> list[tuple[str, str]]:
 
 def parent_of(version: ModelVersion) -> ModelVersion | None:
     """The champion that it was measured against."""
-    number = version.metrics.get("champion")
+    number = version.measurement.champion
     return version.project.model_versions.filter(number=number).first() if number is not None else None
 
 
