@@ -8,6 +8,8 @@ PORT ?=
 HOST ?=
 TESTS ?= tests
 export PORT HOST
+# Containers often forbid Python to keep what it compiled: each of the hundred processes of the tests would compile torch again.
+unexport PYTHONDONTWRITEBYTECODE
 
 IN := .venv/bin/python -m
 # mypy reads the settings, which ask for addresses; it uses none of them.
@@ -29,6 +31,7 @@ check: install-dev
 	$(IN) ruff format --check .
 	$(UNUSED_SERVERS) $(IN) mypy
 	.venv/bin/lint-imports
+	@$(IN) piplicenses > /dev/null
 	$(IN) launch.frontend typecheck
 	$(IN) launch.api_types --check
 	@$(UNUSED_SERVERS) .venv/bin/python manage.py messages --check

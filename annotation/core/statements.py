@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 
 import psycopg
 from django.db import connection, models
+from psycopg.rows import RowFactory, namedtuple_row, tuple_row
 from psycopg.types.numeric import Int8
 
 M = TypeVar("M", bound=models.Model)
@@ -22,10 +23,19 @@ def fetch_all(statement: str, values: Mapping[str, Any]) -> list[tuple[Any, ...]
     JSON comes as text. Where the server cannot tell the type of a value from its place, the statement says it
     (`%(steps)s::bigint[]`). Raises what Django raises for the same fault.
     """
+    return _fetch(statement, values, tuple_row)
+
+
+def fetch_named(statement: str, values: Mapping[str, Any]) -> list[Any]:
+    """As `fetch_all`; a row is a named tuple whose fields are the statement's column names."""
+    return _fetch(statement, values, namedtuple_row)
+
+
+def _fetch(statement: str, values: Mapping[str, Any], row_factory: RowFactory[Any]) -> list[Any]:
     connection.ensure_connection()
-    given = {name: _of_one_type(value) for name, value in values.items()}
-    with connection.wrap_database_errors, psycopg.Cursor(connection.connection) as cursor:
-        cursor.execute(statement.encode(), given, prepare=True)
+    typed = {name: _of_one_type(value) for name, value in values.items()}
+    with connection.wrap_database_errors, psycopg.Cursor(connection.connection, row_factory=row_factory) as cursor:
+        cursor.execute(statement.encode(), typed, prepare=True)
         result = cursor.pgresult
         return cursor.fetchall() if result and result.nfields else []
 

@@ -6,13 +6,13 @@ import msgspec
 
 from annotation.core.errors import DomainError
 from annotation.core.wording import Said, said
-from annotation.files.checks import empty_steps, fault_of
-from annotation.files.labels import is_unnamed
+from annotation.files.record_faults import empty_steps, fault_of
+from annotation.files.record_labels import is_unnamed
 from annotation.files.splits import group_of_text
-from annotation.formats.provenance import Provenance
-from annotation.formats.raw import EXCERPT
-from annotation.formats.record import Completion, Record, Rejection
 from annotation.models import ImportOptions
+from prm.formats.provenance import Provenance
+from prm.formats.raw import EXCERPT
+from prm.formats.record import Completion, Record, Rejection
 from prm.splitting import RULES, Splitting, Thinking
 from prm.splitting import THINKING as THINKING_CHOICES
 

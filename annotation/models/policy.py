@@ -4,8 +4,6 @@ from typing import Annotated, Any, Literal
 
 import msgspec
 
-from annotation.formats.record import SourceKind
-from annotation.formats.trl import Neutral
 from annotation.models.agreement_rule import AgreementRule
 from annotation.models.feedback_policy import FeedbackPolicy
 from annotation.models.gold_policy import GoldPolicy, ScreeningPolicy
@@ -13,6 +11,7 @@ from annotation.models.hints_policy import HintsPolicy
 from annotation.models.pace_policy import PacePolicy
 from annotation.models.queue_policy import QueuePolicy
 from annotation.models.rounds_policy import RoundsPolicy
+from prm.vocabulary import NeutralPolicy, SourceKind
 
 Acquisition = Literal[
     "random",
@@ -101,7 +100,7 @@ class ProjectPolicy(msgspec.Struct, forbid_unknown_fields=True):
     acquisition: Acquisition = "balanced_errors"
     caps: Caps = msgspec.field(default_factory=Caps)
     cold_start: ColdStart = "random"
-    neutral: Neutral = "positive"
+    neutral: NeutralPolicy = "positive"
     training_sources: Annotated[list[SourceKind], msgspec.Meta(min_length=1)] = msgspec.field(
         default_factory=lambda: ["human"]
     )

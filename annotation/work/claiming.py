@@ -14,10 +14,10 @@ from annotation.core.statements import columns, fetch_all, fetch_one, instance, 
 from annotation.models import Draft, Hint, Lease, Membership, Problem, Project, Solution
 from annotation.work.gold import due as hidden
 from annotation.work.queue import hint_draw as hints
+from annotation.work.queue.item_choice import Taken, take, take_thoroughly
 from annotation.work.queue.leases import expire_leases
 from annotation.work.queue.reasons import why_nothing
 from annotation.work.queue.rules import cap_reached, rules_for
-from annotation.work.queue.taking import Taken, take, take_thoroughly
 
 Take = Callable[..., Taken | None]
 LOOKS = 5  # at a queue in which places come free and are gone again
@@ -76,37 +76,50 @@ SELECT id FROM annotation_lease WHERE annotator_id = %(annotator)s AND state = '
 
 @transaction.atomic
 def _attempt(take: Take, *, by: User, project: Project, holding: list[int]) -> _Found | Claim | None:
-    """A lease, or a reason that no further look can change; None where `take` found nothing. Not on disk yet."""
-    found = fetch_one(MEMBER, {"project": project.pk, "user": by.pk})
-    if found is None:
-        return Claim(
-            reason="not_annotator", message=_("You are not a member of this project, so you cannot label in it.")
-        )
-    membership = instance(Membership, found)
+    """A lease, or a reason that no further look can change; None if `take` found nothing. Not on disk yet."""
+    row = fetch_one(MEMBER, {"project": project.pk, "user": by.pk})
+    if row is None:
+        message = _("You are not a member of this project, so you cannot label in it.")
+        return Claim(reason="not_annotator", message=message)
+    membership = instance(Membership, row)
     membership.project = project
-    policy = project.policies.queue
     now = timezone.now()
-    until = now + timedelta(minutes=policy.lease_minutes)
+    until = now + timedelta(minutes=project.policies.queue.lease_minutes)
     held = [lease_id for (lease_id,) in fetch_all(IN_HAND, {"annotator": membership.pk})]
-    for lease_id in held:
-        # The sweep may be expiring it at this moment: the row decides.
-        still = Lease.objects.filter(pk=lease_id, state=Lease.State.ACTIVE)
-        if lease_id not in holding and still.update(expires_at=until):
+    return (
+        _resume([lease_id for lease_id in held if lease_id not in holding], until)
+        or _refusal(membership, len(held), now)
+        or _take_new(take, by, membership, now=now, until=until)
+    )
+
+
+def _resume(lease_ids: list[int], until: datetime) -> _Found | None:
+    """The first of these leases that is still active, extended: the sweep may be expiring one at this moment."""
+    for lease_id in lease_ids:
+        if Lease.objects.filter(pk=lease_id, state=Lease.State.ACTIVE).update(expires_at=until):
             return _Found(lease_id, resumed=True)
+    return None
+
+
+def _refusal(membership: Membership, held: int, now: datetime) -> Claim | None:
+    """Why this person gets no further lease now, whatever the queue holds."""
+    project = membership.project
     if project.state == Project.State.PAUSED:
         return Claim(reason="paused", message=_("This project is paused: its manager will open it again."))
-    if len(held) > policy.prefetch_depth:
+    if held > project.policies.queue.prefetch_depth:
         return Claim(reason="holding_enough", message=_("Finish what you have first."))
-    if tomorrow := cap_reached(membership, len(held), now):
+    if tomorrow := cap_reached(membership, held, now):
         message = _("You have labelled as much as this project asks of one person in a day. It goes on tomorrow.")
         return Claim(reason="cap_reached", message=message, retry_at=tomorrow)
-    first = hidden.give(membership, now=now, until=until)
-    if first is None:
-        taken = take(rules_for(membership, now), now=now, until=until)
-    elif first.taken is None:
-        return Claim(reason=first.reason, message=str(first.message))
-    else:
-        taken = first.taken
+    return None
+
+
+def _take_new(take: Take, by: User, membership: Membership, *, now: datetime, until: datetime) -> _Found | Claim | None:
+    """A new lease: on hidden gold if that is due, else on the next item of the queue."""
+    gold = hidden.give(membership, now=now, until=until)
+    if gold and gold.taken is None:
+        return Claim(reason=gold.reason, message=str(gold.message))
+    taken = gold.taken if gold else take(rules_for(membership, now), now=now, until=until)
     if taken is None:
         return None
     hint = hints.draw(membership, taken, now=now)
@@ -114,7 +127,7 @@ def _attempt(take: Take, *, by: User, project: Project, holding: list[int]) -> _
         by=by,
         action="lease.claim",
         target=Lease(pk=taken.lease),
-        project=project,
+        project=membership.project,
         after={"item": taken.item, "solution": taken.solution, "expires_at": until.isoformat()}
         | ({} if hint is None else {"hint": hint}),
     )

@@ -18,7 +18,7 @@ from annotation.core.lifecycle import cancel_job, resume_job
 from annotation.core.wording import in_words
 from annotation.loop.proof.simulations import resume_simulation
 from annotation.loop.rounds.runs import can_retry, retry_run
-from annotation.loop.sampling.runs import resume_sampling
+from annotation.loop.sampling.sampling_runs import resume_sampling
 from annotation.models import Job, JobEntry, Membership, ModelJob, PoolScoring, SamplingRun
 from labelling_ui import words
 from labelling_ui.pages.access import MANAGER, STAFF, attempt, project_page

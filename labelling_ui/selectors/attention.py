@@ -1,7 +1,9 @@
 """What needs a person, each with a count and the page where the rows are."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
+from itertools import chain
 
 from django.db.models import Sum
 from django.urls import reverse
@@ -32,126 +34,154 @@ class Concern:
 
 
 def concerns(member: Membership) -> list[Concern]:
-    """Everything that waits for someone in this project, what is nothing left out."""
-    project, manages = member.project, member.role == Membership.Role.MANAGER
-    recent = timezone.now() - FAILURES_COUNT_FOR
+    """Everything that waits for someone in this project. Counts of zero are left out."""
+    since = timezone.now() - FAILURES_COUNT_FOR
+    parts = (
+        _model_concerns(member),
+        _review_concerns(member),
+        _annotator_concerns(member),
+        _label_concerns(member),
+        _run_concerns(member, since),
+        _file_concerns(member, since),
+    )
+    return [concern for concern in chain(*parts) if concern.count]
 
-    def to(name: str, query: str = "") -> str:
-        return reverse(name, args=[project.slug]) + query
 
-    waiting = review_counts(project)
-    suspected = project.label_batches.filter(state=LabelBatch.State.SUSPECTED)
+def _model_concerns(member: Membership) -> Iterator[Concern]:
+    champion = champion_of(member.project)
+    yield _concern(
+        _("model that was not measured and needs a manager’s confirmation before it answers programs"),
+        int(champion is not None and not champion.answers_programs),
+        _page(member, "model", champion.number) if champion else "",
+    )
+
+
+def _review_concerns(member: Membership) -> Iterator[Concern]:
+    waiting = review_counts(member.project)
+    yield _concern(
+        ngettext_lazy("disputed reference", "disputed references", "n"),
+        member.project.disputes.filter(state=Dispute.State.OPEN).count(),
+        _page(member, "review", query="?reason=dispute"),
+    )
+    yield _concern(
+        ngettext_lazy(
+            "solution whose first error people disagree on", "solutions whose first error people disagree on", "n"
+        ),
+        waiting["disagreement"],
+        _page(member, "review", query="?reason=disagreement"),
+    )
+    yield _concern(
+        ngettext_lazy(
+            "solution with a step that somebody flagged or was unsure of",
+            "solutions with a step that somebody flagged or was unsure of",
+            "n",
+        ),
+        waiting["doubt"],
+        _page(member, "review", query="?reason=doubt"),
+    )
+    yield _concern(
+        ngettext_lazy(
+            "label that was sent back and waits for its annotator",
+            "labels that were sent back and wait for their annotators",
+            "n",
+        ),
+        waiting["sent_back"],
+        _page(member, "review"),
+    )
+
+
+def _annotator_concerns(member: Membership) -> Iterator[Concern]:
+    suspected = member.project.label_batches.filter(state=LabelBatch.State.SUSPECTED)
     hasty = suspected.filter(judge=LabelBatch.Judge.PACE)
-    imports = ImportJob.objects.filter(project=project, created_at__gte=recent)
-    champion = champion_of(project)
-    found = [
-        _concern(
-            _("model that was not measured and needs a manager’s confirmation before it answers programs"),
-            int(champion is not None and not champion.answers_programs),
-            reverse("model", args=[project.slug, champion.number]) if champion else "",
+    quality = _page(member, "quality", query="?state=suspected")
+    yield _concern(
+        ngettext_lazy("suspected batch of labels", "suspected batches of labels", "n"),
+        suspected.count() - len(hasty),
+        quality,
+    )
+    yield _concern(
+        ngettext_lazy(
+            "annotator who rates too fast to have read the steps: look at their labels and talk to them",
+            "annotators who rate too fast to have read the steps: look at their labels and talk to them",
+            "n",
         ),
-        _concern(
-            ngettext_lazy("disputed reference", "disputed references", "n"),
-            project.disputes.filter(state=Dispute.State.OPEN).count(),
-            to("review", "?reason=dispute"),
+        len(hasty),
+        _page(member, "member", hasty[0].annotator_id) if len(hasty) == 1 else quality,
+    )
+    yield _concern(
+        ngettext_lazy(
+            "gold solution that is worn out, or that good annotators dispute",
+            "gold solutions that are worn out, or that good annotators dispute",
+            "n",
         ),
-        _concern(
-            ngettext_lazy(
-                "solution whose first error people disagree on", "solutions whose first error people disagree on", "n"
-            ),
-            waiting["disagreement"],
-            to("review", "?reason=disagreement"),
+        to_review(member.project).count(),
+        _page(member, "gold", query="?review=on"),
+    )
+    yield _concern(
+        ngettext_lazy(
+            "person whose screening failed, or whom a policy paused",
+            "people whose screening failed, or whom a policy paused",
+            "n",
         ),
-        _concern(
-            ngettext_lazy(
-                "solution with a step that somebody flagged or was unsure of",
-                "solutions with a step that somebody flagged or was unsure of",
-                "n",
-            ),
-            waiting["doubt"],
-            to("review", "?reason=doubt"),
+        kept_out(member.project).count(),
+        _managers_page(member, "members"),
+    )
+
+
+def _label_concerns(member: Membership) -> Iterator[Concern]:
+    yield _concern(
+        ngettext_lazy(
+            "label that gave up, or calls the problem bad", "labels that gave up, or call the problem bad", "n"
         ),
-        _concern(
-            ngettext_lazy(
-                "label that was sent back and waits for its annotator",
-                "labels that were sent back and wait for their annotators",
-                "n",
-            ),
-            waiting["sent_back"],
-            to("review"),
+        latest_annotations(member.project).filter(finish_reason__in=["give_up", "bad_problem"]).count(),
+        _page(member, "labels", query="?finish_reason=give_up&finish_reason=bad_problem"),
+    )
+
+
+def _run_concerns(member: Membership, since: datetime) -> Iterator[Concern]:
+    yield _concern(
+        _("rule that holds rounds back: people agree less than the floor"),
+        int(below_floor(member.project) is not None),
+        _page(member, "solutions", query="?disagreement=on"),
+    )
+    yield _concern(
+        ngettext_lazy("failed run in the last 14 days", "failed runs in the last 14 days", "n"),
+        TrainingRun.objects.filter(
+            project=member.project, state=TrainingRun.State.FAILED, created_at__gte=since
+        ).count(),
+        _page(member, "runs", query="?state=failed"),
+    )
+
+
+def _file_concerns(member: Membership, since: datetime) -> Iterator[Concern]:
+    imports = ImportJob.objects.filter(project=member.project, created_at__gte=since)
+    yield _concern(
+        ngettext_lazy("failed import in the last 14 days", "failed imports in the last 14 days", "n"),
+        imports.filter(state=ImportJob.State.FAILED).count(),
+        _managers_page(member, "import", "?state=failed"),
+    )
+    yield _concern(
+        ngettext_lazy("rejected import line in the last 14 days", "rejected import lines in the last 14 days", "n"),
+        imports.aggregate(n=Sum("rejected"))["n"] or 0,
+        _managers_page(member, "import", "?rejected=on"),
+    )
+    yield _concern(
+        ngettext_lazy(
+            "snapshot whose file was changed after it was frozen, in the last 14 days",
+            "snapshots whose files were changed after they were frozen, in the last 14 days",
+            "n",
         ),
-        _concern(
-            ngettext_lazy("suspected batch of labels", "suspected batches of labels", "n"),
-            suspected.count() - len(hasty),
-            to("quality", "?state=suspected"),
-        ),
-        _concern(
-            ngettext_lazy(
-                "annotator who rates too fast to have read the steps: look at their labels and talk to them",
-                "annotators who rate too fast to have read the steps: look at their labels and talk to them",
-                "n",
-            ),
-            len(hasty),
-            reverse("member", args=[project.slug, hasty[0].annotator_id])
-            if len(hasty) == 1
-            else to("quality", "?state=suspected"),
-        ),
-        _concern(
-            ngettext_lazy(
-                "gold solution that is worn out, or that good annotators dispute",
-                "gold solutions that are worn out, or that good annotators dispute",
-                "n",
-            ),
-            to_review(project).count(),
-            to("gold", "?review=on"),
-        ),
-        _concern(
-            ngettext_lazy(
-                "person whose screening failed, or whom a policy paused",
-                "people whose screening failed, or whom a policy paused",
-                "n",
-            ),
-            kept_out(project).count(),
-            to("members") if manages else "",
-        ),
-        _concern(
-            ngettext_lazy(
-                "label that gave up, or calls the problem bad", "labels that gave up, or call the problem bad", "n"
-            ),
-            latest_annotations(project).filter(finish_reason__in=["give_up", "bad_problem"]).count(),
-            to("labels", "?finish_reason=give_up&finish_reason=bad_problem"),
-        ),
-        _concern(
-            _("rule that holds rounds back: people agree less than the floor"),
-            int(below_floor(project) is not None),
-            to("solutions", "?disagreement=on"),
-        ),
-        _concern(
-            ngettext_lazy("failed run in the last 14 days", "failed runs in the last 14 days", "n"),
-            TrainingRun.objects.filter(project=project, state="failed", created_at__gte=recent).count(),
-            to("runs", "?state=failed"),
-        ),
-        _concern(
-            ngettext_lazy("failed import in the last 14 days", "failed imports in the last 14 days", "n"),
-            imports.filter(state=ImportJob.State.FAILED).count(),
-            to("import", "?state=failed") if manages else "",
-        ),
-        _concern(
-            ngettext_lazy("rejected import line in the last 14 days", "rejected import lines in the last 14 days", "n"),
-            imports.aggregate(n=Sum("rejected"))["n"] or 0,
-            to("import", "?rejected=on") if manages else "",
-        ),
-        _concern(
-            ngettext_lazy(
-                "snapshot whose file was changed after it was frozen, in the last 14 days",
-                "snapshots whose files were changed after they were frozen, in the last 14 days",
-                "n",
-            ),
-            changed_snapshots(project, since=recent),
-            to("export") if manages else "",
-        ),
-    ]
-    return [concern for concern in found if concern.count]
+        changed_snapshots(member.project, since=since),
+        _managers_page(member, "export"),
+    )
+
+
+def _page(member: Membership, name: str, *args: object, query: str = "") -> str:
+    return reverse(name, args=[member.project.slug, *args]) + query
+
+
+def _managers_page(member: Membership, name: str, query: str = "") -> str:
+    return _page(member, name, query=query) if member.role == Membership.Role.MANAGER else ""
 
 
 def _concern(label: Promise, count: int, href: str) -> Concern:

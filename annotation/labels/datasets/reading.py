@@ -3,22 +3,23 @@
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
-from operator import itemgetter
+from operator import attrgetter, itemgetter
 from typing import Any, NamedTuple
 
 import msgspec
 
-from annotation.core.statements import fetch_all
-from annotation.formats.provenance import Provenance
-from annotation.formats.record import Completion, HintDraw, PathPosition, Rating, Record, RecordAnnotation, Span
+from annotation.core.statements import fetch_named
 from annotation.labels.quality.batches import is_set_aside
 from annotation.models import Annotation
+from prm.formats.provenance import Provenance
+from prm.formats.record import Completion, HintDraw, PathPosition, Rating, Record, RecordAnnotation, Span
 
 # JSON comes as text; almost all of it is empty and is not read.
 SOLUTIONS = """
-SELECT solution.id, problem.id, problem.text, problem.source_group, solution.split, problem.domain,
-    problem.reference_answer, problem.reference_solution, problem.extra, solution.external_id, solution.generator,
-    solution.final_answer, solution.final_answer_correct, solution.outcome_source, solution.provenance, solution.extra
+SELECT solution.id, problem.id AS problem_id, problem.text AS problem, problem.source_group, solution.split,
+    problem.domain, problem.reference_answer, problem.reference_solution, problem.extra AS problem_extra,
+    solution.external_id, solution.generator, solution.final_answer, solution.final_answer_correct,
+    solution.outcome_source, solution.provenance, solution.extra
 FROM annotation_solution solution JOIN annotation_problem problem ON problem.id = solution.problem_id
 WHERE solution.id = ANY(%(ids)s) ORDER BY solution.id
 """
@@ -33,9 +34,11 @@ WHERE step.solution_id = ANY(%(ids)s) ORDER BY step.solution_id, critique.step_i
 """
 LABELS = """
 SELECT label.solution_id, label.id, label.source_id, label.annotator_id, label.revision,
-    source.kind, source.name, source.detail, member.pseudonym, label.finish_reason, label.first_error, label.progress,
-    label.total_ms, label.submitted_at, label.lane, generation.number, label.adjudicates,
-    coalesce(dispute.state <> 'withdrawn', false), label.native, hint.shown, version.number, hint.seen
+    source.kind AS source_kind, source.name AS source_name, source.detail AS source_detail, member.pseudonym,
+    label.finish_reason, label.first_error, label.progress, label.total_ms, label.submitted_at, label.lane,
+    generation.number AS generation, label.adjudicates,
+    coalesce(dispute.state <> 'withdrawn', false) AS reference_disputed, label.native,
+    hint.shown AS hint_shown, version.number AS hint_model, hint.seen AS hint_seen
 FROM annotation_annotation label
 JOIN annotation_labelsource source ON source.id = label.source_id
 LEFT JOIN annotation_membership member ON member.id = label.annotator_id
@@ -55,148 +58,157 @@ RATINGS = """
 SELECT annotation_id, step_id, state, rating, flagged, accepted, error_type, dimensions, spans
 FROM annotation_steprating WHERE annotation_id = ANY(%(ids)s) ORDER BY annotation_id, ordinal, id
 """
-WORDS = """
-SELECT annotation_id, rating, count(*) FROM annotation_steprating
+RATING_COUNTS = """
+SELECT annotation_id, rating, count(*) AS n FROM annotation_steprating
 WHERE annotation_id = ANY(%(ids)s) AND rating IS NOT NULL GROUP BY annotation_id, rating
 ORDER BY annotation_id
 """
 Places = dict[int, tuple[int, int]]  # of steps: position and alternative
-Rows = Sequence[Sequence[Any]]
+Rows = Sequence[Any]  # named tuples of one of the statements above
 
 
 class Label(NamedTuple):
-    """An annotation as a record has it, and what decides whether it is taken."""
+    """An annotation as a record has it, and what decides whether a dataset takes it.
+
+    `labeller` is the source and, for a person, the member.
+    """
 
     id: int
-    giver: tuple[int, int | None]
+    labeller: tuple[int, int | None]
     revision: int
     set_aside: bool
-    told: RecordAnnotation
+    annotation: RecordAnnotation
 
 
 def read_solutions(
     ids: Sequence[int], *, batches_set_aside: bool, written_critiques: bool = False
 ) -> list[tuple[Record, list[Label]]]:
-    """Solutions by their ids in ascending order, without labels, each with all that was said of it, oldest first.
+    """Solutions by their ids in ascending order, without labels, each with all its labels, oldest first.
 
     Where no batch of the project's labels is set aside, no label is looked up among them. The critiques that people
     wrote, in words of their own, are left out unless they are asked for.
     """
-    steps, critiques = _of(STEPS, ids), _of(CRITIQUES, ids)
-    places = {row[1]: (row[2], row[3]) for rows in steps.values() for row in rows}
-    said = _of(LABELS, ids)
-    keys = [row[1] for rows in said.values() for row in rows]
-    aside = _set_aside(keys) if batches_set_aside else set()
-    path, ratings = _of(PATH, keys), _of(RATINGS, keys)
+    steps, critiques = _by_first_column(STEPS, ids), _by_first_column(CRITIQUES, ids)
+    places = {step.id: (step.position, step.alternative) for rows in steps.values() for step in rows}
+    rows_of = _by_first_column(LABELS, ids)
+    label_ids = [row.id for rows in rows_of.values() for row in rows]
+    aside = _set_aside(label_ids) if batches_set_aside else set()
+    paths, ratings = _by_first_column(PATH, label_ids), _by_first_column(RATINGS, label_ids)
 
-    def label(row: Sequence[Any]) -> Label:
-        _, key, source, annotator, revision, *told = row
-        positions = _path(path.get(key, ()), ratings.get(key, ()), places, written_critiques)
-        return Label(key, (source, annotator), revision, key in aside, _annotation(told, positions))
+    def label(row: Any) -> Label:
+        return _label(row, aside, _path(paths.get(row.id, ()), ratings.get(row.id, ()), places, written_critiques))
 
     return [
-        (_record(row, steps.get(row[0], ()), critiques.get(row[0], ())), [label(one) for one in said.get(row[0], ())])
-        for row in fetch_all(SOLUTIONS, {"ids": ids})
+        (
+            _record(solution, steps.get(solution.id, ()), critiques.get(solution.id, ())),
+            [label(row) for row in rows_of.get(solution.id, ())],
+        )
+        for solution in fetch_named(SOLUTIONS, {"ids": ids})
     ]
 
 
-def read_words(ids: Sequence[int], *, batches_set_aside: bool) -> Iterator[tuple[Label, dict[int, int]]]:
+def count_ratings(ids: Sequence[int], *, batches_set_aside: bool) -> Iterator[tuple[Label, dict[int, int]]]:
     """The labels of these solutions without their paths, each with how often it gives which rating."""
-    said = [row for rows in _of(LABELS, ids).values() for row in rows]
-    keys = [row[1] for row in said]
-    aside = _set_aside(keys) if batches_set_aside else set()
-    words = {key: {rating: n for _, rating, n in rows} for key, rows in _of(WORDS, keys).items()}
-    for _, key, source, annotator, revision, *told in said:
-        yield Label(key, (source, annotator), revision, key in aside, _annotation(told, [])), words.get(key, {})
+    rows = [row for rows in _by_first_column(LABELS, ids).values() for row in rows]
+    label_ids = [row.id for row in rows]
+    aside = _set_aside(label_ids) if batches_set_aside else set()
+    counts = {
+        label_id: {row.rating: row.n for row in ratings}
+        for label_id, ratings in _by_first_column(RATING_COUNTS, label_ids).items()
+    }
+    for row in rows:
+        yield _label(row, aside, []), counts.get(row.id, {})
 
 
-def _set_aside(keys: Sequence[int]) -> set[int]:
-    return set(Annotation.objects.filter(is_set_aside(), pk__in=keys).values_list("pk", flat=True))
+def _set_aside(label_ids: Sequence[int]) -> set[int]:
+    return set(Annotation.objects.filter(is_set_aside(), pk__in=label_ids).values_list("pk", flat=True))
 
 
-def _of(statement: str, ids: Sequence[int]) -> Mapping[int, Rows]:
-    """The rows of a statement by what they belong to, which stands first in them."""
-    return {key: list(rows) for key, rows in groupby(fetch_all(statement, {"ids": ids}), itemgetter(0))}
+def _by_first_column(statement: str, ids: Sequence[int]) -> Mapping[int, Rows]:
+    """The rows of a statement, grouped by its first column, which it is ordered by."""
+    return {key: list(rows) for key, rows in groupby(fetch_named(statement, {"ids": ids}), itemgetter(0))}
 
 
-def _record(row: Sequence[Any], steps: Rows, critiques: Rows) -> Record:
-    given = {step: [text for _, _, text in said] for step, said in groupby(critiques, itemgetter(1))}
+def _record(solution: Any, steps: Rows, critiques: Rows) -> Record:
+    critiques_of = {step: [row.text for row in rows] for step, rows in groupby(critiques, attrgetter("step_id"))}
     positions: list[list[Completion]] = []
-    for _, step, position, _, text, kind in steps:
-        while len(positions) <= position:
+    for step in steps:
+        while len(positions) <= step.position:
             positions.append([])
-        positions[position].append(Completion(text, kind, critiques=given.get(step, [])))
-    (
-        solution, problem, text, source_group, split, domain, reference_answer, reference_solution, problem_extra,
-        external_id, generator, final_answer, correct, outcome_source, provenance, extra,
-    ) = row  # fmt: skip
+        positions[step.position].append(Completion(step.text, step.kind, critiques=critiques_of.get(step.id, [])))
     return Record(
-        problem=text,
+        problem=solution.problem,
         positions=positions,
-        problem_id=problem,
-        solution_id=solution,
-        source_group=source_group,
-        split=split,
-        domain=domain,
-        reference_answer=reference_answer,
-        reference_solution=reference_solution,
-        problem_extra=_object(problem_extra),
-        external_id=external_id,
-        generator=generator,
-        final_answer=final_answer,
-        final_answer_correct=correct,
-        outcome_source=outcome_source or None,
-        provenance=None if provenance == "{}" else msgspec.json.decode(provenance, type=Provenance),
-        extra=_object(extra),
+        problem_id=solution.problem_id,
+        solution_id=solution.id,
+        source_group=solution.source_group,
+        split=solution.split,
+        domain=solution.domain,
+        reference_answer=solution.reference_answer,
+        reference_solution=solution.reference_solution,
+        problem_extra=_object(solution.problem_extra),
+        external_id=solution.external_id,
+        generator=solution.generator,
+        final_answer=solution.final_answer,
+        final_answer_correct=solution.final_answer_correct,
+        outcome_source=solution.outcome_source or None,
+        provenance=None if solution.provenance == "{}" else msgspec.json.decode(solution.provenance, type=Provenance),
+        extra=_object(solution.extra),
     )
 
 
-def _annotation(told: Sequence[Any], path: list[PathPosition]) -> RecordAnnotation:
-    (
-        kind, name, detail, pseudonym, finish, first_error, progress, total_ms, moment, lane, generation, adjudicates,
-        disputed, native, *hint,
-    ) = told  # fmt: skip
-    return RecordAnnotation(
-        source_kind=kind,
-        finish_reason=finish,
+def _label(row: Any, aside: set[int], path: list[PathPosition]) -> Label:
+    annotation = RecordAnnotation(
+        source_kind=row.source_kind,
+        finish_reason=row.finish_reason,
         path=path,
-        source_name=name,
-        source_detail=_object(detail),
-        annotator=pseudonym and str(pseudonym),
-        first_error=first_error,
-        progress=progress,
-        total_ms=total_ms,
-        submitted_at=moment,
-        lane=lane,
-        generation=generation,
-        adjudicates=adjudicates,
-        reference_disputed=disputed,
-        native=_object(native),
-        hint=_hint(*hint),
+        source_name=row.source_name,
+        source_detail=_object(row.source_detail),
+        annotator=row.pseudonym and str(row.pseudonym),
+        first_error=row.first_error,
+        progress=row.progress,
+        total_ms=row.total_ms,
+        submitted_at=row.submitted_at,
+        lane=row.lane,
+        generation=row.generation,
+        adjudicates=row.adjudicates,
+        reference_disputed=row.reference_disputed,
+        native=_object(row.native),
+        hint=None if row.hint_shown is None else _hint(row),
     )
+    return Label(row.id, (row.source_id, row.annotator_id), row.revision, row.id in aside, annotation)
 
 
-def _hint(shown: bool | None, model: int, seen: str) -> HintDraw | None:
-    return None if shown is None else HintDraw(shown, model, [position for position, _ in json.loads(seen)])
+def _hint(row: Any) -> HintDraw:
+    return HintDraw(row.hint_shown, row.hint_model, [position for position, _ in json.loads(row.hint_seen)])
 
 
 def _path(path: Rows, ratings: Rows, places: Places, written_critiques: bool) -> list[PathPosition]:
-    found = {}
-    for _, position, chosen, own_text, dwell_ms, native in path:
-        alternative = None if chosen is None else places[chosen][1]
-        found[position] = PathPosition(position, alternative, own_text, dwell_ms, [], _object(native))
-    for _, step, state, rating, flagged, accepted, error_type, dimensions, spans in ratings:
-        position, alternative = places[step]
-        if position not in found:
-            found[position] = PathPosition(position)
-        beside = _object(dimensions)
-        if not written_critiques:
-            beside.pop("critique", None)
-        given = Rating(
-            alternative, state, rating, flagged, error_type, accepted=accepted, dimensions=beside, spans=_spans(spans)
+    positions = {}
+    for row in path:
+        chosen = None if row.chosen_id is None else places[row.chosen_id][1]
+        positions[row.position] = PathPosition(
+            row.position, chosen, row.own_text, row.dwell_ms, [], _object(row.native)
         )
-        found[position].ratings.append(given)
-    return [found[position] for position in sorted(found)]
+    for row in ratings:
+        position, alternative = places[row.step_id]
+        if position not in positions:
+            positions[position] = PathPosition(position)
+        dimensions = _object(row.dimensions)
+        if not written_critiques:
+            dimensions.pop("critique", None)
+        rating = Rating(
+            alternative,
+            row.state,
+            row.rating,
+            row.flagged,
+            row.error_type,
+            accepted=row.accepted,
+            dimensions=dimensions,
+            spans=_spans(row.spans),
+        )
+        positions[position].ratings.append(rating)
+    return [positions[position] for position in sorted(positions)]
 
 
 def _spans(text: str) -> list[Span]:

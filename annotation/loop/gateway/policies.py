@@ -11,7 +11,7 @@ from django.conf import settings
 
 from annotation.core.errors import DomainError
 from annotation.core.wording import said
-from annotation.formats.record import StepKind
+from prm.vocabulary import StepKind
 
 if TYPE_CHECKING:
     from prm.search import Endpoint

@@ -10,7 +10,7 @@ from annotation.core.errors import Conflict, DomainError
 from annotation.core.lifecycle import resume_job, send
 from annotation.core.membership.access import require_role
 from annotation.core.wording import said
-from annotation.loop.gateway.choosing import RANDOM, functions
+from annotation.loop.gateway.acquisition import RANDOM, functions
 from annotation.models import Membership, Project, SimulationRun, Snapshot
 
 LEAST_BUDGET = 40

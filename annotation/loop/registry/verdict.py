@@ -69,46 +69,11 @@ def decide(
         return Verdict(promote, sentence, rival, None, None, None, tolerance, solutions, 0, [], holdout_uses)
     better = measured.gain > 0
     sure = champion is None or measured.low > -tolerance
-    figures = said(
-        "ProcessBench F1 {gain:+.1f} points against {rival} (95 % interval {low:+.1f} points to {high:+.1f} points) "
-        "on {solutions} to {problems}",
-        gain=_points(measured.gain),
-        rival=rival,
-        low=_points(measured.low),
-        high=_points(measured.high),
-        solutions=counted("{n} holdout solution", "{n} holdout solutions", n=solutions),
-        problems=counted("{n} problem", "{n} problems", n=measured.problems),
-    )
-    with_figures = names | {"figures": figures}
-    if better and champion is None:
-        sentence = said(
-            "{challenger} is promoted: {figures}. No model served before, so the gain alone decides.", **with_figures
-        )
-    elif better and sure:
-        sentence = said(
-            "{challenger} is promoted: {figures}. The policy tolerates a lower bound down to {least:+.1f} points.",
-            least=_points(-tolerance),
-            **with_figures,
-        )
-    elif champion is None:
-        sentence = said(
-            "{challenger} does not serve yet: {figures}. The next generation is drawn at random; label more.",
-            **with_figures,
-        )
-    elif not better:
-        sentence = said(
-            "{challenger} is kept back, {rival} goes on serving: {figures}. It is no better.", **with_figures
-        )
-    else:
-        sentence = said(
-            "{challenger} is kept back, {rival} goes on serving: {figures}. "
-            "It may be worse by more than the {most:.1f} points that the policy tolerates.",
-            most=tolerance * 100,
-            **with_figures,
-        )
     return Verdict(
         promote=better and sure,
-        sentence=sentence,
+        sentence=_measured(
+            measured, solutions, names, better=better, sure=sure, first=champion is None, tolerance=tolerance
+        ),
         rival=rival,
         gain=measured.gain,
         low=measured.low,
@@ -118,6 +83,54 @@ def decide(
         n_problems=measured.problems,
         samples=measured.samples,
         holdout_uses=holdout_uses,
+    )
+
+
+def _measured(
+    measured: Measured,
+    solutions: int,
+    names: dict[str, Said],
+    *,
+    better: bool,
+    sure: bool,
+    first: bool,
+    tolerance: float,
+) -> Said:
+    """The sentence of a verdict on a measurement; `first` without a champion, `tolerance` as in `decide`."""
+    values = names | {"figures": _figures(measured, solutions, names["rival"])}
+    if better and first:
+        return said("{challenger} is promoted: {figures}. No model served before, so the gain alone decides.", **values)
+    if better and sure:
+        return said(
+            "{challenger} is promoted: {figures}. The policy tolerates a lower bound down to {least:+.1f} points.",
+            least=_points(-tolerance),
+            **values,
+        )
+    if first:
+        return said(
+            "{challenger} does not serve yet: {figures}. The next generation is drawn at random; label more.",
+            **values,
+        )
+    if not better:
+        return said("{challenger} is kept back, {rival} goes on serving: {figures}. It is no better.", **values)
+    return said(
+        "{challenger} is kept back, {rival} goes on serving: {figures}. "
+        "It may be worse by more than the {most:.1f} points that the policy tolerates.",
+        most=tolerance * 100,
+        **values,
+    )
+
+
+def _figures(measured: Measured, solutions: int, rival: Said) -> Said:
+    return said(
+        "ProcessBench F1 {gain:+.1f} points against {rival} (95 % interval {low:+.1f} points to {high:+.1f} points) "
+        "on {solutions} to {problems}",
+        gain=_points(measured.gain),
+        rival=rival,
+        low=_points(measured.low),
+        high=_points(measured.high),
+        solutions=counted("{n} holdout solution", "{n} holdout solutions", n=solutions),
+        problems=counted("{n} problem", "{n} problems", n=measured.problems),
     )
 
 

@@ -12,7 +12,7 @@ from annotation.core.errors import Conflict, DomainError
 from annotation.core.membership.access import STAFF, require_role
 from annotation.core.wording import said
 from annotation.models import HIDDEN_LANES, Annotation, Membership, SentBack
-from annotation.models.label_source import MACHINES
+from prm.vocabulary import MACHINES
 
 State = SentBack.State
 

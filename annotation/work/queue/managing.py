@@ -11,7 +11,7 @@ from annotation.core import audit
 from annotation.core.errors import Conflict, DomainError, Missing
 from annotation.core.membership.access import require_role
 from annotation.core.wording import said
-from annotation.models import Generation, Lane, Lease, Membership, PracticeAnswer, Project, QueueItem, Solution, Split
+from annotation.models import Generation, Lane, Lease, Membership, PracticeAnswer, Project, QueueItem, Solution
 from annotation.work.queue.items import lock_items
 
 OPEN = (QueueItem.State.READY, QueueItem.State.FULL)
@@ -119,7 +119,7 @@ def queue_solution(*, by: User, project: Project, solution: Solution, to: Member
             "solution_not_found",
             said("There is no solution {solution} in {name}.", solution=solution.pk, name=project.name),
         )
-    if solution.split != Split.POOL:
+    if solution.split != "pool":
         raise DomainError(
             "not_of_pool",
             said("Solution {solution} measures models: those are drawn at random only.", solution=solution.pk),

@@ -5,7 +5,7 @@ import uuid
 import pytest
 
 from annotation.core.errors import DomainError
-from annotation.labels.datasets.cards import dataset_card
+from annotation.labels.datasets.dataset_cards import dataset_card
 from annotation.labels.datasets.reading import read_solutions
 from annotation.labels.datasets.snapshots import create_snapshot
 from annotation.models import Membership, StepRating
@@ -51,7 +51,7 @@ def test_what_was_accepted_stays_told():
     assert [place["ratings"][0].get("accepted") for place in given["path"]] == [None, True]
 
     [(_, [read])] = read_solutions([label.solution_id], batches_set_aside=False)
-    assert [place.ratings[0].accepted for place in read.told.path] == [False, True]
+    assert [place.ratings[0].accepted for place in read.annotation.path] == [False, True]
 
     manager = MembershipFactory(project=annotator.project, role=Membership.Role.MANAGER)
     snapshot = create_snapshot(by=manager.user, project=annotator.project, filters={})

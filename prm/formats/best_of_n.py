@@ -1,0 +1,60 @@
+"""Pools for best-of-N: JSON Lines with one sampled solution each, many to a problem.
+
+`{"problem_id", "candidate_index", "problem", "reference_answer", "steps", "final_answer", "is_correct"}`;
+scores that other models gave (`prm_step_scores`) and other keys are kept with the solution. The solutions
+of a problem stay in one split. Step labels are not part of it.
+"""
+
+from typing import Any
+
+import msgspec
+
+from prm.formats.record import Record, sampled, sampled_texts
+from prm.formats.registry import file_format
+from prm.said import said
+
+
+class _Line(msgspec.Struct):
+    problem_id: str | int
+    candidate_index: int
+    problem: str
+    steps: list[str]
+    is_correct: bool | None
+    reference_answer: str | None = None
+    final_answer: str | None = None
+    generator: str = ""
+
+
+@file_format(
+    "best_of_n", label=said("best-of-N pool"), keys=("problem_id", "candidate_index", "problem", "steps", "is_correct")
+)
+def best_of_n(value: Any) -> Record:
+    line = msgspec.convert(value, _Line)
+    own = ("problem_id", "candidate_index")
+    return Record(
+        problem=line.problem,
+        positions=sampled(line.steps),
+        source_group=str(line.problem_id),
+        reference_answer=line.reference_answer,
+        external_id=f"{line.problem_id}/{line.candidate_index}",
+        generator=line.generator,
+        final_answer=line.final_answer,
+        final_answer_correct=line.is_correct,
+        extra={key: value[key] for key in value if key in own or key not in _Line.__struct_fields__},
+    )
+
+
+@best_of_n.writes
+def _lines(record: Record) -> list[dict[str, Any]]:
+    """The solution, under the ids it came with or those it has here."""
+    line = {
+        "problem_id": record.problem_id,
+        "candidate_index": record.solution_id,
+        "problem": record.problem,
+        "reference_answer": record.reference_answer,
+        "steps": sampled_texts(record),
+        "final_answer": record.final_answer,
+        "is_correct": record.final_answer_correct,
+        **({"generator": record.generator} if record.generator else {}),
+    }
+    return [line | record.extra]
