@@ -88,7 +88,8 @@ class Job(models.Model):
     @property
     def outcome(self) -> str:
         """A sentence on how it stands or ended; "" where its state says it all."""
-        return self.error
+        error: str = self.error
+        return error
 
     @property
     def leftover(self) -> Path | None:

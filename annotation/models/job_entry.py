@@ -31,4 +31,5 @@ class JobEntry(models.Model):
     def job(self) -> Job:
         """The job itself."""
         [model] = [model for model in Job.kinds() if self.kind == model.KIND]
-        return model._default_manager.select_related("project").get(pk=self.job_id)
+        job: Job = model._default_manager.get(pk=self.job_id)
+        return job

@@ -49,7 +49,8 @@ class ModelJob(Job):
 
     @property
     def outcome(self) -> str:
-        return self.error or self.said
+        outcome: str = self.error or self.said
+        return outcome
 
     def __str__(self) -> str:
         return f"{self.kind} of {self.model_version or self.options.get('folder', 'a model')} ({self.state})"

@@ -80,7 +80,8 @@ class SamplingRun(Job):
 
     @property
     def outcome(self) -> str:
-        return self.error or self.note
+        outcome: str = self.error or self.note
+        return outcome
 
     @property
     def name(self) -> str:

@@ -58,10 +58,9 @@ class TrainingRun(StagedJob):
     @property
     def outcome(self) -> str:
         """Why it failed, what the gate said, or why nothing was trained."""
-        if self.error or (self.model_version and self.model_version.gate):
-            return self.error or told(self.model_version.gate)
-        skipped = [stage for stage in self.stages.all() if stage.name == RunStage.Name.TRAIN]
-        return next((stage.figure for stage in skipped if stage.state == RunStage.State.SKIPPED), "")
+        untrained = [stage.figure for stage in self.stages.all() if (stage.name, stage.state) == UNTRAINED]
+        judged = told(self.model_version.gate) if self.model_version else ""
+        return self.error or judged or next(iter(untrained), "")
 
 
 class RunStage(JobStage):
@@ -85,6 +84,9 @@ class RunStage(JobStage):
 
     def __str__(self) -> str:
         return f"{self.name} of run {self.run_id} ({self.state})"
+
+
+UNTRAINED = (RunStage.Name.TRAIN, RunStage.State.SKIPPED)
 
 
 class RunPoint(models.Model):

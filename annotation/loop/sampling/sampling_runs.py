@@ -184,7 +184,7 @@ class Progress:
 
 def progress_of(run: SamplingRun) -> Progress:
     asked = run.done_problems + run.failed_problems
-    share = asked / run.problems if run.problems else 0.0
+    share = run.share or 0.0
     if run.started_at is None or not asked:
         return Progress(share, None, None)
     seconds = ((run.finished_at or run.heartbeat_at or timezone.now()) - run.started_at).total_seconds()

@@ -33,7 +33,7 @@ def begun_run(project):
 
 def asked_for(kind, project):
     version = project.model_versions.first()
-    snapshot = Snapshot.objects.create(project=project, sha256="d" * 64, path="d.jsonl", counts={})
+    snapshot, _ = Snapshot.objects.get_or_create(project=project, sha256="d" * 64, path="d.jsonl", counts={})
     created = {
         "import": lambda: ImportJob.objects.create(project=project, filename="f.jsonl", path="/nowhere/f"),
         "answers": lambda: AnswerCheck.objects.create(project=project),
@@ -58,7 +58,7 @@ def test_it_is_cancelled_from_its_page(manager, project, kind):
     page = manager.get(answer["Location"]).content.decode()
     assert button not in page
     assert "model.export" not in page, "what happened to a model is told in words"
-    type(job).objects.update(state="running", cancel_requested=False)
+    type(job).objects.filter(pk=job.pk).update(state="running", cancel_requested=False)
     assert button in manager.get(answer["Location"]).content.decode()
 
 
