@@ -2826,6 +2826,7 @@ class Migration(migrations.Migration):
                 ),
             ],
             options={
+                "verbose_name_plural": "job entries",
                 "ordering": ["-created_at", "-key"],
                 "managed": False,
             },

@@ -23,6 +23,7 @@ class JobEntry(models.Model):
     class Meta:
         managed = False
         ordering = ["-created_at", "-key"]
+        verbose_name_plural = "job entries"
 
     def __str__(self) -> str:
         return f"{self.key} ({self.state})"
