@@ -45,6 +45,9 @@ ACTIONS = {
     "pool.rescore": gettext_lazy("pool scored anew"),
     "pool.disagree": gettext_lazy("stored scores did not agree"),
     "pool.failed": gettext_lazy("could not score the pool"),
+    "pool.cancel": gettext_lazy("scoring of the pool told to stop"),
+    "pool.cancelled": gettext_lazy("scoring of the pool cancelled"),
+    "pool.resume": gettext_lazy("scoring of the pool resumed"),
 }
 UNKNOWN = {"value": None, "low": None, "high": None}
 # No raw HTML: a card quotes what people wrote.
@@ -105,7 +108,8 @@ def history_of(version: ModelVersion) -> QuerySet[AuditEntry]:
     """What happened to it, the latest first; being replaced is told by the promotion of another."""
     own = Q(target_type="modelversion", target_id=str(version.pk))
     replaced = Q(action="model.promote", project=version.project, before__champion=version.number)
-    return AuditEntry.objects.filter(own | replaced).select_related("by").order_by("-pk")
+    rows = AuditEntry.objects.filter(own | replaced).exclude(action="pool.done")  # whenever solutions come
+    return rows.select_related("by").order_by("-pk")
 
 
 def told(entry: AuditEntry, version: ModelVersion) -> str:
