@@ -37,6 +37,13 @@ LANES = [
     ("gold", _("gold")),
     ("screening", _("screening")),
 ]
+# What began a round that nobody asked for.
+TRIGGERS = [
+    ("schedule", _("the clock")),
+    ("labels", _("new labels")),
+    ("drift", _("drift of scores")),
+    ("import", _("an imported model")),
+]
 # What an acquisition function looks for.
 ACQUISITIONS = [
     ("balanced_errors", _("likely errors and right solutions in balance, by uncertainty per cost")),

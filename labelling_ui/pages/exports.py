@@ -21,8 +21,10 @@ from annotation.models import Membership, Project, Snapshot
 from labelling_ui import words
 from labelling_ui.pages.access import MANAGER, attempt, project_page
 from labelling_ui.pages.agreement_fields import FIELDS, AgreementFields
-from labelling_ui.pages.listing import Column, Listing, respond
+from labelling_ui.pages.columns import Column, Control, Number, When
+from labelling_ui.pages.listing import Listing, respond
 from labelling_ui.selectors.asked_for import asked_for
+from labelling_ui.templatetags.figures import digest
 
 
 def _several(choices: Any, label: Any) -> forms.MultipleChoiceField:
@@ -82,11 +84,17 @@ FILES = [
     ("parquet", "Parquet"),
 ]
 COLUMNS = [
-    Column("made", gettext_lazy("Made"), lambda s: s.created_at.isoformat(), sort="created_at"),
-    Column("sha256", gettext_lazy("Content"), lambda s: s.sha256),
-    Column("asked_for", gettext_lazy("Asked for"), lambda s: "; ".join(in_words(s.filters)) or "everything"),
-    Column("solutions", gettext_lazy("Solutions"), lambda s: s.counts.get("solutions"), number=True),
-    Column("labels", gettext_lazy("Labels"), lambda s: s.counts.get("annotations"), number=True),
+    When("made", gettext_lazy("Made"), "created_at", sort=True),
+    Column("sha256", gettext_lazy("Content"), write=digest),
+    Column(
+        "asked_for",
+        gettext_lazy("Asked for"),
+        lambda s: "; ".join(in_words(s.filters)) or "everything",
+        shown=lambda s: asked_for(s.filters),
+    ),
+    Number("solutions", gettext_lazy("Solutions"), "counts__solutions"),
+    Number("labels", gettext_lazy("Labels"), "counts__annotations"),
+    Control("download", gettext_lazy("Download"), hidden=False),
 ]
 
 
@@ -99,7 +107,6 @@ def export(request: HttpRequest, member: Membership) -> HttpResponseBase:
         return redirect("export", member.project.slug)
     listing = Listing(request, member.project.snapshots.select_related("created_by"), COLUMNS, sort="-made")
     for snapshot in listing.page.object_list:
-        snapshot.asked_for = asked_for(snapshot.filters)
         snapshot.files = _files(snapshot, member.project.policies.neutral)
     context = {"member": member, "form": form, "labels": member.project.annotations.exists()}
     return respond(request, "labelling_ui/export.html", listing, f"{member.project.slug}-snapshots", context)
