@@ -10,7 +10,7 @@ from django.utils.translation import gettext_lazy as _
 
 from annotation.models import Membership, Project
 from labelling_ui.pages.columns import Column, Duration, Estimate, Number, Share
-from labelling_ui.templatetags.figures import count, percent
+from labelling_ui.templatetags.figures import NOTHING, count, percent
 
 
 class Figures(NamedTuple):
@@ -22,8 +22,10 @@ class Figures(NamedTuple):
 
 def _together(row: Figures) -> str | SafeString:
     share = row.found.accepted
-    counts = format_html(' <span class="muted small">{}/{}</span>', count(share.count), count(share.of))
-    return percent(share.value) + counts if share.of else percent(share.value)
+    if not share.of:
+        return NOTHING
+    counts = count(share.count), count(share.of)
+    return format_html('{} <span class="muted small">{}/{}</span>', percent(share.value), *counts)
 
 
 PERSON = Column("by", _("Labels by"), "who__user__username", heading=True)
