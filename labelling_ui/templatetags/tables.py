@@ -30,7 +30,7 @@ class TableNode(template.Node):
         self.table = table
         self.parts = parts
         self.cells: dict[str, NodeList] = {
-            node.column: node.nodelist for node in parts["table"] if isinstance(node, CellNode)
+            node.column: node.nodelist for part in parts.values() for node in part if isinstance(node, CellNode)
         }
 
     def render(self, context: Context) -> SafeString:

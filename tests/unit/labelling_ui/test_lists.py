@@ -149,6 +149,8 @@ def test_a_page_and_its_file_agree(client: Client, lists: dict[str, int], addres
     said = list(file)
     assert rows, "a list without rows tells nothing"
     assert len(said) == len(rows)
+    controls = set(range(len(listing.columns))) - set(in_file)
+    assert all(row[place].strip() != "–" for row in rows for place in controls), "a control that nothing draws"
     differing = [
         (name, cell, " ".join(row[place].split()))
         for line, row in zip(said, rows, strict=True)
