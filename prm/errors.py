@@ -3,6 +3,8 @@
 Exit codes of the commands: 0 done, 1 failed, 2 arguments or input that cannot be used, 4 cancelled.
 """
 
+from typing import Any
+
 
 class PRMError(Exception):
     """Base of every error that the library raises on purpose; `exit_code` is what a shell gets."""
@@ -16,8 +18,33 @@ class DataError(PRMError):
     exit_code = 2
 
 
+class FormatError(DataError):
+    """A file in no known format, or a table that cannot be read by its mapping.
+
+    `code` is stable and machine-readable (`snake_case`); `extra` holds JSON-able details.
+    """
+
+    def __init__(self, code: str, message: str, extra: dict[str, Any] | None = None) -> None:
+        super().__init__(message)
+        self.code = code
+        self.message = message
+        self.extra = extra or {}
+
+
 class ModelFileError(PRMError):
     """A model folder that is missing, corrupt, foreign, or of another format version."""
+
+    exit_code = 2
+
+
+class UnknownNameError(PRMError):
+    """A name that nothing is registered under; the message lists the names that exist."""
+
+    exit_code = 2
+
+
+class ExtensionError(PRMError):
+    """A package that adds to a registry and cannot be used; the message names it."""
 
     exit_code = 2
 

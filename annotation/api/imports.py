@@ -16,16 +16,16 @@ from annotation.api.authentication import caller
 from annotation.api.downloads import download
 from annotation.api.fields import JSONObjectField, SaidField
 from annotation.api.paging import PagedView
-from annotation.core.errors import DomainError, Missing
+from annotation.core.errors import DomainError, Missing, translated_format_errors
 from annotation.core.lifecycle import cancel_job
 from annotation.core.membership.access import find_project, require_role, visible_projects
 from annotation.core.wording import in_words, said, sentence_of
-from annotation.files.imports import progress_of, read_options, start_import
+from annotation.files.import_jobs import progress_of, read_options, start_import
 from annotation.files.rejections import original_lines, rejected_lines
 from annotation.files.warnings import warnings_in_words
-from annotation.formats.mapping import parse_mapping
-from annotation.formats.registry import READERS
 from annotation.models import ImportJob, ImportOptions, Membership
+from prm.formats.mapping import parse_mapping
+from prm.formats.registry import FORMATS
 from prm.splitting import RULES
 
 
@@ -65,7 +65,7 @@ class ImportSerializer(serializers.ModelSerializer):
 
 class UploadSerializer(serializers.Serializer):
     file = serializers.FileField(max_length=300, allow_empty_file=True)
-    format = serializers.ChoiceField(["auto", *READERS], default="auto")
+    format = serializers.ChoiceField(["auto", *FORMATS], default="auto")
     decomposition = serializers.ChoiceField(list(RULES), default="blank_lines")
     mapping = serializers.CharField(
         required=False,
@@ -79,6 +79,7 @@ class UploadSerializer(serializers.Serializer):
     )
 
 
+@translated_format_errors()
 def options_in(mapping: str, options: str) -> ImportOptions:
     """The options of an import from their JSON. Raises DomainError (`invalid_mapping`, `invalid_options`)."""
     try:

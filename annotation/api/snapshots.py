@@ -17,11 +17,13 @@ from annotation.api.paging import PagedView
 from annotation.core.errors import Missing
 from annotation.core.membership.access import find_project, require_role, visible_projects
 from annotation.core.wording import in_words, said
-from annotation.labels.datasets.cards import dataset_card
-from annotation.labels.datasets.exporting import CONTENT_TYPES, content_type, export_name, export_snapshot
-from annotation.labels.datasets.plans import FORMATS, NEUTRAL, SPLITS, Plan, plan_export
+from annotation.labels.datasets.dataset_cards import dataset_card
+from annotation.labels.datasets.plans import Plan, plan_export
+from annotation.labels.datasets.snapshot_export import content_type, export_name, export_snapshot
 from annotation.labels.datasets.snapshots import create_snapshot
 from annotation.models import Membership, Snapshot
+from prm.exporters import CONTENT_TYPES, EXPORTERS
+from prm.vocabulary import NEUTRAL_POLICIES, SPLITS
 
 
 class RefusalSerializer(serializers.Serializer):
@@ -60,7 +62,7 @@ class SnapshotSerializer(serializers.ModelSerializer):
 
     @extend_schema_field(PlanSerializer(many=True))
     def get_exports(self, snapshot: Snapshot) -> list[dict[str, Any]]:
-        return [_told(plan_export(snapshot, format)) for format in FORMATS]
+        return [_told(plan_export(snapshot, format)) for format in EXPORTERS]
 
 
 def _told(plan: Plan) -> dict[str, Any]:
@@ -80,8 +82,8 @@ class FreezeSerializer(serializers.Serializer):
 
 
 class DownloadSerializer(serializers.Serializer):
-    format = serializers.ChoiceField(FORMATS, default="prm800k")
-    neutral = serializers.ChoiceField(NEUTRAL, default="positive")
+    format = serializers.CharField(default="prm800k", help_text="The name of an export format.")
+    neutral = serializers.ChoiceField(NEUTRAL_POLICIES, default="positive")
     splits = serializers.MultipleChoiceField(
         choices=SPLITS,
         required=False,
@@ -143,7 +145,7 @@ class Card(APIView):
     @extend_schema(
         operation_id="get_card",
         parameters=[
-            OpenApiParameter("neutral", enum=NEUTRAL, description="The policy of the TRL export beside it."),
+            OpenApiParameter("neutral", enum=NEUTRAL_POLICIES, description="The policy of the TRL export beside it."),
             OpenApiParameter("splits", enum=SPLITS, many=True, description="The splits of the export beside it."),
         ],
         responses={(200, "text/markdown"): OpenApiTypes.STR},

@@ -3,12 +3,12 @@
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from annotation.files.grading import grade_records
+from annotation.files.answer_grading import grade_records
 from annotation.files.opening import Content
 from annotation.files.preparing import prepared
-from annotation.formats.reading import Numbered
-from annotation.formats.record import Record, Rejection
 from annotation.models import ImportOptions
+from prm.formats.reading import Numbered
+from prm.formats.record import Record, Rejection
 from prm.splitting import Splitting
 
 CHUNK_RECORDS = 1000
@@ -17,7 +17,7 @@ CHUNK_BYTES = 8 * 1024 * 1024  # of what the file holds, unpacked
 
 @dataclass
 class Chunk:
-    """What was read in one go. Both lists hold the number of a record in its file, 0-based, beside it."""
+    """Records that are stored together. Both lists hold each record's 0-based number in its file."""
 
     taken: list[tuple[int, int, Record]] = field(default_factory=list)  # number, line
     rejected: list[tuple[int, Rejection]] = field(default_factory=list)

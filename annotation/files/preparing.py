@@ -1,4 +1,4 @@
-"""What a file's reader gives, made ready to be stored: texts split into steps, faults found."""
+"""Prepares a reader's records for storage: splits texts into steps and finds faults."""
 
 from typing import cast
 
@@ -6,13 +6,13 @@ import msgspec
 
 from annotation.core.errors import DomainError
 from annotation.core.wording import Said, said
-from annotation.files.checks import empty_steps, fault_of
-from annotation.files.labels import is_unnamed
+from annotation.files.record_faults import empty_steps, fault_of
+from annotation.files.record_labels import is_unnamed
 from annotation.files.splits import group_of_text
-from annotation.formats.provenance import Provenance
-from annotation.formats.raw import EXCERPT
-from annotation.formats.record import Completion, Record, Rejection
 from annotation.models import ImportOptions
+from prm.formats.provenance import Provenance
+from prm.formats.raw import EXCERPT
+from prm.formats.record import Completion, Record, Rejection
 from prm.splitting import RULES, Splitting, Thinking
 from prm.splitting import THINKING as THINKING_CHOICES
 
@@ -56,7 +56,7 @@ def prepared(
 
 
 def _split(record: Record, text: str, splitting: Splitting) -> str:
-    """Give the record its steps, and keep what is known of its hidden reasoning; the reason if it has nothing else."""
+    """Split the record into steps and note its hidden reasoning; returns a reason if it holds nothing else."""
     split = splitting.split(text)
     record.positions, record.solution_text = [[Completion(step)] for step in split.steps], None
     if not split.thinking_length:

@@ -4,7 +4,7 @@ import hashlib
 import re
 import unicodedata
 
-from annotation.models import Split
+from prm.vocabulary import Split
 
 HOLDOUT_SHARE = 0.15
 CALIBRATION_SHARE = 0.10
@@ -18,7 +18,7 @@ def normalised(text: str) -> str:
 
 
 def source_group_of(problem: str, given: str = "") -> str:
-    """The group that numeric variants of a problem share: as given, else its text with the numbers taken out."""
+    """The group that numeric variants of a problem share: `given`, else its text without numbers."""
     if given:
         return given
     template = _NUMBER.sub("#", normalised(problem)).lower()  # 955 real MATH problems make 948 groups
@@ -34,5 +34,5 @@ def assign_split(source_group: str) -> Split:
     """The same group gets the same split in every project and on every day."""
     place = int.from_bytes(hashlib.sha256(b"split:" + source_group.encode()).digest()[:8], "big") / 2**64
     if place < HOLDOUT_SHARE:
-        return Split.HOLDOUT
-    return Split.CALIBRATION if place < HOLDOUT_SHARE + CALIBRATION_SHARE else Split.POOL
+        return "holdout"
+    return "calibration" if place < HOLDOUT_SHARE + CALIBRATION_SHARE else "pool"

@@ -1,4 +1,4 @@
-"""One chunk of records into the database: what is there already is found again, the rest is copied in."""
+"""Stores one chunk of records: existing rows are matched, new ones are written by COPY."""
 
 from collections import defaultdict
 from collections.abc import Sequence
@@ -8,11 +8,12 @@ from typing import Any, NamedTuple, cast
 from django.db import connection
 from django.utils import timezone
 
-from annotation.files import identity, labels
+from annotation.files import identity, record_labels
 from annotation.files.copying import NewRows
 from annotation.files.splits import assign_split, source_group_of
-from annotation.formats.record import Completion, Record, StepKind, alternative_of
 from annotation.models import Critique, ImportJob, Problem, Project, Solution, Step
+from prm.formats.record import Completion, Record, alternative_of
+from prm.vocabulary import StepKind
 
 FIELDS = {
     Problem: (
@@ -25,7 +26,7 @@ FIELDS = {
     ),
     Step: ("id", "solution", "position", "alternative", "text", "kind"),
     Critique: ("step", "ordinal", "text"),
-    **labels.FIELDS,
+    **record_labels.FIELDS,
 }  # fmt: skip
 PROBLEM_SAYS = ("reference_answer", "reference_solution")
 SOLUTION_SAYS = ("external_id", "generator", "final_answer", "final_answer_correct", "extra")
@@ -34,10 +35,10 @@ LOCK = 0x5374_6570  # the class of the advisory locks taken here; the key is the
 
 @dataclass(frozen=True)
 class Counts:
-    """What became of records: `accepted` brought a solution or a label, `duplicates` nothing new.
+    """Counts of records: `accepted` added a solution or a label, `duplicates` added nothing.
 
-    Of the labels, `unnamed` differ from one that names nobody either and were kept beside it; `revised` replace an
-    earlier label of the same annotator.
+    Of the labels, `unnamed` differ from another label without an annotator and are stored beside it; `revised` replace
+    an earlier label of the same annotator.
     """
 
     accepted: int = 0
@@ -103,27 +104,27 @@ class _Chunk:
         self._project, self._records, self._job = project, records, job
         self._now = timezone.now()
         self._rows = NewRows(FIELDS)
-        self._labels = labels.Labels(project, records, self._rows)
+        self._labels = record_labels.Labels(project, records, self._rows)
         self._hashes = [(identity.text_hash(r.problem), identity.content_hash(r)) for r in records]
         self._problems = self._find_problems()
         self._solutions = self._find_solutions()
 
     def store(self) -> list[tuple[Counts, int]]:
-        each = []
+        stored = []
         for record, (problem_hash, content) in zip(self._records, self._hashes, strict=True):
             counts = self._add(record, problem_hash, content)
-            each.append((counts, self._solutions[self._problems[problem_hash].id, content].id))
+            stored.append((counts, self._solutions[self._problems[problem_hash].id, content].id))
         self._rows.write()
-        return each
+        return stored
 
     def _find_problems(self) -> dict[str, _Problem]:
         hashes = {problem for problem, _ in self._hashes}
-        found = Problem.objects.filter(project=self._project, text_hash__in=hashes)
+        problems = Problem.objects.filter(project=self._project, text_hash__in=hashes)
         return {
             row["text_hash"]: _Problem(
                 row["id"], row["split"], {"problem": row["text"], **{name: row[name] for name in PROBLEM_SAYS}}
             )
-            for row in found.values("id", "split", "text", "text_hash", *PROBLEM_SAYS)
+            for row in problems.values("id", "split", "text", "text_hash", *PROBLEM_SAYS)
         }
 
     def _find_solutions(self) -> dict[tuple[int, str], _Solution]:
@@ -167,8 +168,10 @@ class _Chunk:
         if not fresh:
             return NEW
         stored = problem.says | solution.says
-        given = {name: getattr(record, name) for name in stored if getattr(record, name) != stored[name]}
-        added = [self._labels.add(annotation, solution=solution.id, steps=steps, given=given) for annotation in fresh]
+        differing = {name: getattr(record, name) for name in stored if getattr(record, name) != stored[name]}
+        added = [
+            self._labels.add(annotation, solution=solution.id, steps=steps, given=differing) for annotation in fresh
+        ]
         return Counts(
             accepted=1, annotations=len(fresh), unnamed=added.count("unnamed"), revised=added.count("revised")
         )
@@ -176,7 +179,7 @@ class _Chunk:
     def _add_problem(self, record: Record, problem_hash: str) -> _Problem:
         group = source_group_of(record.problem, record.source_group)
         says = {"problem": record.problem, **{name: getattr(record, name) for name in PROBLEM_SAYS}}
-        problem = _Problem(self._rows.key(Problem), assign_split(group).value, says)
+        problem = _Problem(self._rows.key(Problem), assign_split(group), says)
         self._rows.add(
             Problem,
             problem.id,
@@ -214,7 +217,7 @@ class _Chunk:
         )
         return solution
 
-    def _add_steps(self, record: Record, solution: _Solution) -> labels.Keys:
+    def _add_steps(self, record: Record, solution: _Solution) -> record_labels.Keys:
         """All completions of the first record of a solution, in the order of the record."""
         add = self._rows.add
         keys = iter(self._rows.keys(Step, sum(map(len, record.positions))))
@@ -228,7 +231,7 @@ class _Chunk:
             solution.completions[position] = [*at]
         return [solution.keys[position] for position in range(len(record.positions))]
 
-    def _match_steps(self, record: Record, solution: _Solution) -> labels.Keys:
+    def _match_steps(self, record: Record, solution: _Solution) -> record_labels.Keys:
         """Keys of the rows of the record's completions; the solution gets those that it lacks."""
         matched = []
         for position, at in enumerate(record.positions):

@@ -5,10 +5,10 @@ from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
-from django.utils.translation import pgettext_lazy
 
+from annotation.models import choices
 from annotation.models.example import Example, parse_examples
-from annotation.models.policy import ProjectPolicy, parse_policy
+from annotation.models.policy import ProjectPolicy, read_policy
 from annotation.models.scheme import LabelScheme, parse_scheme
 
 
@@ -41,7 +41,7 @@ class Project(models.Model):
 
     @property
     def policies(self) -> ProjectPolicy:
-        return parse_policy(self.policy)
+        return read_policy(self.policy)
 
 
 class Membership(models.Model):
@@ -50,10 +50,7 @@ class Membership(models.Model):
     They label only problems of their `domains`; null is all.
     """
 
-    class Role(models.TextChoices):
-        ANNOTATOR = "annotator", pgettext_lazy("role", "Annotator")
-        REVIEWER = "reviewer", _("Reviewer")
-        MANAGER = "manager", _("Manager")
+    Role = choices.Role
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="memberships")
     user = models.ForeignKey(User, on_delete=models.PROTECT, related_name="memberships")

@@ -1,16 +1,16 @@
-"""How much each token may ask in a minute and a day, counted in Redis."""
+"""Limits per API token, minute and day, counted in Redis."""
 
 import time
 
 from annotation.core.errors import DomainError
 from annotation.core.wording import Said, counted, said
 from annotation.models import ApiToken, Project
-from annotation.serving import line
+from annotation.serving import request_queue
 
 SECONDS = {"minute": 60, "day": 86_400}
 PERIODS = {"minute": said("minute"), "day": said("day")}
 
-# All counters rise together or none does; the answer names the first that would pass its limit, from 1.
+# All counters rise together or none does; returns the 1-based index of the first that would pass its limit, else 0.
 _SPEND = """
 for i, key in ipairs(KEYS) do
   if tonumber(redis.call('GET', key) or 0) + tonumber(ARGV[3 * i - 2]) > tonumber(ARGV[3 * i - 1]) then return i end
@@ -23,8 +23,8 @@ return 0
 """
 
 
-def _amount(n: int, what: str) -> Said:
-    if what == "steps":
+def _amount(n: int, unit: str) -> Said:
+    if unit == "steps":
         return counted("{n:,} step", "{n:,} steps", n=n)
     return counted("{n:,} request", "{n:,} requests", n=n)
 
@@ -36,12 +36,12 @@ class QuotaMet(DomainError):
 
     def __init__(self, limit: str, most: int, wait: int) -> None:
         self.wait = wait
-        what, _, period = limit.partition("_per_")
+        unit, _, period = limit.partition("_per_")
         super().__init__(
             "quota_met",
             said(
                 "This token may score {most} a {period}, and that is used up. Try again in {wait:,} s.",
-                most=_amount(most, what),
+                most=_amount(most, unit),
                 period=PERIODS[period],
                 wait=wait,
             ),
@@ -50,18 +50,18 @@ class QuotaMet(DomainError):
 
 
 def limits_of(token: ApiToken, project: Project) -> dict[str, int]:
-    """Each limit that holds: the lower of the token's own and of the project's for each token."""
+    """Each limit that applies: the lower of the token's own and the project's."""
     policy = project.policies.serving
-    found = {}
+    limits = {}
     for name in ApiToken.LIMITS:
-        given = [limit for limit in (getattr(token, name), getattr(policy, name) or None) if limit is not None]
-        if given:
-            found[name] = min(given)
-    return found
+        set_limits = [limit for limit in (getattr(token, name), getattr(policy, name) or None) if limit is not None]
+        if set_limits:
+            limits[name] = min(set_limits)
+    return limits
 
 
 def spend(token: ApiToken | None, project: Project, *, steps: int) -> None:
-    """Count one request with that many steps; raises QuotaMet, and counts nothing then.
+    """Count one request with that many steps. Raises DomainError (`larger_than_quota`), QuotaMet; then counts nothing.
 
     A person in a browser has no token and no limit.
     """
@@ -70,24 +70,24 @@ def spend(token: ApiToken | None, project: Project, *, steps: int) -> None:
     now = time.time()
     keys, arguments = [], []
     for name, most in limits.items():
-        what, _, period = name.partition("_per_")
+        unit, _, period = name.partition("_per_")
         seconds = SECONDS[period]
-        amount = steps if what == "steps" else 1
+        amount = steps if unit == "steps" else 1
         if amount > most:
             raise DomainError(
                 "larger_than_quota",
                 said(
                     "This request has {amount}, and the token may score {most} a {period}. Send less at once.",
-                    amount=_amount(amount, what),
-                    most=_amount(most, what),
+                    amount=_amount(amount, unit),
+                    most=_amount(most, unit),
                     period=PERIODS[period],
                 ),
                 {"limit": name, "most": most, "asked": amount},
             )
         keys.append(f"serving:quota:{token.pk}:{project.pk}:{name}:{int(now) // seconds}")
         arguments += [amount, most, seconds]
-    met = int(line.server().eval(_SPEND, len(keys), *keys, *arguments))
-    if met:
-        name = list(limits)[met - 1]
+    passed = int(request_queue.redis_client().eval(_SPEND, len(keys), *keys, *arguments))
+    if passed:
+        name = list(limits)[passed - 1]
         seconds = SECONDS[name.partition("_per_")[2]]
         raise QuotaMet(name, limits[name], seconds - int(now) % seconds)

@@ -3,7 +3,7 @@
 from django.db.models import Exists, OuterRef, QuerySet
 
 from annotation.models import Annotation, Project
-from annotation.models.label_source import MACHINES
+from prm.vocabulary import MACHINES
 
 
 def latest_annotations(project: Project) -> QuerySet[Annotation]:
@@ -15,7 +15,7 @@ def latest_annotations(project: Project) -> QuerySet[Annotation]:
 
 
 def own_opinions(project: Project) -> QuerySet[Annotation]:
-    """Each person's latest label that is their own word: an adjudication knows what the others said.
+    """Each person's latest label that is their own opinion: an adjudicator has seen the other labels.
 
     Labels of programs among the members are left out.
     """

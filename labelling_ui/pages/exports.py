@@ -12,19 +12,20 @@ from django.utils.translation import gettext_lazy
 from annotation.api.downloads import download as streamed
 from annotation.core.errors import DomainError, Forbidden, Missing
 from annotation.core.wording import in_words as in_reader_words
-from annotation.labels.datasets.cards import dataset_card
-from annotation.labels.datasets.exporting import content_type, export_name, export_snapshot
-from annotation.labels.datasets.filters import in_words
-from annotation.labels.datasets.plans import FORMATS, SPLITS, plan_export
+from annotation.labels.datasets.dataset_cards import dataset_card
+from annotation.labels.datasets.filters import describe_filters as filter_phrases
+from annotation.labels.datasets.plans import plan_export
+from annotation.labels.datasets.snapshot_export import content_type, export_name, export_snapshot
 from annotation.labels.datasets.snapshots import create_snapshot
-from annotation.models import Membership, Project, Snapshot
-from labelling_ui import words
+from annotation.models import Lane, Membership, Project, Snapshot, choices
 from labelling_ui.pages.access import MANAGER, attempt, project_page
 from labelling_ui.pages.agreement_fields import FIELDS, AgreementFields
 from labelling_ui.pages.columns import Column, Control, Number, When
 from labelling_ui.pages.listing import Listing, respond
-from labelling_ui.selectors.asked_for import asked_for
+from labelling_ui.selectors.snapshot_filters import describe_filters
 from labelling_ui.templatetags.figures import digest
+from prm.exporters import EXPORTERS, RECORDS
+from prm.vocabulary import SPLITS
 
 
 def _several(choices: Any, label: Any) -> forms.MultipleChoiceField:
@@ -37,10 +38,10 @@ class SnapshotForm(AgreementFields):
     field_order = (
         "splits", "source_kinds", "finish_reasons", "lanes", "generations", "hints", "submitted_from", "submitted_to",
     )  # fmt: skip
-    splits = _several(words.SPLITS, gettext_lazy("Splits"))
-    source_kinds = _several(words.SOURCES, gettext_lazy("Labels by"))
-    finish_reasons = _several(words.FINISH_REASONS, gettext_lazy("Ended with"))
-    lanes = _several(words.LANES, gettext_lazy("Lanes"))
+    splits = _several(choices.SPLITS, gettext_lazy("Splits"))
+    source_kinds = _several(choices.SOURCE_KINDS, gettext_lazy("Labels by"))
+    finish_reasons = _several(choices.FINISH_REASONS, gettext_lazy("Ended with"))
+    lanes = _several(Lane.choices, gettext_lazy("Lanes"))
     generations = forms.TypedMultipleChoiceField(
         coerce=int, required=False, widget=forms.CheckboxSelectMultiple, label=gettext_lazy("Generations")
     )
@@ -76,21 +77,14 @@ class SnapshotForm(AgreementFields):
         return chosen
 
 
-FILES = [
-    ("prm800k", "PRM800K"),
-    ("trl", "TRL"),
-    ("trl_parquet", gettext_lazy("TRL, Parquet")),
-    ("csv", "CSV"),
-    ("parquet", "Parquet"),
-]
 COLUMNS = [
     When("made", gettext_lazy("Made"), "created_at", sort=True),
     Column("sha256", gettext_lazy("Content"), write=digest),
     Column(
         "asked_for",
         gettext_lazy("Asked for"),
-        lambda s: "; ".join(in_words(s.filters)) or "everything",
-        shown=lambda s: asked_for(s.filters),
+        lambda s: "; ".join(filter_phrases(s.filters)) or "everything",
+        shown=lambda s: describe_filters(s.filters),
     ),
     Number("solutions", gettext_lazy("Solutions"), "counts__solutions"),
     Number("labels", gettext_lazy("Labels"), "counts__annotations"),
@@ -115,13 +109,15 @@ def export(request: HttpRequest, member: Membership) -> HttpResponseBase:
 def _files(snapshot: Snapshot, neutral: str) -> list[dict[str, Any]]:
     """What a download in each format holds and leaves out; of TRL also the file with every split, if it differs."""
     files = []
-    for format, label in FILES:
+    for format in EXPORTERS:
+        if format == RECORDS:  # for another Stepmark, through the API
+            continue
         plan = plan_export(snapshot, format, neutral=neutral)
         every = plan_export(snapshot, format, neutral=neutral, splits=SPLITS)
         files.append(
             {
                 "format": format,
-                "label": label,
+                "label": in_reader_words(EXPORTERS.get(format).title),
                 "plan": plan,
                 "lost": plan.sentences(),
                 "every": every if every.splits != plan.splits and not every.refusal else None,
@@ -134,7 +130,7 @@ def _files(snapshot: Snapshot, neutral: str) -> list[dict[str, Any]]:
 def download(request: HttpRequest, member: Membership, snapshot_id: int, format: str) -> HttpResponseBase:
     """The snapshot in a format, streamed; the page says why there is no such file."""
     snapshot = _find(member.project, snapshot_id)
-    if format not in FORMATS:
+    if format not in EXPORTERS:
         raise Http404("There is no such format.")
     splits = [split for split in request.GET.getlist("splits") if split in SPLITS]
     try:

@@ -11,21 +11,20 @@ from django.views.decorators.http import require_POST
 
 from annotation.loop.selection.generations import request_first_generation
 from annotation.models import Generation, Lane, Membership, QueueItem
-from labelling_ui import words
 from labelling_ui.charts import Point, Series, bar_chart
 from labelling_ui.numbers import decimal
 from labelling_ui.pages.access import MANAGER, STAFF, attempt, project_page
 from labelling_ui.pages.columns import Choice, Column, Duration, Number, Share, State, When
 from labelling_ui.pages.listing import Filters, Listing, Table, respond
-from labelling_ui.selectors import generations as selectors
-from labelling_ui.templatetags.figures import percent
+from labelling_ui.selectors import generation_progress as selectors
+from labelling_ui.templatetags.figures import acquisition_in_words, percent
 
 COLUMNS = [
     Column("generation", gettext_lazy("Generation"), "number", sort=True, link="generation", heading=True),
     State("state", gettext_lazy("State"), sort=True, choices=Generation.State.choices),
     When("opened", gettext_lazy("Opened"), "created_at", sort=True),
     Column("ranked_by", gettext_lazy("Ranked by"), "model_version__number"),
-    Choice("acquisition", gettext_lazy("Acquisition"), sort=True, choices=words.ACQUISITIONS),
+    Column("acquisition", gettext_lazy("Acquisition"), sort=True, write=acquisition_in_words),
     Column("lanes", gettext_lazy("Lanes"), lambda g: ", ".join(f"{k} {v}" for k, v in g.mix.items() if v)),
     Number("chosen_from", gettext_lazy("Chosen from"), "pool_size", sort=True),
     Number("wanted", gettext_lazy("Wanted"), lambda g: g.wanted or 0, sort="wanted"),

@@ -12,13 +12,13 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 from django.views.decorators.http import require_POST
 
-from annotation.models import HIDDEN_LANES, Annotation, GoldAnswer, Membership, Project
+from annotation.models import HIDDEN_LANES, Annotation, GoldAnswer, Membership, Project, choices
 from annotation.work.gold.designation import (
     MOST_AT_ONCE,
     active_gold,
     hidden_gold,
-    mark_found,
     mark_gold,
+    mark_references,
     references,
     retire_gold,
 )
@@ -73,7 +73,7 @@ class MarkManyForm(forms.Form):
     """The 40 of a domain with adjudicated labels."""
 
     domain = forms.CharField(required=False, label=gettext_lazy("Domain"), help_text=gettext_lazy("empty: any"))
-    split = forms.ChoiceField(choices=[words.ALL, *words.SPLITS], required=False, label=gettext_lazy("Split"))
+    split = forms.ChoiceField(choices=[words.ALL, *choices.SPLITS], required=False, label=gettext_lazy("Split"))
     kinds = forms.MultipleChoiceField(
         choices=KINDS, widget=forms.CheckboxSelectMultiple, label=gettext_lazy("Known from"), initial=["adjudicated"]
     )
@@ -155,7 +155,7 @@ def mark_many(request: HttpRequest, member: Membership) -> HttpResponseBase:
     narrowed = {name: value for name, value in narrowed.items() if value}
     found = list(references(member.project, kinds=data["kinds"], **narrowed))
     found = random.sample(found, min(data["most"], len(found)))
-    marked = attempt(request, "", mark_found, project=member.project, found=found, practice=data["practice"])
+    marked = attempt(request, "", mark_references, project=member.project, chosen=found, practice=data["practice"])
     if marked:
         told = ngettext("%(n)s solution became gold.", "%(n)s solutions became gold.", marked) % {"n": marked}
         messages.success(request, told)

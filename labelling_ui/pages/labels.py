@@ -7,7 +7,7 @@ from django.http import HttpRequest, HttpResponseBase
 from django.utils.translation import gettext_lazy as _
 
 from annotation.labels.quality.batches import labels_of_batch
-from annotation.models import Annotation, LabelBatch, Lane, Membership, Project
+from annotation.models import Annotation, LabelBatch, Lane, Membership, Project, choices
 from annotation.work.annotations import latest_annotations
 from labelling_ui import words
 from labelling_ui.pages.access import ANYONE, project_page
@@ -21,7 +21,7 @@ HINTED = [("shown", _("shown")), ("blind", _("not shown, as it was drawn"))]
 
 class OwnLabelFilters(Filters):
     finish_reason = forms.MultipleChoiceField(
-        choices=words.FINISH_REASONS, required=False, label=_("Ended with"), widget=forms.CheckboxSelectMultiple
+        choices=choices.FINISH_REASONS, required=False, label=_("Ended with"), widget=forms.CheckboxSelectMultiple
     )
     since = forms.DateField(required=False, label=_("Since"), widget=forms.DateInput({"type": "date"}))
     until = forms.DateField(required=False, label=_("Until"), widget=forms.DateInput({"type": "date"}))
@@ -35,7 +35,7 @@ class OwnLabelFilters(Filters):
 
 class LabelFilters(OwnLabelFilters):
     annotator = PersonField(Membership.objects.none(), empty_label=_("all"), required=False, label=_("Annotator"))
-    source = forms.ChoiceField(choices=[words.ALL, *words.SOURCES], required=False, label=_("Source"))
+    source = forms.ChoiceField(choices=[words.ALL, *choices.SOURCE_KINDS], required=False, label=_("Source"))
     generation = forms.IntegerField(required=False, min_value=0, label=_("Generation"))
     hint = forms.ChoiceField(choices=[words.ALL, *HINTED], required=False, label=_("Model’s scores"))
     solution = forms.IntegerField(required=False, min_value=1, widget=forms.HiddenInput)
@@ -66,7 +66,7 @@ def _who(label: Annotation) -> str:
 OWN_COLUMNS = [
     When("submitted", _("Submitted"), "submitted_at", sort=True),
     Opening("problem", _("Problem"), "solution__problem__text"),
-    Choice("ended_with", _("Ended with"), "finish_reason", sort=True, choices=words.FINISH_REASONS),
+    Choice("ended_with", _("Ended with"), "finish_reason", sort=True, choices=choices.FINISH_REASONS),
     FirstError("first_error", _("First error"), sort=True),
     Duration("seconds", _("Time"), lambda a: a.total_ms and a.total_ms / 1000, sort="total_ms"),
 ]

@@ -11,9 +11,8 @@ from django.utils.translation import gettext_lazy
 from annotation.core.wording import in_words
 from annotation.loop.gateway.stopping import advise
 from annotation.loop.proof.history import decided_rounds, history_of
-from annotation.loop.proof.weighing import LaneEstimates, estimates_of
-from annotation.models import Membership, ShadowComparison
-from labelling_ui import words
+from annotation.loop.proof.lane_estimates import LaneEstimates, estimates_of
+from annotation.models import Lane, Membership, ShadowComparison
 from labelling_ui.charts import Chart, Point, Series, line_chart
 from labelling_ui.numbers import decimal, signed
 from labelling_ui.pages.access import STAFF, project_page
@@ -37,7 +36,7 @@ COLUMNS = [
 ]
 ESTIMATES = [
     Column("generation", gettext_lazy("Generation"), heading=True),
-    Choice("lane", gettext_lazy("Lane"), choices=words.LANES),
+    Choice("lane", gettext_lazy("Lane"), choices=Lane.choices),
     Number("labelled", gettext_lazy("Labelled")),
     Number("effective", gettext_lazy("Counts as"), "first_error_rate__effective", write=decimal),
     Estimate("errors", gettext_lazy("Have an error"), "first_error_rate", write=percent),

@@ -11,9 +11,9 @@ from django.http import HttpRequest, HttpResponse, HttpResponseBase, QueryDict
 from django.shortcuts import render
 
 from annotation.api.downloads import download
-from annotation.formats.csv_rows import guard
 from labelling_ui.pages.columns import Column
 from labelling_ui.words import ALL
+from prm.formats.csv_rows import guard
 
 ROWS_A_PAGE = 50
 CHUNK = 2000

@@ -9,12 +9,12 @@ from django.utils.translation import gettext_lazy as _
 
 from annotation.core.errors import DomainError
 from annotation.core.wording import said, sentence_of
-from annotation.files.previewing import Preview
-from annotation.formats import cells
-from annotation.formats.mapping import Column, MadeBy, Mapping, StepsMapping
-from annotation.formats.rows import WORDS, cell_of
-from annotation.formats.table import Sample
-from labelling_ui import words
+from annotation.files.import_preview import Preview
+from annotation.models import choices
+from prm.formats import cells
+from prm.formats.mapping import Column, MadeBy, Mapping, StepsMapping
+from prm.formats.rows import WORDS, cell_of
+from prm.formats.table import Sample
 
 EXAMPLES = 2
 LONGEST_EXAMPLE = 80
@@ -125,7 +125,7 @@ def for_page(preview: Preview) -> dict[str, Any]:
     steps = preview.mapping.steps or StepsMapping(["-"])
     return {
         "columns": _columns(preview.mapping, preview.begun),
-        "choices": {"holds": HOLDS, "scales": SCALES, "kinds": words.SOURCES, "delimiters": DELIMITERS},
+        "choices": {"holds": HOLDS, "scales": SCALES, "kinds": choices.SOURCE_KINDS, "delimiters": DELIMITERS},
         "separator": steps.separator.replace("\n", "\\n").replace("\t", "\\t"),
     }
 

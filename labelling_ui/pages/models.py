@@ -9,7 +9,7 @@ from labelling_ui.pages.access import STAFF, project_page
 from labelling_ui.pages.columns import Column, Estimate, State, When
 from labelling_ui.pages.listing import Listing, respond
 from labelling_ui.pages.model import imports_of
-from labelling_ui.selectors.models import holdout_f1
+from labelling_ui.selectors.version_scores import holdout_f1
 from labelling_ui.templatetags.figures import digest, hundredths
 
 COLUMNS = [

@@ -14,9 +14,10 @@ from django.utils.text import Truncator
 from django.utils.translation import gettext as _
 
 from annotation.core import wording
-from annotation.models import Annotation, Membership
+from annotation.models import Annotation, Lane, Membership, choices
 from labelling_ui import words
 from labelling_ui.numbers import decimal, signed
+from prm.acquisition import FUNCTIONS
 
 register = template.Library()
 
@@ -127,19 +128,19 @@ def draw_in_words(how: str) -> str:
 @register.filter
 def acquisition_in_words(function: str) -> str:
     """What an acquisition function looks for."""
-    return str(dict(words.ACQUISITIONS).get(function, function))
+    return in_words(FUNCTIONS.get(function).looks_for) if function in FUNCTIONS else function
 
 
 @register.filter
 def lane_in_words(lane: str) -> str:
     """Why a solution was given out."""
-    return str(dict(words.LANES).get(lane, lane))
+    return str(dict(Lane.choices).get(lane, lane))
 
 
 @register.filter
 def source_in_words(kind: str) -> str:
     """The kind of a label source."""
-    return str(dict(words.SOURCES).get(kind, kind))
+    return str(dict(choices.SOURCE_KINDS).get(kind, kind))
 
 
 @register.filter

@@ -4,10 +4,11 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from annotation.formats.path import taken_path
-from annotation.formats.record import HintDraw, Rating, Record, RecordAnnotation
-from annotation.formats.trl import line_of
 from annotation.labels.quality.agreement import count_pairs
+from prm.formats.path import taken_path
+from prm.formats.record import HintDraw, Rating, Record, RecordAnnotation
+from prm.formats.trl import line_of
+from prm.vocabulary import WORD_OF
 
 
 class Tally:
@@ -119,7 +120,7 @@ class Tally:
         for place in annotation.path:
             self._own_steps += place.own_text is not None
             for rating in place.ratings:
-                word = {1: "good", 0: "neutral", -1: "bad", None: rating.state}[rating.rating]
+                word = rating.state if rating.rating is None else WORD_OF[rating.rating]
                 self._count["ratings"][word] += 1
                 self._accepted += rating.accepted
                 if rating.error_type:
@@ -131,9 +132,9 @@ def _beside(annotation: RecordAnnotation) -> int:
     """How many ratings are of completions that the label's own path does not take."""
     if all(len(place.ratings) < 2 for place in annotation.path):
         return 0
-    taken = {(step.position, step.alternative) for step in taken_path(annotation.finish_reason, annotation.path)}
+    on_path = {(step.position, step.alternative) for step in taken_path(annotation.finish_reason, annotation.path)}
     return sum(
-        rating.rating is not None and (place.position, rating.alternative) not in taken
+        rating.rating is not None and (place.position, rating.alternative) not in on_path
         for place in annotation.path
         for rating in place.ratings
     )
@@ -146,12 +147,12 @@ def _arm(hint: HintDraw) -> Iterator[str]:
 
 
 def _dimensions(rating: Rating) -> Iterator[str]:
-    """What is said of a step beside its rating, a name each."""
-    for name, said in rating.dimensions.items():
+    """The names of the details given for a step beside its rating."""
+    for name, value in rating.dimensions.items():
         if name == "clauses":
-            yield from (f"breaks clause {clause}" for clause in said)
+            yield from (f"breaks clause {clause}" for clause in value)
         elif name == "consistent":
-            yield "consistent with earlier steps" if said else "contradicts an earlier step"
+            yield "consistent with earlier steps" if value else "contradicts an earlier step"
         elif name in _WORDS:
             yield _WORDS[name]
         else:  # another tool's

@@ -1,4 +1,4 @@
-"""What follows a sampling: the champion scores what is new, and then a generation queues it for labelling."""
+"""The steps after a sampling run: the champion scores the new solutions, then a generation queues them."""
 
 from datetime import timedelta
 
@@ -11,7 +11,7 @@ from annotation.core.lifecycle import end_job
 from annotation.core.wording import said
 from annotation.loop import registry
 from annotation.loop.selection.generations import new_seed, open_generation
-from annotation.models import SamplingRun, Solution, Split
+from annotation.models import SamplingRun, Solution
 
 State = SamplingRun.State
 SCORE_TASK = "rounds.score_news"
@@ -56,7 +56,7 @@ def _open_if_scored(run_id: int) -> bool:
 
 def _waits_for_scores(run: SamplingRun) -> bool:
     champion = registry.champion_of(run.project)
-    fresh = Solution.objects.filter(project=run.project, split=Split.POOL, created_at__gte=run.started_at)
+    fresh = Solution.objects.filter(project=run.project, split="pool", created_at__gte=run.started_at)
     return champion is not None and fresh.exclude(pool_scores__model_version=champion).exists()
 
 

@@ -10,10 +10,10 @@ from typing import Any
 
 import numpy as np
 
-from annotation.loop.gateway.choosing import Ranking, draw_evenly
+from annotation.loop.gateway.acquisition import Ranking, draw_evenly
 from annotation.loop.selection.candidates import Candidates, candidates_of, lengths_and_generators
 from annotation.loop.selection.lanes import draw, share_budget
-from annotation.models import Lane, Project, Split
+from annotation.models import Lane, Project
 from annotation.models.queue_policy import LabelsWanted
 from annotation.work.queue.items import Selection
 from annotation.work.queue.turns import interleave
@@ -42,10 +42,10 @@ def compose(
     candidates = candidates_of(project)
     wanted = policy.queue.wanted
     shares = share_budget(policy.generation_budget, policy.mix)
-    untouched = candidates.of_split(Split.POOL).lacking(1)
+    untouched = candidates.of_split("pool").lacking(1)
     lanes = _Lanes(candidates, wanted, rng)
 
-    for lane, split in ((Lane.HOLDOUT, Split.HOLDOUT), (Lane.CALIBRATION, Split.CALIBRATION)):
+    for lane, split in ((Lane.HOLDOUT, "holdout"), (Lane.CALIBRATION, "calibration")):
         lanes.draw(lane, candidates.of_split(split).lacking(getattr(wanted, lane)), shares[lane])
     begun = candidates.where(candidates.given > 0).lacking(wanted.overlap)
     # At the start nothing has a first annotation yet: then all its annotators are asked in this generation.
@@ -56,7 +56,7 @@ def compose(
         lanes.draw(Lane.CONTROL, untouched, shares[Lane.CONTROL])
         lanes.rank(
             Lane.ACQUISITION,
-            candidates.of_split(Split.POOL).lacking(wanted.acquisition),
+            candidates.of_split("pool").lacking(wanted.acquisition),
             shares[Lane.ACQUISITION],
             ranker,
         )
@@ -80,22 +80,22 @@ class _Lanes:
 
     def draw(self, lane: str, candidates: Candidates, count: int) -> None:
         """A simple random draw of those that are left."""
-        left = self._left_of(candidates)
-        ids, probability = draw(left.ids, count, self._rng)
+        free = self._left_of(candidates)
+        ids, probability = draw(free.ids, count, self._rng)
         rows = ((id_, probability, None, None) for id_ in ids.tolist())
-        self._put(lane, rows, {"from": len(left), "how": "at random"})
+        self._put(lane, rows, {"from": len(free), "how": "at random"})
 
     def draw_evenly(self, lane: str, project: Project, candidates: Candidates, count: int) -> None:
         """The same spread over domains, and within them over lengths and generators."""
-        left = self._left_of(candidates)
-        places, probabilities = draw_evenly(left.domain, lengths_and_generators(project, left.ids), count, self._rng)
-        rows = ((id_, p, None, None) for id_, p in zip(left.ids[places].tolist(), probabilities.tolist(), strict=True))
+        free = self._left_of(candidates)
+        places, probabilities = draw_evenly(free.domain, lengths_and_generators(project, free.ids), count, self._rng)
+        rows = ((id_, p, None, None) for id_, p in zip(free.ids[places].tolist(), probabilities.tolist(), strict=True))
         how = "at random within domain, length and generator"
-        self._put(lane, rows, {"from": len(left), "how": how})
+        self._put(lane, rows, {"from": len(free), "how": how})
 
     def rank(self, lane: str, candidates: Candidates, count: int, ranker: Ranker) -> None:
         ranking = ranker(self._left_of(candidates), count, self._rng)
-        rows = ((one.id, one.inclusion_probability, one.gain, one.expected_seconds) for one in ranking.chosen)
+        rows = ((item.id, item.inclusion_probability, item.gain, item.expected_seconds) for item in ranking.chosen)
         self._put(lane, rows, {"from": ranking.candidates, "how": "ranked"} | ranking.notes)
 
     def in_serving_order(self) -> list[Selection]:

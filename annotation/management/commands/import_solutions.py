@@ -7,18 +7,18 @@ from typing import Any, get_args
 import msgspec
 from django.core.management.base import BaseCommand, CommandError
 
-from annotation.core.errors import DomainError
+from annotation.core.errors import DomainError, translated_format_errors
 from annotation.files.groups import Manner, import_places, summary_of
-from annotation.files.importing import run_import
-from annotation.files.imports import progress_of, read_options
+from annotation.files.import_body import run_import
+from annotation.files.import_jobs import progress_of, read_options
 from annotation.files.places import find_files
 from annotation.files.warnings import warnings_in_words
-from annotation.formats.mapping import Mapping, parse_mapping
-from annotation.formats.registry import READERS
-from annotation.management.finishing import to_its_end
-from annotation.management.projects import project_at
+from annotation.management.finishing import finish_job
+from annotation.management.named_project import find_project_by_slug
 from annotation.models import ImportJob
 from annotation.models.import_options import EmptySteps, LabelledBy, SourceGroups
+from prm.formats.mapping import Mapping, parse_mapping
+from prm.formats.registry import FORMATS
 from prm.splitting import RULES, THINKING
 
 SHOWN_REJECTIONS = 20
@@ -31,7 +31,7 @@ class Command(BaseCommand):
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("paths", nargs="+", metavar="PATH", help="file, folder, pattern or address (s3://…)")
         parser.add_argument("--project", required=True, help="address (slug) of the project")
-        parser.add_argument("--format", default="auto", choices=["auto", *READERS])
+        parser.add_argument("--format", default="auto", choices=["auto", *FORMATS])
         parser.add_argument("--mapping", type=Path, help="JSON file that says what the columns of a table hold")
         parser.add_argument("--decomposition", default="blank_lines", choices=list(RULES))
         parser.add_argument("--annotator", default="", help="who gave the labels that name no annotator")
@@ -46,7 +46,7 @@ class Command(BaseCommand):
         parser.add_argument("--thinking", default="separate", choices=THINKING, help="hidden reasoning (%(default)s)")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        project = project_at(options["project"])
+        project = find_project_by_slug(options["project"])
         try:
             mapping = self._mapping(options["mapping"])
             chosen = {name: options[name] for name in CHOICES}
@@ -65,7 +65,7 @@ class Command(BaseCommand):
         if group := jobs[0].group:
             jobs = list(group.jobs.order_by("pk"))
         for job in jobs:
-            to_its_end(job, partial(run_import, job.pk, on_progress=self._tell))  # of several each calls for the next
+            finish_job(job, partial(run_import, job.pk, on_progress=self._tell))  # of several each calls for the next
             if sys.stderr.isatty():
                 self.stderr.write("")
             self._report(job)
@@ -79,6 +79,7 @@ class Command(BaseCommand):
                 "\n".join(job.error or f"The import of {job.filename} is {job.state}." for job in undone)
             )
 
+    @translated_format_errors()
     def _mapping(self, path: Path | None) -> Mapping | None:
         try:
             return parse_mapping(path.read_bytes()) if path else None

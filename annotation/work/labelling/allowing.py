@@ -9,8 +9,8 @@ from annotation.core.errors import DomainError, Missing
 from annotation.core.statements import fetch_all
 from annotation.core.wording import said
 from annotation.models import LabelScheme, Lease, Membership, Project, Solution, parse_scheme
-from annotation.work.labelling.checking import check
 from annotation.work.labelling.payload import Submission
+from annotation.work.labelling.scheme_check import check
 from annotation.work.labelling.seen_hints import check_seen
 from annotation.work.labelling.spans import check_spans
 

@@ -11,19 +11,28 @@ from annotation.core import audit
 from annotation.core.errors import Conflict, Forbidden, Missing
 from annotation.core.statements import columns, fetch_all, fetch_one, instance
 from annotation.core.wording import said
-from annotation.models import HIDDEN_LANES, Annotation, Draft, LabelSource, Lane, Lease, Membership, Project, QueueItem
-from annotation.models.label_source import MACHINES
+from annotation.models import (
+    HIDDEN_LANES,
+    MEASURING_LANES,
+    Annotation,
+    Draft,
+    Lease,
+    Membership,
+    Project,
+    QueueItem,
+)
 from annotation.work.labelling.allowing import allow_as_begun
+from annotation.work.labelling.annotation_rows import keep
 from annotation.work.labelling.disputes import follow_revision
-from annotation.work.labelling.keeping import keep
 from annotation.work.labelling.payload import Submission
 from annotation.work.labelling.refusing import refuse
-from annotation.work.labelling.revisions import as_given
-from annotation.work.labelling.seen_hints import keep_seen
+from annotation.work.labelling.revisions import as_submitted
+from annotation.work.labelling.seen_hints import store_seen
 from annotation.work.labelling.sending_back import answer
 from annotation.work.queue.leases import end, lock_held
+from prm.vocabulary import MACHINES
 
-MEASURING = (*HIDDEN_LANES, Lane.HOLDOUT, Lane.CALIBRATION)
+MEASURING = (*HIDDEN_LANES, *MEASURING_LANES)
 
 # The lock puts retries and tabs of one person in a row. It stands alone before all that it protects: a statement that
 # waits for it sees the other tables as they were before the wait. Sources are only ever added.
@@ -58,7 +67,7 @@ class Giver(NamedTuple):
 
 @dataclass(frozen=True)
 class Submitted:
-    """The annotation; `created` is False where this submission had been kept before."""
+    """The annotation; `created` is False if an earlier try of this submission made it."""
 
     annotation: Annotation
     created: bool
@@ -82,7 +91,7 @@ def submit_annotation(*, by: User, project: Project, submission: Submission, by_
     """
     giver = lock_labeller(by, project, by_program=by_program)
     membership = giver.membership
-    earlier, latest = kept_before(membership, submission)
+    earlier, latest = find_earlier(membership, submission)
     if earlier is not None:
         return Submitted(same(earlier, membership, submission), created=False)
     first_error = allow_as_begun(submission, membership, project)
@@ -104,7 +113,7 @@ def submit_annotation(*, by: User, project: Project, submission: Submission, by_
     if annotation is None:  # The lock is one person's: somebody else has sent the same id at this moment.
         raise used_before()
     if submission.hints_seen and latest is None:
-        keep_seen(lease.pk, submission.hints_seen)
+        store_seen(lease.pk, submission.hints_seen)
     if submission.reference_disputed or latest is not None:
         follow_revision(by=by, annotation=annotation, disputed=submission.reference_disputed)
     if latest is not None:
@@ -133,17 +142,17 @@ def lock_labeller(by: User, project: Project, *, by_program: bool) -> Giver:
     return Giver(instance(Membership, row), *row[-2:])
 
 
-def kept_before(membership: Membership, submission: Submission) -> tuple[Annotation | None, Annotation | None]:
-    """What this very submission made, and the person's latest revision on its solution."""
-    given = {
+def find_earlier(membership: Membership, submission: Submission) -> tuple[Annotation | None, Annotation | None]:
+    """The annotation that this submission made earlier, and the person's latest revision on its solution."""
+    keys = {
         "submission": submission.submission_id,
         "annotator": membership.pk,
         "solution": submission.solution,
     }
-    found = [instance(Annotation, row) for row in fetch_all(KEPT, given)]
-    earlier = next((one for one in found if one.submission_id == submission.submission_id), None)
-    own = [one for one in found if one.annotator_id == membership.pk and one.solution_id == submission.solution]
-    return earlier, max(own, key=lambda one: one.revision, default=None)
+    stored = [instance(Annotation, row) for row in fetch_all(KEPT, keys)]
+    earlier = next((label for label in stored if label.submission_id == submission.submission_id), None)
+    own = [label for label in stored if (label.annotator_id, label.solution_id) == (membership.pk, submission.solution)]
+    return earlier, max(own, key=lambda label: label.revision, default=None)
 
 
 def same(earlier: Annotation, membership: Membership, submission: Submission) -> Annotation:
@@ -173,7 +182,7 @@ def _check_seen(submission: Submission, latest: Annotation | None) -> None:
                 "You handed in this solution elsewhere meanwhile, in a tab or on a device: choose which of the two "
                 "counts."
             ),
-            {"revision": revision, "kept": as_given(latest), "given": msgspec.to_builtins(submission)},
+            {"revision": revision, "kept": as_submitted(latest), "given": msgspec.to_builtins(submission)},
         )
 
 
@@ -198,7 +207,7 @@ def _refuse_lease(lease_id: int, membership: Membership) -> NoReturn:
 
 def _may_fill(item: QueueItem, project: Project) -> bool:
     """Whether a machine's label is what the item waits for: people measure, and teach unless the project says so."""
-    return item.lane not in MEASURING and LabelSource.Kind.MODEL_JUDGE in project.policies.training_sources
+    return item.lane not in MEASURING and "model_judge" in project.policies.training_sources
 
 
 def _take_place(lease: Lease, item: QueueItem, *, fills: bool) -> bool:

@@ -1,23 +1,27 @@
 """The part of the settings that says what a generation is made of."""
 
-from typing import Any
-
 from django import forms
 from django.utils.translation import gettext_lazy
 
-from annotation.models import Project
-from labelling_ui import words
-from labelling_ui.pages.settings.part import Part
-
-MIX = ("control", "holdout", "calibration", "overlap")
-CAPS = ("problem", "domain")
-CHOICES = ("generation_budget", "acquisition", "cold_start")
+from annotation.models import LaneMix
+from annotation.models.policy import Caps
+from labelling_ui.pages.settings.part import PolicyPart
+from labelling_ui.templatetags.figures import acquisition_in_words
+from prm.acquisition import FUNCTIONS
 
 
-class GenerationsPart(Part):
+def _acquisitions() -> list[tuple[str, str]]:
+    return [(name, acquisition_in_words(name)) for name in FUNCTIONS]
+
+
+class GenerationsPart(PolicyPart):
     """How many solutions, how they are chosen, and the fields of `LaneMix` and `Caps`."""
 
     heading = gettext_lazy("What the queue holds")
+    places = {
+        **{lane: f"mix.{lane}" for lane in LaneMix.__struct_fields__},
+        **{name: f"caps.{name}" for name in Caps.__struct_fields__},
+    }
 
     generation_budget = forms.IntegerField(label=gettext_lazy("Solutions a generation"))
     control = forms.FloatField(label=gettext_lazy("Share of control"), help_text=gettext_lazy("0 to 1, at random"))
@@ -26,7 +30,7 @@ class GenerationsPart(Part):
         label=gettext_lazy("Share of calibration"), help_text=gettext_lazy("fits its thresholds")
     )
     overlap = forms.FloatField(label=gettext_lazy("Share of overlap"), help_text=gettext_lazy("measures agreement"))
-    acquisition = forms.ChoiceField(choices=words.ACQUISITIONS, label=gettext_lazy("What to label next"))
+    acquisition = forms.ChoiceField(choices=_acquisitions, label=gettext_lazy("What to label next"))
     problem = forms.IntegerField(
         required=False,
         label=gettext_lazy("Most solutions of a problem"),
@@ -44,16 +48,3 @@ class GenerationsPart(Part):
         ],
         label=gettext_lazy("First generation, before there is a model"),
     )
-
-    @classmethod
-    def values(cls, project: Project) -> dict[str, Any]:
-        policy = project.policies
-        values = {name: getattr(policy, name) for name in CHOICES}
-        values |= {lane: getattr(policy.mix, lane) for lane in MIX}
-        return values | {name: getattr(policy.caps, name) or "" for name in CAPS}
-
-    def changes(self) -> dict[str, Any]:
-        data = self.cleaned_data
-        policy = {name: data[name] for name in CHOICES}
-        mix, caps = {lane: data[lane] for lane in MIX}, {name: data[name] for name in CAPS}
-        return {"policy": policy | {"mix": mix, "caps": caps}}

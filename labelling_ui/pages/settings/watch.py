@@ -1,24 +1,21 @@
 """The part of the settings that says how labels are weighed and watched."""
 
-from typing import Any
-
 from django import forms
 from django.utils.translation import gettext_lazy
 
-from annotation.models import Project
-from labelling_ui.pages.settings.part import Part
+from annotation.core.wording import in_words
+from labelling_ui.pages.settings.part import PolicyPart
+from prm.consensus import CONSENSUS
 
 
-class WatchPart(Part):
+class WatchPart(PolicyPart):
     """The fields of `QualityPolicy`."""
 
     heading = gettext_lazy("How labels are weighed and watched")
+    section = "quality"
 
     consensus = forms.ChoiceField(
-        choices=[
-            ("reliability", gettext_lazy("by how reliable each annotator is")),
-            ("shares", gettext_lazy("all alike")),
-        ],
+        choices=lambda: [(name, in_words(CONSENSUS.get(name).title)) for name in CONSENSUS],
         label=gettext_lazy("Labels are weighed"),
     )
     labels_between_false_alarms = forms.IntegerField(
@@ -31,10 +28,3 @@ class WatchPart(Part):
     set_aside = forms.BooleanField(
         required=False, label=gettext_lazy("Set aside at once what other people’s labels speak against")
     )
-
-    @classmethod
-    def values(cls, project: Project) -> dict[str, Any]:
-        return {name: getattr(project.policies.quality, name) for name in cls.base_fields}
-
-    def changes(self) -> dict[str, Any]:
-        return {"policy": {"quality": self.cleaned_data}}

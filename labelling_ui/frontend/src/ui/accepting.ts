@@ -17,7 +17,7 @@ interface Options {
   say: (sentence: string) => void;
 }
 
-interface Accepting {
+export interface Accepting {
   /** Why not all was accepted, as long as it is so; else empty. */
   note: string;
   /** These stay the same ones. */

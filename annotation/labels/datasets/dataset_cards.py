@@ -1,0 +1,171 @@
+"""Dataset cards: what was supervised, by whom, how."""
+
+from collections.abc import Collection, Mapping
+from typing import Any
+
+from annotation.labels.datasets.filters import describe_filters
+from annotation.labels.datasets.plans import plan_export
+from annotation.models import Snapshot
+from prm.exporters import EXPORTERS
+
+KINDS = {
+    "human": "people",
+    "simulated": "simulated annotators (programs)",
+    "consensus": "a consensus that came with the file",
+    "model_judge": "model judges",
+    "monte_carlo": "Monte Carlo estimates (how recoverable a state is, not whether a step is right)",
+    "heuristic": "heuristics",
+}
+NO_PEOPLE = "–"
+NEUTRAL = {
+    "positive": "count as good steps (`true`)",
+    "negative": "count as bad steps (`false`)",
+    "drop": "end the line before them",
+}
+
+
+def dataset_card(snapshot: Snapshot, *, neutral: str = "positive", splits: Collection[str] | None = None) -> str:
+    """The card of a snapshot, in Markdown; `neutral` and `splits` are those of the export that it goes with."""
+    counts = snapshot.counts
+    sections = [
+        f"# {snapshot.project.name}: labelled reasoning steps",
+        f"Solutions: {counts['solutions']}. Problems: {counts['problems']}. Annotations: {counts['annotations']}. "
+        f"Ratings: {sum(counts['ratings'].values())}.\n\nContent SHA-256: `{snapshot.sha256}`. "
+        f"Frozen {snapshot.created_at:%Y-%m-%d %H:%M} UTC.",
+        _supervision(counts),
+        _people(counts),
+        _reliability(counts),
+        _hints(counts),
+        _table("Ratings", "rating", "steps", counts["ratings"]),
+        _table("Types of error", "type", "steps", counts.get("error_types", {})),
+        _table("What else was said of steps", "what", "steps", counts.get("dimensions", {})),
+        _table("How far solutions had got at their first error", "of 4", "annotations", counts.get("progress", {})),
+        _table("Finish reasons", "reason", "annotations", counts["finish_reasons"]),
+        _table("Splits", "split", "solutions", counts["splits"])
+        + "\n\nSplits are by problem: numeric variants of a problem share one. Train on `pool`, fit thresholds on "
+        "`calibration`, and keep `holdout` for measuring.",
+        _table("Domains", "domain", "solutions", counts["domains"]),
+        _table("What wrote them", "policy model", "solutions", counts.get("policies", {})),
+        _table("What is shown of the reasoning", "visibility", "solutions", counts.get("visibilities", {})),
+        _table("Final answers", "outcome (by whom)", "solutions", counts.get("outcomes", {})),
+        _table("Why a solution was labelled", "lane", "annotations", counts["lanes"]),
+        _filters(snapshot.filters),
+        _formats(neutral),
+        _losses(snapshot, neutral, splits),
+    ]
+    return "\n\n".join(section for section in sections if section) + "\n"
+
+
+def _supervision(counts: Mapping[str, Any]) -> str:
+    scheme = [
+        "## What was supervised",
+        "Each step is rated good (+1), neutral (0) or bad (-1). *Unsure* (seen, and could not tell) and *not "
+        "reached* are kept apart from the three, and from each other. The first error is the first step rated bad "
+        "on the path that the annotator took.",
+    ]
+    if counts["own_steps"]:
+        scheme.append(f"At {counts['own_steps']} positions the annotator wrote a step; nobody rated those.")
+    if accepted := counts.get("accepted"):
+        scheme.append(
+            f"Steps that were not found good one by one: {accepted}. One key accepted them with others, as what came "
+            "before a first error or as all that was left (`accepted` in the records)."
+        )
+    return "\n\n".join(scheme)
+
+
+def _people(counts: Mapping[str, Any]) -> str:
+    rows = {
+        KINDS[kind]: f"{number} | {counts['people'].get(kind, NO_PEOPLE)}"
+        for kind, number in counts["source_kinds"].items()
+    }
+    parts = [_table("By whom", "kind", "annotations | people", rows, columns=3)]
+    if counts["sources"]:
+        parts.append(_table("Labelled by others than people", "source", "annotations", counts["sources"]))
+    if len(rows) > 1:
+        parts.append("The consensus in this dataset pools these kinds; each annotation says which one it is of.")
+    agreement = counts["agreement"]
+    if agreement.get("pairs"):
+        exact, near = (agreement[name] / agreement["pairs"] for name in ("exact", "within_one"))
+        parts.append(
+            f"Where two people settled the first error of one solution (pairs: {agreement['pairs']}), they agreed on "
+            f"it exactly in {exact:.0%}, within one step in {near:.0%}."
+        )
+    else:
+        parts.append("No solution was settled by two people, so their agreement is not known.")
+    parts.append("People stand under random pseudonyms; their comments and reasons are left out.")
+    if "critique written" in counts.get("dimensions", {}):
+        parts.append("Critiques stand in this dataset as people wrote them: look through them before you pass it on.")
+    return "\n\n".join(parts)
+
+
+def _reliability(counts: Mapping[str, Any]) -> str:
+    weighed = counts.get("reliability")
+    if not weighed:
+        return ""
+    rows = {person: _informed(measures) for person, measures in weighed.items()}
+    note = (
+        "The consensus weighs each word by its giver's reliability, which Dawid and Skene's model learns from the "
+        "steps that several rated: how much more often bad steps are called bad than others are (1 for always right, "
+        "0 for a word that tells nothing). A giver with few shared steps is close to the average; the 95 % interval is "
+        "what their own ratings show without it."
+    )
+    head = "informedness | own 95 % interval | shared steps"
+    return _table("Reliability", "annotator or source", head, rows, columns=4) + "\n\n" + note
+
+
+def _informed(measures: Mapping[str, Any]) -> str:
+    interval = " to ".join(f"{end:.2f}" for end in measures["interval"] or ())
+    return f"{measures['informedness']:.2f} | {interval or 'not known'} | {measures['shared_steps']}"
+
+
+def _hints(counts: Mapping[str, Any]) -> str:
+    drawn = counts.get("hints")
+    if not drawn:
+        return ""
+    shown, seen, blind = (drawn.get(arm, 0) for arm in ("shown", "seen", "blind"))
+    return (
+        "## The model's scores in sight\n\n"
+        f"Annotations made with the scores of a model beside the steps: {shown} (of these, {seen} in which a score was "
+        f"looked at). With the scores hidden, by the same draw: {blind}. In all others no scores could be shown. What "
+        "trains on the first kind partly learns from a model's word: each annotation of the records says which it is "
+        'of (`hint`), and the filter `"hints": "left_out"` keeps that kind out, in every format.'
+    )
+
+
+def _table(title: str, key: str, value: str, rows: Mapping[str, Any], *, columns: int = 2) -> str:
+    if not rows:
+        return ""
+    cells = [f"| {_cell(name) or '(none)'} | {number} |" for name, number in rows.items()]
+    return "\n".join([f"## {title}", "", f"| {key} | {value} |", "|" + " --- |" * columns, *cells])
+
+
+def _cell(text: str) -> str:
+    return " ".join(text.replace("|", "\\|").split())
+
+
+def _filters(filters: Mapping[str, Any]) -> str:
+    bullets = [f"- {phrase}" for phrase in describe_filters(filters)]
+    return "## Filters\n\n" + ("\n".join(bullets) or "None: the latest revision of every annotation.")
+
+
+def _formats(neutral: str) -> str:
+    return (
+        "## Formats\n\n"
+        "- PRM800K JSONL: one line an annotation, all three classes, alternatives, unsure steps (`rating` null, "
+        "`flagged` true) and finish reasons. `source_kind` says who labelled, `split` where the problem belongs.\n"
+        "- TRL stepwise supervision: one line a solution, along the path that the annotations agree on, up to and "
+        f"with the first error. Neutral steps {NEUTRAL[neutral]}. A line ends before a step that is unsure, not "
+        "rated, or written by an annotator, since it has neither yes nor no. A line says neither split nor kind: the "
+        "file holds the pool alone unless other splits are asked for, and labels of one kind.\n"
+        "- CSV and Parquet: one row a label, with `split` and `source_kind`."
+    )
+
+
+def _losses(snapshot: Snapshot, neutral: str, splits: Collection[str] | None) -> str:
+    rows = {}
+    for format in EXPORTERS:
+        plan = plan_export(snapshot, format, neutral=neutral, splits=splits)
+        lost = "; ".join(plan.sentences()) or "nothing"
+        solutions = 0 if plan.refusal else plan.solutions
+        rows[EXPORTERS.get(format).title] = f"{solutions} | {plan.refusal.message if plan.refusal else lost}"
+    return _table("What each format leaves out", "format", "solutions | left out", rows, columns=3)

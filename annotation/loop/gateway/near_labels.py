@@ -1,0 +1,84 @@
+"""Explains a served score by the training labels nearest to each of its steps."""
+
+from pathlib import Path
+
+import msgspec
+
+from annotation.core.errors import DomainError
+from annotation.core.wording import said
+from annotation.loop.gateway.scoring import loaded_scorer
+from annotation.loop.gateway.serving_model import Text, trace_of_text
+from annotation.loop.gateway.training import model_path
+from annotation.models import ModelVersion
+
+NEAREST = 3
+STRONGEST = 3
+
+
+class NearLabel(msgspec.Struct):
+    """A labelled step of the training data; `solution` and `position` name it in the project, 0 is the same place."""
+
+    distance: float
+    solution: int
+    position: int
+    step: str
+    good: float
+    neutral: float
+    bad: float
+
+
+class StepReason(msgspec.Struct):
+    """`moved_by` names what moved the score most and by how many logits; `near_good` is the share of near labels
+    without an error."""
+
+    position: int
+    score: float
+    near_good: float
+    moved_by: list[tuple[str, float]]
+    nearest: list[NearLabel]
+
+
+def reasons_of(version: ModelVersion, text: Text, training: Path) -> list[StepReason]:
+    """One entry per scored step. `training` is the version's training file; its embeddings are cached with the model.
+
+    Raises DomainError (`no_explanation`: the file is gone; `model_unusable`).
+    """
+    from prm.errors import PRMError
+    from prm.probes.explanation import explain
+    from prm.probes.neighbours import FILE, Neighbours
+
+    scorer = loaded_scorer(version)
+    stored = model_path(version) / FILE
+    try:
+        if stored.is_file():
+            neighbours = Neighbours.load(stored, scorer)
+        else:
+            neighbours = Neighbours.build(scorer, training)
+            neighbours.save(stored)
+        [explanation] = explain(scorer, neighbours, [trace_of_text(text)], k=NEAREST)
+    except (PRMError, OSError) as error:
+        raise DomainError(
+            "no_explanation",
+            said("The labels behind model {number} cannot be read: {error}", number=version.number, error=error),
+        ) from error
+    return [
+        StepReason(
+            position=view.position,
+            score=view.score,
+            near_good=view.near_good,
+            moved_by=sorted(view.moved_by.items(), key=lambda part: -abs(part[1]))[:STRONGEST],
+            nearest=[
+                NearLabel(
+                    distance=neighbour.distance,
+                    solution=int(neighbour.trace_id) if neighbour.trace_id.isdecimal() else 0,
+                    position=neighbour.position,
+                    step=neighbour.step.text,
+                    good=neighbour.label.good,
+                    neutral=neighbour.label.neutral,
+                    bad=neighbour.label.bad,
+                )
+                for neighbour in view.neighbours
+            ],
+        )
+        for view in explanation.steps
+    ]

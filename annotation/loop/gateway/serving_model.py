@@ -1,0 +1,182 @@
+"""A model that answers questions: scores of whole solutions, of solutions that grow, and plain states."""
+
+from collections import OrderedDict
+from collections.abc import Sequence
+from threading import Lock
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from annotation.core.errors import DomainError
+from annotation.core.wording import said
+from annotation.loop.gateway.scoring import loaded_scorer
+from annotation.models import ModelVersion
+
+if TYPE_CHECKING:
+    from prm.scores import Aggregate, TraceScore
+    from prm.scoring import Session
+    from prm.traces import Step, Trace
+
+AGGREGATES = ("product", "min", "mean", "last")
+
+
+def prepare_thread() -> None:
+    """Once in each thread that reads with a model."""
+    from prm.cores import use_half_the_cores
+
+    use_half_the_cores()
+
+
+class Text(msgspec.Struct, frozen=True, array_like=True):
+    """A solution, maybe unfinished: `steps` are (text, kind); the first `known` were scored before."""
+
+    problem: str
+    steps: tuple[tuple[str, str], ...]
+    known: int = 0
+
+
+class Scored(msgspec.Struct):
+    """One solution's scores; `mean` and `spread` have one entry per step, None if it was not scored.
+
+    `first_suspicious` is the first step below the model's threshold, -1 for none, None if a step without a score
+    precedes it. `uncertainty` is the model's own probability that this verdict is wrong. A `distance` above 1 means
+    that the text is unlike the training data (`out_of_domain`). The verdict is withheld (`abstained`) then, and if it
+    is too uncertain. The flags are None if the model has no threshold for them.
+    """
+
+    mean: list[float | None]
+    spread: list[float | None]
+    score: float | None
+    first_suspicious: int | None
+    uncertainty: float | None
+    out_of_domain: bool | None
+    abstained: bool | None
+    distance: float | None = None
+    windowed: int = 0
+
+
+class ServingModel:
+    """One loaded version. Scoring is thread-safe; a lock guards the sessions' cached prefixes."""
+
+    def __init__(self, version: ModelVersion, *, kept_bytes: int) -> None:
+        """Load the version, or share pool scoring's copy. Raises DomainError (`model_unusable`)."""
+        self._scorer = loaded_scorer(version)
+        self._prefixes = _Prefixes(kept_bytes)
+        assert self._scorer.manifest is not None, "a registered version has a manifest"
+        self.trust = self._scorer.manifest.trust
+        self.threshold = self._scorer.threshold
+
+    def score(self, texts: Sequence[Text], aggregates: Sequence[str]) -> list[Scored]:
+        """Score whole solutions in packed passes; `aggregates` names the solution score of each."""
+        traces = [trace_of_text(text) for text in texts]
+        scores = self._scorer.score(traces)
+        return [self._judged(score, by) for score, by in zip(scores, aggregates, strict=True)]
+
+    def append(self, text: Text, aggregate: str) -> Scored:
+        """Score the steps after the first `known` from their cached state, or read all again without one.
+
+        The answer covers all steps. The cache key is the text, so forks share the state.
+        """
+        session = self._prefixes.longest(text)
+        if session is None:
+            session = self._scorer.session(text.problem)
+        for position in range(len(session.scores), len(text.steps)):
+            session.append(_step(text.steps[position]))
+        self._prefixes.keep(text, session)
+        return self._judged(session.score(), aggregate)
+
+    def states(self, ids: Sequence[Sequence[int]]) -> list[bytes]:
+        """The last layer's states of token ids, as vLLM's `token_embed` gives them: little-endian float32.
+
+        Raises DomainError (`no_plain_states`) where the backbone was tuned, (`beyond_context`), (`unknown_token`).
+        """
+        from prm.scoring.states import last_states
+
+        scorer = self._scorer
+        if scorer.manifest is None or scorer.manifest.config.lane != "heads":
+            raise DomainError(
+                "no_plain_states", said("This model's backbone is tuned: its states mean nothing elsewhere.")
+            )
+        longest, vocabulary = scorer.reader.context, len(scorer.reader.tokenizer)
+        for text in ids:
+            if len(text) > longest:
+                raise DomainError(
+                    "beyond_context",
+                    said("A text has {n} tokens; this model reads {longest}.", n=len(text), longest=longest),
+                )
+            if any(token >= vocabulary for token in text):
+                raise DomainError(
+                    "unknown_token", said("A text has a token id above {highest}.", highest=vocabulary - 1)
+                )
+        return last_states(scorer.backbone, ids, scorer.local.token_budget)
+
+    @property
+    def width(self) -> int:
+        """The size of one of the backbone's states."""
+        return self._scorer.backbone.width
+
+    def _judged(self, score: "TraceScore", aggregate: str) -> Scored:
+        from prm.scores import aggregate as aggregated
+        from prm.trust import is_foreign, verdict
+
+        by: Aggregate = aggregate  # type: ignore[assignment]
+        first, uncertainty = verdict(score.heads, score.mean, self.threshold)
+        return Scored(
+            mean=score.mean,
+            spread=score.spread,
+            score=aggregated(score.mean, by),
+            first_suspicious=first,
+            uncertainty=uncertainty,
+            out_of_domain=is_foreign(score.distance),
+            abstained=self.trust.withholds(uncertainty, score.distance) if self.trust else None,
+            distance=score.distance,
+            windowed=score.windowed,
+        )
+
+    def count_tokens(self, texts: Sequence[Text]) -> int:
+        """Tokens of problems and steps, without separators."""
+        from prm.encoding import tokenise
+
+        pieces = tokenise([trace_of_text(text) for text in texts], self._scorer.reader.tokenizer)
+        return sum(len(piece) for token_ids in pieces for piece in token_ids)
+
+
+class _Prefixes:
+    """An LRU cache of growing solutions' states, by their texts."""
+
+    def __init__(self, most_bytes: int) -> None:
+        self._most = most_bytes
+        self._kept: OrderedDict[tuple[str, tuple[tuple[str, str], ...]], Session] = OrderedDict()
+        self._lock = Lock()
+
+    def longest(self, text: Text) -> "Session | None":
+        """A session of the longest kept beginning of the text; its own to go on with."""
+        with self._lock:
+            for length in range(len(text.steps) - 1, -1, -1):
+                key = (text.problem, text.steps[:length])
+                if key in self._kept:
+                    self._kept.move_to_end(key)
+                    return self._kept[key].fork()
+        return None
+
+    def keep(self, text: Text, session: "Session") -> None:
+        with self._lock:
+            self._kept[text.problem, text.steps] = session
+            self._kept.move_to_end((text.problem, text.steps))
+            total = sum(prefix.kept_bytes for prefix in self._kept.values())
+            while total > self._most and len(self._kept) > 1:
+                _, dropped = self._kept.popitem(last=False)
+                total -= dropped.kept_bytes
+
+
+def trace_of_text(text: Text) -> "Trace":
+    from prm.traces import Trace
+
+    return Trace("", text.problem, [_step(step) for step in text.steps])
+
+
+def _step(step: tuple[str, str]) -> "Step":
+    from prm.traces import Step
+
+    text, kind = step
+    return Step(text, kind)

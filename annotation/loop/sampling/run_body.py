@@ -1,0 +1,148 @@
+"""The body of a sampling run: a few problems at a time, one transaction each time.
+
+The solutions of a few problems and their states are committed together, so a killed run resumes with the unfinished
+problems and imports nothing twice.
+"""
+
+import time
+from collections.abc import Callable, Sequence
+from itertools import accumulate
+
+from django.db import transaction
+from django.db.models import QuerySet
+
+from annotation.core.errors import DomainError
+from annotation.core.lifecycle import Postponed, got_on, heed, run_job, send
+from annotation.core.wording import counted, joined, said
+from annotation.files.store import store_chunk
+from annotation.loop.gateway.policies import CONCURRENCY, AskedPolicy, Reply
+from annotation.loop.sampling.following import follow
+from annotation.loop.sampling.policy_records import record_of
+from annotation.loop.sampling.sampling_runs import most_tokens
+from annotation.models import Problem, SampledProblem, SamplingRun
+from prm.formats.record import Record, Rejection
+
+SLICE_SECONDS = 20.0  # a task's turn; other tasks of the queue come between two turns
+FAILURES_IN_A_ROW = 10  # problems; then the endpoint is taken for away
+Chosen = SampledProblem.State
+Tell = Callable[[SamplingRun], None]
+
+
+def run_sampling(run_id: int, *, seconds: float | None = SLICE_SECONDS, on_progress: Tell = lambda run: None) -> None:
+    """Sample for about `seconds` and enqueue the rest; with None sample to the end.
+
+    Does nothing if another worker runs it, or if it has ended.
+    """
+    run = run_job(SamplingRun, run_id, lambda run: _sample(run, seconds, on_progress))
+    if run is not None and run.state == SamplingRun.State.QUEUED:
+        send(run)
+
+
+def _sample(run: SamplingRun, seconds: float | None, on_progress: Tell) -> None:
+    started = time.monotonic()
+    policy = AskedPolicy(run.endpoint, prompt=run.prompt, temperature=run.temperature, max_tokens=run.max_tokens)
+    some = _next(run)
+    while some:
+        _commit(run, some, _ask(run, policy, some))
+        on_progress(run)
+        heed(run)
+        some = _next(run)
+        if some and seconds is not None and time.monotonic() - started >= seconds:
+            raise Postponed
+    follow(run, note=_why_it_ended(run))
+
+
+def _next(run: SamplingRun) -> list[SampledProblem]:
+    """The next few problems, as many as the budget holds at their dearest. Raises DomainError (`policy_away`)."""
+    if failed := _failed_in_a_row(run):
+        away = counted(
+            "{n} problem in a row failed, the last with: {error}",
+            "{n} problems in a row failed, the last with: {error}",
+            n=len(failed),
+            error=failed[0],
+        )
+        raise DomainError("policy_away", away)
+    some = list(_waiting(run)[:CONCURRENCY])
+    if not run.token_budget:
+        return some
+    reserved = accumulate(_most_tokens(run, chosen) for chosen in some)
+    return [chosen for chosen, tokens in zip(some, reserved, strict=True) if run.tokens + tokens <= run.token_budget]
+
+
+def _waiting(run: SamplingRun) -> QuerySet[SampledProblem]:
+    return run.sampled_problems.filter(state=Chosen.WAITING).select_related("problem").order_by("position")
+
+
+def _most_tokens(run: SamplingRun, chosen: SampledProblem) -> int:
+    return most_tokens(chosen.problem.text, prompt=run.prompt, samples=run.samples, max_tokens=run.max_tokens)
+
+
+def _why_it_ended(run: SamplingRun) -> str:
+    """Empty unless the budget left problems out."""
+    left_out = _waiting(run).first()
+    if left_out is None:
+        return ""
+    return said(
+        "{spent:,} of {budget:,} tokens are spent. The next problem may take {most:,}, so it was not asked.",
+        spent=run.tokens,
+        budget=run.token_budget,
+        most=_most_tokens(run, left_out),
+    )
+
+
+def _ask(run: SamplingRun, policy: AskedPolicy, some: Sequence[SampledProblem]) -> Sequence[Reply]:
+    return policy.ask(
+        [chosen.problem.text for chosen in some],
+        samples=run.samples,
+        seeds=[run.seed + chosen.position for chosen in some],
+    )
+
+
+@transaction.atomic
+def _commit(run: SamplingRun, some: Sequence[SampledProblem], replies: Sequence[Reply]) -> None:
+    """Store what came with the progress it makes."""
+    for chosen, reply in zip(some, replies, strict=True):
+        _import_reply(run, chosen, reply)
+    got_on(
+        run, "done_problems", "failed_problems", "sampled", "accepted", "duplicates", "refused", "right", "wrong",
+        "ungraded", "calls", "prompt_tokens", "completion_tokens",
+    )  # fmt: skip
+
+
+def _import_reply(run: SamplingRun, chosen: SampledProblem, reply: Reply) -> None:
+    """One problem's samples into the project."""
+    run.calls += reply.calls
+    run.prompt_tokens += reply.prompt_tokens
+    run.completion_tokens += reply.completion_tokens
+    if reply.error:
+        run.failed_problems += 1
+        chosen.state, chosen.error = Chosen.FAILED, reply.error
+        chosen.save(update_fields=["state", "error"])
+        return
+    records, refusals = _split_rejections(run, chosen.problem, reply)
+    counts = store_chunk(project=run.project, records=records)
+    grades = [record.final_answer_correct for record in records]
+    run.done_problems += 1
+    run.sampled += len(reply.samples)
+    run.accepted += counts.accepted
+    run.duplicates += counts.duplicates
+    run.refused += len(refusals)
+    run.right += grades.count(True)
+    run.wrong += grades.count(False)
+    run.ungraded += grades.count(None)
+    chosen.state, chosen.accepted = Chosen.DONE, counts.accepted
+    chosen.error = joined(sorted({said("a sample {reason}", reason=refusal.reason) for refusal in refusals}), "; ")
+    chosen.save(update_fields=["state", "accepted", "error"])
+
+
+def _split_rejections(run: SamplingRun, problem: Problem, reply: Reply) -> tuple[list[Record], list[Rejection]]:
+    made = [record_of(run, problem, sample, number) for number, sample in enumerate(reply.samples)]
+    return [one for one in made if isinstance(one, Record)], [one for one in made if isinstance(one, Rejection)]
+
+
+def _failed_in_a_row(run: SamplingRun) -> list[str]:
+    """The errors of the last problems asked, the latest first, if so many failed that the policy must be away."""
+    finished = run.sampled_problems.exclude(state=Chosen.WAITING).order_by("-position")
+    last = list(finished.values_list("state", "error")[:FAILURES_IN_A_ROW])
+    away = len(last) == min(FAILURES_IN_A_ROW, run.problems) and all(state == Chosen.FAILED for state, _ in last)
+    return [error for _, error in last] if away else []

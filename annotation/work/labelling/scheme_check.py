@@ -1,0 +1,197 @@
+"""Whether a submission is what the project's label scheme allows on this solution. Pure."""
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from annotation.core.wording import said
+from annotation.models import LabelScheme
+from annotation.work.labelling.payload import GivenPosition, GivenRating, Submission
+from annotation.work.labelling.refusing import refuse, refuse_unknown_type
+from annotation.work.labelling.scheme_questions import Fault, faults_of_dimensions, faults_of_progress, missing_at_error
+from prm.formats.path import first_error
+from prm.formats.record import PathPosition, Rating
+
+GAVE_UP = {"give_up", "bad_problem"}
+NO_CRITIQUES: Mapping[int, int] = {}
+
+
+def check(
+    submission: Submission,
+    positions: Sequence[Mapping[int, int]],
+    scheme: LabelScheme,
+    critiques: Mapping[int, int] = NO_CRITIQUES,
+    *,
+    ratings_do: bool = False,
+) -> int | None:
+    """The first error of a submission that holds: a position, -1 for none, None where it is not known.
+
+    `positions[p]` maps the id of each completion at position `p` to its alternative; `critiques` counts those that came
+    with a completion, by its id. With `ratings_do` what is asked about a found error may be left out. Raises
+    DomainError (`invalid_submission`) whose `extra.field` names the place, such as `path[2].ratings[0].step`.
+    """
+    _check_places(submission.path, positions)
+    for index, place in enumerate(submission.path):
+        _check_choice(f"path[{index}]", place, positions[place.position], scheme)
+    _refuse_any(faults_of_dimensions(submission.path, scheme, critiques))
+    ends = _ends_at_error(submission.path, scheme) if scheme.stop_at_first_error else None
+    if ends is not None:
+        _check_nothing_after(submission.path, ends)
+        if submission.finish_reason == "solution":
+            refuse(
+                "finish_reason",
+                said("The step at position {ends} is rated -1: the finish reason is 'found_error'.", ends=ends),
+            )
+    error = first_error(submission.finish_reason, as_record_path(submission.path, positions))
+    _check_finish(submission, positions, scheme, error)
+    _refuse_any(faults_of_progress(submission, error, scheme))
+    if not ratings_do:
+        _refuse_any(missing_at_error(submission, error, scheme))
+    return error
+
+
+def as_record_path(path: Sequence[GivenPosition], positions: Sequence[Mapping[int, int]]) -> list[PathPosition]:
+    """The path with completions named by their alternative, as in records."""
+    return [
+        PathPosition(
+            position=place.position,
+            chosen=None if place.chosen is None else positions[place.position][place.chosen],
+            own_text=place.own_text,
+            ratings=[
+                Rating(alternative=positions[place.position][rating.step], state=rating.state, rating=rating.rating)
+                for rating in place.ratings
+            ],
+        )
+        for place in path
+    ]
+
+
+def _check_places(path: Sequence[GivenPosition], positions: Sequence[Mapping[int, int]]) -> None:
+    for index, place in enumerate(path):
+        if place.position != index:
+            refuse(
+                f"path[{index}].position",
+                said("Positions come in order from 0; here {index} was expected.", index=index),
+            )
+        if index >= len(positions):
+            refuse(f"path[{index}].position", said("The solution ends at position {n}.", n=len(positions) - 1))
+
+
+def _check_choice(field: str, place: GivenPosition, here: Mapping[int, int], scheme: LabelScheme) -> None:
+    seen: dict[int, GivenRating] = {}
+    for index, rating in enumerate(place.ratings):
+        at = f"{field}.ratings[{index}]"
+        if rating.step not in here:
+            refuse(
+                f"{at}.step",
+                said(
+                    "Step {step} does not stand at position {position} of this solution.",
+                    step=rating.step,
+                    position=place.position,
+                ),
+            )
+        if rating.step in seen:
+            refuse(f"{at}.step", said("Step {step} is rated twice.", step=rating.step))
+        _check_rating(at, rating, scheme)
+        seen[rating.step] = rating
+    one_alone = not (scheme.rate_alternatives or scheme.choose_path)
+    if one_alone and sum(rating.state != "not_reached" for rating in place.ratings) > 1:
+        refuse(f"{field}.ratings", said("This project asks for one completion a position."))
+    if place.own_text is not None:
+        if place.chosen is not None:
+            refuse(f"{field}.own_text", said("Either a completion is chosen or the person's own step, not both."))
+        if not scheme.ask_own_step:
+            refuse(f"{field}.own_text", said("This project does not ask for steps of one's own."))
+    if place.chosen is None:
+        return
+    if place.chosen not in here:
+        refuse(
+            f"{field}.chosen",
+            said(
+                "Step {chosen} does not stand at position {position} of this solution.",
+                chosen=place.chosen,
+                position=place.position,
+            ),
+        )
+    chosen = seen.get(place.chosen)
+    if chosen is None or chosen.state == "not_reached":
+        refuse(f"{field}.chosen", said("The chosen completion needs a rating, or the word unsure."))
+    elif scheme.stop_at_first_error and chosen.rating == -1:
+        refuse(f"{field}.chosen", said("A completion rated -1 ends the path here: leave `chosen` null."))
+
+
+def _check_rating(field: str, rating: GivenRating, scheme: LabelScheme) -> None:
+    if rating.state == "rated" and rating.rating not in {-1, 0, 1}:
+        refuse(f"{field}.rating", said("A rated step has the rating 1, 0 or -1."))
+    if rating.rating == 0 and not scheme.offer_neutral:
+        refuse(f"{field}.rating", said("This project has no neutral rating: a step is good or bad."))
+    if rating.accepted is True and not scheme.offer_accepting:
+        refuse(f"{field}.accepted", said("This project asks for every step by itself: none is accepted with others."))
+    if rating.accepted is True and rating.rating != 1:
+        refuse(f"{field}.accepted", said("What is accepted together with other steps has the rating 1."))
+    if rating.state == "unsure" and not scheme.offer_unsure:
+        refuse(f"{field}.state", said("This project asks for a rating of every step: none is left unsure."))
+    if rating.state != "rated" and rating.rating is not None:
+        refuse(f"{field}.rating", said("Only a step whose state is 'rated' has a rating."))
+    if rating.error_type and rating.rating != -1:
+        refuse(f"{field}.error_type", said("Only a step rated -1 has an error type."))
+    refuse_unknown_type(f"{field}.error_type", rating.error_type, scheme)
+
+
+def _ends_at_error(path: Sequence[GivenPosition], scheme: LabelScheme) -> int | None:
+    """The position where a path stops at the first error: nothing chosen, and a completion rated -1.
+
+    If people choose the path, their own step continues it.
+    """
+    for place in path:
+        goes_on = place.chosen is not None or (scheme.choose_path and place.own_text is not None)
+        if not goes_on and any(rating.rating == -1 for rating in place.ratings):
+            return place.position
+    return None
+
+
+def _check_nothing_after(path: Sequence[GivenPosition], end: int) -> None:
+    for index, place in enumerate(path):
+        if place.position > end and _reached(place):
+            refuse(
+                f"path[{index}]", said("Nothing is rated after the first error, which is at position {end}.", end=end)
+            )
+
+
+def _reached(place: GivenPosition) -> bool:
+    spoken = any(rating.state != "not_reached" for rating in place.ratings)
+    return place.chosen is not None or place.own_text is not None or spoken
+
+
+def _check_finish(
+    submission: Submission, positions: Sequence[Mapping[int, int]], scheme: LabelScheme, error: int | None
+) -> None:
+    finish = submission.finish_reason
+    if finish in GAVE_UP:
+        if not submission.reason.strip():
+            refuse("reason", said("Say why: the finish reason '{finish}' needs a reason.", finish=finish))
+        return
+    if finish == "found_error" and (error is None or error < 0):
+        refuse("finish_reason", said("'found_error' needs a step on the path that is rated -1."))
+    stops = scheme.stop_at_first_error
+    last = error if finish == "found_error" and stops else _last_asked(submission.path, positions, scheme)
+    for position in range(len(positions)):
+        if last is not None and position > last:
+            return
+        place = submission.path[position] if position < len(submission.path) else None
+        continues = place is not None and (place.chosen is not None or place.own_text is not None)
+        if not continues and not (finish == "found_error" and stops and position == last):
+            refuse(
+                f"path[{position}]",
+                said("The step at position {position} is neither rated nor marked as unsure.", position=position),
+            )
+
+
+def _last_asked(path: Sequence[GivenPosition], positions: Sequence[Mapping[int, int]], scheme: LabelScheme) -> int:
+    """The position up to which there has to be a path: where it is chosen, the person says where the solution ends."""
+    if not scheme.choose_path:
+        return len(positions) - 1
+    return max((place.position for place in path if _reached(place)), default=0)
+
+
+def _refuse_any(faults: Iterable[Fault]) -> None:
+    for field, message in faults:
+        refuse(field, message)

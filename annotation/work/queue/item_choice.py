@@ -1,0 +1,146 @@
+"""Chooses the lane and the queue item for a person's next lease."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from annotation.core.statements import fetch_all, fetch_one
+from annotation.work.queue.rules import FRESH, OFFERED, Rules
+from annotation.work.queue.turns import Tally, in_turn
+
+# Places a candidate may lose to somebody who has its row locked at this moment.
+SPARE, MANY = 4, 100
+
+# A place of the first candidate that nobody has locked is taken and leased; an expired lease of the same person on the
+# same solution is renewed in its row.
+TAKE = """
+WITH candidate AS MATERIALIZED ({candidates}),
+next AS (
+    SELECT item.id FROM annotation_queueitem item JOIN candidate ON candidate.id = item.id
+    WHERE item.state = 'ready' AND NOT item.paused
+    ORDER BY candidate.place, candidate.rank, item.id
+    LIMIT 1
+    FOR NO KEY UPDATE OF item {wait}
+), taken AS (
+    UPDATE annotation_queueitem item
+    SET leased = item.leased + 1,
+        state = CASE WHEN item.leased + 1 + item.done >= item.wanted THEN 'full' ELSE 'ready' END
+    FROM next WHERE item.id = next.id
+    RETURNING item.id, item.solution_id
+){remember}
+INSERT INTO annotation_lease (item_id, solution_id, annotator_id, state, reason, claimed_at, expires_at)
+SELECT taken.id, taken.solution_id, %(annotator)s, 'active', '', %(now)s, %(until)s FROM taken
+ON CONFLICT (annotator_id, solution_id) DO UPDATE
+SET item_id = EXCLUDED.item_id, state = 'active', reason = '', claimed_at = EXCLUDED.claimed_at,
+    expires_at = EXCLUDED.expires_at, ended_at = NULL
+RETURNING id, item_id, solution_id
+"""
+
+# What is laid before this person comes first, then what they had begun, then what is pinned for all.
+FIRST = """
+(SELECT item.id, 0 AS place, item.rank FROM annotation_queueitem item
+ WHERE item.assigned_to_id = %(annotator)s AND item.state = 'ready' AND NOT item.paused AND {fresh}
+ ORDER BY item.rank, item.id LIMIT {spare})
+UNION ALL
+(SELECT item.id, 1, item.rank
+ FROM annotation_lease begun JOIN annotation_queueitem item ON item.solution_id = begun.solution_id
+ WHERE begun.annotator_id = %(annotator)s AND begun.state = 'expired' AND {offered} AND {lasting}
+ ORDER BY item.rank, item.id LIMIT {spare})
+UNION ALL
+(SELECT item.id, 2, item.rank FROM annotation_queueitem item
+ WHERE item.project_id = %(project)s AND item.pinned AND {offered} AND {allowed}
+ ORDER BY item.rank, item.id LIMIT {spare})
+"""
+
+IN_LANE = """
+(SELECT item.id, 0 AS place, item.rank FROM annotation_queueitem item
+ WHERE item.generation_id = %(generation)s AND item.lane = %(lane)s AND item.reopened AND {offered} AND {allowed}
+ ORDER BY item.rank, item.id LIMIT {spare})
+UNION ALL
+(SELECT item.id, 0, item.rank FROM annotation_queueitem item
+ WHERE item.generation_id = %(generation)s AND item.lane = %(lane)s AND item.rank >= %(frontier)s
+   AND {offered} AND {allowed}
+ ORDER BY item.rank, item.id LIMIT {spare})
+"""
+
+ANYWHERE = """
+SELECT item.id, 0 AS place, item.rank FROM annotation_queueitem item
+WHERE item.generation_id = (
+    SELECT id FROM annotation_generation WHERE project_id = %(project)s AND state = 'open')
+  AND item.state = 'ready' AND NOT item.paused AND {lasting} AND {allowed}
+ORDER BY item.rank, item.id LIMIT {many}
+"""
+
+# The frontier moves up to the first item that this person could still be given, now or later.
+REMEMBER = """, remembered AS (
+    INSERT INTO annotation_frontier (annotator_id, generation_id, lane, rank)
+    (SELECT %(annotator)s, %(generation)s, %(lane)s, item.rank FROM annotation_queueitem item
+     WHERE item.generation_id = %(generation)s AND item.lane = %(lane)s AND item.rank >= %(frontier)s
+       AND {offered} AND {lasting}
+     ORDER BY item.rank, item.id LIMIT 1)
+    ON CONFLICT (annotator_id, generation_id, lane) DO UPDATE SET rank = EXCLUDED.rank
+    WHERE annotation_frontier.rank < EXCLUDED.rank
+)"""
+
+# Held until the claim is committed: claims of one generation follow each other, so that each sees what those before it
+# took. Nobody waits for an item while holding it.
+TALLIES = """
+SELECT tally.generation_id, tally.lane, tally.wanted, tally.taken, COALESCE((
+    SELECT frontier.rank FROM annotation_frontier frontier
+    WHERE frontier.annotator_id = %(annotator)s AND frontier.generation_id = tally.generation_id
+      AND frontier.lane = tally.lane), 0)
+FROM annotation_lanetally tally JOIN annotation_generation generation ON generation.id = tally.generation_id
+WHERE generation.project_id = %(project)s AND generation.state = 'open'
+ORDER BY tally.lane
+FOR NO KEY UPDATE OF tally
+"""
+
+
+@dataclass(frozen=True)
+class Taken:
+    """A lease that was just made or renewed, and what it is on."""
+
+    lease: int
+    item: int
+    solution: int
+
+
+def take(rules: Rules, *, now: datetime, until: datetime) -> Taken | None:
+    """Lease the next item of the lane whose turn it is. The person's membership is locked.
+
+    None if a quick search finds nothing; then use `take_thoroughly`.
+    """
+    given = rules.given | {"now": now, "until": until}
+    if taken := _take(FIRST, rules, given):
+        return taken
+    rows = fetch_all(TALLIES, given)
+    lanes = {lane: (generation, frontier) for generation, lane, _, _, frontier in rows}
+    tallies = {lane: Tally(wanted, taken) for _, lane, wanted, taken, _ in rows}
+    for lane in in_turn(tallies, np.random.default_rng()):
+        generation, frontier = lanes[lane]
+        where = {"generation": generation, "lane": lane, "frontier": frontier}
+        if taken := _take(IN_LANE, rules, given | where, remember=REMEMBER):
+            return taken
+    return None
+
+
+def take_thoroughly(rules: Rules, *, now: datetime, until: datetime) -> Taken | None:
+    """Lease any item that the person may have, searching the whole queue and waiting for rows that others lock."""
+    anywhere = statement(ANYWHERE, rules.theirs, rules.theirs_now, wait="")
+    row = fetch_one(anywhere, rules.given | {"now": now, "until": until})
+    return Taken(*row) if row else None
+
+
+def _take(candidates: str, rules: Rules, given: dict[str, Any], *, remember: str = "") -> Taken | None:
+    row = fetch_one(statement(candidates, rules.lasting, rules.all, remember=remember), given)
+    return Taken(*row) if row else None
+
+
+@lru_cache(maxsize=64)
+def statement(candidates: str, lasting: str, allowed: str, *, remember: str = "", wait: str = "SKIP LOCKED") -> str:
+    """TAKE for a way to find candidates and a person's rules: what may ever be theirs, and what may be theirs now."""
+    words = {"offered": OFFERED, "fresh": FRESH, "lasting": lasting, "allowed": allowed, "spare": SPARE, "many": MANY}
+    return TAKE.format(candidates=candidates.format(**words), remember=remember.format(**words), wait=wait)

@@ -1,0 +1,109 @@
+"""One generation: how each lane was drawn, its progress, and its items' inclusion probabilities."""
+
+from bisect import bisect_left
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+from django.db.models import Avg, Count, Max, Min, Sum
+from django.utils.translation import gettext as _
+
+from annotation.core.wording import from_json, in_words
+from annotation.models import Generation, Lane, QueueItem
+from labelling_ui.numbers import decimal, short
+
+EDGES = [0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0]
+
+
+@dataclass(frozen=True)
+class LaneProgress:
+    """A lane's part in a generation; `drawn_from` is how many solutions it was drawn from, None where not recorded."""
+
+    lane: str
+    name: str
+    items: int
+    share: float
+    drawn_from: int | None
+    how: str
+    least: float | None
+    most: float | None
+    gain: float | None
+    seconds: float | None
+    done: int
+    wanted: int
+
+
+def lanes_of(generation: Generation) -> list[LaneProgress]:
+    """The lanes that have items, the largest first."""
+    recipe: dict[str, Any] = generation.recipe.get("lanes", {})
+    rows = (
+        QueueItem.objects.filter(generation=generation)
+        .values("lane")
+        .annotate(
+            items=Count("pk"),
+            all_done=Sum("done"),
+            all_wanted=Sum("wanted"),
+            least=Min("inclusion_probability"),
+            most=Max("inclusion_probability"),
+            mean_gain=Avg("gain"),
+            mean_seconds=Avg("expected_seconds"),
+        )
+        .order_by("-items", "lane")
+    )
+    lanes = list(rows)
+    total = sum(row["items"] for row in lanes)
+    return [
+        LaneProgress(
+            lane=row["lane"],
+            name=str(Lane(row["lane"]).label),
+            items=row["items"],
+            share=row["items"] / total,
+            drawn_from=recipe.get(row["lane"], {}).get("from"),
+            how=recipe.get(row["lane"], {}).get("how", ""),
+            least=row["least"],
+            most=row["most"],
+            gain=row["mean_gain"],
+            seconds=row["mean_seconds"],
+            done=row["all_done"],
+            wanted=row["all_wanted"],
+        )
+        for row in lanes
+    ]
+
+
+def chances(generation: Generation) -> list[tuple[str, int]]:
+    """The number of items by inclusion probability, between EDGES; empty if none is recorded."""
+    known = QueueItem.objects.filter(generation=generation, inclusion_probability__isnull=False)
+    bins = Counter(bisect_left(EDGES, p - 1e-9) for p in known.values_list("inclusion_probability", flat=True) if p)
+    if not bins:
+        return []
+    names = [f"≤ {short(100 * EDGES[0])} %"]
+    names += [f"{short(100 * low)}–{short(100 * high)} %" for low, high in pairwise(EDGES)]
+    return [(names[place], bins[place]) for place in range(min(bins), len(EDGES))]
+
+
+def settings_of(generation: Generation) -> Sequence[tuple[str, str]]:
+    """What the acquisition lane was ranked by: its caps, the cost it reckoned with, what it had to do without."""
+    notes: dict[str, Any] = generation.recipe.get("lanes", {}).get(Lane.ACQUISITION, {})
+    settings = []
+    if "of_a_problem" in notes:
+        settings.append((_("most of a problem"), str(notes["of_a_problem"])))
+    if notes.get("of_a_domain"):
+        settings.append((_("most of a domain"), f"{notes['of_a_domain']:.0%}"))
+    if "cost" in notes:
+        cost = notes["cost"]
+        costs = {"fixed": cost["fixed"], "step": cost["per_step"], "char": cost["per_char"] * 100}
+        figures = {name: decimal(seconds, 1) for name, seconds in costs.items()}
+        words = _("%(fixed)s s, %(step)s s a step, %(char)s s a hundred characters")
+        settings.append((_("cost of a label"), words % figures))
+    if notes.get("without_outcome"):
+        settings.append((_("without a graded answer"), decimal(notes["without_outcome"])))
+    if "read" in notes:
+        words = _("%(n)s solutions by “%(backbone)s”, with no labels")
+        settings.append((_("read"), words % {"n": decimal(notes["read"]), "backbone": notes["backbone"]}))
+    if "note" in generation.recipe:
+        note = from_json(generation.recipe.get("said", generation.recipe["note"]))
+        settings.append((_("ranked at random because"), in_words(note)))
+    return settings

@@ -1,0 +1,82 @@
+"""What a model's training cost, as the run page shows it."""
+
+import re
+from dataclasses import dataclass
+
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy, gettext_noop
+
+from annotation.models import ModelVersion
+from labelling_ui.numbers import decimal
+
+MAIN_STAGES = ("train", "cache")  # the first of them that ran the backbone sets the rate shown
+STAGES = {
+    "read": gettext_lazy("reading"),
+    "tokenise": gettext_lazy("tokenising"),
+    "cache": gettext_lazy("passes of the backbone"),
+    "train": gettext_lazy("training"),
+    "held": gettext_lazy("measuring"),
+    "calibrate": gettext_lazy("calibrating"),
+}
+# What figures are measured by, as the library's manifest says it.
+SOURCES = frozenset(
+    {
+        gettext_noop("allocated on the device"),
+        gettext_noop("resident in the process"),
+        gettext_noop("the GPU's counter (NVML), of this process's device"),
+        gettext_noop("the processors' counters (RAPL), of the whole machine"),
+        gettext_noop("dense bf16, NVIDIA data sheet"),
+    }
+)
+PROBED = re.compile(r"measured by a (?P<dtype>\w+) matmul of (?P<size>\d+) here")
+
+
+@dataclass(frozen=True)
+class Cost:
+    """One figure with its name and what it is measured by."""
+
+    name: str
+    value: str
+    source: str = ""
+
+
+def costs_of(version: ModelVersion) -> list[Cost]:
+    """The figures that the manifest has; none for a model trained before they were kept."""
+    costs = version.manifest.get("costs")
+    if not costs:
+        return []
+    shown = [Cost(_("device"), _device(costs))]
+    stage = next((costs["stages"][name] for name in MAIN_STAGES if costs["stages"].get(name, {}).get("tokens")), None)
+    if stage is not None:
+        shown += [
+            Cost(_("useful tokens a second"), decimal(stage["tokens_per_second"])),
+            Cost(_("padding"), f"{decimal(100 * stage['padded_share'], 1)} %"),
+            Cost(_("utilisation"), f"{decimal(100 * stage['utilisation'], 1)} %", _peak(costs)),
+        ]
+    memory = f"{decimal(costs['peak_memory_bytes'] / 1e9, 2)} GB"
+    shown.append(Cost(_("peak memory"), memory, _source(costs["memory_kind"])))
+    if costs["energy_joules"] is not None:
+        energy = f"{decimal(costs['energy_joules'] / 3600, 1)} Wh"
+        shown.append(Cost(_("energy"), energy, _source(costs["energy_source"])))
+    seconds = [
+        f"{STAGES.get(name, name)} {decimal(stage_costs['seconds'], 1)} s"
+        for name, stage_costs in costs["stages"].items()
+        if stage_costs["seconds"] >= 0.05
+    ]
+    shown.append(Cost(_("time"), ", ".join(seconds)))
+    return shown
+
+
+def _device(costs: dict) -> str:
+    return costs["device"] if costs["processes"] == 1 else f"{costs['processes']} × {costs['device']}"
+
+
+def _peak(costs: dict) -> str:
+    words = {"peak": decimal(costs["peak_flops"] / 1e12, 2), "source": _source(costs["peak_source"])}
+    return _("of %(peak)s TFLOP/s (%(source)s)") % words
+
+
+def _source(source: str) -> str:
+    if probed := PROBED.fullmatch(source):
+        return _("measured by a %(dtype)s matmul of %(size)s here") % probed.groupdict()
+    return _(source) if source in SOURCES else source

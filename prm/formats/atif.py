@@ -1,0 +1,94 @@
+"""ATIF, the agent trajectory interchange format of Harbor (schema_version "ATIF-v1.x"): one run a file or line.
+
+The problem is what the first user asks. An agent's step becomes up to three: its reasoning or message, its tool
+calls, and what it observed of them. The format has no labels, so writing gives the run as it was read.
+"""
+
+from collections.abc import Iterator
+from typing import Any, Literal
+
+import msgspec
+
+from prm.formats.parts import Content, text_of
+from prm.formats.reading import Unreadable, whole
+from prm.formats.record import Completion, Record
+from prm.formats.registry import file_format
+from prm.formats.tool_calls import call_text, step_text
+from prm.said import said
+
+
+class _Call(msgspec.Struct):
+    function_name: str
+    arguments: Any = None
+
+
+class _Result(msgspec.Struct):
+    content: Content = None
+
+
+class _Observation(msgspec.Struct):
+    results: list[_Result] = []
+
+
+class _Step(msgspec.Struct):
+    source: Literal["system", "user", "agent"]
+    message: Content = None
+    reasoning_content: str | None = None
+    tool_calls: list[_Call] | None = None
+    observation: _Observation | None = None
+
+
+class _Agent(msgspec.Struct):
+    name: str
+    model_name: str | None = None
+
+
+class _Run(msgspec.Struct):
+    schema_version: str
+    steps: list[_Step]
+    agent: _Agent
+    session_id: str = ""
+
+
+@file_format(
+    "atif",
+    label=said("agent runs: ATIF trajectories"),
+    keys=("schema_version", "steps", "source", "agent"),
+    members=whole,
+)
+def atif(value: Any) -> Record:
+    run = msgspec.convert(value, _Run)
+    if not run.schema_version.startswith("ATIF"):
+        raise Unreadable("schema_version", said("'{version}' is no version of ATIF", version=run.schema_version))
+    start = next((k for k, step in enumerate(run.steps) if step.source == "user"), None)
+    if start is None:
+        raise Unreadable("steps", said("no user asks for anything"))
+    return Record(
+        problem=text_of(run.steps[start].message),
+        positions=[[completion] for step in run.steps[start + 1 :] for completion in _completions(step)],
+        external_id=run.session_id,
+        generator=" ".join(part for part in (run.agent.name, run.agent.model_name) if part),
+        extra=value,
+    )
+
+
+@atif.writes
+def _lines(record: Record) -> list[dict[str, Any]]:
+    """The run if it was read in this format."""
+    return [record.extra] if str(record.extra.get("schema_version", "")).startswith("ATIF") else []
+
+
+def _completions(step: _Step) -> Iterator[Completion]:
+    said = text_of(step.message)
+    if step.source != "agent":
+        if said:
+            yield Completion(said, kind="observation")
+        return
+    if thought := step_text(step.reasoning_content or "", [said]):
+        yield Completion(thought)
+    if step.tool_calls:
+        calls = [call_text(call.function_name, call.arguments) for call in step.tool_calls]
+        yield Completion("\n".join(calls), kind="tool_call")
+    for result in step.observation.results if step.observation else []:
+        if seen := text_of(result.content):
+            yield Completion(seen, kind="observation")

@@ -1,0 +1,80 @@
+"""Pools for best-of-N: JSON Lines with one sampled solution each, many to a problem.
+
+`{"problem_id", "candidate_index", "problem", "reference_answer", "steps", "final_answer", "is_correct"}`;
+scores that other models gave (`prm_step_scores`) and other keys are kept with the solution. The solutions
+of a problem stay in one split. Step labels are not part of it.
+"""
+
+from collections.abc import Iterator
+from typing import Any
+
+import msgspec
+
+from prm.formats.record import Record, sampled, sampled_texts
+from prm.formats.registry import file_format
+from prm.said import said
+from prm.scores import TraceScore
+from prm.traces import Trace
+
+
+class _Line(msgspec.Struct):
+    problem_id: str | int
+    candidate_index: int
+    problem: str
+    steps: list[str]
+    is_correct: bool | None
+    reference_answer: str | None = None
+    final_answer: str | None = None
+    generator: str = ""
+
+
+@file_format(
+    "best_of_n",
+    label=said("best-of-N pool"),
+    keys=("problem_id", "candidate_index", "problem", "steps", "is_correct"),
+    split="holdout",
+    judged="best of n",
+)
+def best_of_n(value: Any) -> Record:
+    line = msgspec.convert(value, _Line)
+    own = ("problem_id", "candidate_index")
+    return Record(
+        problem=line.problem,
+        positions=sampled(line.steps),
+        source_group=str(line.problem_id),
+        reference_answer=line.reference_answer,
+        external_id=f"{line.problem_id}/{line.candidate_index}",
+        generator=line.generator,
+        final_answer=line.final_answer,
+        final_answer_correct=line.is_correct,
+        extra={key: value[key] for key in value if key in own or key not in _Line.__struct_fields__},
+    )
+
+
+@best_of_n.writes
+def _lines(record: Record) -> list[dict[str, Any]]:
+    """The solution, under the ids it came with or those it has here."""
+    line = {
+        "problem_id": record.problem_id,
+        "candidate_index": record.solution_id,
+        "problem": record.problem,
+        "reference_answer": record.reference_answer,
+        "steps": sampled_texts(record),
+        "final_answer": record.final_answer,
+        "is_correct": record.final_answer_correct,
+        **({"generator": record.generator} if record.generator else {}),
+    }
+    return [line | record.extra]
+
+
+@best_of_n.unpacks
+def _unpack(trace: Trace, record: Record) -> list[Trace]:
+    return [msgspec.structs.replace(trace, problem_id=record.source_group)]
+
+
+@best_of_n.publishes
+def _published(record: Record) -> Iterator[tuple[str, TraceScore]]:
+    """The step scores that other models gave, by the model."""
+    by_model = msgspec.convert(record.extra.get("prm_step_scores", {}), dict[str, list[float]])
+    for model, scores in by_model.items():
+        yield model, TraceScore(record.external_id, [[p] for p in scores], list(scores), [None] * len(scores), None)

@@ -1,0 +1,56 @@
+"""BIG-Bench-Mistake (Tyen et al. 2024, github.com/WHGTyen/BIG-Bench-Mistake): JSON Lines of chains of thought.
+
+`mistake_index` is the 0-based index of the first wrong step, null for none. `target` is the right answer,
+`answer` the one that the chain gave, null for none; both are compared as they stand.
+"""
+
+from typing import Any
+
+import msgspec
+
+from prm.formats.labels import NONE, annotator_in, index_label
+from prm.formats.reading import other_fields
+from prm.formats.record import Record, RecordAnnotation, as_given, sampled, sampled_texts
+from prm.formats.registry import file_format
+
+SOURCE = "big_bench_mistake"
+
+
+class _Line(msgspec.Struct):
+    input: str
+    target: str
+    answer: str | None
+    steps: list[str]
+    mistake_index: int | None
+
+
+@file_format("big_bench_mistake", label="BIG-Bench-Mistake", keys=("input", "steps", "target", "mistake_index"))
+def big_bench_mistake(value: Any) -> Record:
+    line = msgspec.convert(value, _Line)
+    error = NONE if line.mistake_index is None else line.mistake_index
+    if line.mistake_index is not None and line.mistake_index < 0:
+        error = len(line.steps)  # this format says none by null alone
+    label = index_label(
+        error, len(line.steps), field="mistake_index", kind="consensus", name=annotator_in(value, SOURCE)
+    )
+    return Record(
+        problem=line.input,
+        positions=sampled(line.steps),
+        reference_answer=line.target,
+        final_answer=line.answer,
+        final_answer_correct=line.answer is not None and line.answer.strip() == line.target.strip(),
+        extra=other_fields(value, _Line),
+        annotations=[label],
+    )
+
+
+@big_bench_mistake.writes_label
+def _native(record: Record, label: RecordAnnotation) -> dict[str, Any]:
+    return {
+        **as_given(record, label, "extra"),
+        "input": as_given(record, label, "problem"),
+        "steps": sampled_texts(record),
+        "answer": as_given(record, label, "final_answer"),
+        "target": as_given(record, label, "reference_answer") or "",
+        "mistake_index": None if label.first_error == NONE else label.first_error,
+    }

@@ -1,0 +1,65 @@
+"""Which format a file is in, by its first records."""
+
+import io
+import re
+from typing import BinaryIO
+
+import msgspec
+
+from prm.errors import FormatError
+from prm.formats import table
+from prm.formats.parquet_rows import MAGIC
+from prm.formats.registry import FORMATS, TABLE
+from prm.said import said
+
+HEAD_BYTES = 256 * 1024
+
+_UNREADABLE = {
+    b"PK\x03\x04": said("a zip archive: unpack it first"),
+    b"\xff\xfe": said("in UTF-16: save it as UTF-8 first"),
+    b"\xfe\xff": said("in UTF-16: save it as UTF-8 first"),
+}
+
+
+def detect(stream: BinaryIO, filename: str) -> str:
+    """Name of the format of a file.
+
+    The keys of its first record, or of as much of it as the head holds, decide; of CSV and Parquet the columns. Of
+    several formats whose keys are all there, the one with the most keys is taken.
+    Raises FormatError("unknown_format") saying what is wrong with the file, OSError where it cannot be read.
+    """
+    head = stream.read(HEAD_BYTES)
+    for magic, reason in _UNREADABLE.items():
+        if head.startswith(magic):
+            raise FormatError("unknown_format", said("{filename} is {reason}.", filename=filename, reason=reason))
+    if not head.strip():
+        raise FormatError("unknown_format", said("{filename} is empty.", filename=filename))
+    begun = table.sample(stream if head.startswith(MAGIC) else io.BytesIO(), head)
+    if not table.is_csv(head):
+        content = msgspec.json.encode(begun.rows) if head.startswith(MAGIC) else head
+        keys = {key.decode() for key in re.findall(rb'"(\w+)"\s*:', content)}
+        if name := format_with(keys):
+            return name
+    else:
+        keys = set()
+    mapping = table.proposed(begun)
+    if "problem" in keys and {"steps", "solution"} & keys and not mapping.labels:
+        return "plain"
+    if not table.fault_of(mapping, begun):
+        return TABLE
+    raise FormatError(
+        "unknown_format",
+        said(
+            "{filename} looks like none of {known}: no record in its first lines has the keys of one. Choose the "
+            "format by hand, or rename its fields.",
+            filename=filename,
+            known=", ".join(FORMATS),
+        ),
+    )
+
+
+def format_with(keys: set[str]) -> str:
+    """Of the formats whose keys are all there, the one with the most keys; empty for none."""
+    known = {name: FORMATS.get(name).keys for name in FORMATS}
+    complete = [name for name, wanted in known.items() if wanted and keys.issuperset(wanted)]
+    return max(complete, key=lambda name: len(known[name]), default="")

@@ -1,0 +1,86 @@
+"""Math-Shepherd (Wang et al. 2024, huggingface.co/datasets/peiyi9979/Math-Shepherd): JSON Lines.
+
+`input` is the problem, then the steps, each ended by the tag `ки`; `label` is the same text with `+` or `-`
+for each tag. The labels are Monte Carlo estimates: `+` says that a solution of the sampling model could
+still reach the right answer from there, which is not to say that the step is right.
+"""
+
+import re
+from typing import Any
+
+import msgspec
+
+from prm.formats.labels import annotator_in, rated_along, rated_label
+from prm.formats.reading import Unreadable, other_fields
+from prm.formats.record import Completion, Record, RecordAnnotation, as_given
+from prm.formats.registry import file_format
+from prm.said import said
+
+SOURCE = "math_shepherd"
+TAG = "ки"
+_FIRST_STEP = re.compile(r"\s*Step 1\b")
+_MARKS = {"+": 1, "-": -1}
+
+
+class _Line(msgspec.Struct):
+    input: str
+    label: str
+    task: str = ""
+
+
+@file_format("math_shepherd", label="Math-Shepherd", keys=("input", "label"))
+def math_shepherd(value: Any) -> Record:
+    line = msgspec.convert(value, _Line)
+    *pieces, rest = line.input.split(TAG)
+    first = _FIRST_STEP.search(pieces[0]) if pieces else None
+    if first is None:
+        raise Unreadable("input", said("Expected a problem and then steps from 'Step 1', each ended by {tag}", tag=TAG))
+    if rest.strip():
+        raise Unreadable("input", said("Expected no text after the last {tag}", tag=TAG))
+    marks = _marks(pieces, line.label)
+    steps = [pieces[0][first.start() :], *pieces[1:]]
+    record = Record(
+        problem=pieces[0][: first.start()],
+        positions=[[Completion(step.strip())] for step in steps],
+        domain=line.task,
+        extra=other_fields(value, _Line),
+        annotations=[
+            rated_label([_MARKS[mark] for mark in marks], kind="monte_carlo", name=annotator_in(value, SOURCE))
+        ],
+    )
+    if _native(record, record.annotations[0]) != value:
+        record.annotations[0].native = {"line": value}
+    return record
+
+
+def _marks(pieces: list[str], label: str) -> list[str]:
+    """The mark that stands in `label` where `input` has its tags."""
+    marks, at = [], 0
+    for number, piece in enumerate(pieces):
+        at += len(piece)
+        mark = label[at : at + 1]
+        if not label.startswith(piece, at - len(piece)) or mark not in _MARKS:
+            raise Unreadable(
+                "label", said("Expected the input with + or - in place of the tag of step {number}", number=number + 1)
+            )
+        marks.append(mark)
+        at += 1
+    return marks
+
+
+@math_shepherd.writes_label
+def _native(record: Record, annotation: RecordAnnotation) -> dict[str, Any] | None:
+    if "line" in annotation.native:
+        line: dict[str, Any] = annotation.native["line"]
+        return line
+    steps, ratings = rated_along(record, annotation)
+    if None in ratings:
+        return None
+    problem, task = as_given(record, annotation, "problem"), as_given(record, annotation, "domain")
+    marks = ["+" if rating != -1 else "-" for rating in ratings]
+    return {
+        "input": f"{problem} " + "\n".join(f"{step} {TAG}" for step in steps),
+        "label": f"{problem} " + "\n".join(f"{step} {mark}" for step, mark in zip(steps, marks, strict=True)),
+        **({"task": task} if task else {}),
+        **as_given(record, annotation, "extra"),
+    }

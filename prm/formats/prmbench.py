@@ -1,0 +1,109 @@
+"""PRMBench (Song et al. 2025, huggingface.co/datasets/hitsmy/PRMBench_Preview): JSON Lines of falsified solutions.
+
+The solution is `modified_process`, an answer to `modified_question`; `error_steps` are the 1-based numbers
+of its wrong steps, all others are right. What it was made from stays with the solution.
+"""
+
+from collections.abc import Iterator
+from typing import Any
+
+import msgspec
+
+from prm.formats.labels import annotator_in, rated_along, rated_label
+from prm.formats.reading import Unreadable, other_fields
+from prm.formats.record import Record, RecordAnnotation, as_given, sampled
+from prm.formats.registry import file_format
+from prm.labels import GOOD
+from prm.said import said
+from prm.traces import Step, Trace
+
+SOURCE = "prmbench"
+
+
+CORRECT, TWIN_OF_CORRECT = "correct", "redundency"  # the benchmark's own spelling
+
+
+class _Origin(msgspec.Struct):
+    """What a solution was made from."""
+
+    original_question: str
+    original_process: list[str]
+
+
+class _Line(msgspec.Struct):
+    modified_question: str
+    modified_process: list[str]
+    error_steps: list[int]
+    classification: str = ""
+    idx: str = ""
+
+
+@file_format(
+    "prmbench",
+    label="PRMBench",
+    keys=("modified_question", "modified_process", "error_steps"),
+    split="holdout",
+    judged="prmbench",
+)
+def prmbench(value: Any) -> Record:
+    line = msgspec.convert(value, _Line)
+    count = len(line.modified_process)
+    for number in line.error_steps:
+        if not 1 <= number <= count:
+            raise Unreadable(
+                "error_steps", said("Expected a step from 1 to {count}, got {number}", number=number, count=count)
+            )
+    ratings = [-1 if number in line.error_steps else 1 for number in range(1, count + 1)]
+    return Record(
+        problem=line.modified_question,
+        positions=sampled(line.modified_process),
+        domain=line.classification,
+        external_id=line.idx,
+        extra=other_fields(value, _Line),
+        annotations=[
+            rated_label(
+                ratings,
+                kind="consensus",
+                name=annotator_in(value, SOURCE),
+                native={"error_steps": value["error_steps"]},
+            )
+        ],
+    )
+
+
+@prmbench.writes_label
+def _native(record: Record, annotation: RecordAnnotation) -> dict[str, Any] | None:
+    steps, ratings = rated_along(record, annotation)
+    if None in ratings:
+        return None
+    told = {
+        "classification": as_given(record, annotation, "domain"),
+        "idx": as_given(record, annotation, "external_id"),
+    }
+    wrong = [number for number, rating in enumerate(ratings, start=1) if rating == -1]
+    return {
+        **as_given(record, annotation, "extra"),
+        "modified_question": as_given(record, annotation, "problem"),
+        "modified_process": steps,
+        "error_steps": annotation.native.get("error_steps", wrong),
+        **{key: text for key, text in told.items() if text},
+    }
+
+
+@prmbench.unpacks
+def _unpack(trace: Trace, record: Record) -> Iterator[Trace]:
+    """The changed solution, named by its classification; with a redundant one comes the unchanged one beside it,
+    under the domain "correct", as the benchmark's own evaluation has it."""
+    origin = msgspec.convert(record.extra, _Origin)
+    changed = msgspec.structs.replace(trace, problem_id=origin.original_question)
+    yield msgspec.structs.replace(changed, id=f"{trace.domain}_{trace.id}")
+    if trace.domain == TWIN_OF_CORRECT:
+        yield msgspec.structs.replace(
+            changed,
+            id=f"{CORRECT}_{trace.id}",
+            domain=CORRECT,
+            problem=origin.original_question,
+            steps=[Step(text) for text in origin.original_process],
+            labels=[GOOD] * len(origin.original_process),
+            first_error=-1,
+        )

@@ -1,0 +1,61 @@
+"""ProcessBench (huggingface.co/datasets/Qwen/ProcessBench): a JSON array (or JSON Lines) of solutions.
+
+`label` is the 0-based index of the first wrong step as human experts agreed on it, -1 for none. Steps
+before it are right; nothing is known of those behind it.
+"""
+
+from typing import Any
+
+import msgspec
+
+from prm.formats.labels import annotator_in, index_label
+from prm.formats.reading import other_fields
+from prm.formats.record import Record, RecordAnnotation, as_given, sampled, sampled_texts
+from prm.formats.registry import file_format
+from prm.traces import Trace
+
+SOURCE = "processbench"
+
+
+class _Line(msgspec.Struct):
+    problem: str
+    steps: list[str]
+    label: int
+    id: str = ""
+    generator: str = ""
+    final_answer_correct: bool | None = None
+
+
+@file_format("processbench", label="ProcessBench", keys=("problem", "steps", "label"), array=True, split="holdout")
+def processbench(value: Any) -> Record:
+    line = msgspec.convert(value, _Line)
+    label = index_label(line.label, len(line.steps), field="label", kind="consensus", name=annotator_in(value, SOURCE))
+    return Record(
+        problem=line.problem,
+        positions=sampled(line.steps),
+        external_id=line.id,
+        generator=line.generator,
+        final_answer_correct=line.final_answer_correct,
+        extra=other_fields(value, _Line),
+        annotations=[label],
+    )
+
+
+@processbench.writes_label
+def _native(record: Record, annotation: RecordAnnotation) -> dict[str, Any]:
+    native = {
+        "id": as_given(record, annotation, "external_id"),
+        "generator": as_given(record, annotation, "generator"),
+        "problem": as_given(record, annotation, "problem"),
+        "steps": sampled_texts(record),
+        "final_answer_correct": as_given(record, annotation, "final_answer_correct"),
+        "label": annotation.first_error,
+    }
+    known = {key: value for key, value in native.items() if value not in ("", None)}
+    return {**as_given(record, annotation, "extra"), **known}
+
+
+@processbench.unpacks
+def _unpack(trace: Trace, record: Record) -> list[Trace]:
+    """The solution; its domain is the subset, which its id begins with ("gsm8k-17")."""
+    return [msgspec.structs.replace(trace, domain=trace.id.rpartition("-")[0])]

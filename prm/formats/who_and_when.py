@@ -1,0 +1,89 @@
+"""Who&When (Zhang et al. 2025, github.com/ag2ai/Agents_Failure_Attribution): a failed run of several agents a file.
+
+`history` holds the messages; `mistake_step` is the 0-based index, as a string, of the message whose mistake
+decided that the run failed. Messages before it may hold mistakes that were made good, so it alone is rated.
+"""
+
+from typing import Any
+
+import msgspec
+
+from prm.formats.labels import annotator_in, index_in
+from prm.formats.reading import Unreadable, whole
+from prm.formats.record import Completion, PathPosition, Rating, Record, RecordAnnotation, as_given
+from prm.formats.registry import file_format
+from prm.said import said
+from prm.vocabulary import StepKind
+
+SOURCE = "who_and_when"
+TERMINAL = "Computer_terminal"
+
+
+class _Message(msgspec.Struct):
+    content: str
+    role: str = ""
+    name: str = ""
+
+
+class _Run(msgspec.Struct):
+    question: str
+    history: list[_Message]
+    mistake_step: str | int
+    question_ID: str = ""
+    ground_truth: str | None = None
+    is_correct: bool | None = None
+
+
+@file_format(
+    "who_and_when", label=said("agent runs: Who&When"), keys=("question", "history", "mistake_step"), members=whole
+)
+def who_and_when(value: Any) -> Record:
+    run = msgspec.convert(value, _Run)
+    error = index_in(str(run.mistake_step))
+    if error is None or error >= len(run.history):
+        given = str(run.mistake_step)[:40]
+        raise Unreadable(
+            "mistake_step",
+            said("Expected a message from 0 to {last}, got '{given}'", given=given, last=len(run.history) - 1),
+        )
+    path = [PathPosition(position, chosen=0) for position in range(error)]
+    path.append(PathPosition(error, ratings=[Rating(0, "rated", rating=-1)]))
+    return Record(
+        problem=run.question,
+        positions=[[Completion(_text(message), kind=_kind(message))] for message in run.history],
+        reference_answer=run.ground_truth,
+        external_id=run.question_ID,
+        final_answer_correct=run.is_correct,
+        extra={key: value[key] for key in value if key != "mistake_step"},
+        annotations=[
+            RecordAnnotation(
+                source_kind="human",
+                source_name=annotator_in(value, SOURCE),
+                finish_reason="found_error",
+                path=path,
+                first_error=error,
+                native={"mistake_step": value["mistake_step"]},
+            )
+        ],
+    )
+
+
+@who_and_when.writes_label
+def _native(record: Record, label: RecordAnnotation) -> dict[str, Any] | None:
+    """The run as it was read in this format, with the first error that is known of it."""
+    if "history" not in record.extra:
+        return None
+    return {
+        **as_given(record, label, "extra"),
+        "mistake_step": label.native.get("mistake_step", str(label.first_error)),
+    }
+
+
+def _text(message: _Message) -> str:
+    """Who speaks is part of what there is to judge."""
+    speaker = message.name or message.role
+    return f"{speaker}: {message.content}" if speaker else message.content
+
+
+def _kind(message: _Message) -> StepKind:
+    return "observation" if message.name == TERMINAL else "reasoning"
