@@ -14,7 +14,7 @@ import msgspec
 
 from annotation.core.errors import DomainError
 from annotation.files.project_moves import Moved, Naming, as_solution
-from prm.formats.label_studio import Person, Task, Told, said_by
+from prm.formats.label_studio import Person, Submission, Task, answers_of
 from prm.formats.reading import read_records
 from prm.formats.record import Record, RecordAnnotation, Rejection
 from prm.formats.step_names import StepNames, label_of
@@ -137,7 +137,7 @@ def _label(
         if told.was_cancelled:
             moved.left.append(f"annotation {told.id}: {pseudonym} skipped the task")
             continue
-        said = said_by(told)
+        said = answers_of(told)
         label = label_of(names, said, steps, source_kind="human")
         moved.left += [f"annotation {told.id}: {what}" for what in said.left]
         if label is None:
@@ -155,12 +155,14 @@ def _label(
 
 def _predicted(moved: Moved, task: Task, names: StepNames, steps: int) -> Iterator[RecordAnnotation]:
     """Predictions are a model's word; an export has them only inside the annotations that began with one."""
-    inside = [msgspec.convert(told.prediction, Told) for told in task.annotations if told.prediction]
+    inside = [msgspec.convert(told.prediction, Submission) for told in task.annotations if told.prediction]
     whole = {
-        one.id: one for one in [*inside, *(one for one in task.predictions if isinstance(one, Told))] if one.result
+        one.id: one
+        for one in [*inside, *(one for one in task.predictions if isinstance(one, Submission))]
+        if one.result
     }
     for one in whole.values():
-        said = said_by(one)
+        said = answers_of(one)
         label = label_of(names, said, steps, source_kind="model_judge")
         moved.left += [f"prediction {one.id}: {what}" for what in said.left]
         if label is not None:
@@ -172,7 +174,7 @@ def _predicted(moved: Moved, task: Task, names: StepNames, steps: int) -> Iterat
     moved.left += [f"prediction {one}: the export names it and does not hold it" for one in absent]
 
 
-def _giver(told: Told, emails: Mapping[int, str]) -> tuple[str, str]:
+def _giver(told: Submission, emails: Mapping[int, str]) -> tuple[str, str]:
     """Who it was, by their id where there is one, and their e-mail where it is known."""
     given = told.completed_by
     person = given if isinstance(given, Person) else Person(email=given) if isinstance(given, str) else Person(given)
