@@ -97,7 +97,7 @@ def prm800k(value: Any) -> Record:
             "format": "prm800k",
             "question": [key for key in _Question.__struct_fields__ if key in value["question"]],
             "sampled": len(question.pre_generated_steps or []),
-            **{key: value.get(key) for key in _KEPT},
+            **{key: value.get(key) for key in _OWN_KEYS},
         },
     )
     record = Record(
@@ -124,7 +124,7 @@ def _lines(record: Record) -> Iterator[dict[str, Any]]:
         yield _native(record, annotation) | _added(record, annotation)
 
 
-_KEPT = ("timestamp", "generation", "is_quality_control_question", "is_initial_screening_question")
+_OWN_KEYS = ("timestamp", "generation", "is_quality_control_question", "is_initial_screening_question")
 _ADDED = ("source_kind", "source_detail", "source_group", "split")
 
 
@@ -203,7 +203,7 @@ def _native(record: Record, annotation: RecordAnnotation) -> dict[str, Any]:
     }
     return {
         "labeler": annotation.annotator or annotation.source_name,
-        **{key: native.get(key, own[key]) for key in _KEPT},
+        **{key: native.get(key, own[key]) for key in _OWN_KEYS},
         "question": {key: question[key] for key in native.get("question", question)},
         "label": {
             "steps": [_native_step(record, place) for place in sorted(annotation.path, key=lambda p: p.position)],
