@@ -15,10 +15,11 @@ from prm.commands.common import MODEL_HELP, at_least, input_file, load_scorer, s
 from prm.config import TrainConfig
 from prm.errors import DataError
 from prm.files import write_atomic, write_json
+from prm.formats.trace_files import read_traces
 from prm.labels import first_error
 from prm.said import said
 from prm.scores import TraceScore
-from prm.traces import Trace, read_traces, write_traces
+from prm.traces import Trace, write_traces
 
 if TYPE_CHECKING:
     from prm.audits import AuditReport, Subject, Training
@@ -55,7 +56,7 @@ def add(commands: Any) -> None:
 
 def run(options: argparse.Namespace) -> None:
     from prm.audits import AUDITS, run_audits
-    from prm.readers import read_benchmark
+    from prm.formats.benchmark import read_benchmark
 
     for name in options.only or ():
         AUDITS.check(name)
