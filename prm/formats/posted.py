@@ -15,9 +15,9 @@ from prm.formats.labels import index_label, rated_label
 from prm.formats.reading import Numbered, Unreadable, read_records
 from prm.formats.record import Record, RecordAnnotation
 from prm.said import counted, said
-from prm.vocabulary import SourceKind, StepKind
+from prm.vocabulary import Rating, SourceKind, StepKind
 
-Rated = Literal[-1, 0, 1] | None
+Rated = Rating | None
 
 
 class PostedSource(msgspec.Struct, forbid_unknown_fields=True):

@@ -11,10 +11,11 @@ A written line has four keys more than OpenAI's: `source_kind` (and `source_deta
 
 from collections.abc import Iterator
 from datetime import UTC, datetime
-from typing import Any, Literal
+from typing import Any
 
 import msgspec
 
+from prm import vocabulary
 from prm.formats.path import first_error
 from prm.formats.reading import Unreadable
 from prm.formats.record import (
@@ -33,7 +34,7 @@ from prm.vocabulary import SPLITS, FinishReason, RatingState, SourceKind
 
 class _Completion(msgspec.Struct):
     text: str
-    rating: Literal[-1, 0, 1] | None = None
+    rating: vocabulary.Rating | None = None
     flagged: bool | None = None
 
 

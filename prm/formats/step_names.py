@@ -13,7 +13,7 @@ import msgspec
 
 from prm.formats.labels import NONE, conclusion_of
 from prm.formats.record import Completion, PathPosition, Rating, Record, RecordAnnotation
-from prm.vocabulary import RATING_OF, Word
+from prm.vocabulary import RATING_OF, GivenUp, Word
 
 MEANINGS: dict[str, Word] = {
     **dict.fromkeys(("good", "correct", "right", "positive", "yes", "true", "valid", "ok", "1", "+1", "+"), "good"),
@@ -21,7 +21,7 @@ MEANINGS: dict[str, Word] = {
     **dict.fromkeys(("bad", "wrong", "incorrect", "negative", "no", "false", "invalid", "error", "-1", "-"), "bad"),
     **dict.fromkeys(("unsure", "not sure", "unclear", "uncertain", "don't know", "cannot tell", "?"), "unsure"),
 }
-ENDINGS: dict[str, Literal["give_up", "bad_problem"]] = {
+ENDINGS: dict[str, GivenUp] = {
     **dict.fromkeys(("gave up", "give up", "giveup"), "give_up"),
     **dict.fromkeys(("bad problem", "broken problem", "problem is wrong"), "bad_problem"),
 }
@@ -125,7 +125,7 @@ def label_of(names: StepNames, answers: Answers, count: int, **fields: Any) -> R
     ratings: dict[int, Rating] = {}
     comments: dict[int, str] = {}
     dimensions: dict[int, dict[str, Any]] = {}
-    finish: Literal["give_up", "bad_problem", ""] = ""
+    finish: GivenUp | Literal[""] = ""
     note, others = "", {}
     for name, values in answers.values.items():
         pattern, number = pattern_of(name) or ("", 0)
