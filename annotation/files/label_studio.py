@@ -14,7 +14,7 @@ import msgspec
 
 from annotation.core.errors import DomainError
 from annotation.files.project_moves import Moved, Naming, as_solution
-from prm.formats.label_studio import Person, Task, Told, said_by
+from prm.formats.label_studio import Person, Submission, Task, answers_of
 from prm.formats.reading import read_records
 from prm.formats.record import Record, RecordAnnotation, Rejection
 from prm.formats.step_names import StepNames, label_of
@@ -137,7 +137,7 @@ def _label(
         if annotation.was_cancelled:
             moved.left.append(f"annotation {annotation.id}: {pseudonym} skipped the task")
             continue
-        ratings = said_by(annotation)
+        ratings = answers_of(annotation)
         label = label_of(names, ratings, steps, source_kind="human")
         moved.left += [f"annotation {annotation.id}: {loss}" for loss in ratings.left]
         if label is None:
@@ -156,11 +156,11 @@ def _label(
 
 def _predicted(moved: Moved, task: Task, names: StepNames, steps: int) -> Iterator[RecordAnnotation]:
     """A model's labels; an export has predictions only inside the annotations that began with one."""
-    predictions = [msgspec.convert(made.prediction, Told) for made in task.annotations if made.prediction]
-    predictions += [prediction for prediction in task.predictions if isinstance(prediction, Told)]
+    predictions = [msgspec.convert(made.prediction, Submission) for made in task.annotations if made.prediction]
+    predictions += [prediction for prediction in task.predictions if isinstance(prediction, Submission)]
     whole = {prediction.id: prediction for prediction in predictions if prediction.result}
     for prediction in whole.values():
-        ratings = said_by(prediction)
+        ratings = answers_of(prediction)
         label = label_of(names, ratings, steps, source_kind="model_judge")
         moved.left += [f"prediction {prediction.id}: {loss}" for loss in ratings.left]
         if label is not None:
@@ -172,7 +172,7 @@ def _predicted(moved: Moved, task: Task, names: StepNames, steps: int) -> Iterat
     moved.left += [f"prediction {pk}: the export names it and does not hold it" for pk in absent]
 
 
-def _giver(annotation: Told, emails: Mapping[int, str]) -> tuple[str, str]:
+def _giver(annotation: Submission, emails: Mapping[int, str]) -> tuple[str, str]:
     """The annotator's id (else their e-mail), and their e-mail if it is known."""
     author = annotation.completed_by
     if isinstance(author, str):

@@ -3,7 +3,6 @@
 from dataclasses import dataclass
 from typing import NamedTuple, NoReturn
 
-import msgspec
 from django.contrib.auth.models import User
 from django.db import transaction
 
@@ -182,7 +181,7 @@ def _check_seen(submission: Submission, latest: Annotation | None) -> None:
                 "You handed in this solution elsewhere meanwhile, in a tab or on a device: choose which of the two "
                 "counts."
             ),
-            {"revision": revision, "kept": as_submitted(latest), "given": msgspec.to_builtins(submission)},
+            {"revision": revision, "kept": as_submitted(latest), "given": submission},
         )
 
 
