@@ -14,7 +14,7 @@ from rest_framework.views import APIView
 
 from annotation.api.authentication import caller
 from annotation.api.boundary import read_body
-from annotation.core.bounds import Count, Id
+from annotation.core.bounds import Count, Id, JSONObject
 from annotation.core.membership.access import find_project
 from annotation.core.statements import fetch_all
 from annotation.models import Hint, LabelScheme, Lease, Project, Solution
@@ -72,7 +72,7 @@ class TaskProblem(msgspec.Struct):
 
 class StoredDraft(msgspec.Struct):
     version: Count
-    body: dict[str, Any]
+    body: JSONObject
 
 
 class TaskHint(msgspec.Struct):
