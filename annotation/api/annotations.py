@@ -17,10 +17,10 @@ from annotation.core.membership.access import find_project, membership_of
 from annotation.labels.quality.statistics import my_progress
 from annotation.models import SentBack
 from annotation.work.labelling.payload import OwnLabel, Submission
-from annotation.work.labelling.revisions import as_given, fills_place, latest_of
+from annotation.work.labelling.revisions import as_submitted, fills_place, find_latest
 from annotation.work.labelling.sending_back import sent_back_to
 from annotation.work.labelling.submission import Submitted, submit_annotation
-from annotation.work.practice.screening_progress import Standing, standing_told
+from annotation.work.practice.screening_progress import Standing, describe_standing
 
 
 class LabelToRevise(msgspec.Struct):
@@ -89,10 +89,10 @@ class OwnWork(APIView):
     def get(self, request: Request, slug: str, solution_id: int) -> Response:
         """The caller's latest revision on a solution, and the solution as a task. A draft in it is of a revision."""
         project = find_project(request.user, slug)
-        latest = latest_of(by=caller(request), project=project, solution_id=solution_id)
+        latest = find_latest(by=caller(request), project=project, solution_id=solution_id)
         assert latest.lease is not None  # it came through the queue
         sent = latest.sent_back.filter(state=SentBack.State.OPEN).first()
-        return Response(LabelToRevise(Task.of_lease(latest.lease, project), as_given(latest), sent and sent.reason))
+        return Response(LabelToRevise(Task.of_lease(latest.lease, project), as_submitted(latest), sent and sent.reason))
 
 
 class MyProgress(APIView):
@@ -107,5 +107,5 @@ class MyProgress(APIView):
         if member is not None:
             member.project = project
             progress.sent_back = sent_back_to(member).count()
-            progress.screening = standing_told(member)
+            progress.screening = describe_standing(member)
         return Response(progress)

@@ -25,7 +25,7 @@ from annotation.labels.quality.review_queue import to_review
 from annotation.models import Annotation, Project, Solution
 from annotation.work.labelling.adjudication import accept, adjudicate
 from annotation.work.labelling.payload import OwnLabel, Submission
-from annotation.work.labelling.revisions import as_given
+from annotation.work.labelling.revisions import as_submitted
 from annotation.work.labelling.submission import Submitted
 
 
@@ -60,7 +60,7 @@ class LabelOfCase(OwnLabel, kw_only=True):
     @classmethod
     def of(cls, label: Any) -> Self:
         return cls(
-            **asdict(as_given(label)),
+            **asdict(as_submitted(label)),
             id=label.pk,
             annotator=label.annotator and label.annotator.user.username,
             adjudicates=label.adjudicates,

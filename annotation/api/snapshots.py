@@ -17,15 +17,16 @@ from annotation.api.boundary import Row, read_body, read_query
 from annotation.api.downloads import download
 from annotation.api.paging import Page, PagedView
 from annotation.api.schema import query_of
-from annotation.core.bounds import Count, Id, one_of
+from annotation.core.bounds import Count, Id
 from annotation.core.errors import Missing
 from annotation.core.membership.access import find_project, require_role, visible_projects
 from annotation.core.wording import said
 from annotation.labels.datasets.dataset_cards import dataset_card
-from annotation.labels.datasets.plans import FORMATS, plan_export
-from annotation.labels.datasets.snapshot_export import CONTENT_TYPES, content_type, export_name, export_snapshot
+from annotation.labels.datasets.plans import plan_export
+from annotation.labels.datasets.snapshot_export import content_type, export_name, export_snapshot
 from annotation.labels.datasets.snapshots import create_snapshot
 from annotation.models import Membership, Snapshot
+from prm.exporters import CONTENT_TYPES, EXPORTERS
 from prm.vocabulary import NeutralPolicy, Split
 
 
@@ -70,7 +71,7 @@ class SnapshotRow(Row):
 
     @classmethod
     def of(cls, row: Any, **others: Any) -> Self:
-        exports = [ExportPlan.of(plan_export(row, format)) for format in FORMATS]
+        exports = [ExportPlan.of(plan_export(row, format)) for format in EXPORTERS]
         return super().of(row, project=row.project.slug, exports=exports, **others)
 
 
@@ -100,7 +101,7 @@ class CardAsked(msgspec.Struct, kw_only=True):
 
 
 class DownloadAsked(CardAsked, kw_only=True):
-    format: Annotated[str, one_of(FORMATS)] = "prm800k"
+    format: Annotated[str, msgspec.Meta(description="The name of an export format.")] = "prm800k"
 
 
 class Snapshots(PagedView):

@@ -13,15 +13,16 @@ from annotation.api.downloads import download as streamed
 from annotation.core.errors import DomainError, Forbidden, Missing
 from annotation.core.wording import in_words as in_reader_words
 from annotation.labels.datasets.dataset_cards import dataset_card
-from annotation.labels.datasets.filters import in_words
-from annotation.labels.datasets.plans import FORMATS, plan_export
+from annotation.labels.datasets.filters import describe_filters as filter_phrases
+from annotation.labels.datasets.plans import plan_export
 from annotation.labels.datasets.snapshot_export import content_type, export_name, export_snapshot
 from annotation.labels.datasets.snapshots import create_snapshot
 from annotation.models import Lane, Membership, Project, Snapshot, choices
 from labelling_ui.pages.access import MANAGER, attempt, project_page
 from labelling_ui.pages.agreement_fields import FIELDS, AgreementFields
 from labelling_ui.pages.listing import Column, Listing, respond
-from labelling_ui.selectors.snapshot_wishes import asked_for
+from labelling_ui.selectors.snapshot_filters import describe_filters
+from prm.exporters import EXPORTERS, RECORDS
 from prm.vocabulary import SPLITS
 
 
@@ -74,17 +75,10 @@ class SnapshotForm(AgreementFields):
         return chosen
 
 
-FILES = [
-    ("prm800k", "PRM800K"),
-    ("trl", "TRL"),
-    ("trl_parquet", gettext_lazy("TRL, Parquet")),
-    ("csv", "CSV"),
-    ("parquet", "Parquet"),
-]
 COLUMNS = [
     Column("made", gettext_lazy("Made"), lambda s: s.created_at.isoformat(), sort="created_at"),
     Column("sha256", gettext_lazy("Content"), lambda s: s.sha256),
-    Column("asked_for", gettext_lazy("Asked for"), lambda s: "; ".join(in_words(s.filters)) or "everything"),
+    Column("asked_for", gettext_lazy("Asked for"), lambda s: "; ".join(filter_phrases(s.filters)) or "everything"),
     Column("solutions", gettext_lazy("Solutions"), lambda s: s.counts.get("solutions"), number=True),
     Column("labels", gettext_lazy("Labels"), lambda s: s.counts.get("annotations"), number=True),
 ]
@@ -99,7 +93,7 @@ def export(request: HttpRequest, member: Membership) -> HttpResponseBase:
         return redirect("export", member.project.slug)
     listing = Listing(request, member.project.snapshots.select_related("created_by"), COLUMNS, sort="-made")
     for snapshot in listing.page.object_list:
-        snapshot.asked_for = asked_for(snapshot.filters)
+        snapshot.asked_for = describe_filters(snapshot.filters)
         snapshot.files = _files(snapshot, member.project.policies.neutral)
     context = {"member": member, "form": form, "labels": member.project.annotations.exists()}
     return respond(request, "labelling_ui/export.html", listing, f"{member.project.slug}-snapshots", context)
@@ -108,13 +102,15 @@ def export(request: HttpRequest, member: Membership) -> HttpResponseBase:
 def _files(snapshot: Snapshot, neutral: str) -> list[dict[str, Any]]:
     """What a download in each format holds and leaves out; of TRL also the file with every split, if it differs."""
     files = []
-    for format, label in FILES:
+    for format in EXPORTERS:
+        if format == RECORDS:  # for another Stepmark, through the API
+            continue
         plan = plan_export(snapshot, format, neutral=neutral)
         every = plan_export(snapshot, format, neutral=neutral, splits=SPLITS)
         files.append(
             {
                 "format": format,
-                "label": label,
+                "label": in_reader_words(EXPORTERS.get(format).title),
                 "plan": plan,
                 "lost": plan.sentences(),
                 "every": every if every.splits != plan.splits and not every.refusal else None,
@@ -127,7 +123,7 @@ def _files(snapshot: Snapshot, neutral: str) -> list[dict[str, Any]]:
 def download(request: HttpRequest, member: Membership, snapshot_id: int, format: str) -> HttpResponseBase:
     """The snapshot in a format, streamed; the page says why there is no such file."""
     snapshot = _find(member.project, snapshot_id)
-    if format not in FORMATS:
+    if format not in EXPORTERS:
         raise Http404("There is no such format.")
     splits = [split for split in request.GET.getlist("splits") if split in SPLITS]
     try:

@@ -13,6 +13,7 @@ import numpy as np
 from prm.audits.edits import Edit, falsify, pad, praise, renotate, repeat, rephrase, with_problem
 from prm.audits.finding import Chart, Check, Figure, Finding, Series, conclude
 from prm.audits.ranking import clear
+from prm.audits.registry import AUDITS
 from prm.audits.subject import ENOUGH, Subject, accepted, is_whole
 from prm.evaluation.resampling import Metric
 from prm.evaluation.words import format_metric, percent
@@ -49,6 +50,7 @@ class Effect:
         return subject.mean(turned[of].astype(float).tolist(), self.rows[of].tolist()), int(of.sum())
 
 
+@AUDITS.register("gaming")
 def audit(subject: Subject, rng: Random) -> Finding:
     """Solution scores and verdicts before and after each edit."""
     known = [row for row, trace in enumerate(subject.traces) if first_error(trace) is not None]

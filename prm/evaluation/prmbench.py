@@ -18,8 +18,8 @@ import numpy as np
 from prm.errors import DataError
 from prm.evaluation.metrics import divide
 from prm.evaluation.resampling import Array, Metric, as_metric, draws_of
+from prm.formats.prmbench import CORRECT
 from prm.labels import problem_of, step_labels
-from prm.readers.prmbench import CORRECT
 from prm.said import counted, said
 from prm.scores import TraceScore
 from prm.traces import Trace

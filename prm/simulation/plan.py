@@ -44,10 +44,7 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True):
 
     def __post_init__(self) -> None:
         for name in self.functions:
-            if name not in FUNCTIONS:
-                raise DataError(
-                    said("unknown acquisition function {name!r}: one of {known}", name=name, known=", ".join(FUNCTIONS))
-                )
+            FUNCTIONS.check(name)
         if RANDOM not in self.functions:
             raise DataError(said("a simulation compares with random: name it among the functions"))
         if list(self.budgets) != sorted(set(self.budgets)) or len(self.budgets) < 2 or self.budgets[0] < 1:

@@ -1,4 +1,4 @@
-"""What the file of a snapshot in a format will hold, what it leaves out and why: known before it is made."""
+"""Plans an export: what the file will hold, what it leaves out and why, before it is written."""
 
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping
@@ -8,35 +8,20 @@ from typing import Any
 from annotation.core.errors import DomainError
 from annotation.core.wording import Said, counted, joined, said
 from annotation.models import Snapshot
+from prm.errors import UnknownNameError
+from prm.exporters import EXPORTERS, Exporter
 from prm.vocabulary import NEUTRAL_POLICIES, SPLITS
 
-SUFFIXES = {
-    "prm800k": "jsonl",
-    "trl": "jsonl",
-    "trl_parquet": "parquet",
-    "csv": "csv",
-    "parquet": "parquet",
-    "records": "jsonl",
-}
-FORMATS = tuple(SUFFIXES)
-TRL = frozenset({"trl", "trl_parquet"})  # a line says neither the split nor the kind of its labels
 DEFAULT_SPLITS = ("pool",)
-STEP_WISE = ("error_types", "dimensions", "accepted", "hints")
-NOT_HELD = {
-    "records": (),
-    "prm800k": STEP_WISE,
-    **dict.fromkeys(("csv", "parquet"), ("alternatives", "own_steps", *STEP_WISE)),
-    **dict.fromkeys(TRL, ("alternatives", *STEP_WISE)),
-}
 
 
 @dataclass(frozen=True)
 class Plan:
     """An export before it is made.
 
-    `solutions` are those in the file, `left_out` counts the others by reason: a split, or why there is no line.
-    `ends_early` counts lines of TRL that end before the agreed path does, `not_held` what the snapshot says beside the
-    ratings and the format has no place for. `refusal` is raised if the export is made nevertheless.
+    `solutions` counts those in the file, `left_out` the others by reason (a split, or why there is no line),
+    `ends_early` TRL lines that end before the agreed path, `not_held` details that the format cannot express.
+    `refusal` is raised if the export is made anyway.
     """
 
     format: str
@@ -59,35 +44,32 @@ def plan_export(
 
     Raises DomainError (`unknown_format`, `unknown_policy`, `unknown_split`).
     """
-    _check(format, neutral, splits or ())
+    exporter = _check(format, neutral, splits or ())
     counts = snapshot.counts
-    held = _splits(snapshot, format, splits)
+    held = _splits(snapshot, exporter, splits)
     by_split = counts.get("splits", {})
     left_out = Counter[str]({split: by_split[split] for split in SPLITS if split in by_split and split not in held})
     ends_early = Counter[str]()
     solutions = sum(by_split.values()) - left_out.total()
-    if format in TRL:
-        for split, lines in counts.get("trl", {}).get("drop" if neutral == "drop" else "keep", {}).items():
+    if exporter.two_classes:
+        for split, solution_counts in counts.get("trl", {}).get("drop" if neutral == "drop" else "keep", {}).items():
             if split in held:
-                left_out.update(lines["left_out"])
-                ends_early.update(lines["ends_early"])
-                solutions -= sum(lines["left_out"].values())
+                left_out.update(solution_counts["left_out"])
+                ends_early.update(solution_counts["ends_early"])
+                solutions -= sum(solution_counts["left_out"].values())
     elif format == "prm800k" and (unlabelled := sum(counts.get("unlabelled", {}).get(split, 0) for split in held)):
         left_out["unlabelled"] = unlabelled
         solutions -= unlabelled
-    not_held = {what: n for what in NOT_HELD[format] if (n := _said_of_steps(counts, what))}
-    refusal = _refusal(format, counts.get("source_kinds", {}), solutions, left_out)
+    not_held = {kind: n for kind in exporter.not_held if (n := _count_not_held(counts, kind))}
+    refusal = _refusal(exporter, counts.get("source_kinds", {}), solutions, left_out)
     return Plan(format, held, solutions, dict(left_out), dict(ends_early), not_held, refusal)
 
 
-def _check(format: str, neutral: str, splits: Collection[str]) -> None:
-    if format not in FORMATS:
-        raise DomainError(
-            "unknown_format",
-            said(
-                "There is no export format '{format}'. Choose one of: {known}.", format=format, known=", ".join(FORMATS)
-            ),
-        )
+def _check(format: str, neutral: str, splits: Collection[str]) -> Exporter:
+    try:
+        exporter = EXPORTERS.get(format)
+    except UnknownNameError as error:
+        raise DomainError("unknown_format", error.args[0]) from None
     if neutral not in NEUTRAL_POLICIES:
         raise DomainError(
             "unknown_policy",
@@ -99,22 +81,26 @@ def _check(format: str, neutral: str, splits: Collection[str]) -> None:
                 "unknown_split",
                 said("There is no split '{split}'. Choose from: {known}.", split=split, known=", ".join(SPLITS)),
             )
+    return exporter
 
 
-def _splits(snapshot: Snapshot, format: str, asked: Collection[str] | None) -> tuple[str, ...]:
-    """Those asked for, here or when the snapshot was made; else all that the format can tell apart."""
-    wanted = asked or snapshot.filters.get("splits") or (DEFAULT_SPLITS if format in TRL else SPLITS)
+def _splits(snapshot: Snapshot, exporter: Exporter, requested: Collection[str] | None) -> tuple[str, ...]:
+    """The splits requested here or for the snapshot, else all that the format can distinguish."""
+    wanted = requested or snapshot.filters.get("splits") or (DEFAULT_SPLITS if exporter.nameless else SPLITS)
     return tuple(split for split in SPLITS if split in wanted)
 
 
-def _refusal(format: str, kinds: Mapping[str, int], solutions: int, left_out: Mapping[str, int]) -> DomainError | None:
-    if format in TRL and len(kinds) > 1:
+def _refusal(
+    exporter: Exporter, kinds: Mapping[str, int], solutions: int, left_out: Mapping[str, int]
+) -> DomainError | None:
+    if exporter.nameless and len(kinds) > 1:
         return DomainError(
             "mixed_kinds",
             said(
-                "This snapshot holds labels of several kinds ({kinds}), and a line of TRL cannot say which it is of. "
-                "Make a snapshot of one kind (`source_kinds`), or export another format.",
+                "This snapshot holds labels of several kinds ({kinds}), and a line of {format} cannot say which it is "
+                "of. Make a snapshot of one kind (`source_kinds`), or export another format.",
                 kinds=", ".join(f"{kind}: {n}" for kind, n in kinds.items()),
+                format=exporter.title,
             ),
             {"source_kinds": dict(kinds)},
         )
@@ -129,15 +115,15 @@ def _refusal(format: str, kinds: Mapping[str, int], solutions: int, left_out: Ma
     return None
 
 
-def _said_of_steps(counts: Mapping[str, Any], what: str) -> int:
-    if what == "hints":
+def _count_not_held(counts: Mapping[str, Any], kind: str) -> int:
+    if kind == "hints":
         return sum(counts.get("hints", {}).get(arm, 0) for arm in ("shown", "blind"))
-    told = counts.get(what, 0)
-    return sum(told.values()) if isinstance(told, dict) else int(told)
+    count = counts.get(kind, 0)
+    return sum(count.values()) if isinstance(count, dict) else int(count)
 
 
 def _phrases(words: Mapping[str, Any], counts: Mapping[str, int]) -> Iterator[Said]:
-    return (words[what](n) for what, n in counts.items())
+    return (words[kind](n) for kind, n in counts.items())
 
 
 _LEFT_OUT = {

@@ -50,9 +50,9 @@ class Scored:
 
 
 def rank(name: str, scored: Scored, *, budget: int, cost: ReadingCost, rng: np.random.Generator, caps: Caps) -> Ranking:
-    """At most `budget` of the scored solutions by acquisition function `name`, the most wanted first.
+    """At most `budget` of the scored solutions by acquisition function `name`, the highest gain first.
 
-    Where the policy caps no problem, one solution of each is taken, and more only as the budget needs it.
+    Without a cap per problem, each problem gives one solution, and more only if the budget needs them.
     """
     from prm import acquisition
     from prm.errors import PRMError
@@ -64,11 +64,11 @@ def rank(name: str, scored: Scored, *, budget: int, cost: ReadingCost, rng: np.r
     try:
         drawn = acquisition.rank_pool(name, pool, budget=budget, cost=library_cost(cost), rng=rng, caps=limits)
     except PRMError as error:
-        raise DomainError("unknown_acquisition", said("{error}. Change the project's policy.", error=error)) from error
+        raise DomainError("unknown_acquisition", said("{error} Change the project's policy.", error=error)) from error
     columns = (scored.ids[drawn.index], drawn.inclusion_probability, drawn.gain, drawn.expected_cost)
     chosen = [Ranked(*row) for row in zip(*(column.tolist() for column in columns), strict=True)]
     notes: dict[str, Any] = {"of_a_problem": of_problem, "of_a_domain": caps.domain, "cost": asdict(cost)}
-    if name in acquisition.NEEDS_OUTCOME:
+    if acquisition.FUNCTIONS.get(name).needs_outcome:
         notes["without_outcome"] = int((scored.correct == acquisition.UNKNOWN).sum())
     return Ranking(chosen, len(pool), notes)
 
@@ -86,10 +86,3 @@ def draw_evenly(
     included = acquisition.even_probabilities(codes[0], count)
     drawn = rng.permutation(acquisition.draw_nested(included, codes, rng))
     return drawn, included[drawn]
-
-
-def functions() -> list[str]:
-    """The acquisition functions that there are."""
-    from prm.acquisition import FUNCTIONS
-
-    return list(FUNCTIONS)

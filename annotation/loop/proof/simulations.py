@@ -10,8 +10,10 @@ from annotation.core.errors import Conflict, DomainError
 from annotation.core.lifecycle import resume_job, send
 from annotation.core.membership.access import require_role
 from annotation.core.wording import said
-from annotation.loop.gateway.acquisition import RANDOM, functions
+from annotation.loop.gateway.acquisition import RANDOM
 from annotation.models import Membership, Project, SimulationRun, Snapshot
+from prm.acquisition import FUNCTIONS
+from prm.errors import UnknownNameError
 
 LEAST_BUDGET = 40
 MOST_SEEDS = 20
@@ -55,16 +57,12 @@ def resume_simulation(*, by: User, job: SimulationRun) -> SimulationRun:
 
 
 def _check(snapshot: Snapshot, chosen: Sequence[str], seeds: int, budget: int) -> None:
-    known, splits = functions(), snapshot.counts.get("splits", {})
-    if unknown := [name for name in chosen if name not in known]:
-        raise _invalid(
-            "functions",
-            said(
-                "There is no acquisition function {unknown}; there are {known}.",
-                unknown=unknown[0],
-                known=", ".join(known),
-            ),
-        )
+    splits = snapshot.counts.get("splits", {})
+    try:
+        for name in chosen:
+            FUNCTIONS.check(name)
+    except UnknownNameError as error:
+        raise _invalid("functions", error.args[0]) from None
     if len(chosen) < 2:
         raise _invalid("functions", said("Choose at least one function to compare with random."))
     if not 1 <= seeds <= MOST_SEEDS:

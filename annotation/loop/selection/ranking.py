@@ -10,6 +10,7 @@ from annotation.loop.gateway.acquisition import Ranking, Scored, rank
 from annotation.loop.selection import reading_times
 from annotation.loop.selection.candidates import Candidates
 from annotation.models import ModelVersion, Project
+from prm.acquisition import FUNCTIONS
 
 CHUNK = 2000
 EMBEDDING_WIDTH = 32
@@ -30,16 +31,11 @@ WHERE score.model_version_id = %s AND score.score IS NOT NULL
 """
 
 
-FIRST_ERROR = frozenset(
-    {"first_error_bald", "first_error_entropy", "balanced_errors"}
-)  # ask what a first-error reader says
-
-
 def acquisition_of(project: Project) -> str:
     """The project's acquisition function; information about the *first* error means little where every
     step is rated, so that the information of all ratings together takes its place there."""
     name = project.policies.acquisition
-    if name in FIRST_ERROR and not project.label_scheme.stop_at_first_error:
+    if name in FUNCTIONS and FUNCTIONS.get(name).first_error and not project.label_scheme.stop_at_first_error:
         return "joint_bald"
     return name
 
@@ -63,10 +59,10 @@ def rank_pool(
 
 def scored_of(model: ModelVersion, candidates: Candidates) -> Scored | None:
     """The model's scores of those candidates of which it could score a step, as columns; None for none."""
-    found = [part for rows in _score_rows(model) if (part := _columns(rows, candidates)) is not None]
-    if not found:
+    parts = [part for rows in _score_rows(model) if (part := _columns(rows, candidates)) is not None]
+    if not parts:
         return None
-    place, steps, heads, chars, correct, embedding = (np.concatenate(column) for column in zip(*found, strict=True))
+    place, steps, heads, chars, correct, embedding = (np.concatenate(column) for column in zip(*parts, strict=True))
     return Scored(
         ids=candidates.ids[place],
         problem=candidates.problem[place],
@@ -93,22 +89,23 @@ def _columns(rows: Sequence[tuple[Any, ...]], candidates: Candidates) -> tuple[n
     ids = np.fromiter((row[0] for row in rows), dtype=np.int64, count=len(rows))
     place = np.minimum(np.searchsorted(candidates.ids, ids), len(candidates) - 1)
     wanted = candidates.ids[place] == ids
-    kept = [row for row, is_wanted in zip(rows, wanted.tolist(), strict=True) if is_wanted]
-    if not kept:
+    selected = [row for row, is_wanted in zip(rows, wanted.tolist(), strict=True) if is_wanted]
+    if not selected:
         return None
-    lengths = [_scored_lengths(row[5], row[4]) for row in kept]
-    steps = np.array([len(one) for one in lengths], dtype=np.int64)
-    heads = np.frombuffer(b"".join(row[1] for row in kept), dtype="<f2").reshape(steps.sum(), -1)
-    correct = np.array([OUTCOMES[row[3]] for row in kept], dtype=np.int8)
-    return place[wanted], steps, heads, np.concatenate(lengths), correct, _embeddings([row[2] for row in kept])
+    lengths = [_scored_lengths(row[5], row[4]) for row in selected]
+    steps = np.array([len(chars) for chars in lengths], dtype=np.int64)
+    heads = np.frombuffer(b"".join(row[1] for row in selected), dtype="<f2").reshape(steps.sum(), -1)
+    correct = np.array([OUTCOMES[row[3]] for row in selected], dtype=np.int8)
+    return place[wanted], steps, heads, np.concatenate(lengths), correct, _embeddings([row[2] for row in selected])
 
 
 def _scored_lengths(lengths: bytes, mean: list[float | None] | None) -> np.ndarray:
-    """Characters of each scored step; `mean` is given where some have no score."""
-    found = np.frombuffer(lengths, dtype=">i4")
-    return found if mean is None else found[[p is not None for p in mean]]
+    """Characters of each scored step; `mean` is not None if some steps have no score."""
+    chars = np.frombuffer(lengths, dtype=">i4")
+    return chars if mean is None else chars[[p is not None for p in mean]]
 
 
 def _embeddings(stored: Sequence[bytes]) -> np.ndarray:
     """[n, EMBEDDING_WIDTH] float16, NaN where a solution has none."""
-    return np.frombuffer(b"".join(one or NO_EMBEDDING for one in stored), dtype="<f2").reshape(len(stored), -1)
+    joined = b"".join(embedding or NO_EMBEDDING for embedding in stored)
+    return np.frombuffer(joined, dtype="<f2").reshape(len(stored), -1)

@@ -7,10 +7,11 @@ from django.core.management.base import BaseCommand, CommandError
 
 from annotation.core.errors import DomainError
 from annotation.labels.datasets.dataset_cards import dataset_card
-from annotation.labels.datasets.plans import FORMATS, plan_export
+from annotation.labels.datasets.plans import plan_export
 from annotation.labels.datasets.snapshot_export import export_snapshot
 from annotation.labels.datasets.snapshots import create_snapshot
 from annotation.models import Project
+from prm.exporters import EXPORTERS
 from prm.vocabulary import NEUTRAL_POLICIES, SPLITS
 
 
@@ -20,7 +21,7 @@ class Command(BaseCommand):
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("file", type=Path)
         parser.add_argument("--project", required=True, help="address (slug) of the project")
-        parser.add_argument("--format", default="prm800k", choices=FORMATS)
+        parser.add_argument("--format", default="prm800k", choices=EXPORTERS.names())
         parser.add_argument("--neutral", default="positive", choices=NEUTRAL_POLICIES, help="neutral steps in TRL")
         parser.add_argument(
             "--splits", nargs="+", choices=SPLITS, help="splits in the file (by default TRL has the pool alone)"
@@ -29,12 +30,12 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         file: Path = options["file"]
-        asked = {"neutral": options["neutral"], "splits": options["splits"]}
+        choices = {"neutral": options["neutral"], "splits": options["splits"]}
         try:
             project = Project.objects.get(slug=options["project"])
             filters = msgspec.json.decode(options["filters"], type=dict[str, Any])
             snapshot = create_snapshot(by=None, project=project, filters=filters)
-            content = export_snapshot(snapshot, options["format"], **asked)
+            content = export_snapshot(snapshot, options["format"], **choices)
         except Project.DoesNotExist:
             raise CommandError(f"There is no project '{options['project']}'.") from None
         except msgspec.DecodeError as error:
@@ -46,8 +47,8 @@ class Command(BaseCommand):
             out.writelines(content)
         partial.replace(file)
         card = file.with_name(file.name + ".md")
-        card.write_text(dataset_card(snapshot, **asked))
-        plan = plan_export(snapshot, options["format"], **asked)
+        card.write_text(dataset_card(snapshot, **choices))
+        plan = plan_export(snapshot, options["format"], **choices)
         self.stdout.write(f"{file}: {plan.solutions} solutions of {', '.join(plan.splits)}, card in {card}.")
         if lost := plan.sentences():
             self.stdout.write(f"Left out: {'; '.join(lost)}.")

@@ -19,7 +19,7 @@ from annotation.work.labelling.payload import (
 from prm.vocabulary import FinishReason, RatingState
 
 
-def latest_of(*, by: User, project: Project, solution_id: int) -> Annotation:
+def find_latest(*, by: User, project: Project, solution_id: int) -> Annotation:
     """The person's latest revision on a solution, with its lease, solution and problem.
 
     Raises Forbidden (`not_annotator`), Missing (`not_labelled`).
@@ -27,18 +27,18 @@ def latest_of(*, by: User, project: Project, solution_id: int) -> Annotation:
     membership = membership_of(by, project)
     if membership is None:
         raise Forbidden("not_annotator", said("You are not a member of this project, so you cannot label in it."))
-    found = (
+    annotation = (
         Annotation.objects.filter(annotator=membership, solution=solution_id, lease__isnull=False)
         .select_related("lease__solution__problem", "lease__draft", "lease__hint")
         .order_by("-revision")
         .first()
     )
-    if found is None:
+    if annotation is None:
         raise Missing("not_labelled", said("You have handed in nothing on this solution."))
-    return found
+    return annotation
 
 
-def as_given(annotation: Annotation) -> OwnLabel:
+def as_submitted(annotation: Annotation) -> OwnLabel:
     """An annotation as it was handed in."""
     ratings: dict[int, list[GivenRating]] = {}
     for rating in annotation.ratings.select_related("step").order_by("step__position", "ordinal"):

@@ -16,7 +16,7 @@ export interface components {
         };
         ClaimAnswer: {
             task: components["schemas"]["Task"] | null;
-            reason: ("all_leased" | "cap_reached" | "cooling_down" | "done" | "holding_enough" | "not_annotator" | "not_qualified" | "paused" | "screening_failed" | "screening_unready") | null;
+            reason: ("done" | "all_leased" | "not_annotator" | "holding_enough" | "paused" | "screening_failed" | "screening_unready" | "cap_reached" | "cooling_down" | "not_qualified") | null;
             /** @description Why there is no task, for the person. */
             message: string;
             /** @description When there may be work again; null where nobody knows. */

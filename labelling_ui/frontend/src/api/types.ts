@@ -1,6 +1,8 @@
 /** The shapes that the workbench speaks, from the API's own schema (`npm run types` writes schema.d.ts). */
 import type { components } from "./schema";
 
+import type { Rating } from "../vocabulary";
+
 type Schemas = components["schemas"];
 
 export type Rating = 1 | 0 | -1;
