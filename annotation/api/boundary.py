@@ -2,9 +2,10 @@
 
 import json
 import re
+from collections.abc import Hashable
 from contextlib import suppress
 from functools import cache
-from typing import Any, Self, TypeVar, get_args, get_origin
+from typing import Any, Self, TypeVar, cast, get_args, get_origin
 
 import msgspec
 from django.utils.translation import gettext as _
@@ -51,7 +52,7 @@ def read_body(request: Request, kind: type[T], *, any_text: bool = False) -> T:
             _refuse_unstorable(value)
         if raw.count(b"[") + raw.count(b"{") > MAX_DEPTH:
             decoded(raw)
-        found: T = _decoder(kind).decode(raw)
+        found: T = _decoder(cast(Hashable, kind)).decode(raw)
         return found
     except msgspec.ValidationError as error:
         raise invalid(*validation_fault(error)) from None
