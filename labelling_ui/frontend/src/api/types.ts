@@ -5,9 +5,7 @@ import type { Rating } from "../vocabulary";
 
 type Schemas = components["schemas"];
 
-export type Rating = 1 | 0 | -1;
-export type StepKind = Schemas["Step"]["kind"];
-export type FinishReason = Schemas["OwnLabel"]["finish_reason"];
+export type { FinishReason, Rating, StepKind } from "../vocabulary";
 export type Step = Schemas["Step"];
 export type StepPosition = Schemas["StepsAtPosition"];
 export type Scheme = Schemas["LabelScheme"];
