@@ -1,7 +1,7 @@
 """A version's scores of the pool: how far they are, whether they hold, scoring anew."""
 
 from datetime import datetime
-from typing import Annotated, Any, Self
+from typing import Annotated, Any
 
 from drf_spectacular.utils import extend_schema
 from msgspec import Meta
@@ -15,13 +15,13 @@ from annotation.api.model_versions import find_version
 from annotation.core.bounds import Count
 from annotation.core.membership.access import STAFF
 from annotation.loop.pool.scoring import rescore_pool
-from annotation.loop.pool.shards import left_of
 from annotation.models import ModelVersion, PoolScoring
 
 
 class PoolScoringRow(Row):
     """Of the solutions that were last looked for. `error` says why scoring ended; a person starts it again."""
 
+    state: PoolScoring.State
     wanted: Count
     left: Annotated[Count, Meta(description="Solutions yet to score.")]
     steps: Count
@@ -34,10 +34,6 @@ class PoolScoringRow(Row):
         Meta(description="How a sample of the stored scores agreed with fresh ones; empty before."),
     ]
     checked_at: datetime | None
-
-    @classmethod
-    def of(cls, row: Any, **others: Any) -> Self:
-        return super().of(row, left=left_of(row.model_version), **others)
 
 
 class PoolScores(APIView):

@@ -16,6 +16,7 @@ from annotation.api.boundary import Row
 from annotation.api.paging import Page, PagedView
 from annotation.core.bounds import Count
 from annotation.core.errors import Missing
+from annotation.core.lifecycle import cancel_job
 from annotation.core.membership.access import STAFF, find_project
 from annotation.core.wording import in_reader_words, said
 from annotation.loop.rounds import runs
@@ -116,7 +117,7 @@ class CancelRun(APIView):
     @extend_schema(operation_id="cancel_run", request=None, responses=RunRow)
     def post(self, request: Request, slug: str, number: int) -> Response:
         """End a run; one that a worker is at ends within seconds. A manager may."""
-        run = runs.cancel_run(by=caller(request), run=_find_run(request, slug, number))
+        run = cancel_job(by=caller(request), job=_find_run(request, slug, number))
         return Response(RunRow.of(run))
 
 
@@ -126,7 +127,7 @@ class RetryRun(APIView):
     @extend_schema(operation_id="retry_run", request=None, responses={202: RunRow})
     def post(self, request: Request, slug: str, number: int) -> Response:
         """Go on with a failed or cancelled run, from the stage where it ended. A manager may; of the latest run."""
-        run = runs.retry_run(by=caller(request), run=_find_run(request, slug, number))
+        run = runs.retry_run(by=caller(request), job=_find_run(request, slug, number))
         return Response(RunRow.of(run), status=202)
 
 

@@ -1,4 +1,4 @@
-"""The buttons of a job, of whatever kind: cancel it, or go on with what is left of it."""
+"""Jobs of whatever kind: the list of them, and the buttons that cancel one or let it go on with what is left."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -7,39 +7,98 @@ from typing import Any
 from django.http import Http404, HttpRequest, HttpResponseBase
 from django.shortcuts import get_object_or_404, redirect
 from django.urls import reverse
+from django.utils import timezone
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_POST
 
-from annotation.core.lifecycle import cancel_job
+from annotation.core.lifecycle import cancel_job, resume_job
+from annotation.core.wording import in_words
 from annotation.loop.proof.simulations import resume_simulation
+from annotation.loop.rounds.runs import can_retry, retry_run
 from annotation.loop.sampling.sampling_runs import resume_sampling
-from annotation.models import AnswerCheck, ImportJob, Job, Membership, ModelJob, SamplingRun, SimulationRun
-from labelling_ui.pages.access import MANAGER, attempt, project_page
+from annotation.models import Job, JobEntry, Membership, ModelJob, PoolScoring
+from labelling_ui.pages.access import MANAGER, STAFF, attempt, project_page
+from labelling_ui.pages.columns import Choice, Column, Duration, Share, State, When
+from labelling_ui.pages.listing import Filters, Listing, respond
 
 
 @dataclass(frozen=True)
 class Kind:
-    """`page` is where a job is watched."""
+    """`label` names a kind, `name` a job of it; `page` is where a job is watched, `resume` lets one go on."""
 
-    model: type[Job]
+    label: Any
     page: Callable[[Any], str]
+    name: Callable[[Any], object] = lambda job: ""
     resume: Callable[..., Job] | None = None
 
+    def resumes(self, job: Any) -> bool:
+        """Whether a person may let the job go on."""
+        if self.resume is retry_run:
+            return can_retry(job)
+        return self.resume is not None and job.state in (Job.State.FAILED, Job.State.CANCELLED)
 
-def _model_page(job: ModelJob) -> str:
+
+def _model_page(job: ModelJob | PoolScoring) -> str:
     version, slug = job.model_version, job.project.slug
     return reverse("model", args=[slug, version.number]) if version else reverse("models", args=[slug])
 
 
 KINDS = {
-    "import": Kind(ImportJob, lambda job: reverse("import-job", args=[job.pk])),
-    "answers": Kind(AnswerCheck, lambda job: reverse("answers", args=[job.project.slug])),
-    "sampling": Kind(SamplingRun, lambda job: reverse("sampling-run", args=[job.pk]), resume_sampling),
-    "simulation": Kind(
-        SimulationRun, lambda job: reverse("simulation", args=[job.project.slug, job.pk]), resume_simulation
+    "run": Kind(
+        gettext_lazy("Run"),
+        lambda job: reverse("run", args=[job.project.slug, job.number]),
+        lambda job: job.number,
+        retry_run,
     ),
-    "model": Kind(ModelJob, _model_page),
+    "pool": Kind(gettext_lazy("Scores of the pool"), _model_page, lambda job: job.model_version.number, resume_job),
+    "model": Kind(
+        gettext_lazy("Model"),
+        _model_page,
+        lambda job: f"{job.model_version.number if job.model_version else ''} {job.get_kind_display().lower()}".strip(),
+    ),
+    "simulation": Kind(
+        gettext_lazy("Simulation"),
+        lambda job: reverse("simulation", args=[job.project.slug, job.pk]),
+        lambda job: job.pk,
+        resume_simulation,
+    ),
+    "sampling": Kind(
+        gettext_lazy("Sampling"),
+        lambda job: reverse("sampling-run", args=[job.pk]),
+        lambda job: job.model,
+        resume_sampling,
+    ),
+    "import": Kind(gettext_lazy("Import"), lambda job: reverse("import-job", args=[job.pk]), lambda job: job.filename),
+    "answers": Kind(gettext_lazy("Check of answers"), lambda job: reverse("answers", args=[job.project.slug])),
 }
+COLUMNS = [
+    Choice(
+        "kind",
+        gettext_lazy("Job"),
+        sort=True,
+        heading=True,
+        choices=[(name, kind.label) for name, kind in KINDS.items()],
+        filtered=True,
+    ),
+    Column("name", gettext_lazy("Of"), lambda row: KINDS[row.kind].name(row.job)),
+    State("state", gettext_lazy("State"), sort=True, choices=Job.State.choices, filtered=True),
+    Column("requested_by", gettext_lazy("Asked for by"), "requested_by__username"),
+    When("asked", gettext_lazy("Asked"), "created_at", sort=True),
+    Duration("seconds", gettext_lazy("Took"), lambda row: _seconds(row)),
+    Share("progress", gettext_lazy("Done"), "job__share"),
+    Column("outcome", gettext_lazy("Outcome"), "job__outcome", write=in_words, look="gate-text"),
+]
+
+
+@project_page(*STAFF)
+def jobs(request: HttpRequest, member: Membership) -> HttpResponseBase:
+    rows = JobEntry.objects.filter(project=member.project).select_related("requested_by")
+    listing = Listing(request, rows, COLUMNS, sort="-asked", filters=Filters(request.GET, COLUMNS))
+    for row in listing:
+        kind = KINDS[row.kind]
+        row.page, row.resumes = kind.page(row.job), kind.resumes(row.job)
+    return respond(request, "labelling_ui/jobs.html", listing, f"{member.project.slug}-jobs", {"member": member})
 
 
 @require_POST
@@ -63,4 +122,9 @@ def resume(request: HttpRequest, member: Membership, kind: str, job_id: int) -> 
 def _find(member: Membership, kind: str, job_id: int) -> Any:
     if kind not in KINDS:
         raise Http404("There is no such kind of job.")
-    return get_object_or_404(KINDS[kind].model, pk=job_id, project=member.project)
+    [model] = [model for model in Job.kinds() if kind == model.KIND]
+    return get_object_or_404(model, pk=job_id, project=member.project)
+
+
+def _seconds(row: JobEntry) -> float | None:
+    return ((row.finished_at or timezone.now()) - row.started_at).total_seconds() if row.started_at else None

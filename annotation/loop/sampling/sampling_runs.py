@@ -184,7 +184,7 @@ class SamplingProgress:
 
 def progress_of(run: SamplingRun) -> SamplingProgress:
     asked = run.done_problems + run.failed_problems
-    share = asked / run.problems if run.problems else 0.0
+    share = run.share or 0.0
     if run.started_at is None or not asked:
         return SamplingProgress(share, None, None)
     seconds = ((run.finished_at or run.heartbeat_at or timezone.now()) - run.started_at).total_seconds()

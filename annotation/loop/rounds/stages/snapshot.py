@@ -4,9 +4,10 @@ from typing import Any
 
 import msgspec
 
+from annotation.core.stages import Outcome
 from annotation.core.wording import counted
 from annotation.labels.datasets.snapshots import create_snapshot
-from annotation.loop.rounds.work import Outcome, StageWork
+from annotation.loop.rounds.work import StageWork
 
 
 def perform(work: StageWork) -> Outcome:
