@@ -27,6 +27,11 @@ _SENTENCES: list[tuple[str, Callable[..., Said]]] = [
         r"Expected `(?P<expected>[^`]*)`, got `(?P<got>[^`]*)`",
         lambda expected, got: said("Expected {expected}, got {got}", expected=_types(expected), got=_types(got)),
     ),
+    (r"Expected `str` matching regex '\\\\S'", lambda: said("Expected a text that is not blank")),
+    (
+        r"Expected `str` matching regex '\^\(\?:(?P<names>.*)\)\$'",
+        lambda names: said("Expected one of {names}", names=names.replace("\\", "").replace("|", ", ")),
+    ),
     (
         r"Expected `(?P<expected>[^`]*)` of length (?P<limit>[<>]=? \S+)",
         lambda expected, limit: said("Expected {expected} of length {limit}", expected=_types(expected), limit=limit),

@@ -92,7 +92,8 @@ class OwnWork(APIView):
         latest = find_latest(by=caller(request), project=project, solution_id=solution_id)
         assert latest.lease is not None  # it came through the queue
         sent = latest.sent_back.filter(state=SentBack.State.OPEN).first()
-        return Response(LabelToRevise(Task.of_lease(latest.lease, project), as_submitted(latest), sent and sent.reason))
+        task, reason = Task.of_lease(latest.lease, project), sent.reason if sent else None
+        return Response(LabelToRevise(task, as_submitted(latest), reason))
 
 
 class MyProgress(APIView):

@@ -4,6 +4,7 @@ import base64
 import math
 import time
 from collections.abc import Callable
+from functools import partial
 from typing import Annotated, Any, Literal, TypeVar
 
 import msgspec
@@ -55,11 +56,11 @@ class PromptsToPool(msgspec.Struct, kw_only=True):
 
     def texts(self) -> list[Text]:
         """The prompts whose steps are judged. Raises DomainError (`invalid`)."""
-        if self.messages is not UNSET:
-            return [_text("messages", lambda: of_turns(list(map(_turn, self.messages))))]
+        if self.messages and self.input is UNSET:
+            turns = self.messages
+            return [_text("messages", lambda: of_turns(list(map(_turn, turns))))]
         return [
-            _text(f"input[{index}]", lambda prompt=prompt: read_prompt(prompt))
-            for index, prompt in enumerate(self._inputs(str))
+            _text(f"input[{index}]", partial(read_prompt, prompt)) for index, prompt in enumerate(self._inputs(str))
         ]
 
     def tokens(self) -> list[list[int]]:

@@ -69,7 +69,7 @@ def _check(format: str, neutral: str, splits: Collection[str]) -> Exporter:
     try:
         exporter = EXPORTERS.get(format)
     except UnknownNameError as error:
-        raise DomainError("unknown_format", error.args[0]) from None
+        raise DomainError("unknown_format", error.args[0], {"field": "format"}) from None
     if neutral not in NEUTRAL_POLICIES:
         raise DomainError(
             "unknown_policy",

@@ -17,6 +17,8 @@ class Record(msgspec.Struct, forbid_unknown_fields=True):
     kind: Literal["a", "b"] = "a"
     items: list[int] = []
     choice: str | list[str] | None = None
+    text: Annotated[str, msgspec.Meta(pattern=r"\S")] = "x"
+    format: Annotated[str, msgspec.Meta(pattern=r"^(?:csv|prm\-800k)$")] = "csv"
 
 
 @pytest.mark.parametrize(
@@ -29,6 +31,8 @@ class Record(msgspec.Struct, forbid_unknown_fields=True):
         ('{"config": {}, "kind": "c"}', "kind", "Invalid enum value 'c'"),
         ('{"config": {}, "items": [1, "a"]}', "items[1]", "Expected a whole number, got a text"),
         ('{"config": {}, "choice": {}}', "choice", "Expected a text or a list or null, got an object"),
+        ('{"config": {}, "text": " "}', "text", "Expected a text that is not blank"),
+        ('{"config": {}, "format": "xml"}', "format", "Expected one of csv, prm-800k"),
         ('{"config": {}, "other": 1}', "", "Object contains unknown field `other`"),
         ("{}", "", "Object missing required field `config`"),
         ("[1]", "", "Expected an object, got a list"),
