@@ -1,4 +1,4 @@
-"""What a record must hold before the database takes it in."""
+"""The checks that a record must pass before it is stored."""
 
 from annotation.core.wording import Said, counted, said
 from prm.formats.record import PathPosition, Record, RecordAnnotation

@@ -50,7 +50,7 @@ def start_sampling(*, by: User, project: Project, wish: Wish) -> SamplingRun:
 
 @transaction.atomic
 def create_sampling(*, by: User | None, project: Project, wish: Wish) -> SamplingRun:
-    """A run with its problems frozen; nobody works on it yet. `by` is None for the operator of the machine.
+    """Create a run with its problems, not enqueued yet. `by` is None for the operator of the machine.
 
     Raises Forbidden, DomainError (`unknown_endpoint`, `invalid_sampling`, `no_problems`).
     """
@@ -135,7 +135,7 @@ def check_wish(wish: Wish) -> None:
 
 
 def most_tokens(problem: str, *, prompt: str, samples: int, max_tokens: int) -> int:
-    """The most that one problem can take: a token for each character of the prompt, and every sample at its longest."""
+    """The upper bound of tokens for one problem: one per character of the prompt, and every sample at its longest."""
     return len(prompt.replace(PROMPT, problem)) + samples * max_tokens
 
 
@@ -158,23 +158,23 @@ def _check_budget(wish: Wish, first: Problem) -> None:
 
 @transaction.atomic
 def resume_sampling(*, by: User, job: SamplingRun) -> SamplingRun:
-    """Go on with what a failed or cancelled run, or one out of budget, left; problems that failed are asked again.
+    """Resume a run that failed, was cancelled or ran out of budget; failed problems are sampled again.
 
     Raises as `resume_job`, DomainError (`unknown_endpoint`), Conflict (`nothing_left`).
     """
     run = resume_job(by=by, job=job)
     model_of(run.endpoint)
-    left = run.sampled_problems.exclude(state=SampledProblem.State.DONE)
-    if not left.exists():
+    unfinished = run.sampled_problems.exclude(state=SampledProblem.State.DONE)
+    if not unfinished.exists():
         raise Conflict("nothing_left", said("Every problem of this sampling has its samples."))
-    left.filter(state=SampledProblem.State.FAILED).update(state=SampledProblem.State.WAITING, error="")
+    unfinished.filter(state=SampledProblem.State.FAILED).update(state=SampledProblem.State.WAITING, error="")
     run.note, run.failed_problems, run.token_budget = "", 0, 0
     run.save(update_fields=["note", "failed_problems", "token_budget"])
     return run
 
 
 @dataclass(frozen=True)
-class Progress:
+class SamplingProgress:
     """Share of the problems asked, 0 to 1; samples a second and seconds left, None while not known."""
 
     share: float
@@ -182,14 +182,14 @@ class Progress:
     seconds_left: float | None
 
 
-def progress_of(run: SamplingRun) -> Progress:
+def progress_of(run: SamplingRun) -> SamplingProgress:
     asked = run.done_problems + run.failed_problems
     share = run.share or 0.0
     if run.started_at is None or not asked:
-        return Progress(share, None, None)
+        return SamplingProgress(share, None, None)
     seconds = ((run.finished_at or run.heartbeat_at or timezone.now()) - run.started_at).total_seconds()
     left = seconds / share - seconds if run.state in SamplingRun.WORKED_ON else None
-    return Progress(share, run.sampled / seconds if seconds else None, left)
+    return SamplingProgress(share, run.sampled / seconds if seconds else None, left)
 
 
 def _invalid(field: str, message: str) -> DomainError:

@@ -56,8 +56,8 @@ def as_record_path(path: Sequence[GivenPosition], positions: Sequence[Mapping[in
             chosen=None if place.chosen is None else positions[place.position][place.chosen],
             own_text=place.own_text,
             ratings=[
-                Rating(alternative=positions[place.position][given.step], state=given.state, rating=given.rating)
-                for given in place.ratings
+                Rating(alternative=positions[place.position][rating.step], state=rating.state, rating=rating.rating)
+                for rating in place.ratings
             ],
         )
         for place in path
@@ -77,23 +77,23 @@ def _check_places(path: Sequence[GivenPosition], positions: Sequence[Mapping[int
 
 def _check_choice(field: str, place: GivenPosition, here: Mapping[int, int], scheme: LabelScheme) -> None:
     seen: dict[int, GivenRating] = {}
-    for index, given in enumerate(place.ratings):
+    for index, rating in enumerate(place.ratings):
         at = f"{field}.ratings[{index}]"
-        if given.step not in here:
+        if rating.step not in here:
             refuse(
                 f"{at}.step",
                 said(
                     "Step {step} does not stand at position {position} of this solution.",
-                    step=given.step,
+                    step=rating.step,
                     position=place.position,
                 ),
             )
-        if given.step in seen:
-            refuse(f"{at}.step", said("Step {step} is rated twice.", step=given.step))
-        _check_rating(at, given, scheme)
-        seen[given.step] = given
+        if rating.step in seen:
+            refuse(f"{at}.step", said("Step {step} is rated twice.", step=rating.step))
+        _check_rating(at, rating, scheme)
+        seen[rating.step] = rating
     one_alone = not (scheme.rate_alternatives or scheme.choose_path)
-    if one_alone and sum(given.state != "not_reached" for given in place.ratings) > 1:
+    if one_alone and sum(rating.state != "not_reached" for rating in place.ratings) > 1:
         refuse(f"{field}.ratings", said("This project asks for one completion a position."))
     if place.own_text is not None:
         if place.chosen is not None:
@@ -118,32 +118,32 @@ def _check_choice(field: str, place: GivenPosition, here: Mapping[int, int], sch
         refuse(f"{field}.chosen", said("A completion rated -1 ends the path here: leave `chosen` null."))
 
 
-def _check_rating(field: str, given: GivenRating, scheme: LabelScheme) -> None:
-    if given.state == "rated" and given.rating not in {-1, 0, 1}:
+def _check_rating(field: str, rating: GivenRating, scheme: LabelScheme) -> None:
+    if rating.state == "rated" and rating.rating not in {-1, 0, 1}:
         refuse(f"{field}.rating", said("A rated step has the rating 1, 0 or -1."))
-    if given.rating == 0 and not scheme.offer_neutral:
+    if rating.rating == 0 and not scheme.offer_neutral:
         refuse(f"{field}.rating", said("This project has no neutral rating: a step is good or bad."))
-    if given.accepted is True and not scheme.offer_accepting:
+    if rating.accepted is True and not scheme.offer_accepting:
         refuse(f"{field}.accepted", said("This project asks for every step by itself: none is accepted with others."))
-    if given.accepted is True and given.rating != 1:
+    if rating.accepted is True and rating.rating != 1:
         refuse(f"{field}.accepted", said("What is accepted together with other steps has the rating 1."))
-    if given.state == "unsure" and not scheme.offer_unsure:
+    if rating.state == "unsure" and not scheme.offer_unsure:
         refuse(f"{field}.state", said("This project asks for a rating of every step: none is left unsure."))
-    if given.state != "rated" and given.rating is not None:
+    if rating.state != "rated" and rating.rating is not None:
         refuse(f"{field}.rating", said("Only a step whose state is 'rated' has a rating."))
-    if given.error_type and given.rating != -1:
+    if rating.error_type and rating.rating != -1:
         refuse(f"{field}.error_type", said("Only a step rated -1 has an error type."))
-    refuse_unknown_type(f"{field}.error_type", given.error_type, scheme)
+    refuse_unknown_type(f"{field}.error_type", rating.error_type, scheme)
 
 
 def _ends_at_error(path: Sequence[GivenPosition], scheme: LabelScheme) -> int | None:
-    """Where a path ends that stops at the first error: nothing chosen, and something rated -1.
+    """The position where a path stops at the first error: nothing chosen, and a completion rated -1.
 
-    Where the path is chosen, a step of the person's own goes on.
+    If people choose the path, their own step continues it.
     """
     for place in path:
         goes_on = place.chosen is not None or (scheme.choose_path and place.own_text is not None)
-        if not goes_on and any(given.rating == -1 for given in place.ratings):
+        if not goes_on and any(rating.rating == -1 for rating in place.ratings):
             return place.position
     return None
 
@@ -157,7 +157,7 @@ def _check_nothing_after(path: Sequence[GivenPosition], end: int) -> None:
 
 
 def _reached(place: GivenPosition) -> bool:
-    spoken = any(given.state != "not_reached" for given in place.ratings)
+    spoken = any(rating.state != "not_reached" for rating in place.ratings)
     return place.chosen is not None or place.own_text is not None or spoken
 
 
