@@ -10,36 +10,45 @@ from rest_framework.response import Response
 
 from annotation.api.boundary import Row
 from annotation.api.paging import Page, PagedView
-from annotation.core.bounds import Count, Id
+from annotation.core.bounds import Count
 from annotation.core.membership.access import STAFF, find_project
 from annotation.models import JobEntry, SamplingRun
 
 
 class JobRow(Row):
-    """`failure` is the code of the error that `outcome` says."""
+    """`failure` is the code of the error that `outcome` describes."""
 
-    id: Annotated[Id, Meta(description="Among the jobs of its kind.")]
+    id: Annotated[int, Meta(description="Unique among the jobs of its kind.")]
     kind: str
     state: SamplingRun.State
-    requested_by: Annotated[str | None, Meta(description="Null for what began by itself.")]
+    requested_by: Annotated[str | None, Meta(description="Null for a job that started by itself.")]
     created_at: datetime
     started_at: datetime | None
     finished_at: datetime | None
-    progress: Annotated[float | None, Meta(description="Share done, 0 to 1; null where that is not known.")]
-    attempts: Annotated[Count, Meta(description="In succession, without getting on.")]
-    retries: Annotated[Count, Meta(description="How often a person let it go on.")]
+    progress: Annotated[float | None, Meta(description="Share done, 0 to 1; null if unknown.")]
+    attempts: Annotated[Count, Meta(description="Attempts in succession without progress.")]
+    retries: Annotated[Count, Meta(description="How often a person resumed it.")]
     failure: str
     outcome: str
 
     @classmethod
     def of(cls, row: Any, **others: Any) -> Self:
-        job, by = row.job, row.requested_by
-        told = {name: getattr(job, name) for name in ("attempts", "retries", "failure", "outcome")}
-        return super().of(row, id=job.pk, requested_by=by and by.username, progress=job.share, **told, **others)
+        job = row.job
+        return super().of(
+            row,
+            id=row.job_id,
+            requested_by=row.requested_by and row.requested_by.username,
+            progress=job.share,
+            attempts=job.attempts,
+            retries=job.retries,
+            failure=job.failure,
+            outcome=job.outcome,
+            **others,
+        )
 
 
 class Jobs(PagedView):
-    """What workers do for a project."""
+    """The background work of a project."""
 
     @extend_schema(operation_id="list_jobs", responses=Page[JobRow])
     def get(self, request: Request, slug: str) -> Response:

@@ -2,6 +2,7 @@
 
 from annotation.core.wording import Said, counted, said
 from prm.formats.record import PathPosition, Record, RecordAnnotation
+from prm.vocabulary import RATINGS
 
 MAX_POSITIONS = 10_000
 LENGTHS = {"source_group": 200, "domain": 100, "external_id": 200, "generator": 200}
@@ -73,7 +74,7 @@ def _place_fault(record: Record, place: PathPosition) -> Said | None:
         )
     if place.chosen is not None and place.own_text is not None:
         return said("Expected a chosen completion or an own step, got both")
-    if any((rating.state == "rated") != (rating.rating in (-1, 0, 1)) for rating in place.ratings):
+    if any((rating.state == "rated") != (rating.rating in RATINGS) for rating in place.ratings):
         return said("Expected 1, 0 or -1 for a rated step, and null for any other")
     if any(rating.accepted and rating.rating != 1 for rating in place.ratings):
         return said("`accepted` may only be true for a step rated 1")

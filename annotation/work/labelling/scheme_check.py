@@ -9,8 +9,8 @@ from annotation.work.labelling.refusing import refuse, refuse_unknown_type
 from annotation.work.labelling.scheme_questions import Fault, faults_of_dimensions, faults_of_progress, missing_at_error
 from prm.formats.path import first_error
 from prm.formats.record import PathPosition, Rating
+from prm.vocabulary import GIVEN_UP
 
-GAVE_UP = {"give_up", "bad_problem"}
 NO_CRITIQUES: Mapping[int, int] = {}
 
 
@@ -165,7 +165,7 @@ def _check_finish(
     submission: Submission, positions: Sequence[Mapping[int, int]], scheme: LabelScheme, error: int | None
 ) -> None:
     finish = submission.finish_reason
-    if finish in GAVE_UP:
+    if finish in GIVEN_UP:
         if not submission.reason.strip():
             refuse("reason", said("Say why: the finish reason '{finish}' needs a reason.", finish=finish))
         return
