@@ -36,7 +36,7 @@ export type ErrorBody = Schemas["ErrorBody"];
 // out where nothing is said.
 type Said<Shape, Narrower> = Omit<Required<Shape>, keyof Narrower> & Narrower;
 
-export type StepJudgement = Said<Schemas["GivenRatingRequest"], { rating: Rating | null; accepted?: true; dimensions?: Dimensions }>;
+export type StepJudgement = Said<Schemas["GivenRatingRequest"], { rating: Rating | null; accepted?: true; spans: Schemas["GivenSpan"][]; dimensions?: Dimensions }>;
 export type PathEntry = Said<Schemas["GivenPositionRequest"], { ratings: StepJudgement[]; dwell_ms: number }>;
 export type Submission = Said<
   Schemas["SubmissionRequest"],
