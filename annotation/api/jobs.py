@@ -12,7 +12,7 @@ from annotation.api.boundary import Row
 from annotation.api.paging import Page, PagedView
 from annotation.core.bounds import Count
 from annotation.core.membership.access import STAFF, find_project
-from annotation.models import Job, JobEntry
+from annotation.models import JobEntry, SamplingRun
 
 
 class JobRow(Row):
@@ -20,7 +20,7 @@ class JobRow(Row):
 
     id: Annotated[int, Meta(description="Unique among the jobs of its kind.")]
     kind: str
-    state: Job.State
+    state: SamplingRun.State
     requested_by: Annotated[str | None, Meta(description="Null for a job that started by itself.")]
     created_at: datetime
     started_at: datetime | None

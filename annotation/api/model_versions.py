@@ -66,7 +66,7 @@ class Lineage(Row):
             base_sha256=manifest.get("base_sha256"),
             code=manifest.get("versions", {}).get("prm"),
             seed=manifest.get("config", {}).get("seed"),
-            measured_against=row.metrics.get("champion"),
+            measured_against=row.measurement.champion,
             **others,
         )
 

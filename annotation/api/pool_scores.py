@@ -53,5 +53,5 @@ class PoolScores(APIView):
 
 
 def _state(version: ModelVersion) -> PoolScoringRow:
-    scoring = PoolScoring.objects.filter(model_version=version).first() or PoolScoring(model_version=version)
-    return PoolScoringRow.of(scoring)
+    none_yet = PoolScoring(model_version=version, state=PoolScoring.State.DONE)
+    return PoolScoringRow.of(PoolScoring.objects.filter(model_version=version).first() or none_yet)

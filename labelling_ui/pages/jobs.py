@@ -17,7 +17,7 @@ from annotation.core.wording import in_words
 from annotation.loop.proof.simulations import resume_simulation
 from annotation.loop.rounds.runs import can_retry, retry_run
 from annotation.loop.sampling.sampling_runs import resume_sampling
-from annotation.models import Job, JobEntry, Membership, ModelJob, PoolScoring
+from annotation.models import Job, JobEntry, Membership, ModelJob, PoolScoring, SamplingRun
 from labelling_ui.pages.access import MANAGER, STAFF, attempt, project_page
 from labelling_ui.pages.columns import Choice, Column, Duration, Share, State, When
 from labelling_ui.pages.listing import Filters, Listing, respond
@@ -82,7 +82,7 @@ COLUMNS = [
         filtered=True,
     ),
     Column("name", gettext_lazy("Of"), lambda row: KINDS[row.kind].name(row.job)),
-    State("state", gettext_lazy("State"), sort=True, choices=Job.State.choices, filtered=True),
+    State("state", gettext_lazy("State"), sort=True, choices=SamplingRun.State.choices, filtered=True),
     Column("requested_by", gettext_lazy("Asked for by"), "requested_by__username"),
     When("asked", gettext_lazy("Asked"), "created_at", sort=True),
     Duration("seconds", gettext_lazy("Took"), lambda row: _seconds(row)),

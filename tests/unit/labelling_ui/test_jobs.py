@@ -97,6 +97,8 @@ def test_the_list_has_every_kind_with_its_button(manager, project, people):
     page = manager.get("/p/algebra/jobs/?kind=pool&state=failed&sort=state").content.decode()
     assert "The disk is full." in page
     assert f"/p/algebra/jobs/pool/{PoolScoring.objects.get().pk}/resume/" in page
+    SamplingRun.objects.update(state="scoring")
+    assert "waiting for scores" in manager.get("/p/algebra/jobs/?state=scoring").content.decode()
     listed = manager.get("/api/v1/projects/algebra/jobs/").json()["results"]
     told = next(row for row in listed if row["kind"] == "pool")
     assert (told["state"], told["failure"], told["outcome"]) == ("failed", "disk_full", "The disk is full.")

@@ -111,7 +111,7 @@ def test_audits_and_scores_of_the_pool(version, call):
     address = f"models/{version.pk}/pool-scores/"
     state = call("GET", address, role="reviewer")[1]
     assert (state["wanted"], state["left"], state["cut_at"]) == (0, 0, None)
-    PoolScoring.objects.create(model_version=version, wanted=5, error="no weights")
+    PoolScoring.objects.create(project=version.project, model_version=version, wanted=5, error="no weights")
     assert call("GET", address)[1]["error"] == "no weights"
     assert call("POST", address, role="reviewer")[0] == 403
     assert call("POST", address)[1]["error"] == ""
