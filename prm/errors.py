@@ -1,13 +1,31 @@
-"""What can go wrong in the library, each with a one-line message fit for a person.
+"""What can go wrong in the library: a code with values, and a one-line message in English.
 
 Exit codes of the commands: 0 done, 1 failed, 2 arguments or input that cannot be used, 4 cancelled.
 """
+
+from collections.abc import Mapping
+
+from prm.messages import Message, Value
 
 
 class PRMError(Exception):
     """Base of every error that the library raises on purpose; `exit_code` is what a shell gets."""
 
     exit_code = 1
+
+    def __init__(self, message: str) -> None:
+        super().__init__(message)
+        self.message = message
+
+    @property
+    def code(self) -> str:
+        """Of the message; empty for a text that another library wrote."""
+        return self.message.code if isinstance(self.message, Message) else ""
+
+    @property
+    def values(self) -> Mapping[str, Value]:
+        """What the message says about this case."""
+        return self.message.values if isinstance(self.message, Message) else {}
 
 
 class DataError(PRMError):

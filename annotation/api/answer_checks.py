@@ -7,21 +7,21 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from annotation.api.authentication import caller
-from annotation.api.fields import SaidField
+from annotation.api.fields import MessageField
 from annotation.api.paging import PagedView
 from annotation.core.errors import Missing
 from annotation.core.lifecycle import cancel_job
 from annotation.core.membership.access import STAFF, find_project, require_role, visible_projects
-from annotation.core.wording import said
 from annotation.files.answer_checks import start_answer_check
 from annotation.models import AnswerCheck, Membership
+from prm.messages import Message
 
 
 class AnswerCheckSerializer(serializers.ModelSerializer):
     """A run of the grader over a project's solutions; counts are of solutions."""
 
     project = serializers.SlugField(source="project.slug", read_only=True)
-    error = SaidField()
+    error = MessageField()
     disagreements = serializers.IntegerField(
         source="disagreements.count", read_only=True, help_text="With outcomes that were given or are from tests."
     )
@@ -83,9 +83,6 @@ def _find(request: Request, check_id: int) -> AnswerCheck:
     checks = AnswerCheck.objects.select_related("project").filter(project__in=visible_projects(request.user))
     check = checks.filter(pk=check_id).first()
     if check is None:
-        raise Missing(
-            "answer_check_not_found",
-            said("There is no answer check {check_id}, or you are not a member of its project.", check_id=check_id),
-        )
+        raise Missing("answer_check_not_found", Message("answer_check_not_found", check_id=check_id))
     require_role(request.user, check.project, *STAFF)
     return check

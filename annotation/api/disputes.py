@@ -10,9 +10,9 @@ from annotation.api.authentication import caller
 from annotation.api.paging import PagedView
 from annotation.core.errors import Missing
 from annotation.core.membership.access import STAFF, find_project, visible_projects
-from annotation.core.wording import said
 from annotation.labels.quality.dispute_decision import resolve
 from annotation.models import Dispute
+from prm.messages import Message
 
 
 class DisputeSerializer(serializers.ModelSerializer):
@@ -67,7 +67,7 @@ class ResolveDispute(APIView):
         known = Dispute.objects.filter(project__in=visible_projects(request.user))
         dispute = known.select_related("project").filter(pk=dispute_id).first()
         if dispute is None:
-            raise Missing("dispute_not_found", said("There is no such dispute."))
+            raise Missing("dispute_not_found", Message("dispute_not_found"))
         given = DecisionSerializer(data=request.data)
         given.is_valid(raise_exception=True)
         settled = resolve(by=caller(request), dispute=dispute, **given.validated_data)

@@ -40,7 +40,7 @@ class ThinkingField(serializers.ChoiceField):
         super().__init__(list(THINKING), **{"default": "separate", "help_text": text, **kwargs})
 
 
-class SaidField(serializers.CharField):
+class MessageField(serializers.CharField):
     """What a service or a worker said, in the caller's language."""
 
     def __init__(self, **kwargs: Any) -> None:

@@ -14,10 +14,10 @@ from annotation.api.authentication import caller
 from annotation.api.imports import ImportSerializer, options_in
 from annotation.core.errors import Missing
 from annotation.core.membership.access import find_project, require_role, visible_projects
-from annotation.core.wording import said
 from annotation.files.groups import Manner, import_from_root, import_uploads, summary_of
 from annotation.formats.registry import READERS
 from annotation.models import ImportGroup, Membership
+from prm.messages import Message
 from prm.splitting import RULES
 
 
@@ -104,10 +104,7 @@ class ImportGroupDetail(APIView):
         groups = ImportGroup.objects.select_related("project").filter(project__in=visible_projects(request.user))
         group = groups.filter(pk=group_id).first()
         if group is None:
-            raise Missing(
-                "import_group_not_found",
-                said("There is no group of imports {group_id}, or it is not yours.", group_id=group_id),
-            )
+            raise Missing("import_group_not_found", Message("import_group_not_found", group_id=group_id))
         require_role(request.user, group.project, Membership.Role.MANAGER)
         return Response(GroupSerializer(group).data)
 

@@ -14,18 +14,20 @@ from rest_framework.views import APIView
 
 from annotation.api.authentication import caller
 from annotation.api.downloads import download
-from annotation.api.fields import JSONObjectField, SaidField
+from annotation.api.fields import JSONObjectField, MessageField
 from annotation.api.paging import PagedView
 from annotation.core.errors import DomainError, Missing
 from annotation.core.lifecycle import cancel_job
 from annotation.core.membership.access import find_project, require_role, visible_projects
-from annotation.core.wording import in_words, said, sentence_of
+from annotation.core.wording import in_words
 from annotation.files.imports import progress_of, read_options, start_import
 from annotation.files.rejections import original_lines, rejected_lines
 from annotation.files.warnings import warnings_in_words
 from annotation.formats.mapping import parse_mapping
 from annotation.formats.registry import READERS
 from annotation.models import ImportJob, ImportOptions, Membership
+from prm.faults import sentence_of
+from prm.messages import Message
 from prm.splitting import RULES
 
 
@@ -40,7 +42,7 @@ class ImportSerializer(serializers.ModelSerializer):
 
     project = serializers.SlugField(source="project.slug", read_only=True)
     options = JSONObjectField(read_only=True, help_text="`mapping`, `thinking`; defaults are left out.")
-    error = SaidField()
+    error = MessageField()
     progress = serializers.SerializerMethodField()
     warnings = serializers.SerializerMethodField()
 
@@ -85,7 +87,7 @@ def options_in(mapping: str, options: str) -> ImportOptions:
         given = msgspec.json.decode(options or "{}", type=dict[str, Any])
     except msgspec.DecodeError as error:
         raise DomainError(
-            "invalid_options", said("Import options: {reason}.", reason=sentence_of(error)), {"field": "options"}
+            "invalid_options", Message("import_options_invalid", reason=sentence_of(error)), {"field": "options"}
         ) from None
     found = read_options(given)
     return msgspec.structs.replace(found, mapping=parse_mapping(mapping)) if mapping else found
@@ -173,9 +175,6 @@ def _find(request: Request, import_id: int) -> ImportJob:
     jobs = ImportJob.objects.select_related("project").filter(project__in=visible_projects(request.user))
     job = jobs.filter(pk=import_id).first()
     if job is None:
-        raise Missing(
-            "import_not_found",
-            said("There is no import {import_id}, or you are not a member of its project.", import_id=import_id),
-        )
+        raise Missing("import_not_found", Message("import_not_found", import_id=import_id))
     require_role(request.user, job.project, Membership.Role.MANAGER)
     return job

@@ -9,7 +9,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from annotation.api.fields import SaidField
+from annotation.api.fields import MessageField
 from annotation.core.membership.access import STAFF, find_project
 from annotation.loop.gateway.stopping import advise
 from annotation.loop.proof.history import decided_rounds, history_of
@@ -75,13 +75,13 @@ class CriterionSerializer(serializers.Serializer):
     verdict = serializers.ChoiceField(["stop", "continue", "unknown"])
     figure = serializers.FloatField(allow_null=True)
     threshold = serializers.FloatField()
-    sentence = SaidField()
+    sentence = MessageField()
 
 
 class AdviceSerializer(serializers.Serializer):
     stop = serializers.BooleanField()
     criteria = CriterionSerializer(many=True)
-    sentence = SaidField()
+    sentence = MessageField()
 
 
 class LearningSerializer(serializers.Serializer):

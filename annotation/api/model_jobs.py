@@ -7,14 +7,14 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from annotation.api.authentication import caller
-from annotation.api.fields import SaidField
+from annotation.api.fields import MessageField
 from annotation.api.model_versions import find_version
 from annotation.core.errors import Missing
 from annotation.core.lifecycle import cancel_job
 from annotation.core.membership.access import STAFF, require_role, visible_projects
-from annotation.core.wording import said
 from annotation.loop.model_jobs.jobs import request_audit
 from annotation.models import ModelJob
+from prm.messages import Message
 
 
 class ModelJobSerializer(serializers.ModelSerializer):
@@ -23,8 +23,8 @@ class ModelJobSerializer(serializers.ModelSerializer):
     folder = serializers.CharField(
         source="options.folder", default=None, allow_null=True, read_only=True, help_text="Of an import."
     )
-    said = SaidField()
-    error = SaidField()
+    said = MessageField()
+    error = MessageField()
 
     class Meta:
         model = ModelJob
@@ -67,6 +67,6 @@ def _find(request: Request, job_id: int) -> ModelJob:
     jobs = ModelJob.objects.select_related("project", "model_version")
     job = jobs.filter(pk=job_id, project__in=visible_projects(request.user)).first()
     if job is None:
-        raise Missing("job_not_found", said("There is no such job, or you are not a member of its project."))
+        raise Missing("job_not_found", Message("job_not_found"))
     require_role(request.user, job.project, *STAFF)
     return job

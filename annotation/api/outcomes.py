@@ -12,7 +12,7 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from annotation.api.authentication import caller
-from annotation.api.fields import SaidField
+from annotation.api.fields import MessageField
 from annotation.api.parsing import BoundedJSONParser, LinesParser, XMLParser
 from annotation.core.membership.access import find_project
 from annotation.files.outcomes import Kind, apply_results
@@ -34,7 +34,7 @@ class ResultsSerializer(serializers.Serializer):
 class RefusedSerializer(serializers.Serializer):
     line = serializers.IntegerField(help_text="0 in a JUnit report.")
     id = serializers.CharField()
-    reason = SaidField()
+    reason = MessageField()
 
 
 class AppliedSerializer(serializers.Serializer):

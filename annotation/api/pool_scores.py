@@ -7,7 +7,7 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from annotation.api.authentication import caller
-from annotation.api.fields import JSONObjectField, SaidField
+from annotation.api.fields import JSONObjectField, MessageField
 from annotation.api.model_versions import find_version
 from annotation.core.membership.access import STAFF
 from annotation.loop.pool.scoring import rescore_pool
@@ -18,7 +18,7 @@ from annotation.models import ModelVersion, PoolScoring
 class PoolScoringSerializer(serializers.ModelSerializer):
     """Of the solutions that were last looked for. `error` says why scoring ended; a person starts it again."""
 
-    error = SaidField()
+    error = MessageField()
     left = serializers.SerializerMethodField(help_text="Solutions yet to score.")
     agreement = JSONObjectField(help_text="How a sample of the stored scores agreed with fresh ones; empty before.")
 

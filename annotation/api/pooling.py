@@ -19,10 +19,11 @@ from annotation.api.scores import LONGEST_TIMEOUT
 from annotation.api.served_models import model_named
 from annotation.api.texts import LONGEST_TEXT, MOST_SOLUTIONS, MOST_STEPS
 from annotation.core.errors import DomainError
-from annotation.core.wording import in_words, said
+from annotation.core.wording import in_words
 from annotation.files.step_tags import of_turns, read_prompt
 from annotation.loop.gateway.serving import Scored, Text
 from annotation.serving import asking
+from prm.messages import Message
 
 LARGEST_TOKEN, MOST_TOKENS = 2**31 - 1, 131_072
 TASKS = ("token_classify", "token_embed")
@@ -174,7 +175,7 @@ def _texts(given: dict[str, Any]) -> list[Text]:
         try:
             problem, steps = read_prompt(prompt) if isinstance(prompt, str) else of_turns(list(map(_turn, prompt)))
         except ValueError as error:
-            raise serializers.ValidationError({place: [in_words(said("{error}.", error=error))]}) from None
+            raise serializers.ValidationError({place: [in_words(Message("invalid_sampling", error=error))]}) from None
         if not 1 <= len(steps) <= MOST_STEPS:
             count = _("It has %(n)s steps; 1 to %(most)s are read.") % {"n": len(steps), "most": MOST_STEPS}
             raise serializers.ValidationError({place: [count]})
@@ -187,13 +188,13 @@ def _turn(message: dict[str, Any]) -> tuple[str, str]:
     if isinstance(content, list):
         content = "".join(str(part.get("text", "")) for part in content if isinstance(part, dict))
     if not isinstance(role, str) or not isinstance(content, str):
-        raise ValueError(said("each message has a `role` and a `content` of text"))
+        raise ValueError(Message("message_without_text"))
     return role, content
 
 
 def _step_rows(one: Scored, *, activation: bool) -> "np.ndarray":
     if None in one.mean:
-        raise DomainError("beyond_context", said("This is longer than the model's context: shorten it."))
+        raise DomainError("beyond_context", Message("beyond_context"))
     rows = np.array([[1 - p, p] for p in one.mean if p is not None], dtype=np.float64)
     return rows if activation else np.log(np.clip(rows, math.ulp(0.0), None))
 

@@ -12,7 +12,7 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from annotation.api.authentication import caller
-from annotation.api.fields import JSONObjectField, SaidField, ThinkingField
+from annotation.api.fields import JSONObjectField, MessageField, ThinkingField
 from annotation.api.parsing import BoundedJSONParser, LinesParser
 from annotation.core.membership.access import find_project
 from annotation.files.posting import MOST_POSTED, Answer, post_solutions
@@ -54,7 +54,7 @@ class AnswerSerializer(serializers.Serializer):
     state = serializers.ChoiceField(STATES)
     solution = serializers.IntegerField(allow_null=True, help_text="Its id here; null where it was rejected.")
     field = serializers.CharField(help_text="Which field of it was at fault.")
-    reason = SaidField()
+    reason = MessageField()
 
 
 class AnswersSerializer(serializers.Serializer):

@@ -10,9 +10,9 @@ from annotation.api.authentication import caller
 from annotation.api.paging import PagedView
 from annotation.core.errors import Missing
 from annotation.core.membership.access import STAFF, find_project
-from annotation.core.wording import said
 from annotation.models import Membership, Project, QueueItem
 from annotation.work.queue import managing
+from prm.messages import Message
 
 
 class QueueItemSerializer(serializers.ModelSerializer):
@@ -66,7 +66,7 @@ class QueueItems(PagedView):
         given.is_valid(raise_exception=True)
         solution = project.solutions.filter(pk=given.validated_data["solution"]).first()
         if solution is None:
-            raise Missing("solution_not_found", said("There is no such solution in {name}.", name=project.name))
+            raise Missing("solution_not_found", Message("solution_not_in_project", name=project.name))
         to = _member(project, given.validated_data.get("to"))
         item = managing.queue_solution(by=caller(request), project=project, solution=solution, to=to)
         return Response(QueueItemSerializer(item).data, status=201)
@@ -94,5 +94,5 @@ def _member(project: Project, name: str | None) -> Membership | None:
         return None
     member = Membership.objects.filter(project=project, user__username=name).select_related("user").first()
     if member is None:
-        raise Missing("member_not_found", said("{name} has no member '{member}'.", name=project.name, member=name))
+        raise Missing("member_not_found", Message("member_name_not_found", name=project.name, member=name))
     return member

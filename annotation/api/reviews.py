@@ -15,7 +15,6 @@ from annotation.api.fields import IdField
 from annotation.api.paging import PagedView
 from annotation.core.errors import Missing
 from annotation.core.membership.access import STAFF, find_project
-from annotation.core.wording import said
 from annotation.labels.quality.review_case import case_of
 from annotation.labels.quality.review_queue import REASONS, to_review
 from annotation.models import Annotation, Project, Solution
@@ -23,6 +22,7 @@ from annotation.work.labelling.adjudication import accept, adjudicate
 from annotation.work.labelling.payload import Submission
 from annotation.work.labelling.revisions import as_given
 from annotation.work.labelling.submission import Submitted
+from prm.messages import Message
 
 LONGEST = 20_000
 
@@ -162,8 +162,7 @@ def label_in(project: Project, annotation_id: int) -> Annotation:
     labels = project.annotations.select_related("project", "source", "annotator").filter(pk=annotation_id)
     if (label := labels.first()) is None:
         raise Missing(
-            "annotation_not_found",
-            said("There is no label {annotation_id} in {name}.", annotation_id=annotation_id, name=project.name),
+            "annotation_not_found", Message("annotation_not_found", annotation_id=annotation_id, name=project.name)
         )
     return label
 
@@ -172,8 +171,7 @@ def _solution(project: Project, solution_id: int) -> Solution:
     found = project.solutions.filter(pk=solution_id).first()
     if found is None:
         raise Missing(
-            "solution_not_found",
-            said("There is no solution {solution_id} in {name}.", solution_id=solution_id, name=project.name),
+            "solution_not_found", Message("solution_id_not_in_project", solution_id=solution_id, name=project.name)
         )
     return found
 

@@ -8,19 +8,20 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from annotation.api.authentication import caller
-from annotation.api.fields import SaidField
+from annotation.api.fields import MessageField
 from annotation.api.paging import PagedView
 from annotation.core.errors import Missing
 from annotation.core.membership.access import STAFF, find_project
-from annotation.core.wording import in_reader_words, said
+from annotation.core.wording import in_reader_words
 from annotation.loop.rounds import runs
 from annotation.models import RunPoint, RunStage, TrainingRun
+from prm.messages import Message
 
 LATEST_POINTS = 500
 
 
 class StageSerializer(serializers.ModelSerializer):
-    figure = SaidField()
+    figure = MessageField()
 
     class Meta:
         model = RunStage
@@ -28,7 +29,7 @@ class StageSerializer(serializers.ModelSerializer):
 
 
 class PointSerializer(serializers.ModelSerializer):
-    message = SaidField()
+    message = MessageField()
 
     class Meta:
         model = RunPoint
@@ -37,8 +38,8 @@ class PointSerializer(serializers.ModelSerializer):
 
 class RunSerializer(serializers.ModelSerializer):
     project = serializers.CharField(source="project.slug", read_only=True)
-    reason = SaidField()
-    error = SaidField()
+    reason = MessageField()
+    error = MessageField()
     stages = StageSerializer(many=True, read_only=True)
     model_version = serializers.SerializerMethodField(help_text="Number of the version that it made.")
     gate = serializers.SerializerMethodField(help_text="The verdict; null before there is one.")
@@ -121,5 +122,5 @@ def _described() -> QuerySet[TrainingRun]:
 def _find_run(request: Request, slug: str, number: int) -> TrainingRun:
     run = _described().filter(project=find_project(request.user, slug, *STAFF), number=number).first()
     if run is None:
-        raise Missing("run_not_found", said("This project has no run {n}.", n=number))
+        raise Missing("run_not_found", Message("run_not_found", n=number))
     return run

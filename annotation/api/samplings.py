@@ -7,12 +7,11 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from annotation.api.authentication import caller
-from annotation.api.fields import SaidField, ThinkingField
+from annotation.api.fields import MessageField, ThinkingField
 from annotation.api.paging import PagedView
 from annotation.core.errors import Missing
 from annotation.core.lifecycle import cancel_job
 from annotation.core.membership.access import find_project, require_role, visible_projects
-from annotation.core.wording import said
 from annotation.loop.gateway.policies import endpoint_names, proposed_prompt
 from annotation.loop.sampling.runs import (
     HOTTEST,
@@ -24,6 +23,7 @@ from annotation.loop.sampling.runs import (
     start_sampling,
 )
 from annotation.models import Membership, SamplingRun
+from prm.messages import Message
 from prm.splitting import RULES
 
 MOST_BIG = 2**53
@@ -39,8 +39,8 @@ class SamplingSerializer(serializers.ModelSerializer):
     """Solutions sampled from a policy. Counts are of samples but for `problems`, `done_problems`, `failed_problems`."""
 
     project = serializers.SlugField(source="project.slug", read_only=True)
-    note = SaidField(help_text="How it ended, where there is more to say than its state.")
-    error = SaidField()
+    note = MessageField(help_text="How it ended, where there is more to say than its state.")
+    error = MessageField()
     generation = serializers.IntegerField(source="generation.number", allow_null=True, read_only=True, default=None)
     progress = serializers.SerializerMethodField()
 
@@ -148,11 +148,6 @@ def _find(request: Request, sampling_id: int) -> SamplingRun:
     runs = SamplingRun.objects.select_related("project", "generation")
     run = runs.filter(pk=sampling_id, project__in=visible_projects(request.user)).first()
     if run is None:
-        raise Missing(
-            "sampling_not_found",
-            said(
-                "There is no sampling {sampling_id}, or you are not a member of its project.", sampling_id=sampling_id
-            ),
-        )
+        raise Missing("sampling_not_found", Message("sampling_not_found", sampling_id=sampling_id))
     require_role(request.user, run.project, Membership.Role.MANAGER)
     return run

@@ -16,12 +16,13 @@ from annotation.api.fields import JSONObjectField
 from annotation.api.paging import PagedView
 from annotation.core.errors import Missing
 from annotation.core.membership.access import find_project, require_role, visible_projects
-from annotation.core.wording import in_words, said
+from annotation.core.wording import in_words
 from annotation.labels.datasets.cards import dataset_card
 from annotation.labels.datasets.exporting import CONTENT_TYPES, content_type, export_name, export_snapshot
 from annotation.labels.datasets.plans import FORMATS, NEUTRAL, SPLITS, Plan, plan_export
 from annotation.labels.datasets.snapshots import create_snapshot
 from annotation.models import Membership, Snapshot
+from prm.messages import Message
 
 
 class RefusalSerializer(serializers.Serializer):
@@ -162,11 +163,6 @@ def _find(request: Request, snapshot_id: int) -> Snapshot:
     snapshots = Snapshot.objects.select_related("project").filter(project__in=visible_projects(request.user))
     snapshot = snapshots.filter(pk=snapshot_id).first()
     if snapshot is None:
-        raise Missing(
-            "snapshot_not_found",
-            said(
-                "There is no snapshot {snapshot_id}, or you are not a member of its project.", snapshot_id=snapshot_id
-            ),
-        )
+        raise Missing("snapshot_not_found", Message("snapshot_not_found", snapshot_id=snapshot_id))
     require_role(request.user, snapshot.project, Membership.Role.MANAGER)
     return snapshot

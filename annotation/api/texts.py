@@ -8,11 +8,13 @@ from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from annotation.api.fields import JSONObjectField, ThinkingField
-from annotation.core.wording import in_words, said, sentence_of
+from annotation.core.wording import in_words
 from annotation.formats.messages import record_of
 from annotation.formats.reading import Unreadable
 from annotation.loop.gateway.serving import Text
 from annotation.models import StepKind
+from prm.faults import sentence_of
+from prm.messages import Message
 from prm.splitting import RULES, Splitting
 
 MOST_SOLUTIONS, MOST_STEPS = 64, 512
@@ -98,7 +100,7 @@ def _text(given: dict[str, Any]) -> Text:
         raise serializers.ValidationError({"messages": [in_words(error.reason)]}) from None
     steps = tuple((at[0].text, at[0].kind) for at in record.positions)
     if any(len(text) > LONGEST_TEXT for text, _kind in steps) or len(record.problem) > LONGEST_TEXT:
-        too_long = said("A message is longer than {n:,} characters.", n=LONGEST_TEXT)
+        too_long = Message("message_too_long", n=LONGEST_TEXT)
         raise serializers.ValidationError({"messages": [in_words(too_long)]})
     answers_once = len(steps) == 1 and given["messages"][-1].get("role") == "assistant"
     if answers_once and not given["messages"][-1].get("tool_calls"):

@@ -21,8 +21,8 @@ from annotation.core.errors import Conflict, DomainError
 from annotation.core.jobs import enqueue
 from annotation.core.membership.access import require_role
 from annotation.core.server_paths import without_roots
-from annotation.core.wording import said
 from annotation.models import Job, Membership
+from prm.messages import Message
 
 log = logging.getLogger(__name__)
 
@@ -69,7 +69,7 @@ def run_job(model: type[J], pk: int, perform: Callable[[J], None]) -> J | None:
         except Exception as error:
             log.exception("%s failed", job)
             end_job(
-                job, State.FAILED, said("{kind}: {error}", kind=type(error).__name__, error=without_roots(str(error)))
+                job, State.FAILED, Message("kind_error", kind=type(error).__name__, error=without_roots(str(error)))
             )
         else:
             if job.state == State.RUNNING:
@@ -104,7 +104,7 @@ def cancel_job(*, by: User, job: J) -> J:
     require_role(by, job.project, Membership.Role.MANAGER)
     job = locked(job)
     if not job.live:
-        raise Conflict("job_over", said("This is over already."))
+        raise Conflict("job_over", Message("job_over"))
     job.cancel_requested = True
     job.save(update_fields=["cancel_requested"])
     audit.record(by=by, action=f"{job.called}.cancel", target=job.subject, project=job.project)
@@ -121,7 +121,7 @@ def resume_job(*, by: User, job: J) -> J:
     require_role(by, job.project, Membership.Role.MANAGER)
     job = locked(job)
     if job.live:
-        raise Conflict("job_live", said("This is under way."))
+        raise Conflict("job_live", Message("job_live"))
     before = {"state": job.state}
     job.state, job.cancel_requested, job.attempts, job.error = State.QUEUED, False, 0, ""
     job.heartbeat_at = job.finished_at = None
@@ -191,7 +191,7 @@ def _take_up(model: type[J], pk: int) -> J | None:
     if job.cancel_requested:
         end_job(job, State.CANCELLED)
     elif job.attempts >= MAX_ATTEMPTS:
-        died = said("Its worker died {n} times. Look at the machine's memory.", n=job.attempts)
+        died = Message("worker_died_repeatedly", n=job.attempts)
         end_job(job, State.FAILED, died)
     else:
         now = timezone.now()

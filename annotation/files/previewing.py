@@ -7,7 +7,6 @@ from itertools import islice
 from typing import BinaryIO, cast
 
 from annotation.core.errors import DomainError
-from annotation.core.wording import Said, said
 from annotation.files.dividing import Division, division_of
 from annotation.files.opening import unpacked_head
 from annotation.files.preparing import prepared, splitting_of
@@ -17,6 +16,7 @@ from annotation.formats.record import Record, Rejection
 from annotation.formats.registry import READERS, TABLE, detect, reader_of
 from annotation.formats.table import Sample, fault_of, is_csv, proposed, sample
 from annotation.models import ImportOptions
+from prm.messages import Message
 
 _DEFAULT = ImportOptions()
 PREVIEW_BYTES = 2 * 1024 * 1024
@@ -40,7 +40,7 @@ class Preview:
     lacks: str = ""
     is_csv: bool = False
     division: Division | None = None
-    warnings: Sequence[Said] = ()
+    warnings: Sequence[Message] = ()
 
 
 def preview_import(
@@ -62,15 +62,13 @@ def preview_import(
     splitting, mapping = splitting_of(decomposition, options.thinking), options.mapping
     content = unpacked_head(head, PREVIEW_BYTES)
     if head and not content:
-        raise DomainError(
-            "unreadable_file", said("{filename} cannot be read: its packing is broken.", filename=filename)
-        )
+        raise DomainError("unreadable_file", Message("file_packing_broken", filename=filename))
     whole = whole and len(content) < PREVIEW_BYTES
     stream = io.BytesIO(content) if whole or not tail else cast(BinaryIO, EndsOfFile(content, tail, size))
     try:
         found = detect(stream, filename) if format == "auto" else format
         if found not in READERS:
-            raise DomainError("unknown_format", said("There is no format '{format}'.", format=format))
+            raise DomainError("unknown_format", Message("no_such_format", format=format))
         begun = None
         if found == TABLE:
             stream.seek(0)
@@ -82,8 +80,7 @@ def preview_import(
         items = list(islice(reader_of(found, mapping)(stream), LOOKED_AT))
     except OSError as error:
         raise DomainError(
-            "unreadable_file",
-            said("{filename} cannot be read: {strerror}.", filename=filename, strerror=error.strerror or error),
+            "unreadable_file", Message("file_not_readable", filename=filename, strerror=error.strerror or error)
         ) from None
     if not whole and len(items) < LOOKED_AT and items and isinstance(items[-1][1], Rejection):
         items.pop()  # cut off by us

@@ -9,11 +9,11 @@ from typing import Any, BinaryIO, Literal
 
 import msgspec
 
-from annotation.core.wording import said
 from annotation.formats.parts import Content, text_of
 from annotation.formats.reading import Numbered, Unreadable, read_documents
 from annotation.formats.record import Completion, Record
 from annotation.formats.tool_calls import call_text, step_text
+from prm.messages import Message
 
 
 class _Call(msgspec.Struct):
@@ -64,10 +64,10 @@ def write(records: Iterable[Record]) -> Iterator[bytes]:
 def _record(value: Any) -> Record:
     run = msgspec.convert(value, _Run)
     if not run.schema_version.startswith("ATIF"):
-        raise Unreadable("schema_version", said("'{version}' is no version of ATIF", version=run.schema_version))
+        raise Unreadable("schema_version", Message("atif_version_unknown", version=run.schema_version))
     start = next((k for k, step in enumerate(run.steps) if step.source == "user"), None)
     if start is None:
-        raise Unreadable("steps", said("no user asks for anything"))
+        raise Unreadable("steps", Message("no_user_request"))
     return Record(
         problem=text_of(run.steps[start].message),
         positions=[[completion] for step in run.steps[start + 1 :] for completion in _completions(step)],

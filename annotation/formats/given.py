@@ -7,10 +7,10 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from annotation.core.wording import said
 from annotation.formats.path import taken_path
 from annotation.formats.reading import Unreadable
 from annotation.formats.record import FinishReason, PathPosition, Rating, Record, RecordAnnotation, SourceKind, StepKind
+from prm.messages import Message
 
 NONE = -1
 _INDEX = re.compile(r"\s*[0-9]{1,9}\s*")
@@ -64,7 +64,7 @@ def annotator_in(line: dict[str, Any], format: str) -> str:
     if name is None or name == "":
         return format
     if isinstance(name, bool) or not isinstance(name, str | int):
-        raise Unreadable("annotator", said("Expected a text"))
+        raise Unreadable("annotator", Message("annotator_not_text"))
     return str(name)
 
 
@@ -82,10 +82,7 @@ def index_label(
     there is no such step.
     """
     if not NONE <= error < count:
-        raise Unreadable(
-            field,
-            said("Expected a step from 0 to {last}, or -1 for no error, got {error}", error=error, last=count - 1),
-        )
+        raise Unreadable(field, Message("step_index_invalid", error=error, last=count - 1))
     path = [
         PathPosition(position, chosen=0, ratings=[Rating(0, "rated", rating=1)])
         for position in range(count if error == NONE else error)

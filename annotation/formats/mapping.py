@@ -5,8 +5,9 @@ from typing import Annotated, Literal
 import msgspec
 
 from annotation.core.errors import DomainError
-from annotation.core.wording import fault_of, said
 from annotation.formats.record import SourceKind
+from prm.faults import fault_of
+from prm.messages import Message
 
 StepsForm = Literal["list", "separated", "columns", "text"]
 LabelForm = Literal["first_error", "ratings"]
@@ -99,5 +100,5 @@ def parse_mapping(content: bytes | str) -> Mapping:
         return msgspec.json.decode(content, type=Mapping)
     except msgspec.DecodeError as error:
         field, reason = fault_of(error)
-        fault = said("{field}: {reason}", field=field, reason=reason) if field else reason
-        raise DomainError("invalid_mapping", said("The mapping: {fault}.", fault=fault), {"field": field}) from None
+        fault = Message("field_reason", field=field, reason=reason) if field else reason
+        raise DomainError("invalid_mapping", Message("mapping_error", fault=fault), {"field": field}) from None

@@ -11,10 +11,10 @@ from typing import Any, BinaryIO
 
 import msgspec
 
-from annotation.core.wording import said
 from annotation.formats.given import annotator_in, rated_label, steps_along, write_labelled
 from annotation.formats.reading import Numbered, Unreadable, read_records
 from annotation.formats.record import Completion, Record, RecordAnnotation, as_given
+from prm.messages import Message
 
 SOURCE = "math_shepherd"
 TAG = "ки"
@@ -43,9 +43,9 @@ def _record(value: Any) -> Record:
     *pieces, rest = line.input.split(TAG)
     first = _FIRST_STEP.search(pieces[0]) if pieces else None
     if first is None:
-        raise Unreadable("input", said("Expected a problem and then steps from 'Step 1', each ended by {tag}", tag=TAG))
+        raise Unreadable("input", Message("steps_untagged", tag=TAG))
     if rest.strip():
-        raise Unreadable("input", said("Expected no text after the last {tag}", tag=TAG))
+        raise Unreadable("input", Message("text_after_last_tag", tag=TAG))
     marks = _marks(pieces, line.label)
     steps = [pieces[0][first.start() :], *pieces[1:]]
     record = Record(
@@ -69,9 +69,7 @@ def _marks(pieces: list[str], label: str) -> list[str]:
         at += len(piece)
         mark = label[at : at + 1]
         if not label.startswith(piece, at - len(piece)) or mark not in _MARKS:
-            raise Unreadable(
-                "label", said("Expected the input with + or - in place of the tag of step {number}", number=number + 1)
-            )
+            raise Unreadable("label", Message("label_differs_from_input", number=number + 1))
         marks.append(mark)
         at += 1
     return marks

@@ -11,12 +11,12 @@ from typing import Any, BinaryIO, Literal
 
 import msgspec
 
-from annotation.core.wording import said
 from annotation.formats.given import annotator_in, index_in, rated_label, step_ratings
 from annotation.formats.parts import Content, text_of
 from annotation.formats.reading import Numbered, Unreadable, read_records
 from annotation.formats.record import Completion, Record, RecordAnnotation, StepKind, as_given
 from annotation.formats.tool_calls import call_text, step_text
+from prm.messages import Message
 
 SOURCE = "messages"
 
@@ -61,7 +61,7 @@ def record_of(value: Any) -> Record:
     line = msgspec.convert(value, _Line)
     start = next((k for k, message in enumerate(line.messages) if message.role == "user"), None)
     if start is None:
-        raise Unreadable("messages", said("Expected a message with the role user, got none"))
+        raise Unreadable("messages", Message("no_user_message"))
     steps = line.messages[start + 1 :]
     labels = _labels(line, start)
     kinds = [_kind(message, number == len(steps)) for number, message in enumerate(steps, start=1)]
@@ -87,7 +87,7 @@ def _labels(line: _Line, start: int) -> list[int | None] | None:
     for key, rating in line.step_labels.items():
         index = index_in(key)
         if index is None or not start < index < len(line.messages) or line.messages[index].role != "assistant":
-            raise Unreadable(f"step_labels.{key[:40]}", said("Expected the index of an assistant's message"))
+            raise Unreadable(f"step_labels.{key[:40]}", Message("assistant_index_invalid"))
         ratings[index - start - 1] = rating
     return ratings
 

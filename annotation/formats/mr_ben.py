@@ -10,10 +10,10 @@ from typing import Any, BinaryIO
 
 import msgspec
 
-from annotation.core.wording import said
 from annotation.formats.given import NONE, annotator_in, index_in, index_label, label_to_write
 from annotation.formats.reading import Numbered, Unreadable, read_documents
 from annotation.formats.record import Completion, Record, RecordAnnotation, as_given
+from prm.messages import Message
 
 SOURCE = "mr_ben"
 NO_ERROR = "N/A"
@@ -82,14 +82,7 @@ def _label(line: _Line, steps: list[str], name: str) -> RecordAnnotation:
     elif isinstance(line.Model_Solution_Steps, list):
         number = index_in(given)
         if not number:
-            raise Unreadable(
-                FIELD,
-                said(
-                    "Expected the number of a step (the first is 1) or {none}, got '{given}'",
-                    given=given[:40],
-                    none=NO_ERROR,
-                ),
-            )
+            raise Unreadable(FIELD, Message("step_number_invalid", given=given[:40], none=NO_ERROR))
         error = number - 1
     elif not given.strip():
         return RecordAnnotation(source_kind="human", source_name=name, finish_reason="found_error", path=[])

@@ -12,10 +12,10 @@ from typing import Any, BinaryIO
 
 import msgspec
 
-from annotation.core.wording import said
 from annotation.formats.provenance import OutcomeSource, Provenance
 from annotation.formats.reading import Numbered, Unreadable, read_records
 from annotation.formats.record import Completion, Record, StepKind
+from prm.messages import Message
 
 Word = str | int | float | None
 
@@ -82,9 +82,7 @@ def record_of(line: Line, extra: dict[str, Any]) -> Record:
     if (line.steps is None) == (line.solution is None):
         raise Unreadable(
             "steps",
-            said("Expected `steps` or `solution`, got neither")
-            if line.steps is None
-            else said("Expected `steps` or `solution`, got both"),
+            Message("neither_steps_nor_solution") if line.steps is None else Message("both_steps_and_solution"),
         )
     return Record(
         problem=line.problem,

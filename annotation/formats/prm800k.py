@@ -15,7 +15,6 @@ from typing import Any, BinaryIO, Literal, get_args
 
 import msgspec
 
-from annotation.core.wording import counted, said
 from annotation.formats.path import first_error
 from annotation.formats.raw import json_lines
 from annotation.formats.reading import Numbered, Unreadable, read_records
@@ -32,6 +31,7 @@ from annotation.formats.record import (
     alternative_of,
     as_given,
 )
+from prm.messages import Message
 
 
 class _Completion(msgspec.Struct):
@@ -175,10 +175,8 @@ def _place(number: int, step: _Step, positions: list[list[Completion]], *, added
             field = f"label.steps[{number}].chosen_completion"
             raise Unreadable(
                 field,
-                said(
-                    "Expected null or the index of one of {completions}, got {chosen}",
-                    completions=counted("{n} completion", "{n} completions", n=len(place.ratings)),
-                    chosen=chosen,
+                Message(
+                    "chosen_index_invalid", completions=Message("n_completions", n=len(place.ratings)), chosen=chosen
                 ),
             )
         place.chosen = place.ratings[chosen].alternative

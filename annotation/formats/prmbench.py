@@ -9,10 +9,10 @@ from typing import Any, BinaryIO
 
 import msgspec
 
-from annotation.core.wording import said
 from annotation.formats.given import annotator_in, rated_label, steps_along, write_labelled
 from annotation.formats.reading import Numbered, Unreadable, read_records
 from annotation.formats.record import Completion, Record, RecordAnnotation, as_given
+from prm.messages import Message
 
 SOURCE = "prmbench"
 
@@ -40,9 +40,7 @@ def _record(value: Any) -> Record:
     count = len(line.modified_process)
     for number in line.error_steps:
         if not 1 <= number <= count:
-            raise Unreadable(
-                "error_steps", said("Expected a step from 1 to {count}, got {number}", number=number, count=count)
-            )
+            raise Unreadable("error_steps", Message("error_step_out_of_range", number=number, count=count))
     ratings = [-1 if number in line.error_steps else 1 for number in range(1, count + 1)]
     return Record(
         problem=line.modified_question,

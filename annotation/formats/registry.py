@@ -9,7 +9,6 @@ from typing import BinaryIO, Protocol
 import msgspec
 
 from annotation.core.errors import DomainError
-from annotation.core.wording import said
 from annotation.formats import (
     atif,
     best_of_n,
@@ -30,6 +29,7 @@ from annotation.formats import (
 from annotation.formats.mapping import Mapping
 from annotation.formats.parquet_rows import MAGIC
 from annotation.formats.reading import Numbered, original_records
+from prm.messages import Message
 
 
 class Reader(Protocol):
@@ -57,9 +57,9 @@ READERS: dict[str, Reader] = {
 HEAD_BYTES = 256 * 1024
 
 _MAGIC = {
-    b"PK\x03\x04": said("a zip archive: unpack it first"),
-    b"\xff\xfe": said("in UTF-16: save it as UTF-8 first"),
-    b"\xfe\xff": said("in UTF-16: save it as UTF-8 first"),
+    b"PK\x03\x04": Message("packed_as_zip"),
+    b"\xff\xfe": Message("packed_as_utf16"),
+    b"\xfe\xff": Message("packed_as_utf16"),
 }
 _KEYS = {
     "prm800k": ("question", "label", "completions", "finish_reason"),
@@ -97,9 +97,9 @@ def detect(stream: BinaryIO, filename: str) -> str:
     head = stream.read(HEAD_BYTES)
     for magic, reason in _MAGIC.items():
         if head.startswith(magic):
-            raise DomainError("unknown_format", said("{filename} is {reason}.", filename=filename, reason=reason))
+            raise DomainError("unknown_format", Message("file_packed", filename=filename, reason=reason))
     if not head.strip():
-        raise DomainError("unknown_format", said("{filename} is empty.", filename=filename))
+        raise DomainError("unknown_format", Message("file_has_no_content", filename=filename))
     begun = table.sample(stream if head.startswith(MAGIC) else io.BytesIO(), head)
     keys = set(re.findall(rb'"(\w+)"\s*:', msgspec.json.encode(begun.rows) if head.startswith(MAGIC) else head))
     for name, wanted in _KEYS.items():
@@ -110,12 +110,4 @@ def detect(stream: BinaryIO, filename: str) -> str:
         return "plain"
     if not table.fault_of(mapping, begun):
         return TABLE
-    raise DomainError(
-        "unknown_format",
-        said(
-            "{filename} looks like none of {known}: no record in its first lines has the keys of one. Choose the "
-            "format by hand, or rename its fields.",
-            filename=filename,
-            known=", ".join(READERS),
-        ),
-    )
+    raise DomainError("unknown_format", Message("format_not_recognised", filename=filename, known=", ".join(READERS)))

@@ -10,10 +10,10 @@ from typing import Any, BinaryIO, Literal
 
 import msgspec
 
-from annotation.core.wording import said
 from annotation.formats.given import annotator_in, rated_label, steps_along, write_labelled
 from annotation.formats.reading import Numbered, Unreadable, read_records
 from annotation.formats.record import Completion, Record, RecordAnnotation, as_given
+from prm.messages import Message
 
 SOURCE = "rlhflow"
 _FIRST_STEP = re.compile(r"\s*(?=Step 1\b)")
@@ -44,11 +44,11 @@ def _record(value: Any) -> Record:
     for number, turn in enumerate(turns):
         field = f"conversations[{number}]"
         if turn.role != ("user", "assistant")[number % 2]:
-            raise Unreadable(f"{field}.role", said("Expected turns of user and assistant, the user first"))
+            raise Unreadable(f"{field}.role", Message("turns_not_alternating"))
         if number % 2 and turn.content.strip() not in _MARKS:
-            raise Unreadable(f"{field}.content", said("Expected + or -"))
+            raise Unreadable(f"{field}.content", Message("label_not_plus_or_minus"))
     if not turns or len(turns) % 2:
-        raise Unreadable("conversations", said("Expected a label after every step"))
+        raise Unreadable("conversations", Message("turn_label_missing"))
     problem, joint, first = _part(turns[0].content)
     record = Record(
         problem=problem,
@@ -74,9 +74,7 @@ def _part(content: str) -> tuple[str, str, str]:
         return content[: match.start()], match[0], content[match.end() :]
     problem, joint, step = content.rpartition("\n\n")
     if not joint:
-        raise Unreadable(
-            "conversations[0].content", said("Expected the problem and then the first step, from 'Step 1'")
-        )
+        raise Unreadable("conversations[0].content", Message("first_turn_invalid"))
     return problem, joint, step
 
 

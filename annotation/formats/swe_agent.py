@@ -11,12 +11,12 @@ from typing import Any, BinaryIO
 
 import msgspec
 
-from annotation.core.wording import said
 from annotation.formats.parts import Content, text_of
 from annotation.formats.provenance import Provenance
 from annotation.formats.reading import Numbered, Unreadable, read_documents
 from annotation.formats.record import Completion, Record, StepKind
 from annotation.formats.tool_calls import step_text
+from prm.messages import Message
 
 _EDITING = re.compile(r"^\s*(?:edit|str_replace_editor\s+(?:create|str_replace|insert)|create|insert)\b")
 
@@ -66,7 +66,7 @@ def _record(value: Any) -> Record:
     settings = _settings(run.replay_config)
     problem = _problem(run, settings)
     if not problem:
-        raise Unreadable("history", said("no user's message, and no problem_statement, says what is to be done"))
+        raise Unreadable("history", Message("task_missing"))
     model = _inner(settings, "agent", "model", "name")
     temperature = _inner(settings, "agent", "model", "temperature")
     policy = model if isinstance(model, str) else ""

@@ -14,7 +14,6 @@ import msgspec
 import pyarrow
 
 from annotation.core.errors import DomainError
-from annotation.core.wording import said
 from annotation.formats import csv_rows, parquet_rows
 from annotation.formats.given import Step, steps_along
 from annotation.formats.mapping import Column, LabelMapping, MadeBy, Mapping, SourceMapping, StepsMapping
@@ -24,6 +23,7 @@ from annotation.formats.raw import BOM, CHUNK, MAX_RECORD_BYTES, Raw, pieces_of,
 from annotation.formats.reading import Numbered, on_one_line, parsed_records
 from annotation.formats.record import Record, RecordAnnotation, Rejection, as_given
 from annotation.formats.rows import WORDS, Row, cell_of, columns_of, record_of
+from prm.messages import Message
 
 SAMPLED = 100
 LOOKED_AT = 1000
@@ -99,11 +99,9 @@ def checked(mapping: Mapping | None, sample: Sample) -> Mapping:
     """The mapping, or the proposed one; raises DomainError (`mapping_needed`) where it cannot be read by."""
     mapping = mapping or proposed(sample)
     if fault := fault_of(mapping, sample):
-        there = ", ".join(sample.columns) or said("none")
+        there = ", ".join(sample.columns) or Message("no_places")
         raise DomainError(
-            "mapping_needed",
-            said("{fault} The columns are: {there}.", fault=fault, there=there),
-            {"columns": sample.columns},
+            "mapping_needed", Message("mapping_needed", fault=fault, there=there), {"columns": sample.columns}
         )
     return mapping
 
@@ -116,12 +114,12 @@ def proposed(sample: Sample) -> Mapping:
 def fault_of(mapping: Mapping, sample: Sample) -> str:
     """Why a table that begins so cannot be read by a mapping, in a sentence; empty where it can."""
     if not mapping.problem:
-        return said("Say which column holds the problem.")
+        return Message("problem_column_needed")
     if mapping.steps is None:
-        return said("Say which column holds the steps or the solution.")
+        return Message("steps_column_needed")
     for column in columns_of(mapping):
         if all(cell_of(row, column) is None for row in sample.rows) and column not in sample.columns:
-            return said("There is no column '{column}'.", column=column)
+            return Message("no_such_column", column=column)
     return ""
 
 

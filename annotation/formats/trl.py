@@ -12,12 +12,12 @@ from typing import Any, BinaryIO, Literal, NamedTuple
 import msgspec
 import pyarrow
 
-from annotation.core.wording import counted, said
 from annotation.formats.given import annotator_in, rated_label
 from annotation.formats.path import Taken, agreed_rating, consensus_path
 from annotation.formats.raw import json_lines
 from annotation.formats.reading import Numbered, Unreadable, read_records
 from annotation.formats.record import Completion, Record
+from prm.messages import Message
 
 SCHEMA = pyarrow.schema(
     [
@@ -105,10 +105,10 @@ def _record(value: Any) -> Record:
     if len(line.labels) != len(line.completions):
         raise Unreadable(
             "labels",
-            said(
-                "Expected a label for each of {steps}, got {given}",
-                given=counted("{n} label", "{n} labels", n=len(line.labels)),
-                steps=counted("{n} completion", "{n} completions", n=len(line.completions)),
+            Message(
+                "label_count_differs",
+                given=Message("n_labels", n=len(line.labels)),
+                steps=Message("n_completions", n=len(line.completions)),
             ),
         )
     return Record(

@@ -9,7 +9,6 @@ from typing import Any, BinaryIO
 
 import msgspec
 
-from annotation.core.wording import said
 from annotation.formats.given import annotator_in, index_in, label_to_write
 from annotation.formats.reading import Numbered, Unreadable, read_documents
 from annotation.formats.record import (  # fmt: skip
@@ -21,6 +20,7 @@ from annotation.formats.record import (  # fmt: skip
     StepKind,
     as_given,
 )
+from prm.messages import Message
 
 SOURCE = "who_and_when"
 TERMINAL = "Computer_terminal"
@@ -60,10 +60,7 @@ def _record(value: Any) -> Record:
     error = index_in(str(run.mistake_step))
     if error is None or error >= len(run.history):
         given = str(run.mistake_step)[:40]
-        raise Unreadable(
-            "mistake_step",
-            said("Expected a message from 0 to {last}, got '{given}'", given=given, last=len(run.history) - 1),
-        )
+        raise Unreadable("mistake_step", Message("mistake_step_out_of_range", given=given, last=len(run.history) - 1))
     path = [PathPosition(position, chosen=0) for position in range(error)]
     path.append(PathPosition(error, ratings=[Rating(0, "rated", rating=-1)]))
     return Record(

@@ -13,7 +13,7 @@ from django.conf import settings
 from django.core.management.base import CommandError
 from django.db import migrations, models
 
-import annotation.models.said_field
+import annotation.models.message_field
 
 SQL = Path(__file__).parent / "sql"
 
@@ -188,7 +188,7 @@ class Migration(migrations.Migration):
                 ),
                 ("cancel_requested", models.BooleanField(db_default=False, default=False)),
                 ("attempts", models.PositiveSmallIntegerField(db_default=0, default=0)),
-                ("error", annotation.models.said_field.SaidField(blank=True, default=str)),
+                ("error", annotation.models.message_field.MessageField(blank=True, default=str)),
                 ("heartbeat_at", models.DateTimeField(blank=True, null=True)),
                 ("created_at", models.DateTimeField(auto_now_add=True)),
                 ("started_at", models.DateTimeField(blank=True, null=True)),
@@ -310,7 +310,7 @@ class Migration(migrations.Migration):
                 ),
                 ("cancel_requested", models.BooleanField(db_default=False, default=False)),
                 ("attempts", models.PositiveSmallIntegerField(db_default=0, default=0)),
-                ("error", annotation.models.said_field.SaidField(blank=True, default=str)),
+                ("error", annotation.models.message_field.MessageField(blank=True, default=str)),
                 ("heartbeat_at", models.DateTimeField(blank=True, null=True)),
                 ("created_at", models.DateTimeField(auto_now_add=True)),
                 ("started_at", models.DateTimeField(blank=True, null=True)),
@@ -377,7 +377,7 @@ class Migration(migrations.Migration):
                 ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
                 ("line", models.PositiveBigIntegerField(help_text="1-based line, or record number in a JSON array.")),
                 ("field", models.CharField(blank=True, max_length=200)),
-                ("reason", annotation.models.said_field.SaidField(blank=True, default=str)),
+                ("reason", annotation.models.message_field.MessageField(blank=True, default=str)),
                 ("excerpt", models.TextField(blank=True)),
                 (
                     "original",
@@ -568,7 +568,7 @@ class Migration(migrations.Migration):
                 ("cut_at", models.DateTimeField(null=True)),
                 ("beaten_at", models.DateTimeField(null=True)),
                 ("finished_at", models.DateTimeField(null=True)),
-                ("error", annotation.models.said_field.SaidField(blank=True, default=str)),
+                ("error", annotation.models.message_field.MessageField(blank=True, default=str)),
                 ("agreement", models.JSONField(default=dict)),
                 ("checked_at", models.DateTimeField(null=True)),
             ],
@@ -671,7 +671,7 @@ class Migration(migrations.Migration):
                 ),
                 ("cancel_requested", models.BooleanField(db_default=False, default=False)),
                 ("attempts", models.PositiveSmallIntegerField(db_default=0, default=0)),
-                ("error", annotation.models.said_field.SaidField(blank=True, default=str)),
+                ("error", annotation.models.message_field.MessageField(blank=True, default=str)),
                 ("heartbeat_at", models.DateTimeField(blank=True, null=True)),
                 ("created_at", models.DateTimeField(auto_now_add=True)),
                 ("started_at", models.DateTimeField(blank=True, null=True)),
@@ -683,7 +683,7 @@ class Migration(migrations.Migration):
                     ),
                 ),
                 ("options", models.JSONField(default=dict)),
-                ("said", annotation.models.said_field.SaidField(blank=True, default=str)),
+                ("said", annotation.models.message_field.MessageField(blank=True, default=str)),
                 (
                     "requested_by",
                     models.ForeignKey(
@@ -1038,7 +1038,7 @@ class Migration(migrations.Migration):
                 ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
                 ("cancel_requested", models.BooleanField(db_default=False, default=False)),
                 ("attempts", models.PositiveSmallIntegerField(db_default=0, default=0)),
-                ("error", annotation.models.said_field.SaidField(blank=True, default=str)),
+                ("error", annotation.models.message_field.MessageField(blank=True, default=str)),
                 ("heartbeat_at", models.DateTimeField(blank=True, null=True)),
                 ("created_at", models.DateTimeField(auto_now_add=True)),
                 ("started_at", models.DateTimeField(blank=True, null=True)),
@@ -1098,7 +1098,7 @@ class Migration(migrations.Migration):
                 ("completion_tokens", models.PositiveBigIntegerField(default=0)),
                 (
                     "note",
-                    annotation.models.said_field.SaidField(
+                    annotation.models.message_field.MessageField(
                         blank=True, default=str, help_text="How it ended, where there is more to say than its state."
                     ),
                 ),
@@ -1150,7 +1150,7 @@ class Migration(migrations.Migration):
                     ),
                 ),
                 ("accepted", models.PositiveIntegerField(default=0)),
-                ("error", annotation.models.said_field.SaidField(blank=True, default=str)),
+                ("error", annotation.models.message_field.MessageField(blank=True, default=str)),
                 (
                     "problem",
                     models.ForeignKey(
@@ -1377,7 +1377,7 @@ class Migration(migrations.Migration):
                 ),
                 ("cancel_requested", models.BooleanField(db_default=False, default=False)),
                 ("attempts", models.PositiveSmallIntegerField(db_default=0, default=0)),
-                ("error", annotation.models.said_field.SaidField(blank=True, default=str)),
+                ("error", annotation.models.message_field.MessageField(blank=True, default=str)),
                 ("heartbeat_at", models.DateTimeField(blank=True, null=True)),
                 ("created_at", models.DateTimeField(auto_now_add=True)),
                 ("started_at", models.DateTimeField(blank=True, null=True)),
@@ -1386,7 +1386,7 @@ class Migration(migrations.Migration):
                 ("seeds", models.PositiveSmallIntegerField()),
                 ("budget", models.PositiveIntegerField()),
                 ("progress", models.FloatField(default=0)),
-                ("message", annotation.models.said_field.SaidField(blank=True, default=str)),
+                ("message", annotation.models.message_field.MessageField(blank=True, default=str)),
                 ("result", models.JSONField(default=dict)),
                 (
                     "project",
@@ -1826,12 +1826,12 @@ class Migration(migrations.Migration):
                         max_length=10,
                     ),
                 ),
-                ("reason", annotation.models.said_field.SaidField(blank=True, default=str)),
+                ("reason", annotation.models.message_field.MessageField(blank=True, default=str)),
                 ("seed", models.BigIntegerField()),
                 ("cancel_requested", models.BooleanField(default=False)),
                 ("heartbeat_at", models.DateTimeField(blank=True, null=True)),
                 ("failure", models.CharField(blank=True, max_length=40)),
-                ("error", annotation.models.said_field.SaidField(blank=True, default=str)),
+                ("error", annotation.models.message_field.MessageField(blank=True, default=str)),
                 ("retries", models.PositiveSmallIntegerField(default=0)),
                 ("pruned_at", models.DateTimeField(blank=True, null=True)),
                 ("created_at", models.DateTimeField(auto_now_add=True)),
@@ -1971,7 +1971,7 @@ class Migration(migrations.Migration):
                 ("unanswered", models.PositiveSmallIntegerField(default=0)),
                 ("seconds", models.FloatField(default=0, help_text="Worked on it, over all attempts.")),
                 ("progress", models.FloatField(default=0, help_text="Share done, 0 to 1.")),
-                ("figure", annotation.models.said_field.SaidField(blank=True, default=str)),
+                ("figure", annotation.models.message_field.MessageField(blank=True, default=str)),
                 ("started_at", models.DateTimeField(blank=True, null=True)),
                 ("finished_at", models.DateTimeField(blank=True, null=True)),
                 (
@@ -2011,7 +2011,7 @@ class Migration(migrations.Migration):
                 ("held_loss", models.FloatField(null=True)),
                 ("tokens_per_second", models.FloatField(null=True)),
                 ("utilisation", models.FloatField(help_text="Share of the device's peak arithmetic.", null=True)),
-                ("message", annotation.models.said_field.SaidField(blank=True, default=str)),
+                ("message", annotation.models.message_field.MessageField(blank=True, default=str)),
                 ("at", models.DateTimeField(auto_now_add=True)),
                 (
                     "run",

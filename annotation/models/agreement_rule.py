@@ -4,8 +4,8 @@ from typing import Annotated, Literal, get_args
 
 import msgspec
 
-from annotation.core.wording import said
 from annotation.formats.record import SourceKind
+from prm.messages import Message
 
 AgreeOn = Literal["first_error", "within_one", "presence"]
 
@@ -28,9 +28,9 @@ class AgreementRule(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=Tr
         for source in self.sources:
             if source.partition(":")[0] not in get_args(SourceKind):
                 known = ", ".join(get_args(SourceKind))
-                raise ValueError(said("'{word}' is none of {known}", word=source, known=known))
+                raise ValueError(Message("word_not_among_known", word=source, known=known))
         if len(set(self.sources)) < len(self.sources):
-            raise ValueError(said("a source stands there twice"))
+            raise ValueError(Message("source_repeated"))
 
     def __str__(self) -> str:
         words = {

@@ -6,8 +6,8 @@ from django.contrib.auth.models import User
 from django.db import models
 from django.utils.translation import gettext_lazy as _
 
+from annotation.models.message_field import MessageField
 from annotation.models.project import Project
-from annotation.models.said_field import SaidField
 
 
 class Job(models.Model):
@@ -37,7 +37,7 @@ class Job(models.Model):
     state = models.CharField(max_length=10, choices=State, default=State.QUEUED)
     cancel_requested = models.BooleanField(default=False, db_default=False)
     attempts = models.PositiveSmallIntegerField(default=0, db_default=0)
-    error = SaidField()
+    error = MessageField()
     heartbeat_at = models.DateTimeField(null=True, blank=True)
     created_at = models.DateTimeField(auto_now_add=True)
     started_at = models.DateTimeField(null=True, blank=True)

@@ -1,8 +1,8 @@
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
 
+from annotation.models.message_field import MessageField
 from annotation.models.model_version import ModelVersion
-from annotation.models.said_field import SaidField
 from annotation.models.solution import Solution
 
 
@@ -64,7 +64,7 @@ class PoolScoring(models.Model):
     cut_at = models.DateTimeField(null=True)
     beaten_at = models.DateTimeField(null=True)
     finished_at = models.DateTimeField(null=True)
-    error = SaidField()
+    error = MessageField()
     agreement = models.JSONField(default=dict)
     checked_at = models.DateTimeField(null=True)
 

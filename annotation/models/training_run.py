@@ -4,9 +4,9 @@ from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import pgettext_lazy
 
+from annotation.models.message_field import MessageField
 from annotation.models.model_version import ModelVersion
 from annotation.models.project import Project
-from annotation.models.said_field import SaidField
 from annotation.models.snapshot import Snapshot
 
 
@@ -38,7 +38,7 @@ class TrainingRun(models.Model):
     state = models.CharField(max_length=10, choices=State, default=State.QUEUED)
     trigger = models.CharField(max_length=10, choices=Trigger)
     requested_by = models.ForeignKey(User, null=True, blank=True, on_delete=models.PROTECT, related_name="+")
-    reason = SaidField()
+    reason = MessageField()
     seed = models.BigIntegerField()
     snapshot = models.ForeignKey(
         Snapshot, null=True, blank=True, on_delete=models.PROTECT, related_name="training_runs"
@@ -49,7 +49,7 @@ class TrainingRun(models.Model):
     cancel_requested = models.BooleanField(default=False)
     heartbeat_at = models.DateTimeField(null=True, blank=True)
     failure = models.CharField(max_length=40, blank=True)
-    error = SaidField()
+    error = MessageField()
     retries = models.PositiveSmallIntegerField(default=0)
     pruned_at = models.DateTimeField(null=True, blank=True)
     created_at = models.DateTimeField(auto_now_add=True)
@@ -103,7 +103,7 @@ class RunStage(models.Model):
     unanswered = models.PositiveSmallIntegerField(default=0)
     seconds = models.FloatField(default=0, help_text="Worked on it, over all attempts.")
     progress = models.FloatField(default=0, help_text="Share done, 0 to 1.")
-    figure = SaidField()
+    figure = MessageField()
     started_at = models.DateTimeField(null=True, blank=True)
     finished_at = models.DateTimeField(null=True, blank=True)
 
@@ -126,7 +126,7 @@ class RunPoint(models.Model):
     held_loss = models.FloatField(null=True)
     tokens_per_second = models.FloatField(null=True)
     utilisation = models.FloatField(null=True, help_text="Share of the device's peak arithmetic.")
-    message = SaidField()
+    message = MessageField()
     at = models.DateTimeField(auto_now_add=True)
 
     class Meta:

@@ -8,13 +8,14 @@ from django.http import QueryDict
 from django.utils.translation import gettext_lazy as _
 
 from annotation.core.errors import DomainError
-from annotation.core.wording import said, sentence_of
 from annotation.files.previewing import Preview
 from annotation.formats import cells
 from annotation.formats.mapping import Column, MadeBy, Mapping, StepsMapping
 from annotation.formats.rows import WORDS, cell_of
 from annotation.formats.table import Sample
 from labelling_ui import words
+from prm.faults import sentence_of
+from prm.messages import Message
 
 EXAMPLES = 2
 LONGEST_EXAMPLE = 80
@@ -113,9 +114,7 @@ def mapping_of(given: QueryDict) -> Mapping | None:
     try:
         return msgspec.convert(mapping, Mapping)
     except msgspec.ValidationError as error:
-        raise DomainError(
-            "invalid_mapping", said("The columns cannot be read so: {error}.", error=sentence_of(error))
-        ) from None
+        raise DomainError("invalid_mapping", Message("columns_unreadable", error=sentence_of(error))) from None
 
 
 def for_page(preview: Preview) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_POST
 
 from annotation.core.errors import DomainError
-from annotation.core.wording import in_words, told
+from annotation.core.wording import in_words, message_of
 from annotation.loop.rounds.runs import check_labels, request_run
 from annotation.loop.schedule.automatic import outlook
 from annotation.models import Membership, Project, RunStage, TrainingRun
@@ -82,5 +82,5 @@ def _seconds(run: TrainingRun) -> float | None:
 
 def _outcome(run: Any) -> str:
     """Why it failed, what the gate said, or why nothing was trained (`untrained`)."""
-    said = told(run.model_version.gate) if run.model_version else run.untrained
+    said = message_of(run.model_version.gate) if run.model_version else run.untrained
     return run.error or said or ""

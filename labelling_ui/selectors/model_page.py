@@ -113,7 +113,7 @@ def told(entry: AuditEntry, version: ModelVersion) -> str:
     if entry.action == "model.promote" and entry.target_id != str(version.pk):
         return _("replaced by model %(n)s") % {"n": entry.after.get("champion")}
     words = str(ACTIONS.get(entry.action, entry.action))
-    said = next(filter(None, (wording.told(entry.after, name) for name in ("verdict", "reason", "error"))), "")
+    said = next(filter(None, (wording.message_of(entry.after, name) for name in ("verdict", "reason", "error"))), "")
     domain = entry.after.get("domain")
     return ": ".join([words, *([f"“{domain}”"] if domain else []), *([wording.in_words(said)] if said else [])])
 

@@ -11,7 +11,7 @@ from prm.acquisition.drawing import draw
 from prm.acquisition.functions import BALANCED, FUNCTIONS, PER_COST, error_chance
 from prm.acquisition.inclusion import SHARPNESS, Caps, inclusion_probabilities
 from prm.errors import PRMError
-from prm.said import said
+from prm.messages import Message
 
 ONE_EACH = Caps()
 WANTED_ERRONEOUS = 0.8  # chosen on development problems of the sandbox, where chances are over-stated
@@ -95,6 +95,4 @@ def balance(chance: Array) -> Array:
 def check_name(name: str) -> None:
     """Raises PRMError for a name that is no acquisition function."""
     if name not in FUNCTIONS:
-        raise PRMError(
-            said("unknown acquisition function {name!r}: one of {known}", name=name, known=", ".join(FUNCTIONS))
-        )
+        raise PRMError(Message("unknown_function", name=name, known=", ".join(FUNCTIONS)))

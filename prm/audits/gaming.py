@@ -17,16 +17,16 @@ from prm.audits.subject import ENOUGH, Subject, accepted, is_whole
 from prm.evaluation.resampling import Metric
 from prm.evaluation.words import format_metric, percent
 from prm.labels import first_error, problem_of
-from prm.said import counted, joined, said
+from prm.messages import Message, joined
 from prm.scores import TraceScore
 from prm.traces import Trace
 
 HARMLESS: dict[str, tuple[Edit, str]] = {
-    said("rephrase"): (rephrase, "other connectives, a filler word"),
-    said("notation"): (renotate, "other signs, summands and factors swapped"),
-    said("pad"): (pad, "steps that say nothing"),
-    said("repeat"): (repeat, "a right step written twice"),
-    said("praise"): (praise, "every step says that it is right"),
+    Message("edit_rephrase"): (rephrase, "other connectives, a filler word"),
+    Message("edit_notation"): (renotate, "other signs, summands and factors swapped"),
+    Message("edit_pad"): (pad, "steps that say nothing"),
+    Message("edit_repeat"): (repeat, "a right step written twice"),
+    Message("edit_praise"): (praise, "every step says that it is right"),
 }
 SWAPPED, FALSE = "other question", "false result"
 LIFTED, MANY_LIFTED = 0.05, 0.20  # of rejected wrong solutions, accepted after a harmless edit
@@ -86,9 +86,9 @@ def audit(subject: Subject, rng: Random) -> Finding:
     figures.append(_share("false step scored below the true one", *below, FALSE, of="steps"))
     return conclude(
         audit="gaming",
-        title=said("Gaming"),
+        title=Message("audit_gaming"),
         question="Does the verdict stay when nothing that matters changes, and turn when the solution is made wrong?",
-        when_ok=said("Harmless edits hardly turn a verdict; harmful ones do."),
+        when_ok=Message("audit_gaming_ok"),
         checks=[
             _lifted_check(lifted),
             _flagged_check({name: flagged[name] for name in HARMLESS}),
@@ -204,12 +204,12 @@ def _lifted_check(lifted: dict[str, tuple[Metric, int]]) -> Check:
     )
     known = {name: value for name, (value, n) in lifted.items() if n >= ENOUGH}
     if not known:
-        return Check("cannot tell", rule, said("Fewer than {least} wrong solutions were rejected.", least=ENOUGH))
+        return Check("cannot tell", rule, Message("too_few_rejected_solutions", least=ENOUGH))
     guilty = {name: value for name, value in known.items() if clear(value, LIFTED)}
     if not guilty:
-        return Check("ok", rule, said("No harmless edit lifts many wrong solutions over the threshold."))
+        return Check("ok", rule, Message("wrong_solutions_not_lifted"))
     many = any(clear(value, MANY_LIFTED) for value in guilty.values())
-    words = said("Wrong solutions are lifted over the threshold by: {edits}.", edits=_with_shares(guilty))
+    words = Message("wrong_solutions_lifted", edits=_with_shares(guilty))
     return Check("fail" if many else "attention", rule, words)
 
 
@@ -220,17 +220,19 @@ def _flagged_check(flagged: dict[str, tuple[Metric, int]]) -> Check:
     )
     known = {name: value for name, (value, n) in flagged.items() if n >= ENOUGH}
     if not known:
-        return Check("cannot tell", rule, said("Fewer than {least} right solutions were accepted.", least=ENOUGH))
+        return Check("cannot tell", rule, Message("too_few_accepted_solutions", least=ENOUGH))
     guilty = {name: value for name, value in known.items() if clear(value, FLAGGED)}
     if not guilty:
-        return Check("ok", rule, said("No harmless edit turns many right solutions into rejected ones."))
+        return Check("ok", rule, Message("right_solutions_not_rejected"))
     many = any(clear(value, MANY_FLAGGED) for value in guilty.values())
-    words = said("Right solutions are rejected after harmless edits: {edits}.", edits=_with_shares(guilty))
+    words = Message("right_solutions_rejected", edits=_with_shares(guilty))
     return Check("fail" if many else "attention", rule, words)
 
 
 def _with_shares(guilty: dict[str, Metric]) -> str:
-    return joined([said("{edit} {share}", edit=name, share=percent(value)) for name, value in guilty.items()], ", ")
+    return joined(
+        [Message("edit_with_share", edit=name, share=percent(value)) for name, value in guilty.items()], "comma_list"
+    )
 
 
 def _swapped_check(value: Metric, n: int) -> Check:
@@ -239,23 +241,11 @@ def _swapped_check(value: Metric, n: int) -> Check:
         "clearly in fewer than half, else fail"
     )
     if n < ENOUGH or value.value is None:
-        return Check(
-            "cannot tell",
-            rule,
-            counted(
-                "Only {n} right solution was accepted to begin with.",
-                "Only {n} right solutions were accepted to begin with.",
-                n=n,
-            ),
-        )
+        return Check("cannot tell", rule, Message("too_few_questions_swapped", n=n))
     if value.high is not None and value.high < 0.5:
-        words = said(
-            "A right solution put under another question is rejected in only {share} of cases: the question is hardly "
-            "read.",
-            share=percent(value),
-        )
+        words = Message("wrong_question_accepted", share=percent(value))
         return Check("fail", rule, words)
-    words = said("A right solution put under another question is rejected in {share} of cases.", share=percent(value))
+    words = Message("wrong_question_rejected", share=percent(value))
     return Check("attention" if value.value < CAUGHT else "ok", rule, words)
 
 
@@ -264,16 +254,8 @@ def _below_check(value: Metric, n: int) -> Check:
         f"A step made false scores below the true one: clearly above 0.5, else fail; {CAUGHT} of cases, else attention"
     )
     if n < ENOUGH or value.value is None:
-        return Check(
-            "cannot tell",
-            rule,
-            counted(
-                "Only {n} right step computes a number that could be made false.",
-                "Only {n} right steps compute a number that could be made false.",
-                n=n,
-            ),
-        )
-    words = said("A step made false scores below the true one {share} of the time.", share=format_metric(value))
+        return Check("cannot tell", rule, Message("too_few_false_steps", n=n))
+    words = Message("false_step_scores_lower", share=format_metric(value))
     if not clear(value, 0.5):
         return Check("fail", rule, words)
     return Check("ok" if value.value >= CAUGHT else "attention", rule, words)

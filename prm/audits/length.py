@@ -12,7 +12,7 @@ from prm.evaluation.metrics import divide, expected_calibration_error, ranking
 from prm.evaluation.report import LENGTH_BINS, processbench
 from prm.evaluation.resampling import Array, Metric, as_metric, resample
 from prm.evaluation.words import format_metric
-from prm.said import counted, joined, said
+from prm.messages import Message, joined
 
 PARTS = 5  # of the steps, by their number of characters
 FALL = 0.10  # of AUROC among steps of like length
@@ -28,11 +28,11 @@ def audit(subject: Subject, rng: Random) -> Finding:
     by_steps = {name: rank_steps(subject, chosen[subject.steps.solution]) for name, chosen in lengths.items()}
     return conclude(
         audit="length",
-        title=said("Length"),
+        title=Message("audit_length"),
         question="Is the score more than a measure of a step's length, and does it hold in longer solutions?",
-        when_ok=said("Errors are told from right steps of the same length, in shorter and in longer solutions."),
+        when_ok=Message("audit_length_ok"),
         checks=[
-            above_chance(whole, said("All steps"), shortcut="fail"),
+            above_chance(whole, Message("all_steps"), shortcut="fail"),
             _alike_check(alike, fall, whole.n_errors),
             _lengths_check(by_steps),
         ],
@@ -75,7 +75,7 @@ def _lengths(subject: Subject) -> dict[str, Chosen]:
 
 
 def _length(low: int, high: int | None) -> str:
-    return said("{low} steps or more", low=low) if high is None else said("{low} to {high} steps", low=low, high=high)
+    return Message("steps_from", low=low) if high is None else Message("steps_from_to", low=low, high=high)
 
 
 def _alike(subject: Subject, parts: dict[str, Chosen]) -> tuple[Metric, Metric]:
@@ -132,14 +132,12 @@ def _chart(title: str, found: dict[str, Ranking]) -> Chart:
 def _alike_check(alike: Metric, fall: Metric, n_errors: int) -> Check:
     rule = f"Among steps of like length AUROC is clear of 0.5, else fail; not clearly {FALL} lower, else attention"
     if n_errors < ENOUGH or alike.value is None:
-        return Check("cannot tell", rule, counted("Only {n} error.", "Only {n} errors.", n=n_errors))
+        return Check("cannot tell", rule, Message("too_few_errors", n=n_errors))
     if not clear(alike, 0.5):
-        return Check("fail", rule, said("Among steps of like length errors are not told from right steps."))
+        return Check("fail", rule, Message("errors_not_separated_at_like_length"))
     if clear(fall, FALL):
-        return Check(
-            "attention", rule, said("Among steps of like length AUROC is lower by {fall}.", fall=format_metric(fall))
-        )
-    words = said("Among steps of like length errors are told from right steps ({auroc}).", auroc=format_metric(alike))
+        return Check("attention", rule, Message("auroc_lower_at_like_length", fall=format_metric(fall)))
+    words = Message("errors_separated_at_like_length", auroc=format_metric(alike))
     return Check("ok", rule, words)
 
 
@@ -148,9 +146,9 @@ def _lengths_check(by_steps: dict[str, Ranking]) -> Check:
     told = {name: found for name, found in by_steps.items() if found.told}
     blind = [name for name, found in told.items() if not clear(found.scores, 0.5)]
     if not told:
-        return Check("cannot tell", rule, said("No length of solution has {least} errors.", least=ENOUGH))
+        return Check("cannot tell", rule, Message("no_length_has_errors", least=ENOUGH))
     if blind:
-        words = said("In solutions of {lengths} errors are not told from right steps.", lengths=joined(blind, ", "))
+        words = Message("errors_not_separated_in_lengths", lengths=joined(blind, "comma_list"))
         return Check("attention", rule, words)
-    words = said("Errors are told from right steps in solutions of {lengths}.", lengths=joined(list(told), ", "))
+    words = Message("errors_separated_in_lengths", lengths=joined(list(told), "comma_list"))
     return Check("ok", rule, words)

@@ -10,7 +10,7 @@ from prm.audits.finding import Check, Figure, Verdict
 from prm.audits.subject import ENOUGH, Rows, Subject
 from prm.evaluation.metrics import ranking
 from prm.evaluation.resampling import Array, Metric, resample
-from prm.said import counted, said
+from prm.messages import Message
 
 Chosen = NDArray[np.bool_]
 
@@ -89,22 +89,20 @@ def above_chance(found: Ranking, where: str, shortcut: Verdict = "attention") ->
         return Check(
             "cannot tell",
             rule,
-            said(
-                "{where}: only {errors} among {steps}.",
+            Message(
+                "too_few_errors_at",
                 where=where,
-                errors=counted("{n} error", "{n} errors", n=found.n_errors),
-                steps=counted("{n} step", "{n} steps", n=found.n_steps),
+                errors=Message("n_errors", n=found.n_errors),
+                steps=Message("n_steps", n=found.n_steps),
             ),
         )
     if not clear(found.scores, 0.5):
-        return Check("fail", rule, said("{where}: errors are not told from right steps.", where=where))
+        return Check("fail", rule, Message("errors_not_separated_at", where=where))
     if not clear(found.over_index, 0):
-        return Check(shortcut, rule, said("{where}: no better than ranking steps by their position.", where=where))
+        return Check(shortcut, rule, Message("no_better_than_position", where=where))
     if not clear(found.over_length, 0):
-        return Check(shortcut, rule, said("{where}: no better than ranking steps by their length.", where=where))
-    return Check(
-        "ok", rule, said("{where}: errors are told from right steps, better than by position or length.", where=where)
-    )
+        return Check(shortcut, rule, Message("no_better_than_length", where=where))
+    return Check("ok", rule, Message("errors_separated_at", where=where))
 
 
 def clear(metric: Metric, bar: float) -> bool:

@@ -17,14 +17,14 @@ from prm.evaluation.metrics import ranking
 from prm.evaluation.resampling import Array, Metric, resample
 from prm.evaluation.words import format_metric
 from prm.labels import problem_of
-from prm.said import counted, joined, said
+from prm.messages import Message, joined
 from prm.traces import Trace
 
 MOST = 600  # solutions that a model learns from
 FEW = 50  # below which nothing is trained
 HELD = 3  # a model's calibration solutions are at most its learning ones divided by this
 LOSS = 0.05  # of AUROC
-TITLE = said("Transfer")
+TITLE = Message("audit_transfer")
 QUESTION = "Does what was learned hold in a domain, or for a generator, that training never saw?"
 RULE = (
     f"Never seen, each domain and generator has AUROC clear of 0.5, else fail; no clear loss of {LOSS}, else attention"
@@ -34,13 +34,13 @@ RULE = (
 def audit(subject: Subject, rng: Random) -> Finding:
     """AUROC on each domain and generator, of a model that never saw it beside one that did."""
     if subject.training is None:
-        return _nothing(said("Not run: it trains again, so it needs the training data (--training)."))
+        return _nothing(Message("transfer_needs_training_data"))
     audited = {problem_of(trace) for trace in subject.traces}
     known = [trace for trace in subject.training.traces() if problem_of(trace) not in audited]
     parts = _parts(subject, known)
     count = min([MOST, *(_learnable(_without(known, *part)) for part in parts)])
     if not parts or count < FEW:
-        return _nothing(said("No domain and no generator can be left out: too little else to learn from."))
+        return _nothing(Message("nothing_to_leave_out"))
     control = _learn(subject, known, count, rng, "all")
     found: dict[str, tuple[Ranking, Ranking, Metric]] = {}
     for part in parts:
@@ -51,7 +51,7 @@ def audit(subject: Subject, rng: Random) -> Finding:
         title=TITLE,
         question=QUESTION,
         checks=[_check(found)],
-        when_ok=said("Every domain and every generator is judged about as well by a model that never saw it."),
+        when_ok=Message("audit_transfer_ok"),
         figures=[
             figure
             for name, (without, seen, loss) in found.items()
@@ -89,7 +89,7 @@ def _nothing(why: str) -> Finding:
 
 
 def _named(kind: str, name: str) -> str:
-    return said("domain {name}", name=name) if kind == "domain" else said("generator {name}", name=name)
+    return Message("domain_part", name=name) if kind == "domain" else Message("generator_part", name=name)
 
 
 def _parts(subject: Subject, known: Sequence[Trace]) -> list[tuple[str, str]]:
@@ -138,25 +138,15 @@ def _compared(kind: str, name: str, left_out: Subject, control: Subject) -> tupl
 def _check(found: dict[str, tuple[Ranking, Ranking, Metric]]) -> Check:
     told = {name: one for name, one in found.items() if one[0].told}
     if not told:
-        return Check(
-            "cannot tell", RULE, said("No domain and no generator has {least} errors under audit.", least=ENOUGH)
-        )
+        return Check("cannot tell", RULE, Message("no_part_has_errors", least=ENOUGH))
     blind = [name for name, (without, _, _) in told.items() if not clear(without.scores, 0.5)]
     if blind:
-        return Check("fail", RULE, said("Never seen, these are not judged at all: {parts}.", parts=joined(blind, ", ")))
+        return Check("fail", RULE, Message("unseen_parts_not_judged", parts=joined(blind, "comma_list")))
     lost = [
-        said("{part} ({loss})", part=name, loss=format_metric(loss, signed=True))
+        Message("part_with_loss", part=name, loss=format_metric(loss, signed=True))
         for name, (_, _, loss) in told.items()
         if clear(loss, LOSS)
     ]
     if lost:
-        return Check("attention", RULE, said("Never seen, these are judged worse: {parts}.", parts=joined(lost, ", ")))
-    return Check(
-        "ok",
-        RULE,
-        counted(
-            "The {n} domain or generator is judged about as well when never seen.",
-            "Each of {n} domains and generators is judged about as well when never seen.",
-            n=len(told),
-        ),
-    )
+        return Check("attention", RULE, Message("unseen_parts_judged_worse", parts=joined(lost, "comma_list")))
+    return Check("ok", RULE, Message("parts_judged_alike", n=len(told)))

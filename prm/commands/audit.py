@@ -16,7 +16,7 @@ from prm.config import TrainConfig
 from prm.errors import DataError
 from prm.files import write_atomic, write_json
 from prm.labels import first_error
-from prm.said import said
+from prm.messages import Message
 from prm.scores import TraceScore
 from prm.traces import Trace, read_traces, write_traces
 
@@ -59,15 +59,11 @@ def run(options: argparse.Namespace) -> None:
 
     unknown = sorted(set(options.only or ()) - set(AUDITS))
     if unknown:
-        raise DataError(
-            said("no audit is named {unknown}: one of {known}", unknown=", ".join(unknown), known=", ".join(AUDITS))
-        )
+        raise DataError(Message("unknown_audit", unknown=", ".join(unknown), known=", ".join(AUDITS)))
     data = ", ".join(path.name for path in options.data)
     traces = _sample(read_benchmark(options.data).traces, options.limit, Random(options.seed))
     if not any(first_error(trace) is not None for trace in traces):
-        raise DataError(
-            said("{data}: no solution's first error is known, so there is nothing to audit against", data=data)
-        )
+        raise DataError(Message("nothing_to_audit_against", data=data))
     clock = _Clock()
     subject = _subject(options, traces, clock.say)
     report = run_audits(subject, model=Path(options.model).name, data=data, names=options.only or tuple(AUDITS))

@@ -8,7 +8,7 @@ from prm.config import Feature, NeutralPolicy
 from prm.errors import ModelFileError
 from prm.faults import UNDECODABLE, sentence_of
 from prm.manifest import Manifest, file_sha256
-from prm.said import said
+from prm.messages import Message
 
 HEADS_FILE = "heads.safetensors"
 ABOUT_FILE = "stepmark.json"
@@ -48,24 +48,16 @@ def read_description(folder: Path) -> Description:
     try:
         found = msgspec.json.decode(path.read_bytes(), type=Description)
     except OSError as error:
-        raise ModelFileError(said("{path}: {error}", path=path, error=error.strerror)) from error
+        raise ModelFileError(Message("path_error", path=path, error=error.strerror)) from error
     except UNDECODABLE as error:
-        raise ModelFileError(said("{path} is corrupt: {error}", path=path, error=sentence_of(error))) from error
+        raise ModelFileError(Message("file_corrupt", path=path, error=sentence_of(error))) from error
     if (found.format, found.format_version) != (FORMAT, 1):
         raise ModelFileError(
-            said(
-                "{path} is of format {found} {version}, this library reads {known} 1",
-                path=path,
-                found=found.format,
-                version=found.format_version,
-                known=FORMAT,
-            )
+            Message("layout_version_differs", path=path, found=found.format, version=found.format_version, known=FORMAT)
         )
     for name, expected in found.checksums.items():
         if Path(name).name != name:
-            raise ModelFileError(said("{path} names a file outside its folder: {name}", path=path, name=name))
+            raise ModelFileError(Message("file_outside_folder", path=path, name=name))
         if not (folder / name).is_file() or file_sha256(folder / name) != expected:
-            raise ModelFileError(
-                said("{path} is missing or corrupt: its checksum is not the description's", path=folder / name)
-            )
+            raise ModelFileError(Message("described_file_corrupt", path=folder / name))
     return found

@@ -21,7 +21,7 @@ from prm.features import compute_features
 from prm.heads import Heads
 from prm.labels import step_labels
 from prm.manifest import WEIGHTS_FILE, file_sha256
-from prm.said import said
+from prm.messages import Message
 from prm.scoring import Scorer
 from prm.traces import Step, StepLabel, Trace, read_traces
 
@@ -77,7 +77,7 @@ class Neighbours:
                         labels.append((label.good, label.neutral, label.bad, label.weight))
                         rows.append((number, position))
         if not places:
-            raise DataError(said("{training}: no solution of the pool has a labelled step", training=training))
+            raise DataError(Message("no_labelled_step_in_file", training=training))
         origin = Origin(_weights_of(scorer), str(training.resolve()), file_sha256(training))
         return cls(origin, torch.stack(places).half(), torch.tensor(labels), torch.tensor(rows))
 
@@ -90,18 +90,10 @@ class Neighbours:
         """Read what `save` wrote; raises ModelFileError where it is of other weights or its training file changed."""
         origin, tensors = load_state(path, Origin)
         if origin.weights_sha256 != _weights_of(scorer):
-            raise ModelFileError(
-                said("{path} is of other weights than the model's: give the training file anew", path=path)
-            )
+            raise ModelFileError(Message("index_of_other_weights", path=path))
         training = Path(origin.training)
         if not training.is_file() or file_sha256(training) != origin.training_sha256:
-            raise ModelFileError(
-                said(
-                    "{path} names {training}, which is gone or changed: give the training file anew",
-                    path=path,
-                    training=training,
-                )
-            )
+            raise ModelFileError(Message("training_file_changed", path=path, training=training))
         return cls(origin, tensors["places"], tensors["labels"], tensors["rows"])
 
     def nearest(self, places: Tensor, k: int) -> tuple[Tensor, Tensor]:
@@ -163,7 +155,7 @@ def ensemble_of(scorer: Scorer) -> Heads:
     readout = scorer.readout
     heads = None if readout is None else readout.heads or readout.outcome
     if heads is None:
-        raise ModelFileError(said("a scorer without labels has no heads to explain"))
+        raise ModelFileError(Message("no_heads_to_explain"))
     return heads
 
 

@@ -9,9 +9,9 @@ import msgspec
 
 from prm.errors import DataError
 from prm.manifest import file_sha256
+from prm.messages import Message
 from prm.readers import candidates, own, prmbench, processbench, samples
 from prm.readers.records import decode, read_raw
-from prm.said import said
 from prm.scores import TraceScore
 from prm.traces import Trace
 
@@ -38,14 +38,14 @@ def read_benchmark(paths: Sequence[Path]) -> Benchmark:
     formats = {path: _format_of(path) for path in paths}
     if len(set(formats.values())) > 1:
         files = ", ".join(f"{path} ({form.NAME})" for path, form in formats.items())
-        raise DataError(said("files of several formats cannot be measured together: {files}", files=files))
+        raise DataError(Message("mixed_formats", files=files))
     form = formats[paths[0]]
     traces: dict[str, Trace] = {}
     for path in paths:
         for where, raw in read_raw(path):
             for trace in _traces(form, where, raw):
                 if traces.setdefault(trace.id, trace) is not trace and form is not prmbench:
-                    raise DataError(said("{where}: a solution {id!r} came before", where=where, id=trace.id))
+                    raise DataError(Message("solution_repeated", where=where, id=trace.id))
     return Benchmark(
         name=form.NAME,
         judged=form.JUDGED,
@@ -63,7 +63,7 @@ def read_published(path: Path) -> dict[str, list[TraceScore]]:
     for model, score in _scores(path):
         scores.setdefault(model or path.name.partition(".")[0], []).append(score)
     if not scores:
-        raise DataError(said("{path}: no scores", path=path))
+        raise DataError(Message("file_without_scores", path=path))
     return scores
 
 
@@ -71,7 +71,7 @@ def _traces(form: Any, where: str, raw: msgspec.Raw) -> list[Trace]:
     try:
         return list(form.traces_of(decode(where, raw, form.Record)))
     except ValueError as error:
-        raise DataError(said("{where}: {error}", where=where, error=error)) from error
+        raise DataError(Message("place_error", where=where, error=error)) from error
 
 
 def _scores(path: Path) -> Iterator[tuple[str, TraceScore]]:
@@ -81,7 +81,7 @@ def _scores(path: Path) -> Iterator[tuple[str, TraceScore]]:
         return
     form = _format_of(path)
     if form not in (candidates, samples):
-        raise DataError(said("{path}: {name} carry no scores", path=path, name=form.NAME))
+        raise DataError(Message("records_without_scores", path=path, name=form.NAME))
     for where, raw in read_raw(path):
         yield from form.scores_of(decode(where, raw, form.Record))
 
@@ -92,14 +92,7 @@ def _format_of(path: Path) -> Any:
         if fields >= form.MARKS:
             return form
     known = "; ".join(f"{form.NAME} ({', '.join(sorted(form.MARKS))})" for form in FORMATS)
-    raise DataError(
-        said(
-            "{path}: its first record has the fields {fields}; known are {known}",
-            path=path,
-            fields=", ".join(sorted(fields)),
-            known=known,
-        )
-    )
+    raise DataError(Message("unknown_record_fields", path=path, fields=", ".join(sorted(fields)), known=known))
 
 
 def _fields(path: Path) -> set[str]:
@@ -107,4 +100,4 @@ def _fields(path: Path) -> set[str]:
     for where, raw in read_raw(path):
         record = decode(where, raw, dict[str, msgspec.Raw])
         return set(record)
-    raise DataError(said("{path}: no records", path=path))
+    raise DataError(Message("file_without_records", path=path))

@@ -9,7 +9,7 @@ import msgspec
 
 from prm.errors import DataError
 from prm.faults import UNDECODABLE, sentence_of
-from prm.said import said
+from prm.messages import Message
 
 Record = TypeVar("Record")
 GZIP = b"\x1f\x8b"
@@ -28,7 +28,7 @@ def read_raw(path: Path) -> Iterator[tuple[str, msgspec.Raw]]:
                 if line.strip():
                     yield f"{path}, line {number}", msgspec.Raw(line)
     except (OSError, EOFError) as error:
-        raise DataError(said("{path}: {error}", path=path, error=getattr(error, "strerror", None) or error)) from error
+        raise DataError(Message("path_error", path=path, error=getattr(error, "strerror", None) or error)) from error
 
 
 def decode(where: str, raw: msgspec.Raw, kind: type[Record]) -> Record:
@@ -37,13 +37,13 @@ def decode(where: str, raw: msgspec.Raw, kind: type[Record]) -> Record:
         return msgspec.json.decode(raw, type=kind)
     except UNDECODABLE as error:
         fault = sentence_of(error, bytes(memoryview(raw)))
-        raise DataError(said("{where}: {error}", where=where, error=fault)) from error
+        raise DataError(Message("place_error", where=where, error=fault)) from error
 
 
 def _of_array(path: Path, content: bytes) -> Iterator[tuple[str, msgspec.Raw]]:
     try:
         records = msgspec.json.decode(content, type=list[msgspec.Raw])
     except UNDECODABLE as error:
-        raise DataError(said("{path}: {error}", path=path, error=sentence_of(error))) from error
+        raise DataError(Message("path_error", path=path, error=sentence_of(error))) from error
     for number, record in enumerate(records, start=1):
         yield f"{path}, record {number}", record

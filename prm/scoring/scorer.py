@@ -18,7 +18,7 @@ from prm.errors import ModelFileError, ScoringError
 from prm.features import feature_width
 from prm.heads import Readout
 from prm.manifest import Manifest, base_of
-from prm.said import said
+from prm.messages import Message
 from prm.scores import UNSCORED, StepScore, Throughput, TraceScore
 from prm.scoring.embedding import Embedder
 from prm.scoring.familiarity import Familiarity
@@ -84,13 +84,7 @@ class Scorer:
             headless=manifest.outside is not None,
         )
         if backbone.sha256 != manifest.base_sha256:
-            raise ModelFileError(
-                said(
-                    "{model_dir} was trained on another {base!r} than the one found here",
-                    model_dir=model_dir,
-                    base=manifest.base,
-                )
-            )
+            raise ModelFileError(Message("base_model_differs", model_dir=model_dir, base=manifest.base))
         reader = LocalReader(backbone, config.features, config.token_budget, share_prefix)
         if manifest.outside is not None:
             backbone.layout = outside_layout(manifest.outside)
@@ -117,7 +111,7 @@ class Scorer:
     def local(self) -> LocalReader:
         """The reader, where the backbone is in this process; raises ScoringError where it is not."""
         if not isinstance(self.reader, LocalReader):
-            raise ScoringError(said("this needs the backbone in this process, and the scorer has it on a server"))
+            raise ScoringError(Message("backbone_not_in_process"))
         return self.reader
 
     @property
@@ -229,6 +223,4 @@ def _fill(backbone: Backbone, tensors: dict[str, Tensor], model_dir: Path) -> No
             for name, parameter in tunable_parameters(backbone).items():
                 parameter.copy_(tensors[BACKBONE + name])
     except (KeyError, RuntimeError) as error:
-        raise ModelFileError(
-            said("{model_dir} holds other weights than its manifest says: {error}", model_dir=model_dir, error=error)
-        ) from error
+        raise ModelFileError(Message("weights_differ", model_dir=model_dir, error=error)) from error

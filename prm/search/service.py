@@ -6,7 +6,7 @@ from typing import Any
 import msgspec
 
 from prm.errors import PolicyError
-from prm.said import said
+from prm.messages import Message
 from prm.scores import StepScore, TraceScore
 from prm.search.asking import Server
 from prm.search.verifiers import State, Whole, extend_whole
@@ -76,9 +76,7 @@ class ServiceVerifier:
         }
         answer = self._server.post(PATH, question, _Answer)
         if [len(one.steps) for one in answer.results] != [len(trace.steps) for trace in traces]:
-            raise PolicyError(
-                said("{url}{path} answers other solutions than it was asked about", url=self._server.url, path=PATH)
-            )
+            raise PolicyError(Message("other_solutions_answered", url=self._server.url, path=PATH))
         self._threshold = answer.model.threshold
         return [[_step_score(step) for step in one.steps] for one in answer.results]
 

@@ -5,7 +5,7 @@ from typing import Literal, get_args
 import msgspec
 
 from prm.errors import DataError
-from prm.said import said
+from prm.messages import Message
 from prm.splitting.rules import RULES, split_by
 from prm.splitting.thinking import passages
 
@@ -37,9 +37,7 @@ class Splitting(msgspec.Struct, frozen=True):
     def __post_init__(self) -> None:
         for value, known in ((self.rule, tuple(RULES)), (self.thinking, THINKING)):
             if value not in known:
-                raise DataError(
-                    said("{value!r} is not a way to split: choose one of {known}", value=value, known=", ".join(known))
-                )
+                raise DataError(Message("unknown_way_to_split", value=value, known=", ".join(known)))
 
     def split(self, text: str) -> SplitText:
         """The steps of a text, with Windows line ends read as plain ones; no steps for a blank text."""

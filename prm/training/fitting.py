@@ -12,7 +12,7 @@ from torch import Tensor, nn
 from prm.checkpoint import BACKBONE, load_state, save_state
 from prm.config import TrainConfig
 from prm.errors import Cancelled, DataError
-from prm.said import said
+from prm.messages import Message
 from prm.training.distributed import Team, assemble, lay_out, own_part
 from prm.training.lanes import Lane
 from prm.training.logs import Epoch, Log
@@ -202,12 +202,7 @@ class Fit:
         if not found:
             return
         if found < self.team.size:
-            raise DataError(
-                said(
-                    "{path} is not seen by every process: give --out a folder that all machines share",
-                    path=self.checkpoint,
-                )
-            )
+            raise DataError(Message("folder_not_shared", path=self.checkpoint))
         state, tensors = load_state(self.checkpoint, State)
         if state.key != self.state.key:
             return

@@ -7,10 +7,11 @@ from typing import Annotated, Any, Literal
 import msgspec
 
 from annotation.core.errors import DomainError
-from annotation.core.wording import fault_of, said
 from annotation.formats.provenance import Visibility
 from annotation.formats.record import FinishReason, RecordAnnotation, SourceKind, Split
 from annotation.models.agreement_rule import AgreementRule
+from prm.faults import fault_of
+from prm.messages import Message
 
 Lane = Literal["screening", "gold", "holdout", "calibration", "control", "acquisition", "overlap"]
 HIDDEN = frozenset({"screening", "gold"})
@@ -78,8 +79,8 @@ def parse_filters(given: dict[str, Any]) -> SnapshotFilters:
         return msgspec.convert(given | times, SnapshotFilters)
     except msgspec.ValidationError as error:
         field, reason = fault_of(error)
-        fault = said("{field}: {reason}", field=field, reason=reason) if field else reason
-        raise DomainError("invalid_filters", said("The filters: {fault}.", fault=fault), {"field": field}) from None
+        fault = Message("field_reason", field=field, reason=reason) if field else reason
+        raise DomainError("invalid_filters", Message("invalid_filters", fault=fault), {"field": field}) from None
 
 
 def in_words(filters: Mapping[str, Any]) -> list[str]:

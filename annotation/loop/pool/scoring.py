@@ -16,12 +16,12 @@ from django.utils import timezone
 from annotation.core import audit, jobs
 from annotation.core.errors import Conflict, DomainError
 from annotation.core.membership.access import require_role
-from annotation.core.wording import said
 from annotation.loop import registry
 from annotation.loop.pool import checking
 from annotation.loop.pool.partitions import drop_partition
 from annotation.loop.pool.shards import cut_shards, score_slice
 from annotation.models import Membership, ModelVersion, PoolScoring, PoolShard, Project
+from prm.messages import Message
 
 log = logging.getLogger(__name__)
 
@@ -89,9 +89,7 @@ def rescore_pool(*, by: User, version: ModelVersion) -> int:
     """
     require_role(by, version.project, Membership.Role.MANAGER)
     if version.weights_deleted_at is not None:
-        raise Conflict(
-            "weights_deleted", said("The weights of model {n} were deleted: it cannot score.", n=version.number)
-        )
+        raise Conflict("weights_deleted", Message("cannot_score_without_weights", n=version.number))
     try:
         with transaction.atomic():
             drop_partition(version)
@@ -101,9 +99,7 @@ def rescore_pool(*, by: User, version: ModelVersion) -> int:
                 by=by, action="pool.rescore", target=version, project=version.project, after={"solutions": wanted}
             )
     except OperationalError as error:
-        raise Conflict(
-            "pool_busy", said("The pool's scores are being read at length. Try again in a minute.")
-        ) from error
+        raise Conflict("pool_busy", Message("pool_busy")) from error
     return wanted
 
 

@@ -9,9 +9,9 @@ from annotation.core import audit
 from annotation.core.errors import Conflict, DomainError
 from annotation.core.lifecycle import resume_job, send
 from annotation.core.membership.access import require_role
-from annotation.core.wording import said
 from annotation.loop.gateway.choosing import RANDOM, functions
 from annotation.models import Membership, Project, SimulationRun, Snapshot
+from prm.messages import Message
 
 LEAST_BUDGET = 40
 MOST_SEEDS = 20
@@ -57,33 +57,16 @@ def resume_simulation(*, by: User, job: SimulationRun) -> SimulationRun:
 def _check(snapshot: Snapshot, chosen: Sequence[str], seeds: int, budget: int) -> None:
     known, splits = functions(), snapshot.counts.get("splits", {})
     if unknown := [name for name in chosen if name not in known]:
-        raise _invalid(
-            "functions",
-            said(
-                "There is no acquisition function {unknown}; there are {known}.",
-                unknown=unknown[0],
-                known=", ".join(known),
-            ),
-        )
+        raise _invalid("functions", Message("unknown_simulation_functions", unknown=unknown[0], known=", ".join(known)))
     if len(chosen) < 2:
-        raise _invalid("functions", said("Choose at least one function to compare with random."))
+        raise _invalid("functions", Message("no_function_chosen"))
     if not 1 <= seeds <= MOST_SEEDS:
-        raise _invalid("seeds", said("Choose 1 to {most} seeds.", most=MOST_SEEDS))
+        raise _invalid("seeds", Message("seeds_out_of_range", most=MOST_SEEDS))
     if missing := [name for name in ("pool", "calibration", "holdout") if not splits.get(name)]:
-        needed = said("a simulation learns on the pool, calibrates on calibration and measures on the holdout")
-        raise _invalid(
-            "snapshot",
-            said(
-                "This snapshot has no labelled solution of the {missing}: {needed}.", missing=missing[0], needed=needed
-            ),
-        )
+        needed = Message("simulation_needs_three_parts")
+        raise _invalid("snapshot", Message("snapshot_lacks_part", missing=missing[0], needed=needed))
     if not LEAST_BUDGET <= budget <= splits["pool"]:
-        raise _invalid(
-            "budget",
-            said(
-                "Choose a budget of {least} to {most} labelled pool solutions.", least=LEAST_BUDGET, most=splits["pool"]
-            ),
-        )
+        raise _invalid("budget", Message("budget_out_of_range", least=LEAST_BUDGET, most=splits["pool"]))
 
 
 def _invalid(field: str, message: str) -> DomainError:
@@ -92,5 +75,5 @@ def _invalid(field: str, message: str) -> DomainError:
 
 def _in_progress(project: Project) -> Conflict:
     live = project.simulations.get(state__in=SimulationRun.LIVE)
-    message = said("A simulation of this project is in progress. Wait for it, or cancel it first.")
+    message = Message("simulation_in_progress")
     return Conflict("simulation_in_progress", message, {"simulation": live.pk})

@@ -16,13 +16,13 @@ from django.utils import timezone
 from annotation.core import audit, jobs
 from annotation.core.errors import DomainError
 from annotation.core.lifecycle import Cancelled
-from annotation.core.wording import said
 from annotation.loop.processes import tickets
 from annotation.loop.processes.lock import project_lock
 from annotation.loop.rounds import failures
 from annotation.loop.rounds.stages import evaluate, gate, promote, score, select, shadow, snapshot, train
 from annotation.loop.rounds.work import Outcome, StageWork
 from annotation.models import RunPoint, RunStage, TrainingRun
+from prm.messages import Message
 
 log = logging.getLogger(__name__)
 
@@ -163,7 +163,7 @@ def _may_go_on(run: TrainingRun, stage: RunStage | None) -> bool:
     if run.cancel_requested:
         _cancel(run)
     elif stage is not None and stage.unanswered >= MAX_ATTEMPTS:
-        _give_up(run, stage, DomainError("worker_died", said("its worker died {n} times.", n=stage.unanswered)))
+        _give_up(run, stage, DomainError("worker_died", Message("stage_worker_died", n=stage.unanswered)))
     else:
         return True
     return False
@@ -207,17 +207,15 @@ def _give_up(run: TrainingRun, stage: RunStage, error: Exception) -> bool:
         _fail(run, stage, error)
         return False
     reason = failures.what_happened(error)
-    point = said("Failed, and the round goes on without it: {reason}", reason=reason)
+    point = Message("optional_stage_failed", reason=reason)
     RunPoint.objects.create(run=run, stage=stage.name, message=point)
-    return _finish(
-        run, stage, Outcome(said("failed, the round is none the worse: {reason}", reason=reason), skipped=True)
-    )
+    return _finish(run, stage, Outcome(Message("optional_stage_figure_failed", reason=reason), skipped=True))
 
 
 @transaction.atomic
 def _fail(run: TrainingRun, stage: RunStage, error: Exception) -> None:
     now = timezone.now()
-    stage.state, stage.finished_at, stage.figure = RunStage.State.FAILED, now, said("failed")
+    stage.state, stage.finished_at, stage.figure = RunStage.State.FAILED, now, Message("stage_figure_failed")
     stage.save(update_fields=["state", "finished_at", "figure"])
     run.state, run.finished_at = TrainingRun.State.FAILED, now
     run.failure, run.error = failures.explain(stage.name, error)

@@ -8,11 +8,11 @@ from django.db.models import F
 from django.utils import timezone
 
 from annotation.core.lifecycle import Cancelled
-from annotation.core.wording import Said
 from annotation.loop.processes.lock import Lock
 from annotation.loop.processes.watched import BEAT_SECONDS
 from annotation.loop.rounds.artefacts import run_folder
 from annotation.models import ModelVersion, Project, RunPoint, RunStage, Snapshot, TrainingRun
+from prm.messages import Message
 
 
 @dataclass(frozen=True)
@@ -22,7 +22,7 @@ class Outcome:
     A stage that is `unfinished` lets go of its worker in between and is asked for again.
     """
 
-    figure: Said
+    figure: Message
     skipped: bool = False
     unfinished: bool = False
 

@@ -1,6 +1,5 @@
 """A policy's text becomes a record: split into steps, graded, and told where it comes from."""
 
-from annotation.core.wording import counted, said
 from annotation.files.answers import answer_in
 from annotation.files.grading import grade_records
 from annotation.files.preparing import prepared
@@ -8,6 +7,7 @@ from annotation.formats.provenance import Provenance
 from annotation.formats.record import Completion, Record, Rejection
 from annotation.loop.gateway.policies import Sample, step_in
 from annotation.models import Problem, SamplingRun
+from prm.messages import Message
 
 GENERATOR_LENGTH = 200
 
@@ -18,10 +18,10 @@ def record_of(run: SamplingRun, problem: Problem, sample: Sample, number: int) -
         return Rejection(
             line=number,
             field="solution",
-            reason=counted("was cut at {n} token", "was cut at {n} tokens", n=run.max_tokens),
+            reason=Message("sample_cut", n=run.max_tokens),
         )
     if "\0" in sample.text:
-        return Rejection(line=number, field="solution", reason=said("holds a NUL character"))
+        return Rejection(line=number, field="solution", reason=Message("sample_with_nul"))
     record = Record(
         problem=problem.text,
         positions=[],

@@ -6,8 +6,8 @@ from django.contrib.auth.models import User
 
 from annotation.core.errors import Forbidden, Missing
 from annotation.core.membership.access import membership_of
-from annotation.core.wording import said
 from annotation.models import Annotation, Dispute, Project
+from prm.messages import Message
 
 
 def latest_of(*, by: User, project: Project, solution_id: int) -> Annotation:
@@ -17,7 +17,7 @@ def latest_of(*, by: User, project: Project, solution_id: int) -> Annotation:
     """
     membership = membership_of(by, project)
     if membership is None:
-        raise Forbidden("not_annotator", said("You are not a member of this project, so you cannot label in it."))
+        raise Forbidden("not_annotator", Message("label_needs_membership"))
     found = (
         Annotation.objects.filter(annotator=membership, solution=solution_id, lease__isnull=False)
         .select_related("lease__solution__problem", "lease__draft", "lease__hint")
@@ -25,7 +25,7 @@ def latest_of(*, by: User, project: Project, solution_id: int) -> Annotation:
         .first()
     )
     if found is None:
-        raise Missing("not_labelled", said("You have handed in nothing on this solution."))
+        raise Missing("not_labelled", Message("not_labelled"))
     return found
 
 

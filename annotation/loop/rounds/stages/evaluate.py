@@ -4,7 +4,6 @@ from pathlib import Path
 
 from django.utils import timezone
 
-from annotation.core.wording import said
 from annotation.labels.datasets.snapshots import read_snapshot
 from annotation.loop import registry
 from annotation.loop.gateway.cards import write_model_card
@@ -13,13 +12,14 @@ from annotation.loop.gateway.scoring import score_file, threshold_of
 from annotation.loop.gateway.traces import write_holdout_traces
 from annotation.loop.gateway.training import model_path
 from annotation.loop.rounds.work import Outcome, StageWork
+from prm.messages import Message
 
 HOLDOUT, CHALLENGER, CHAMPION, BASELINE = "holdout", "challenger", "champion", "baseline"
 
 
 def perform(work: StageWork) -> Outcome:
     if work.run.model_version is None:
-        return Outcome(said("no new model"), skipped=True)
+        return Outcome(Message("no_new_model"), skipped=True)
     policy, version = work.project.policies, work.version
     holdout = work.folder / f"{HOLDOUT}.jsonl"
     known = write_holdout_traces(read_snapshot(work.snapshot), holdout)
@@ -27,7 +27,7 @@ def perform(work: StageWork) -> Outcome:
     version.metrics = {"holdout_solutions": known, "champion": champion.number if champion else None}
     if not known:
         version.save(update_fields=["metrics"])
-        return Outcome(said("no labelled holdout solution"), skipped=True)
+        return Outcome(Message("no_labelled_holdout"), skipped=True)
     models: dict[str, Path | None] = {CHALLENGER: model_path(version), BASELINE: None}
     if champion is not None:
         models[CHAMPION] = model_path(champion)

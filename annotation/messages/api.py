@@ -1,0 +1,35 @@
+"""What is wrong with a request."""
+
+SENTENCES: dict[str, str | tuple[str, str]] = {
+    "answer_check_not_found": "There is no answer check {check_id}, or you are not a member of its project.",
+    "beyond_context": "This is longer than the model's context: shorten it.",
+    "calls_exceeded": (
+        "More than {n:,} call in one minute. Try again in {wait} s.",
+        "More than {n:,} calls in one minute. Try again in {wait} s.",
+    ),
+    "calls_without_token_exceeded": (
+        "More than {n:,} call without a valid token in one minute. Check the token, and try again in {wait} s.",
+        "More than {n:,} calls without a valid token in one minute. Check the token, and try again in {wait} s.",
+    ),
+    "dispute_not_found": "There is no such dispute.",
+    "first_password": "Choose a password of your own first: sign in with a browser, and any page asks for it.",
+    "gold_not_found": "There is no such gold, or it is of a project that is not yours.",
+    "import_group_not_found": "There is no group of imports {group_id}, or it is not yours.",
+    "import_not_found": "There is no import {import_id}, or you are not a member of its project.",
+    "import_options_invalid": "Import options: {reason}.",
+    "job_not_found": "There is no such job, or you are not a member of its project.",
+    "member_name_not_found": "{name} has no member '{member}'.",
+    "message_too_long": "A message is longer than {n:,} characters.",
+    "message_without_text": "each message has a `role` and a `content` of text",
+    "model_not_named": "Name the `model`: /v1/models lists them.",
+    "model_number_invalid": "{number!r} is no number of a model.",
+    "no_such_model": "There is no such model, or you are not a member of its project.",
+    "not_a_byte_count": "{header}: a number of bytes is needed.",
+    "not_base64": "{header}: not in Base64.",
+    "project_member_not_found": "There is no such member in this project.",
+    "run_not_found": "This project has no run {n}.",
+    "sampling_not_found": "There is no sampling {sampling_id}, or you are not a member of its project.",
+    "sent_back_not_found": "There is no such request.",
+    "snapshot_not_found": "There is no snapshot {snapshot_id}, or you are not a member of its project.",
+    "solution_not_in_project": "There is no such solution in {name}.",
+}

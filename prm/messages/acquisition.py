@@ -1,0 +1,37 @@
+"""What the acquisition of labels reports."""
+
+SENTENCES: dict[str, str | tuple[str, str]] = {
+    "candidate_unevenly_scored": "candidate {id!r}: {lengths}, {scored}",
+    "cap_out_of_range": "{rule}: a problem's cap is at least 1, a domain's share above 0 and at most 1",
+    "choice_advantage": "A second spent on chosen solutions taught {ratio:.2f} times what one on random solutions did",
+    "choosing_stopped_paying": "{figure}: choosing no longer pays.",
+    "continue_labelling": "Go on labelling: {why}",
+    "figure_above_percentage": "{figure}, more than {threshold:.1%}.",
+    "figure_below_points": "{figure}, less than {threshold:.1f}.",
+    "full_stop": "{sentence}.",
+    "gain_on_holdout": "the gain on the holdout",
+    "gain_per_second": "what acquired and random labels taught per second",
+    "head_counts_differ": "candidates of one model have one number of heads, not {widths}",
+    "holdout_gain": (
+        "The last round gained {gain:+.1f} points on the holdout",
+        "The best of the last {n} rounds gained {gain:+.1f} points on the holdout",
+    ),
+    "n_scored_steps": ("{n} scored step", "{n} scored steps"),
+    "n_step_lengths": ("{n} step length", "{n} step lengths"),
+    "nothing_drawn": "nothing was drawn",
+    "predictions_stable": "{figure}: predictions are stable.",
+    "probability_count_differs": "{values} values for {probabilities} inclusion probabilities",
+    "probability_out_of_range": "an inclusion probability lies above 0 and is at most 1",
+    "random_labels_taught_nothing": "Random labels taught nothing that was measured, so there is nothing to compare with.",
+    "rounds_with_figure": ("{known} of {n} round tells {what}.", "{known} of {n} rounds tell {what}."),
+    "stop_labelling": "Stop labelling: {why}",
+    "stopping_thresholds_invalid": "rounds {rounds}, advantage {advantage}, changed {changed}: nothing could be told by these",
+    "stopping_too_early": "Too early to tell: {why}",
+    "too_few_draws": "a variance needs at least two draws, got {n}",
+    "too_few_reading_times": "a cost model needs at least four reading times above zero, got {n}",
+    "verdict_changes": "how many of the pool's verdicts changed",
+    "verdicts_changed": (
+        "At most {most:.1%} of the pool's verdicts changed in the last round",
+        "At most {most:.1%} of the pool's verdicts changed in any of the last {n} rounds",
+    ),
+}
