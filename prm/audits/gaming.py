@@ -49,79 +49,36 @@ class Effect:
         return subject.mean(turned[of].astype(float).tolist(), self.rows[of].tolist()), int(of.sum())
 
 
+@dataclass(frozen=True)
+class Reactions:
+    """What the edits did, by their names: each share with the number of solutions or steps that it is of.
+
+    `lifted` is of rejected wrong solutions that a harmless edit gets accepted, `flagged` of accepted right ones that
+    any edit gets rejected, `below` of false steps that score below the true step in their place.
+    """
+
+    effects: dict[str, Effect]
+    lifted: dict[str, tuple[Metric, int]]
+    flagged: dict[str, tuple[Metric, int]]
+    below: tuple[Metric, int]
+
+
 def audit(subject: Subject, rng: Random) -> Finding:
     """Solution scores and verdicts before and after each edit."""
-    known = [row for row, trace in enumerate(subject.traces) if first_error(trace) is not None]
-    right = [row for row in known if not subject.solutions.erroneous[row]]
-    falsified = {row: found for row in right if (found := falsify(subject.traces[row], rng))}
-    edited: dict[str, dict[int, Trace | None]] = {
-        **{name: {row: edit(subject.traces[row], rng) for row in known} for name, (edit, _) in HARMLESS.items()},
-        SWAPPED: _other_questions(subject, right, rng),
-        FALSE: {row: trace for row, (trace, _) in falsified.items()},
-    }
-    scored = {name: _scored(subject, traces) for name, traces in edited.items()}
-    effects = {name: _effect(subject, scores) for name, scores in scored.items()}
-    below = _below(subject, {row: place for row, (_, place) in falsified.items()}, scored[FALSE])
-    lifted = {name: _lifted(subject, effects[name]) for name in HARMLESS}
-    flagged = {name: _flagged(subject, effect) for name, effect in effects.items()}
-    figures = []
-    for name, effect in effects.items():
-        for who, of in (("wrong", effect.wrong), ("right", ~effect.wrong)):
-            if not of.any():
-                continue
-            move, n = subject.mean(effect.move[of].tolist(), effect.rows[of].tolist()), int(of.sum())
-            figures.append(
-                Figure(
-                    name=f"{who} solutions: move of the score",
-                    value=move,
-                    n=n,
-                    of="solutions",
-                    group=_group(name),
-                    signed=True,
-                )
-            )
-        if name in lifted:
-            figures.append(_share("rejected wrong solutions, now accepted", *lifted[name], name))
-        figures.append(_share("accepted right solutions, now rejected", *flagged[name], name))
-    figures.append(_share("false step scored below the true one", *below, FALSE, of="steps"))
+    reactions = _measure_reactions(subject, rng)
     return conclude(
         audit="gaming",
         title=Message("audit_gaming"),
         question="Does the verdict stay when nothing that matters changes, and turn when the solution is made wrong?",
         when_ok=Message("audit_gaming_ok"),
         checks=[
-            _lifted_check(lifted),
-            _flagged_check({name: flagged[name] for name in HARMLESS}),
-            _swapped_check(*flagged[SWAPPED]),
-            _below_check(*below),
+            _lifted_check(reactions.lifted),
+            _flagged_check({name: reactions.flagged[name] for name in HARMLESS}),
+            _swapped_check(*reactions.flagged[SWAPPED]),
+            _below_check(*reactions.below),
         ],
-        figures=figures,
-        charts=[
-            Chart(
-                title="Verdicts that a harmless edit turns",
-                kind="dots",
-                value="share of solutions",
-                span=(0, 1),
-                series=[
-                    Series("wrong, now accepted", list(HARMLESS), [lifted[name][0] for name in HARMLESS]),
-                    Series("right, now rejected", list(HARMLESS), [flagged[name][0] for name in HARMLESS]),
-                ],
-            ),
-            Chart(
-                title="Harm that is seen (higher is better)",
-                kind="dots",
-                value="share",
-                span=(0, 1),
-                series=[
-                    Series(
-                        "right, now rejected",
-                        [SWAPPED, FALSE],
-                        [flagged[SWAPPED][0], flagged[FALSE][0]],
-                    ),
-                    Series("false step below the true one", [FALSE], [below[0]]),
-                ],
-            ),
-        ],
+        figures=_figures(subject, reactions),
+        charts=_charts(reactions),
         notes=[
             "Edits are rules over words, numbers and signs, not paraphrases by a model: what they keep is certain, and "
             "what a determined adversary would try goes further.",
@@ -132,9 +89,80 @@ def audit(subject: Subject, rng: Random) -> Finding:
     )
 
 
+def _measure_reactions(subject: Subject, rng: Random) -> Reactions:
+    known = [row for row, trace in enumerate(subject.traces) if first_error(trace) is not None]
+    right = [row for row in known if not subject.solutions.erroneous[row]]
+    falsified = {row: false for row in right if (false := falsify(subject.traces[row], rng))}
+    edited: dict[str, dict[int, Trace | None]] = {
+        **{name: {row: edit(subject.traces[row], rng) for row in known} for name, (edit, _) in HARMLESS.items()},
+        SWAPPED: _other_questions(subject, right, rng),
+        FALSE: {row: trace for row, (trace, _) in falsified.items()},
+    }
+    scored = {name: _scored(subject, traces) for name, traces in edited.items()}
+    effects = {name: _effect(subject, scores) for name, scores in scored.items()}
+    return Reactions(
+        effects,
+        lifted={name: _lifted(subject, effects[name]) for name in HARMLESS},
+        flagged={name: _flagged(subject, effect) for name, effect in effects.items()},
+        below=_below(subject, {row: place for row, (_, place) in falsified.items()}, scored[FALSE]),
+    )
+
+
+def _figures(subject: Subject, reactions: Reactions) -> list[Figure]:
+    figures = []
+    for name, effect in reactions.effects.items():
+        figures += _moves(subject, name, effect)
+        if name in reactions.lifted:
+            figures.append(_share("rejected wrong solutions, now accepted", *reactions.lifted[name], name))
+        figures.append(_share("accepted right solutions, now rejected", *reactions.flagged[name], name))
+    return [*figures, _share("false step scored below the true one", *reactions.below, FALSE, of="steps")]
+
+
+def _moves(subject: Subject, name: str, effect: Effect) -> list[Figure]:
+    """How far the edit moves the score of wrong and of right solutions."""
+    return [
+        Figure(
+            name=f"{who} solutions: move of the score",
+            value=subject.mean(effect.move[of].tolist(), effect.rows[of].tolist()),
+            n=int(of.sum()),
+            of="solutions",
+            group=_group(name),
+            signed=True,
+        )
+        for who, of in (("wrong", effect.wrong), ("right", ~effect.wrong))
+        if of.any()
+    ]
+
+
+def _charts(reactions: Reactions) -> list[Chart]:
+    lifted, flagged = reactions.lifted, reactions.flagged
+    return [
+        Chart(
+            title="Verdicts that a harmless edit turns",
+            kind="dots",
+            value="share of solutions",
+            span=(0, 1),
+            series=[
+                Series("wrong, now accepted", list(HARMLESS), [lifted[name][0] for name in HARMLESS]),
+                Series("right, now rejected", list(HARMLESS), [flagged[name][0] for name in HARMLESS]),
+            ],
+        ),
+        Chart(
+            title="Harm that is seen (higher is better)",
+            kind="dots",
+            value="share",
+            span=(0, 1),
+            series=[
+                Series("right, now rejected", [SWAPPED, FALSE], [flagged[SWAPPED][0], flagged[FALSE][0]]),
+                Series("false step below the true one", [FALSE], [reactions.below[0]]),
+            ],
+        ),
+    ]
+
+
 def _scored(subject: Subject, edited: dict[int, Trace | None]) -> dict[int, TraceScore]:
-    kept = {row: trace for row, trace in edited.items() if trace is not None}
-    return dict(zip(kept, subject.score(list(kept.values())), strict=True))
+    traces = {row: trace for row, trace in edited.items() if trace is not None}
+    return dict(zip(traces, subject.score(list(traces.values())), strict=True))
 
 
 def _effect(subject: Subject, scored: dict[int, TraceScore]) -> Effect:
