@@ -107,7 +107,7 @@ def load_backbone(
     try:
         tokenizer = AutoTokenizer.from_pretrained(source, trust_remote_code=False)
         kind: Any = AutoModel if headless else AutoModelForCausalLM
-        model, found = kind.from_pretrained(
+        model, report = kind.from_pretrained(
             source,
             trust_remote_code=False,
             use_safetensors=True,
@@ -118,8 +118,8 @@ def load_backbone(
         raise ModelFileError(
             Message("backbone_error", name=name_or_path, error=str(error).strip().splitlines()[0])
         ) from error
-    if found["missing_keys"]:
-        missing = sorted(found["missing_keys"])
+    if report["missing_keys"]:
+        missing = sorted(report["missing_keys"])
         raise ModelFileError(Message("backbone_weights_missing", name=name_or_path, missing=missing[0], n=len(missing)))
     backbone = wrap_backbone(
         name_or_path, model.to(device), tokenizer, context=context, packing=packing, precision=precision

@@ -221,8 +221,8 @@ def _check_file(folder: Path, name: str, expected: str) -> None:
     if Path(name).name != name:
         raise ModelFileError(Message("file_outside_folder", path=folder / MANIFEST_FILE, name=name))
     try:
-        found = file_sha256(folder / name)
+        actual = file_sha256(folder / name)
     except OSError as error:
         raise ModelFileError(Message("path_error", path=folder / name, error=error.strerror)) from error
-    if found != expected:
+    if actual != expected:
         raise ModelFileError(Message("checksum_differs", path=folder / name))

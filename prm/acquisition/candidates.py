@@ -123,8 +123,8 @@ def _codes(names: Sequence[str]) -> Numbers:
     return np.unique(np.array(names, dtype=object).astype(str), return_inverse=True)[1].astype(np.int64)
 
 
-def _embeddings(given: Sequence[list[float] | None]) -> Array | None:
-    width = next((len(one) for one in given if one is not None), None)
+def _embeddings(embeddings: Sequence[list[float] | None]) -> Array | None:
+    width = next((len(one) for one in embeddings if one is not None), None)
     if width is None:
         return None
-    return np.array([[np.nan] * width if one is None else one for one in given], dtype=float)
+    return np.array([[np.nan] * width if one is None else one for one in embeddings], dtype=float)

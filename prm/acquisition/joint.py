@@ -24,8 +24,8 @@ def joint_bald(p: Array) -> Array:
     portion = max(1, CELLS // (outcomes * flat.shape[2]))
     gain = _exact if exact else _sampled
     parts = [gain(flat[start : start + portion]) for start in range(0, len(flat), portion)]
-    found = np.clip(np.concatenate([np.zeros(0), *parts]), 0.0, np.log(max(p.shape[-1], 1)))
-    return np.asarray(found.reshape(p.shape[:-2]))
+    gains = np.clip(np.concatenate([np.zeros(0), *parts]), 0.0, np.log(max(p.shape[-1], 1)))
+    return np.asarray(gains.reshape(p.shape[:-2]))
 
 
 def entropy_of(q: Array, axis: int) -> Array:

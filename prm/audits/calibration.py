@@ -91,16 +91,16 @@ def _measured(subject: Subject, chosen: Chosen) -> dict[str, Metric]:
 
     def measure(weights: Array) -> dict[str, Array]:
         after, rate = brier(p, good, weights), divide(weights @ good, weights.sum(axis=-1))
-        found = {
+        measures = {
             "ece": expected_calibration_error(p, good, weights),
             "brier": after,
             "skill": 1 - divide(after, rate * (1 - rate)),
         }
         if subject.temperature:
-            found["raw_ece"] = expected_calibration_error(raw, good, weights)
-            found["raw_brier"] = brier(raw, good, weights)
-            found["gain"] = found["raw_brier"] - after
-        return found
+            measures["raw_ece"] = expected_calibration_error(raw, good, weights)
+            measures["raw_brier"] = brier(raw, good, weights)
+            measures["gain"] = measures["raw_brier"] - after
+        return measures
 
     return resample(measure, subject.draws, subject.owner[chosen])
 

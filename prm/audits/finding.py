@@ -111,7 +111,7 @@ def _with_intervals(chart: Chart) -> Chart:
     """The chart without the points that have no interval: they would look surer than the others."""
     series = []
     for one in chart.series:
-        kept = [k for k, value in enumerate(one.y) if value.low is not None]
-        if kept:
-            series.append(Series(one.name, [one.x[k] for k in kept], [one.y[k] for k in kept]))
+        known = [k for k, value in enumerate(one.y) if value.low is not None]
+        if known:
+            series.append(Series(one.name, [one.x[k] for k in known], [one.y[k] for k in known]))
     return msgspec.structs.replace(chart, series=series)

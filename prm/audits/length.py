@@ -45,8 +45,8 @@ def audit(subject: Subject, rng: Random) -> Finding:
                 of="steps",
                 group="AUROC by length of the step",
             ),
-            *(found.figure(name, "AUROC by length of the step") for name, found in by_chars.items()),
-            *(found.figure(name, "AUROC by length of the solution") for name, found in by_steps.items()),
+            *(ranking.figure(name, "AUROC by length of the step") for name, ranking in by_chars.items()),
+            *(ranking.figure(name, "AUROC by length of the solution") for name, ranking in by_steps.items()),
             *_solution_figures(subject, lengths),
         ],
         charts=[
@@ -70,8 +70,8 @@ def _parts(chars: Rows) -> dict[str, Chosen]:
 def _lengths(subject: Subject) -> dict[str, Chosen]:
     """Solutions of like number of steps, by name."""
     n = subject.solutions.length
-    found = {_length(low, high): (n >= low) & (n <= (high or np.inf)) for low, high in LENGTH_BINS}
-    return {name: chosen for name, chosen in found.items() if chosen.any()}
+    lengths = {_length(low, high): (n >= low) & (n <= (high or np.inf)) for low, high in LENGTH_BINS}
+    return {name: chosen for name, chosen in lengths.items() if chosen.any()}
 
 
 def _length(low: int, high: int | None) -> str:
@@ -92,8 +92,8 @@ def _alike(subject: Subject, parts: dict[str, Chosen]) -> tuple[Metric, Metric]:
         alike = divide(won, counted)
         return {"alike": alike, "fall": ranking(1 - p, error, weights)[0] - alike}
 
-    found = resample(measure, subject.draws, subject.owner)
-    return found["alike"], found["fall"]
+    figures = resample(measure, subject.draws, subject.owner)
+    return figures["alike"], figures["fall"]
 
 
 def _solution_figures(subject: Subject, lengths: dict[str, Chosen]) -> list[Figure]:
@@ -114,17 +114,17 @@ def _solution_figures(subject: Subject, lengths: dict[str, Chosen]) -> list[Figu
     return figures
 
 
-def _chart(title: str, found: dict[str, Ranking]) -> Chart:
-    told = {name: one for name, one in found.items() if one.told}
+def _chart(title: str, rankings: dict[str, Ranking]) -> Chart:
+    known = {name: one for name, one in rankings.items() if one.told}
     return Chart(
         title=title,
         kind="dots",
         value="AUROC",
         reference=0.5,
         series=[
-            Series("scores", list(told), [one.scores for one in told.values()]),
-            Series("index only", list(told), [one.index_only for one in told.values()]),
-            Series("length only", list(told), [one.length_only for one in told.values()]),
+            Series("scores", list(known), [one.scores for one in known.values()]),
+            Series("index only", list(known), [one.index_only for one in known.values()]),
+            Series("length only", list(known), [one.length_only for one in known.values()]),
         ],
     )
 
@@ -143,12 +143,12 @@ def _alike_check(alike: Metric, fall: Metric, n_errors: int) -> Check:
 
 def _lengths_check(by_steps: dict[str, Ranking]) -> Check:
     rule = f"AUROC clear of 0.5 at every length of solution with {ENOUGH} errors or more, else attention"
-    told = {name: found for name, found in by_steps.items() if found.told}
-    blind = [name for name, found in told.items() if not clear(found.scores, 0.5)]
-    if not told:
+    known = {name: ranking for name, ranking in by_steps.items() if ranking.told}
+    blind = [name for name, ranking in known.items() if not clear(ranking.scores, 0.5)]
+    if not known:
         return Check("cannot tell", rule, Message("no_length_has_errors", least=ENOUGH))
     if blind:
         words = Message("errors_not_separated_in_lengths", lengths=joined(blind, "comma_list"))
         return Check("attention", rule, words)
-    words = Message("errors_separated_in_lengths", lengths=joined(list(told), "comma_list"))
+    words = Message("errors_separated_in_lengths", lengths=joined(list(known), "comma_list"))
     return Check("ok", rule, words)

@@ -57,7 +57,7 @@ def audit(subject: Subject, rng: Random) -> Finding:
         when_ok=Message("audit_long_ok"),
         checks=[_depth_check(subject, steps), _f1_check(f1), _missing_check(missing)],
         figures=[
-            *(found.figure(name, "AUROC by depth in a chain") for name, found in depths.items()),
+            *(ranking.figure(name, "AUROC by depth in a chain") for name, ranking in depths.items()),
             *(
                 Figure(
                     name=name,
@@ -142,14 +142,14 @@ def _columns(subject: Subject, chains: Sequence[Chain], scores: Sequence[TraceSc
 
 def _depths(steps: Steps) -> list[tuple[str, Chosen]]:
     """Steps at like depth, counted from 1, by name."""
-    found = [
+    depths = [
         (
             f"step {low + 1} to {high}" if high else f"step {low + 1} on",
             (steps.depth >= low) & (steps.depth < (high or np.inf)),
         )
         for low, high in DEPTHS
     ]
-    return [(name, inside) for name, inside in found if inside.any()]
+    return [(name, inside) for name, inside in depths if inside.any()]
 
 
 def _rank(subject: Subject, steps: Steps, inside: Chosen) -> Ranking:
@@ -173,8 +173,8 @@ def _ece(subject: Subject, steps: Steps, inside: Chosen) -> Metric:
 def _f1(subject: Subject, chains: Sequence[Chain], scores: Sequence[TraceScore]) -> Metric:
     """ProcessBench F1 over chains."""
     truth = np.array([first_error(chain.trace) for chain in chains])
-    found = [predicted_first_error(score.mean, subject.threshold) for score in scores]
-    hit = np.array([one == error for one, error in zip(found, truth, strict=True)], dtype=float)
+    predicted = [predicted_first_error(score.mean, subject.threshold) for score in scores]
+    hit = np.array([one == error for one, error in zip(predicted, truth, strict=True)], dtype=float)
     weights = draws_of(len(chains), subject.bootstrap, subject.seed)
     wrong, right = (divide(weights[:, of] @ hit[of], weights[:, of].sum(axis=1)) for of in (truth >= 0, truth < 0))
     return as_metric(harmonic_mean(wrong, right))
@@ -194,14 +194,14 @@ def _depth_check(subject: Subject, steps: Steps) -> Check:
         near, far = (ranking(1 - steps.p[at], steps.error[at], weights[:, at])[0] for at in (shallow, deep))
         return {"far": far, "fall": near - far}
 
-    found = resample(measure, subject.draws, steps.owner)
-    told = {"deep": DEEP, "shallow": SHALLOW, "auroc": format_metric(found["far"])}
-    if not clear(found["far"], 0.5):
-        return Check("fail", rule, Message("deep_errors_not_separated", **told))
-    if clear(found["fall"], FALL):
-        words = Message("deep_auroc_lower", fall=format_metric(found["fall"]), **told)
+    figures = resample(measure, subject.draws, steps.owner)
+    values = {"deep": DEEP, "shallow": SHALLOW, "auroc": format_metric(figures["far"])}
+    if not clear(figures["far"], 0.5):
+        return Check("fail", rule, Message("deep_errors_not_separated", **values))
+    if clear(figures["fall"], FALL):
+        words = Message("deep_auroc_lower", fall=format_metric(figures["fall"]), **values)
         return Check("attention", rule, words)
-    return Check("ok", rule, Message("deep_auroc_alike", **told))
+    return Check("ok", rule, Message("deep_auroc_alike", **values))
 
 
 def _f1_check(f1: dict[int, Metric]) -> Check:

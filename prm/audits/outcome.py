@@ -59,7 +59,7 @@ def audit(subject: Subject, rng: Random) -> Finding:
     }
     minima = _minima(subject)
     spoiled, mended = _spoil(subject, rng), _mend(subject)
-    figures = [found.figure(name, "Step AUROC") for name, found in strata.items()]
+    figures = [ranking.figure(name, "Step AUROC") for name, ranking in strata.items()]
     figures += [
         Figure(name="lowest score", value=minima.lowest, n=minima.n, of="wrong solutions", group="On the last step"),
         Figure(name="first error", value=minima.errors, n=minima.n, of="wrong solutions", group="On the last step"),
@@ -87,9 +87,9 @@ def audit(subject: Subject, rng: Random) -> Finding:
                 value="AUROC",
                 reference=0.5,
                 series=[
-                    Series("scores", list(strata), [found.scores for found in strata.values()]),
-                    Series("index only", list(strata), [found.index_only for found in strata.values()]),
-                    Series("length only", list(strata), [found.length_only for found in strata.values()]),
+                    Series("scores", list(strata), [ranking.scores for ranking in strata.values()]),
+                    Series("index only", list(strata), [ranking.index_only for ranking in strata.values()]),
+                    Series("length only", list(strata), [ranking.length_only for ranking in strata.values()]),
                 ],
             ),
             Chart(

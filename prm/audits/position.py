@@ -36,8 +36,8 @@ def audit(subject: Subject, rng: Random) -> Finding:
             )
         )
         by_place.append(rank_steps(subject, inside))
-    figures[1:1] = [found.figure(f"position {name}", "AUROC") for name, found in zip(names, by_place, strict=True)]
-    told = [(name, found) for name, found in zip(names, by_place, strict=True) if found.told]
+    figures[1:1] = [ranking.figure(f"position {name}", "AUROC") for name, ranking in zip(names, by_place, strict=True)]
+    known = [(name, ranking) for name, ranking in zip(names, by_place, strict=True) if ranking.told]
     drift, n_right = _drift(subject)
     figures.append(
         Figure(
@@ -56,7 +56,7 @@ def audit(subject: Subject, rng: Random) -> Finding:
         when_ok=Message("audit_position_ok"),
         checks=[
             above_chance(whole, Message("all_positions"), shortcut="fail"),
-            _each_place(told),
+            _each_place(known),
             _drift_check(drift, n_right),
         ],
         figures=figures,
@@ -67,8 +67,8 @@ def audit(subject: Subject, rng: Random) -> Finding:
                 value="AUROC",
                 reference=0.5,
                 series=[
-                    Series("scores", [name for name, _ in told], [found.scores for _, found in told]),
-                    Series("length only", [name for name, _ in told], [found.length_only for _, found in told]),
+                    Series("scores", [name for name, _ in known], [ranking.scores for _, ranking in known]),
+                    Series("length only", [name for name, _ in known], [ranking.length_only for _, ranking in known]),
                 ],
             ),
             Chart(
@@ -89,15 +89,15 @@ def _name(low: int, high: int | None) -> str:
     return str(high) if high == low + 1 else f"{low + 1}-{high}"
 
 
-def _each_place(told: list[tuple[str, Ranking]]) -> Check:
+def _each_place(known: list[tuple[str, Ranking]]) -> Check:
     rule = f"AUROC clear of 0.5 at every position with {ENOUGH} errors or more, else attention"
-    blind = [name for name, found in told if not clear(found.scores, 0.5)]
-    if not told:
+    blind = [name for name, ranking in known if not clear(ranking.scores, 0.5)]
+    if not known:
         return Check("cannot tell", rule, Message("no_position_has_errors", least=ENOUGH))
     if blind:
         words = Message("errors_not_separated_at_positions", places=", ".join(blind))
         return Check("attention", rule, words)
-    words = Message("errors_separated_at_positions", n=len(told))
+    words = Message("errors_separated_at_positions", n=len(known))
     return Check("ok", rule, words)
 
 

@@ -82,25 +82,25 @@ def rank(p: Array, error: Array, index: NDArray[Any], chars: NDArray[Any], owner
     return Ranking(**resample(measure, draws, owner), n_steps=len(p), n_errors=n_errors)
 
 
-def above_chance(found: Ranking, where: str, shortcut: Verdict = "attention") -> Check:
+def above_chance(ranking: Ranking, where: str, shortcut: Verdict = "attention") -> Check:
     """Fails where errors are not ranked above right steps; `shortcut` where position or length would do as well."""
     rule = f"{where}: AUROC clear of 0.5, else fail; clear of what position and length alone reach, else {shortcut}"
-    if not found.told:
+    if not ranking.told:
         return Check(
             "cannot tell",
             rule,
             Message(
                 "too_few_errors_at",
                 where=where,
-                errors=Message("n_errors", n=found.n_errors),
-                steps=Message("n_steps", n=found.n_steps),
+                errors=Message("n_errors", n=ranking.n_errors),
+                steps=Message("n_steps", n=ranking.n_steps),
             ),
         )
-    if not clear(found.scores, 0.5):
+    if not clear(ranking.scores, 0.5):
         return Check("fail", rule, Message("errors_not_separated_at", where=where))
-    if not clear(found.over_index, 0):
+    if not clear(ranking.over_index, 0):
         return Check(shortcut, rule, Message("no_better_than_position", where=where))
-    if not clear(found.over_length, 0):
+    if not clear(ranking.over_length, 0):
         return Check(shortcut, rule, Message("no_better_than_length", where=where))
     return Check("ok", rule, Message("errors_separated_at", where=where))
 

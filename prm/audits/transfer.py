@@ -42,19 +42,19 @@ def audit(subject: Subject, rng: Random) -> Finding:
     if not parts or count < FEW:
         return _nothing(Message("nothing_to_leave_out"))
     control = _learn(subject, known, count, rng, "all")
-    found: dict[str, tuple[Ranking, Ranking, Metric]] = {}
+    comparisons: dict[str, tuple[Ranking, Ranking, Metric]] = {}
     for part in parts:
         left_out = _learn(subject, _without(known, *part), count, rng, f"without {part[1]}")
-        found[_named(*part)] = _compared(*part, left_out, control)
+        comparisons[_named(*part)] = _compared(*part, left_out, control)
     return conclude(
         audit="transfer",
         title=TITLE,
         question=QUESTION,
-        checks=[_check(found)],
+        checks=[_check(comparisons)],
         when_ok=Message("audit_transfer_ok"),
         figures=[
             figure
-            for name, (without, seen, loss) in found.items()
+            for name, (without, seen, loss) in comparisons.items()
             for figure in (
                 without.figure("never seen", name),
                 seen.figure("seen", name),
@@ -68,9 +68,9 @@ def audit(subject: Subject, rng: Random) -> Finding:
                 value="AUROC",
                 reference=0.5,
                 series=[
-                    Series("never seen", list(found), [one.scores for one, _, _ in found.values()]),
-                    Series("seen", list(found), [one.scores for _, one, _ in found.values()]),
-                    Series("length only", list(found), [one.length_only for one, _, _ in found.values()]),
+                    Series("never seen", list(comparisons), [one.scores for one, _, _ in comparisons.values()]),
+                    Series("seen", list(comparisons), [one.scores for _, one, _ in comparisons.values()]),
+                    Series("length only", list(comparisons), [one.length_only for one, _, _ in comparisons.values()]),
                 ],
             )
         ],
@@ -135,18 +135,18 @@ def _compared(kind: str, name: str, left_out: Subject, control: Subject) -> tupl
     return without, seen, resample(measure, control.draws, control.owner[inside])["loss"]
 
 
-def _check(found: dict[str, tuple[Ranking, Ranking, Metric]]) -> Check:
-    told = {name: one for name, one in found.items() if one[0].told}
-    if not told:
+def _check(comparisons: dict[str, tuple[Ranking, Ranking, Metric]]) -> Check:
+    known = {name: one for name, one in comparisons.items() if one[0].told}
+    if not known:
         return Check("cannot tell", RULE, Message("no_part_has_errors", least=ENOUGH))
-    blind = [name for name, (without, _, _) in told.items() if not clear(without.scores, 0.5)]
+    blind = [name for name, (without, _, _) in known.items() if not clear(without.scores, 0.5)]
     if blind:
         return Check("fail", RULE, Message("unseen_parts_not_judged", parts=joined(blind, "comma_list")))
     lost = [
         Message("part_with_loss", part=name, loss=format_metric(loss, signed=True))
-        for name, (_, _, loss) in told.items()
+        for name, (_, _, loss) in known.items()
         if clear(loss, LOSS)
     ]
     if lost:
         return Check("attention", RULE, Message("unseen_parts_judged_worse", parts=joined(lost, "comma_list")))
-    return Check("ok", RULE, Message("parts_judged_alike", n=len(told)))
+    return Check("ok", RULE, Message("parts_judged_alike", n=len(known)))

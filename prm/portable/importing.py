@@ -156,17 +156,17 @@ def _adopt_outside(source: Path, out: Path, separator: str, good: int) -> None:
 
 def _head_layers(source: Path) -> dict[str, Tensor]:
     """The head's linear layers as "0.weight", "0.bias", "1.weight", ...; a missing bias is zero."""
-    found: dict[str, Tensor] = {}
+    tensors: dict[str, Tensor] = {}
     for path in sorted(source.glob("*.safetensors")):
-        found |= _read(path, only=("score.", "classifier."))[0]
-    weights = sorted(name for name in found if name.endswith("weight"))
-    if not weights or any(found[name].dim() != 2 for name in weights):
+        tensors |= _read(path, only=("score.", "classifier."))[0]
+    weights = sorted(name for name in tensors if name.endswith("weight"))
+    if not weights or any(tensors[name].dim() != 2 for name in weights):
         raise ModelFileError(Message("no_linear_head", name=source.name))
     layers: dict[str, Tensor] = {}
     for number, name in enumerate(weights):
-        weight = found[name].float()
+        weight = tensors[name].float()
         layers[f"{number}.weight"] = weight
-        layers[f"{number}.bias"] = found.get(name.removesuffix("weight") + "bias", torch.zeros(len(weight))).float()
+        layers[f"{number}.bias"] = tensors.get(name.removesuffix("weight") + "bias", torch.zeros(len(weight))).float()
     return layers
 
 

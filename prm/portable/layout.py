@@ -46,18 +46,24 @@ def read_description(folder: Path) -> Description:
     """Read and check an exported folder; raises ModelFileError with the reason."""
     path = folder / ABOUT_FILE
     try:
-        found = msgspec.json.decode(path.read_bytes(), type=Description)
+        description = msgspec.json.decode(path.read_bytes(), type=Description)
     except OSError as error:
         raise ModelFileError(Message("path_error", path=path, error=error.strerror)) from error
     except UNDECODABLE as error:
         raise ModelFileError(Message("file_corrupt", path=path, error=sentence_of(error))) from error
-    if (found.format, found.format_version) != (FORMAT, 1):
+    if (description.format, description.format_version) != (FORMAT, 1):
         raise ModelFileError(
-            Message("layout_version_differs", path=path, found=found.format, version=found.format_version, known=FORMAT)
+            Message(
+                "layout_version_differs",
+                path=path,
+                found=description.format,
+                version=description.format_version,
+                known=FORMAT,
+            )
         )
-    for name, expected in found.checksums.items():
+    for name, expected in description.checksums.items():
         if Path(name).name != name:
             raise ModelFileError(Message("file_outside_folder", path=path, name=name))
         if not (folder / name).is_file() or file_sha256(folder / name) != expected:
             raise ModelFileError(Message("described_file_corrupt", path=folder / name))
-    return found
+    return description

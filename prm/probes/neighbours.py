@@ -69,8 +69,8 @@ class Neighbours:
         pool = ((number, trace) for number, trace in enumerate(read_traces(training)) if trace.split == "pool")
         while chunk := list(islice(pool, CHUNK)):
             features = step_features_of(scorer, [trace for _, trace in chunk])
-            for (number, trace), found in zip(chunk, features, strict=True):
-                placed = places_of(scorer, found)
+            for (number, trace), steps in zip(chunk, features, strict=True):
+                placed = places_of(scorer, steps)
                 for position, label in enumerate(step_labels(trace)[: len(placed)]):
                     if label is not None:
                         places.append(placed[position])
@@ -101,8 +101,8 @@ class Neighbours:
         distances, indices = torch.zeros(len(places), 0), torch.zeros(len(places), 0, dtype=torch.long)
         for start in range(0, len(self.places), BLOCK):
             block = self.places[start : start + BLOCK].float()
-            found = torch.cdist(places, block, compute_mode="donot_use_mm_for_euclid_dist")
-            distances = torch.cat([distances, found], dim=1)
+            block_distances = torch.cdist(places, block, compute_mode="donot_use_mm_for_euclid_dist")
+            distances = torch.cat([distances, block_distances], dim=1)
             indices = torch.cat([indices, torch.arange(start, start + len(block)).expand(len(places), -1)], dim=1)
             distances, order = distances.topk(min(k, distances.shape[1]), dim=1, largest=False)
             indices = indices.gather(1, order)

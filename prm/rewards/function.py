@@ -188,11 +188,11 @@ class Reward:
             self.on_parts(self.last)
 
 
-def _text(said: Text) -> str:
+def _text(completion: Text) -> str:
     """A text, or what its messages say."""
-    if isinstance(said, str):
-        return said
-    return "\n\n".join(str(message.get("content") or "") for message in said)
+    if isinstance(completion, str):
+        return completion
+    return "\n\n".join(str(message.get("content") or "") for message in completion)
 
 
 def _problem(prompt: Text) -> str:

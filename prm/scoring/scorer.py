@@ -155,10 +155,10 @@ class Scorer:
         plans = [windows(each, reader.layout, reader.context, self.long) for each in pieces]
         flat = [window for plan in plans for window in plan]
         rows: list[Tensor] = [torch.empty(0)] * len(flat)
-        for index, found in reader.read([window.encoded for window in flat]):
-            rows[index] = found[flat[index].skipped :]
+        for index, scores in reader.read([window.encoded for window in flat]):
+            rows[index] = scores[flat[index].skipped :]
             watch.read(len(flat[index].encoded.ids), len(rows[index]))
-        windowed = [window.start > 0 for window, found in zip(flat, rows, strict=True) for _ in found]
+        windowed = [window.start > 0 for window, scores in zip(flat, rows, strict=True) for _ in scores]
         steps = iter(self.judges.step_scores(torch.cat(rows), windowed) if rows else [])
         features = iter(rows)
         for trace, plan in zip(chunk, plans, strict=True):

@@ -108,11 +108,11 @@ class _Server:
     def find(self, served: str | None) -> _Model:
         """The model of this name, or the only one."""
         models = self.ask("/v1/models", None, _Models).data
-        found = [model for model in models if served in (None, model.id)]
-        if len(found) != 1:
+        matching = [model for model in models if served in (None, model.id)]
+        if len(matching) != 1:
             names = ", ".join(model.id for model in models) or "none"
             raise ScoringError(Message("server_serves_other_model", url=self.url, names=names, served=served))
-        return found[0]
+        return matching[0]
 
     def ask(self, path: str, question: dict[str, Any] | None, kind: type[T]) -> T:
         """GET, or POST a question as JSON; raises ScoringError with what the server or the network said."""

@@ -120,8 +120,8 @@ class _Message(msgspec.Struct):
 
     @property
     def text(self) -> str:
-        hidden, said = self.reasoning_content or self.reasoning, self.content or ""
-        return f"<think>{hidden}{'</think>' if said else ''}{said}" if hidden else said
+        hidden, answer = self.reasoning_content or self.reasoning, self.content or ""
+        return f"<think>{hidden}{'</think>' if answer else ''}{answer}" if hidden else answer
 
 
 class _Choice(msgspec.Struct):
@@ -181,24 +181,24 @@ class Endpoint:
             return self._ask(prefixes[number], n, stop, seed * 1_000_003 + number, longest)
 
         answers = self._server.each(ask, range(len(prefixes)))
-        return Answers([found for found, _ in answers], sum((cost for _, cost in answers), Cost()))
+        return Answers([samples for samples, _ in answers], sum((cost for _, cost in answers), Cost()))
 
     def _ask(self, prefix: Prefix, n: int, stop: Sequence[str], seed: int, longest: int) -> tuple[list[Sampled], Cost]:
         """Asks again for what is missing: some servers give one choice whatever n says."""
-        found: list[Sampled] = []
+        samples: list[Sampled] = []
         cost = Cost()
         splitting = msgspec.structs.replace(self.splitting, rule=PARAGRAPHS.rule) if stop else self.splitting
-        while len(found) < n:
-            question = self._question(prefix, n - len(found), stop, longest) | {
-                "seed": (seed + len(found) * 7919) % 2**31
+        while len(samples) < n:
+            question = self._question(prefix, n - len(samples), stop, longest) | {
+                "seed": (seed + len(samples) * 7919) % 2**31
             }
             path = "/completions" if self.api == "completions" else "/chat/completions"
             answer = self._server.post(path, question, _Completion)
             if not answer.choices:
                 raise PolicyError(Message("answer_without_choice", url=self.url, path=path))
-            found += [_sampled(choice, bool(stop), splitting) for choice in answer.choices]
+            samples += [_sampled(choice, bool(stop), splitting) for choice in answer.choices]
             cost += _cost(answer.usage)
-        return found[:n], cost
+        return samples[:n], cost
 
     def _question(self, prefix: Prefix, n: int, stop: Sequence[str], longest: int) -> dict[str, Any]:
         asked = self.prompt.replace(PROBLEM, prefix.problem)

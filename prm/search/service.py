@@ -59,8 +59,8 @@ class ServiceVerifier:
     def score(self, traces: Sequence[Trace]) -> list[TraceScore]:
         asked = [trace for trace in traces if trace.steps]
         parts = [asked[start : start + AT_ONCE] for start in range(0, len(asked), AT_ONCE)]
-        found = (steps for part in self._server.each(self._ask, parts) for steps in part)
-        return [TraceScore.of_steps(trace.id, next(found) if trace.steps else []) for trace in traces]
+        steps_read = (steps for part in self._server.each(self._ask, parts) for steps in part)
+        return [TraceScore.of_steps(trace.id, next(steps_read) if trace.steps else []) for trace in traces]
 
     def begin(self, problem: str) -> State:
         return Whole(Trace("", problem, []), [])

@@ -103,8 +103,10 @@ def match_lengths(traces: Sequence[Trace]) -> list[Trace]:
         chars = sum(len(step.text) for step in trace.steps) // len(trace.steps)
         cell = (trace.domain, len(trace.steps), chars // 10)
         seen.setdefault(cell, ([], []))[first_error(trace) != -1].append(place)
-    kept = sorted(place for right, wrong in seen.values() for pair in zip(right, wrong, strict=False) for place in pair)
-    return [traces[place] for place in kept]
+    matched = sorted(
+        place for right, wrong in seen.values() for pair in zip(right, wrong, strict=False) for place in pair
+    )
+    return [traces[place] for place in matched]
 
 
 def _drawn(variant: Variant, split: Split, n: int, seed: int) -> list[Trace]:

@@ -43,9 +43,9 @@ class Splitting(msgspec.Struct, frozen=True):
         """The steps of a text, with Windows line ends read as plain ones; no steps for a blank text."""
         parts = passages(text.replace("\r\n", "\n"))
         hidden = [part.text for part in parts if part.is_thinking]
-        kept = [part.text for part in parts if self.thinking == "keep" or not part.is_thinking]
+        shown = [part.text for part in parts if self.thinking == "keep" or not part.is_thinking]
         return SplitText(
-            steps=[step for part in kept for step in split_by(self.rule, part)],
+            steps=[step for part in shown for step in split_by(self.rule, part)],
             thinking="\n\n".join(hidden) if self.thinking == "separate" else "",
             thinking_length=sum(map(len, hidden)),
         )

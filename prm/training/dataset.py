@@ -50,10 +50,10 @@ def read_training_data(path: Path, config: TrainConfig) -> TrainingData:
         raise DataError(Message("path_error", path=path, error=lacking))
     if _enough(held, config):
         return TrainingData(fit, held, "calibration", left_out)
-    kept, validation = _set_aside(fit, config)
-    if not validation or _lacking(kept, config):
+    fitted, validation = _set_aside(fit, config)
+    if not validation or _lacking(fitted, config):
         return TrainingData(fit, held, "none", left_out)
-    return TrainingData(kept, held + validation, "validation", left_out)
+    return TrainingData(fitted, held + validation, "validation", left_out)
 
 
 class Document(NamedTuple):
@@ -69,13 +69,13 @@ def documents(traces: Sequence[Trace], config: TrainConfig) -> list[Document]:
 
     An alternative's document teaches by its last step only: the path's own document has the others.
     """
-    found = []
+    parts = []
     for owner, (trace, group) in enumerate(zip(traces, source_groups(traces), strict=True)):
-        found.append(Document(_supervised_part(trace, config), owner, group))
+        parts.append(Document(_supervised_part(trace, config), owner, group))
         for alternative in trace.alternatives:
             if alternative.label is not None and alternative.label.weight > 0 and config.process_weight:
-                found.append(Document(_with_alternative(trace, alternative), owner, group))
-    return found
+                parts.append(Document(_with_alternative(trace, alternative), owner, group))
+    return parts
 
 
 def as_documents(traces: Sequence[Trace]) -> list[Document]:

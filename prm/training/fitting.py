@@ -198,10 +198,10 @@ class Fit:
         self.saved_at = time.monotonic()
 
     def _resume(self) -> None:
-        (found,) = self.team.total(self.checkpoint.exists())
-        if not found:
+        (checkpoints,) = self.team.total(self.checkpoint.exists())
+        if not checkpoints:
             return
-        if found < self.team.size:
+        if checkpoints < self.team.size:
             raise DataError(Message("folder_not_shared", path=self.checkpoint))
         state, tensors = load_state(self.checkpoint, State)
         if state.key != self.state.key:

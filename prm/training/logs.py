@@ -102,18 +102,18 @@ class Log:
         if step % (of // POINTS + 1) == 0:
             self._scalars(step, {"loss/step": loss, "learning_rate": rate})
 
-    def epoch(self, step: int, of: int, epochs: int, found: Epoch) -> None:
+    def epoch(self, step: int, of: int, epochs: int, epoch_losses: Epoch) -> None:
         """The end of an epoch."""
-        message = Message("epoch_of", n=found.epoch + 1, all=epochs)
-        if found.held_loss is not None:
-            message = Message("epoch_loss", epoch=message, loss=found.held_loss)
-        self.say("train", step, of, loss=found.loss, held_loss=found.held_loss, message=message)
+        message = Message("epoch_of", n=epoch_losses.epoch + 1, all=epochs)
+        if epoch_losses.held_loss is not None:
+            message = Message("epoch_loss", epoch=message, loss=epoch_losses.held_loss)
+        self.say("train", step, of, loss=epoch_losses.loss, held_loss=epoch_losses.held_loss, message=message)
         rates = self.meter.rates("train")
         self._scalars(
             step,
             {
-                "loss/epoch": found.loss,
-                "loss/held": found.held_loss,
+                "loss/epoch": epoch_losses.loss,
+                "loss/held": epoch_losses.held_loss,
                 "cost/tokens_per_second": rates.tokens_per_second,
                 "cost/utilisation": rates.utilisation,
             },
