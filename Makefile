@@ -31,6 +31,7 @@ check: install-dev
 	$(IN) ruff format --check .
 	$(UNUSED_SERVERS) $(IN) mypy
 	.venv/bin/lint-imports
+	@$(IN) piplicenses > /dev/null
 	$(IN) launch.frontend typecheck
 	$(IN) launch.api_types --check
 	@$(UNUSED_SERVERS) .venv/bin/python manage.py messages --check

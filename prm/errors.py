@@ -4,34 +4,42 @@ Exit codes of the commands: 0 done, 1 failed, 2 arguments or input that cannot b
 """
 
 from collections.abc import Mapping
+from typing import Any
 
 from prm.messages import Message, Value
 
 
 class PRMError(Exception):
-    """Base of every error that the library raises on purpose; `exit_code` is what a shell gets."""
+    """Base of every error that the library raises on purpose; `exit_code` is what a shell gets.
+
+    `code` and `values` are those of its message; empty for a text that another library wrote.
+    """
 
     exit_code = 1
 
     def __init__(self, message: str) -> None:
         super().__init__(message)
         self.message = message
-
-    @property
-    def code(self) -> str:
-        """Of the message; empty for a text that another library wrote."""
-        return self.message.code if isinstance(self.message, Message) else ""
-
-    @property
-    def values(self) -> Mapping[str, Value]:
-        """What the message says about this case."""
-        return self.message.values if isinstance(self.message, Message) else {}
+        self.code = message.code if isinstance(message, Message) else ""
+        self.values: Mapping[str, Value] = message.values if isinstance(message, Message) else {}
 
 
 class DataError(PRMError):
     """Data that cannot be used; the message names file, line and field."""
 
     exit_code = 2
+
+
+class FormatError(DataError):
+    """A file in no known format, or a table that cannot be read by its mapping.
+
+    Its `code` is for several messages, and stable; `extra` holds JSON-able details.
+    """
+
+    def __init__(self, code: str, message: str, extra: dict[str, Any] | None = None) -> None:
+        super().__init__(message)
+        self.code = code
+        self.extra = extra or {}
 
 
 class ModelFileError(PRMError):

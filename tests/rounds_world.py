@@ -10,10 +10,10 @@ from django.contrib.auth.models import User
 
 from annotation.core.membership.projects import create_project
 from annotation.files.records import import_records
-from annotation.formats.record import PathPosition, Rating, Record, RecordAnnotation
 from annotation.loop.gateway.sandbox import Sandbox
 from annotation.loop.gateway.training import read_manifest
 from annotation.models import ModelVersion, Project
+from prm.formats.record import PathPosition, Rating, Record, RecordAnnotation
 
 
 def folders(settings, root):

@@ -15,8 +15,8 @@ from annotation.api.imports import ImportSerializer, options_in
 from annotation.core.errors import Missing
 from annotation.core.membership.access import find_project, require_role, visible_projects
 from annotation.files.groups import Manner, import_from_root, import_uploads, summary_of
-from annotation.formats.registry import READERS
 from annotation.models import ImportGroup, Membership
+from prm.formats.registry import READERS
 from prm.messages import Message
 from prm.splitting import RULES
 

@@ -16,17 +16,17 @@ from annotation.api.authentication import caller
 from annotation.api.downloads import download
 from annotation.api.fields import JSONObjectField, MessageField
 from annotation.api.paging import PagedView
-from annotation.core.errors import DomainError, Missing
+from annotation.core.errors import DomainError, Missing, translated_format_errors
 from annotation.core.lifecycle import cancel_job
 from annotation.core.membership.access import find_project, require_role, visible_projects
 from annotation.core.wording import in_words
 from annotation.files.imports import progress_of, read_options, start_import
 from annotation.files.rejections import original_lines, rejected_lines
 from annotation.files.warnings import warnings_in_words
-from annotation.formats.mapping import parse_mapping
-from annotation.formats.registry import READERS
 from annotation.models import ImportJob, ImportOptions, Membership
 from prm.faults import sentence_of
+from prm.formats.mapping import parse_mapping
+from prm.formats.registry import READERS
 from prm.messages import Message
 from prm.splitting import RULES
 
@@ -81,6 +81,7 @@ class UploadSerializer(serializers.Serializer):
     )
 
 
+@translated_format_errors()
 def options_in(mapping: str, options: str) -> ImportOptions:
     """The options of an import from their JSON. Raises DomainError (`invalid_mapping`, `invalid_options`)."""
     try:

@@ -10,7 +10,7 @@ from django.utils.translation import gettext as _
 from rest_framework.exceptions import ParseError
 from rest_framework.parsers import BaseParser, JSONParser
 
-from annotation.formats.reading import MAX_DEPTH, is_deeper
+from prm.formats.reading import MAX_DEPTH, is_deeper
 
 
 def within_bounds(parser_context: Mapping[str, Any] | None) -> None:

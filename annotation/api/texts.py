@@ -9,11 +9,11 @@ from rest_framework import serializers
 
 from annotation.api.fields import JSONObjectField, ThinkingField
 from annotation.core.wording import in_words
-from annotation.formats.messages import record_of
-from annotation.formats.reading import Unreadable
 from annotation.loop.gateway.serving import Text
 from annotation.models import StepKind
 from prm.faults import sentence_of
+from prm.formats.messages import record_of
+from prm.formats.reading import Unreadable
 from prm.messages import Message
 from prm.splitting import RULES, Splitting
 

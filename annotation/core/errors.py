@@ -1,8 +1,11 @@
 """The errors that services raise and that the API presents as `{"code", "message", "extra"}`."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from annotation.core.server_paths import without_roots
+from prm.errors import FormatError
 
 
 class DomainError(Exception):
@@ -37,3 +40,12 @@ class Conflict(DomainError):
     """The state has moved on since the actor last saw it."""
 
     status = 409
+
+
+@contextmanager
+def translated_format_errors() -> Iterator[None]:
+    """Raise the library's FormatError as a DomainError of the same code."""
+    try:
+        yield
+    except FormatError as error:
+        raise DomainError(error.code, error.message, error.extra) from None

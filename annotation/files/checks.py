@@ -1,6 +1,6 @@
 """What a record must hold before the database takes it in."""
 
-from annotation.formats.record import PathPosition, Record, RecordAnnotation
+from prm.formats.record import PathPosition, Record, RecordAnnotation
 from prm.messages import Message
 
 MAX_POSITIONS = 10_000

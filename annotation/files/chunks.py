@@ -6,9 +6,9 @@ from dataclasses import dataclass, field
 from annotation.files.grading import grade_records
 from annotation.files.opening import Content
 from annotation.files.preparing import prepared
-from annotation.formats.reading import Numbered
-from annotation.formats.record import Record, Rejection
 from annotation.models import ImportOptions
+from prm.formats.reading import Numbered
+from prm.formats.record import Record, Rejection
 from prm.splitting import Splitting
 
 CHUNK_RECORDS = 1000

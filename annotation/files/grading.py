@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from annotation.files.answers import Answered, grade_answers
-from annotation.formats.record import Record
+from prm.formats.record import Record
 
 SECONDS = 60.0  # for the records of one chunk; what is left then stays unknown, until the answers are checked again
 

@@ -6,7 +6,7 @@ import uuid
 import msgspec
 
 from annotation.files.splits import normalised
-from annotation.formats.record import Record, RecordAnnotation
+from prm.formats.record import Record, RecordAnnotation
 
 _LABELS = uuid.UUID("6b0f5d0e-58a5-4e0f-9d6c-3a0c2a3d4f11")
 

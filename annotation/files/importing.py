@@ -19,10 +19,10 @@ from annotation.files.opening import open_content
 from annotation.files.rejections import Original, keep_rejections, originals
 from annotation.files.store import Counts, store_chunk
 from annotation.files.warnings import add_warnings, lacking_splits
-from annotation.formats.raw import EXCERPT
-from annotation.formats.record import Rejection
-from annotation.formats.registry import reader_of
 from annotation.models import ImportJob
+from prm.formats.raw import EXCERPT
+from prm.formats.record import Rejection
+from prm.formats.registry import reader_of
 from prm.messages import Message
 
 COLLECT_EVERY = 16  # chunks

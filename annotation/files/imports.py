@@ -11,18 +11,18 @@ from django.db import transaction
 from django.utils import timezone
 
 from annotation.core import audit
-from annotation.core.errors import DomainError, Missing
+from annotation.core.errors import DomainError, Missing, translated_format_errors
 from annotation.core.lifecycle import send
 from annotation.core.membership.access import require_role
 from annotation.files.opening import open_content
 from annotation.files.places import is_address, size_of
 from annotation.files.preparing import splitting_of
 from annotation.files.uploads import keep_file
-from annotation.formats.mapping import Mapping
-from annotation.formats.registry import READERS, TABLE, detect
-from annotation.formats.table import checked, sample
 from annotation.models import ImportGroup, ImportJob, ImportOptions, Membership, Project, parse_options
 from prm.faults import fault_of
+from prm.formats.mapping import Mapping
+from prm.formats.registry import READERS, TABLE, detect
+from prm.formats.table import checked, sample
 from prm.messages import Message
 
 
@@ -134,6 +134,7 @@ def progress_of(job: ImportJob) -> Progress:
     return Progress(share, job.done_records / seconds if seconds else None, left)
 
 
+@translated_format_errors()
 def _format_of(place: str, filename: str, format: str, mapping: Mapping | None) -> tuple[str, Mapping | None]:
     """The format, and for a table the mapping to read it by: the one given, else the one proposed."""
     if format not in READERS and format != "auto":

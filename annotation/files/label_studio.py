@@ -14,10 +14,10 @@ import msgspec
 
 from annotation.core.errors import DomainError
 from annotation.files.moving import Moved, Naming, as_solution
-from annotation.formats.label_studio import Person, Task, Told, said_by
-from annotation.formats.reading import read_records
-from annotation.formats.record import Record, RecordAnnotation, Rejection
-from annotation.formats.step_names import StepNames, label_of
+from prm.formats.label_studio import Person, Task, Told, said_by
+from prm.formats.reading import read_records
+from prm.formats.record import Record, RecordAnnotation, Rejection
+from prm.formats.step_names import StepNames, label_of
 
 TOOL = "label-studio"
 PAGE, SECONDS = 100, 60

@@ -10,9 +10,9 @@ from django.utils import timezone
 
 from annotation.files import identity
 from annotation.files.copying import NewRows
-from annotation.formats.record import Record, RecordAnnotation
-from annotation.formats.registry import READERS
 from annotation.models import Annotation, LabelSource, Membership, PathStep, Project, StepRating
+from prm.formats.record import Record, RecordAnnotation
+from prm.formats.registry import READERS
 
 FIELDS = {
     Annotation: (

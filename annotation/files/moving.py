@@ -17,9 +17,9 @@ from annotation.files.checks import fault_of
 from annotation.files.grading import grade_records
 from annotation.files.preparing import prepared
 from annotation.files.store import store_each
-from annotation.formats.record import Record, Rejection
-from annotation.formats.step_names import StepNames, solution_of
 from annotation.models import Membership, Project
+from prm.formats.record import Record, Rejection
+from prm.formats.step_names import StepNames, solution_of
 from prm.splitting import Splitting
 
 AT_ONCE = 200

@@ -16,10 +16,10 @@ from django.db.models import QuerySet
 from annotation.core import audit
 from annotation.core.errors import DomainError
 from annotation.core.membership.access import require_role
-from annotation.formats.junit import read_cases
-from annotation.formats.reading import Unreadable
-from annotation.formats.tallies import Tally, read_tallies
 from annotation.models import Membership, Project, Solution
+from prm.formats.junit import read_cases
+from prm.formats.reading import Unreadable
+from prm.formats.tallies import Tally, read_tallies
 from prm.messages import Message
 
 AT_ONCE = 500

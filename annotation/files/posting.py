@@ -21,9 +21,9 @@ from annotation.files import identity
 from annotation.files.grading import grade_records
 from annotation.files.preparing import prepared, splitting_of
 from annotation.files.store import store_each, wait_for_others
-from annotation.formats import posted
-from annotation.formats.record import Record, Rejection
 from annotation.models import Membership, Problem, Project, Solution
+from prm.formats import posted
+from prm.formats.record import Record, Rejection
 from prm.messages import Message
 
 MOST_POSTED = 1000
@@ -62,7 +62,7 @@ def post_solutions(
     decomposition: str = "blank_lines",
     thinking: str = "separate",
 ) -> list[Answer]:
-    """Take in the solutions of JSON Lines (see `annotation.formats.posted`), each answered by itself.
+    """Take in the solutions of JSON Lines (see `prm.formats.posted`), each answered by itself.
 
     Raises Forbidden, DomainError (`too_many`, `unknown_decomposition`), Busy; then nothing was taken.
     """

@@ -5,10 +5,10 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from annotation.files.moving import Moved, Naming, as_solution
-from annotation.formats import potato
-from annotation.formats.potato import Annotator, Project
-from annotation.formats.record import Record
-from annotation.formats.step_names import StepNames, label_of
+from prm.formats import potato
+from prm.formats.potato import Annotator, Project
+from prm.formats.record import Record
+from prm.formats.step_names import StepNames, label_of
 
 TOOL = "potato"
 

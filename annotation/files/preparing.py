@@ -8,10 +8,10 @@ from annotation.core.errors import DomainError
 from annotation.files.checks import empty_steps, fault_of
 from annotation.files.labels import is_unnamed
 from annotation.files.splits import group_of_text
-from annotation.formats.provenance import Provenance
-from annotation.formats.raw import EXCERPT
-from annotation.formats.record import Completion, Record, Rejection
 from annotation.models import ImportOptions
+from prm.formats.provenance import Provenance
+from prm.formats.raw import EXCERPT
+from prm.formats.record import Completion, Record, Rejection
 from prm.messages import Message
 from prm.splitting import RULES, Splitting, Thinking
 from prm.splitting import THINKING as THINKING_CHOICES

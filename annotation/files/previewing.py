@@ -6,16 +6,16 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import BinaryIO, cast
 
-from annotation.core.errors import DomainError
+from annotation.core.errors import DomainError, translated_format_errors
 from annotation.files.dividing import Division, division_of
 from annotation.files.opening import unpacked_head
 from annotation.files.preparing import prepared, splitting_of
 from annotation.files.warnings import foreseen_warnings, warnings_in_words
-from annotation.formats.mapping import Mapping
-from annotation.formats.record import Record, Rejection
-from annotation.formats.registry import READERS, TABLE, detect, reader_of
-from annotation.formats.table import Sample, fault_of, is_csv, proposed, sample
 from annotation.models import ImportOptions
+from prm.formats.mapping import Mapping
+from prm.formats.record import Record, Rejection
+from prm.formats.registry import READERS, TABLE, detect, reader_of
+from prm.formats.table import Sample, fault_of, is_csv, proposed, sample
 from prm.messages import Message
 
 _DEFAULT = ImportOptions()
@@ -43,6 +43,7 @@ class Preview:
     warnings: Sequence[Message] = ()
 
 
+@translated_format_errors()
 def preview_import(
     *,
     head: bytes,

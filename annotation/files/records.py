@@ -10,8 +10,8 @@ from annotation.core import audit
 from annotation.core.errors import DomainError
 from annotation.files.checks import fault_of
 from annotation.files.store import Counts, store_chunk
-from annotation.formats.record import Record
 from annotation.models import Project
+from prm.formats.record import Record
 from prm.messages import Message
 
 CHUNK_RECORDS = 500

@@ -8,10 +8,10 @@ from django.db.models import Sum
 from django.db.models.functions import Length
 
 from annotation.files.opening import open_content
-from annotation.formats.mapping import Mapping
-from annotation.formats.record import Rejection
-from annotation.formats.registry import originals_of
 from annotation.models import ImportJob, ImportRejection
+from prm.formats.mapping import Mapping
+from prm.formats.record import Rejection
+from prm.formats.registry import originals_of
 
 MAX_REJECTIONS = 10_000  # kept with their reason; the rest is counted
 MAX_ORIGINAL = 1024 * 1024  # bytes of one record, kept as it is

@@ -11,8 +11,8 @@ from django.utils import timezone
 from annotation.files import identity, labels
 from annotation.files.copying import NewRows
 from annotation.files.splits import assign_split, source_group_of
-from annotation.formats.record import Completion, Record, StepKind, alternative_of
 from annotation.models import Critique, ImportJob, Problem, Project, Solution, Step
+from prm.formats.record import Completion, Record, StepKind, alternative_of
 
 FIELDS = {
     Problem: (

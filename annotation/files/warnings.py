@@ -10,8 +10,8 @@ from annotation.files.identity import content_hash, payload_hash, text_hash
 from annotation.files.labels import is_unnamed
 from annotation.files.splits import assign_split, source_group_of
 from annotation.files.store import Counts
-from annotation.formats.record import Record
 from annotation.models import Problem, Project, Split
+from prm.formats.record import Record
 from prm.messages import Message
 
 

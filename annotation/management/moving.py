@@ -8,7 +8,7 @@ import msgspec
 from django.core.management.base import CommandError
 
 from annotation.files.moving import Line, Summary
-from annotation.formats.step_names import MEANINGS, StepNames
+from prm.formats.step_names import MEANINGS, StepNames
 from prm.splitting import RULES
 
 TEXTS = {

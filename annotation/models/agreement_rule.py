@@ -4,7 +4,7 @@ from typing import Annotated, Literal, get_args
 
 import msgspec
 
-from annotation.formats.record import SourceKind
+from prm.formats.record import SourceKind
 from prm.messages import Message
 
 AgreeOn = Literal["first_error", "within_one", "presence"]

@@ -4,7 +4,7 @@ from typing import Annotated, Any, Literal
 
 import msgspec
 
-from annotation.formats.mapping import Mapping
+from prm.formats.mapping import Mapping
 from prm.splitting import Thinking
 
 EmptySteps = Literal["keep", "refuse"]

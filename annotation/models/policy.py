@@ -4,8 +4,6 @@ from typing import Annotated, Any, Literal
 
 import msgspec
 
-from annotation.formats.record import SourceKind
-from annotation.formats.trl import Neutral
 from annotation.models.agreement_rule import AgreementRule
 from annotation.models.feedback_policy import FeedbackPolicy
 from annotation.models.gold_policy import GoldPolicy, ScreeningPolicy
@@ -13,6 +11,8 @@ from annotation.models.hints_policy import HintsPolicy
 from annotation.models.pace_policy import PacePolicy
 from annotation.models.queue_policy import QueuePolicy
 from annotation.models.rounds_policy import RoundsPolicy
+from prm.formats.record import SourceKind
+from prm.formats.trl import Neutral
 
 Acquisition = Literal[
     "random",

@@ -3,9 +3,9 @@ from django.db import models
 from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
 
-from annotation.formats.provenance import Provenance
 from annotation.models.problem import Problem, Split
 from annotation.models.project import Project
+from prm.formats.provenance import Provenance
 
 
 class Solution(models.Model):

@@ -12,13 +12,13 @@ from typing import Any
 
 import msgspec
 
-from annotation.formats.record import Record, RecordAnnotation
 from benchmarks.label_studio.processes import inherited, running
 from benchmarks.label_studio.solutions import as_line, solution
 from benchmarks.label_studio.web import Door, await_answer
 from benchmarks.label_studio.work import Request, Task
 from launch.options import Options
 from launch.supervision import WEB_THREADS, WEB_WORKERS, programs
+from prm.formats.record import Record, RecordAnnotation
 
 NAME = "Stepmark"
 ROOT = Path(__file__).parents[2]

@@ -12,7 +12,7 @@ from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import render
 
 from annotation.api.downloads import download
-from annotation.formats.csv_rows import guard
+from prm.formats.csv_rows import guard
 
 ROWS_A_PAGE = 50
 CHUNK = 2000

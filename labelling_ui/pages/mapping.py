@@ -9,12 +9,12 @@ from django.utils.translation import gettext_lazy as _
 
 from annotation.core.errors import DomainError
 from annotation.files.previewing import Preview
-from annotation.formats import cells
-from annotation.formats.mapping import Column, MadeBy, Mapping, StepsMapping
-from annotation.formats.rows import WORDS, cell_of
-from annotation.formats.table import Sample
 from labelling_ui import words
 from prm.faults import sentence_of
+from prm.formats import cells
+from prm.formats.mapping import Column, MadeBy, Mapping, StepsMapping
+from prm.formats.rows import WORDS, cell_of
+from prm.formats.table import Sample
 from prm.messages import Message
 
 EXAMPLES = 2

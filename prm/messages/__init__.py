@@ -16,6 +16,7 @@ from prm.messages import (
     commands,
     data,
     evaluation,
+    formats,
     models,
     scoring,
     search,
@@ -99,4 +100,6 @@ def _value(value: object) -> Value:
     return value if isinstance(value, Message | int | float) else str(value)
 
 
-register(acquisition, audits, commands, data, evaluation, models, scoring, search, shared, simulation, training)
+register(
+    acquisition, audits, commands, data, evaluation, formats, models, scoring, search, shared, simulation, training
+)

@@ -22,9 +22,9 @@ from urllib.parse import urlsplit
 import msgspec
 import numpy as np
 
-from annotation.formats.record import Record
 from annotation.loop.gateway.sandbox import Sandbox
 from annotation.work.labelling.payload import GivenPosition, GivenRating, Submission
+from prm.formats.record import Record
 from research.soak.books import Entry, Ledger, Outbox
 
 ANSWER_SECONDS = 30

@@ -32,6 +32,26 @@ def test_web_application_does_not_import_the_model():
     assert outcome.stdout.strip() == ""
 
 
+def test_what_the_application_imports_of_prm_needs_no_torch():
+    """The gateway is the only door to the modules that do."""
+    modules = {
+        node.module
+        for package in ("annotation", "labelling_ui", "config")
+        for path in (BASE_DIR / package).rglob("*.py")
+        if not path.is_relative_to(BASE_DIR / "annotation/loop/gateway")
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.ImportFrom) and node.module and node.module.split(".")[0] == "prm"
+    }
+    assert {"prm.formats.record", "prm.formats.registry", "prm.said", "prm.splitting"} <= modules
+    program = (
+        f"import sys, {', '.join(sorted(modules))}\n"
+        "print(*sorted({'torch', 'transformers', 'peft', 'safetensors'} & set(sys.modules)))"
+    )
+    outcome = subprocess.run([sys.executable, "-c", program], cwd=BASE_DIR, capture_output=True, text=True)
+    assert outcome.returncode == 0, outcome.stderr
+    assert outcome.stdout.strip() == ""
+
+
 MEASURED = sorted(path for folder in ("benchmarks", "research") for path in (BASE_DIR / folder).rglob("*.py"))
 
 

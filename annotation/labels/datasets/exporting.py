@@ -3,11 +3,11 @@
 from collections.abc import Collection, Iterator
 from typing import BinaryIO, cast
 
-from annotation.formats import parquet_rows, prm800k, table, trl
-from annotation.formats.raw import CHUNK, json_lines
 from annotation.labels.datasets.plans import SUFFIXES, TRL, plan_export
 from annotation.labels.datasets.snapshots import open_snapshot, read_snapshot
 from annotation.models import Snapshot
+from prm.formats import parquet_rows, prm800k, table, trl
+from prm.formats.raw import CHUNK, json_lines
 
 CONTENT_TYPES = {
     "jsonl": "application/x-ndjson",

@@ -7,10 +7,10 @@ from typing import Annotated, Any, Literal
 import msgspec
 
 from annotation.core.errors import DomainError
-from annotation.formats.provenance import Visibility
-from annotation.formats.record import FinishReason, RecordAnnotation, SourceKind, Split
 from annotation.models.agreement_rule import AgreementRule
 from prm.faults import fault_of
+from prm.formats.provenance import Visibility
+from prm.formats.record import FinishReason, RecordAnnotation, SourceKind, Split
 from prm.messages import Message
 
 Lane = Literal["screening", "gold", "holdout", "calibration", "control", "acquisition", "overlap"]

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from typing import Any, get_args
 
 from annotation.core.errors import DomainError
-from annotation.formats import trl
-from annotation.formats.record import Split
 from annotation.models import Snapshot
+from prm.formats import trl
+from prm.formats.record import Split
 from prm.messages import Message, joined
 
 SUFFIXES = {

@@ -9,10 +9,10 @@ from typing import Any, NamedTuple
 import msgspec
 
 from annotation.core.statements import fetch_named
-from annotation.formats.provenance import Provenance
-from annotation.formats.record import Completion, HintDraw, PathPosition, Rating, Record, RecordAnnotation, Span
 from annotation.labels.quality.batches import is_set_aside
 from annotation.models import Annotation
+from prm.formats.provenance import Provenance
+from prm.formats.record import Completion, HintDraw, PathPosition, Rating, Record, RecordAnnotation, Span
 
 # JSON comes as text; almost all of it is empty and is not read.
 SOLUTIONS = """

@@ -9,7 +9,6 @@ import msgspec
 from django.db import connection, transaction
 from django.db.models import Count, Exists, OuterRef, Q, QuerySet
 
-from annotation.formats.record import Record, RecordAnnotation
 from annotation.labels.datasets.filters import HIDDEN, SnapshotFilters
 from annotation.labels.datasets.reading import Label, count_ratings, read_solutions
 from annotation.labels.quality.consensus import consensus_of, person_of, reliability_of, with_reliability
@@ -17,6 +16,7 @@ from annotation.labels.quality.contrast import Told, keeps
 from annotation.labels.quality.reliability import Reliability, Words
 from annotation.models import Annotation, LabelBatch, Project, Solution
 from annotation.work.gold.designation import hidden_gold, is_gold
+from prm.formats.record import Record, RecordAnnotation
 
 AT_ONCE = 250  # solutions held in memory
 

@@ -4,10 +4,10 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from annotation.formats.path import taken_path
-from annotation.formats.record import HintDraw, Rating, Record, RecordAnnotation
-from annotation.formats.trl import line_of
 from annotation.labels.quality.agreement import count_pairs
+from prm.formats.path import taken_path
+from prm.formats.record import HintDraw, Rating, Record, RecordAnnotation
+from prm.formats.trl import line_of
 
 
 class Tally:

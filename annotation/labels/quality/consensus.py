@@ -6,10 +6,10 @@ from math import inf, prod
 
 import msgspec
 
-from annotation.formats.path import agreed_path, parting, taken_path
-from annotation.formats.record import Consensus, Record, RecordAnnotation
 from annotation.labels.quality.reliability import Reliability, Vote, Words, estimate
 from annotation.models.annotation import RATINGS
+from prm.formats.path import agreed_path, parting, taken_path
+from prm.formats.record import Consensus, Record, RecordAnnotation
 
 Place = tuple[int, int]  # a completion: its position and alternative
 DIGITS = 4  # of a posterior: the same labels give the same file on any machine

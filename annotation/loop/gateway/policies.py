@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, cast
 from django.conf import settings
 
 from annotation.core.errors import DomainError
-from annotation.formats.record import StepKind
+from prm.formats.record import StepKind
 from prm.messages import Message
 
 if TYPE_CHECKING:

@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from annotation.formats.given import rated_label
-from annotation.formats.record import Completion, Record
+from prm.formats.given import rated_label
+from prm.formats.record import Completion, Record
 
 if TYPE_CHECKING:
     from prm.sandbox.annotators import Reading as Reading  # for the demo's types

@@ -5,9 +5,9 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from annotation.formats.record import Record, RecordAnnotation
 from annotation.loop.gateway.training_labels import LabelledStep, labelled_solution, without_machines
 from annotation.models import Solution, Split
+from prm.formats.record import Record, RecordAnnotation
 
 if TYPE_CHECKING:
     from prm.traces import LabelSource, StepLabel, Trace

@@ -13,11 +13,11 @@ from dataclasses import dataclass
 import msgspec
 import numpy as np
 
-from annotation.formats.record import Record, RecordAnnotation
 from annotation.labels.quality.consensus import consensus_of
 from annotation.loop.selection.costs import LONGEST_SECONDS
 from annotation.models.problem import Split
 from annotation.models.queue import Lane
+from prm.formats.record import Record, RecordAnnotation
 
 ARMS = (Lane.ACQUISITION, Lane.CONTROL)
 Key = tuple[int, int]  # generation, solution

@@ -6,12 +6,12 @@ from django.contrib.auth.models import User
 
 from annotation.core.errors import DomainError
 from annotation.core.membership.access import require_role
-from annotation.formats.record import Record, Rejection
 from annotation.loop.gateway.policies import AskedPolicy, model_of
 from annotation.loop.sampling.choosing import chosen_problems
 from annotation.loop.sampling.records import record_of
 from annotation.loop.sampling.runs import Wish, check_wish
 from annotation.models import Membership, Problem, Project, SamplingRun
+from prm.formats.record import Record, Rejection
 from prm.messages import Message
 
 SHOWN = 3

@@ -3,10 +3,10 @@
 from annotation.files.answers import answer_in
 from annotation.files.grading import grade_records
 from annotation.files.preparing import prepared
-from annotation.formats.provenance import Provenance
-from annotation.formats.record import Completion, Record, Rejection
 from annotation.loop.gateway.policies import Sample, step_in
 from annotation.models import Problem, SamplingRun
+from prm.formats.provenance import Provenance
+from prm.formats.record import Completion, Record, Rejection
 from prm.messages import Message
 
 GENERATOR_LENGTH = 200

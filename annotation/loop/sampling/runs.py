@@ -11,11 +11,11 @@ from annotation.core import audit
 from annotation.core.errors import Conflict, DomainError
 from annotation.core.lifecycle import resume_job, send
 from annotation.core.membership.access import require_role
-from annotation.formats.provenance import LONGEST_PROMPT
 from annotation.loop.gateway.policies import PROMPT, model_of
 from annotation.loop.sampling.choosing import chosen_problems
 from annotation.loop.selection.generations import new_seed
 from annotation.models import Membership, Problem, Project, SampledProblem, SamplingRun
+from prm.formats.provenance import LONGEST_PROMPT
 from prm.messages import Message
 from prm.splitting import RULES, THINKING
 

@@ -14,12 +14,12 @@ from django.db.models import QuerySet
 from annotation.core.errors import DomainError
 from annotation.core.lifecycle import Postponed, got_on, heed, run_job, send
 from annotation.files.store import store_chunk
-from annotation.formats.record import Record, Rejection
 from annotation.loop.gateway.policies import CONCURRENCY, AskedPolicy, Reply
 from annotation.loop.sampling.following import follow
 from annotation.loop.sampling.records import record_of
 from annotation.loop.sampling.runs import most_tokens
 from annotation.models import Problem, SampledProblem, SamplingRun
+from prm.formats.record import Record, Rejection
 from prm.messages import Message, joined
 
 SLICE_SECONDS = 20.0  # a task's turn; other tasks of the queue come between two turns

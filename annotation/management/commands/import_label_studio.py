@@ -10,9 +10,9 @@ from annotation.core.errors import DomainError
 from annotation.files import label_studio
 from annotation.files.moving import move, people_of
 from annotation.files.opening import open_content
-from annotation.formats.label_studio import Config, Task, propose, read_config
 from annotation.management import moving
 from annotation.management.projects import project_at
+from prm.formats.label_studio import Config, Task, propose, read_config
 
 LOOKED_AT = 200  # tasks that the names are proposed from
 

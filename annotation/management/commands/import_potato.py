@@ -6,9 +6,9 @@ from django.core.management.base import BaseCommand, CommandError
 
 from annotation.files import potato
 from annotation.files.moving import move, people_of
-from annotation.formats.potato import propose, read_annotators, read_config, read_data
 from annotation.management import moving
 from annotation.management.projects import project_at
+from prm.formats.potato import propose, read_annotators, read_config, read_data
 
 
 class Command(BaseCommand):

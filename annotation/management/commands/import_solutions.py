@@ -7,18 +7,18 @@ from typing import Any, get_args
 import msgspec
 from django.core.management.base import BaseCommand, CommandError
 
-from annotation.core.errors import DomainError
+from annotation.core.errors import DomainError, translated_format_errors
 from annotation.files.groups import Manner, import_places, summary_of
 from annotation.files.importing import run_import
 from annotation.files.imports import progress_of, read_options
 from annotation.files.places import find_files
 from annotation.files.warnings import warnings_in_words
-from annotation.formats.mapping import Mapping, parse_mapping
-from annotation.formats.registry import READERS
 from annotation.management.finishing import to_its_end
 from annotation.management.projects import project_at
 from annotation.models import ImportJob
 from annotation.models.import_options import EmptySteps, LabelledBy, SourceGroups
+from prm.formats.mapping import Mapping, parse_mapping
+from prm.formats.registry import READERS
 from prm.splitting import RULES, THINKING
 
 SHOWN_REJECTIONS = 20
@@ -79,6 +79,7 @@ class Command(BaseCommand):
                 "\n".join(job.error or f"The import of {job.filename} is {job.state}." for job in undone)
             )
 
+    @translated_format_errors()
     def _mapping(self, path: Path | None) -> Mapping | None:
         try:
             return parse_mapping(path.read_bytes()) if path else None

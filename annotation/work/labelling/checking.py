@@ -2,12 +2,12 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from annotation.formats.path import first_error
-from annotation.formats.record import PathPosition, Rating
 from annotation.models import LabelScheme
 from annotation.work.labelling.asking import Fault, faults_of_dimensions, faults_of_progress, missing_at_error
 from annotation.work.labelling.payload import GivenPosition, GivenRating, Submission
 from annotation.work.labelling.refusing import refuse, refuse_unknown_type
+from prm.formats.path import first_error
+from prm.formats.record import PathPosition, Rating
 from prm.messages import Message
 
 GAVE_UP = {"give_up", "bad_problem"}

@@ -1,23 +1,22 @@
 """The part of the settings that says what a generation is made of."""
 
-from typing import Any
-
 from django import forms
 from django.utils.translation import gettext_lazy
 
-from annotation.models import Project
+from annotation.models import LaneMix
+from annotation.models.policy import Caps
 from labelling_ui import words
-from labelling_ui.pages.settings.part import Part
-
-MIX = ("control", "holdout", "calibration", "overlap")
-CAPS = ("problem", "domain")
-CHOICES = ("generation_budget", "acquisition", "cold_start")
+from labelling_ui.pages.settings.part import PolicyPart
 
 
-class GenerationsPart(Part):
+class GenerationsPart(PolicyPart):
     """How many solutions, how they are chosen, and the fields of `LaneMix` and `Caps`."""
 
     heading = gettext_lazy("What the queue holds")
+    places = {
+        **{lane: f"mix.{lane}" for lane in LaneMix.__struct_fields__},
+        **{name: f"caps.{name}" for name in Caps.__struct_fields__},
+    }
 
     generation_budget = forms.IntegerField(label=gettext_lazy("Solutions a generation"))
     control = forms.FloatField(label=gettext_lazy("Share of control"), help_text=gettext_lazy("0 to 1, at random"))
@@ -44,16 +43,3 @@ class GenerationsPart(Part):
         ],
         label=gettext_lazy("First generation, before there is a model"),
     )
-
-    @classmethod
-    def values(cls, project: Project) -> dict[str, Any]:
-        policy = project.policies
-        values = {name: getattr(policy, name) for name in CHOICES}
-        values |= {lane: getattr(policy.mix, lane) for lane in MIX}
-        return values | {name: getattr(policy.caps, name) or "" for name in CAPS}
-
-    def changes(self) -> dict[str, Any]:
-        data = self.cleaned_data
-        policy = {name: data[name] for name in CHOICES}
-        mix, caps = {lane: data[lane] for lane in MIX}, {name: data[name] for name in CAPS}
-        return {"policy": policy | {"mix": mix, "caps": caps}}

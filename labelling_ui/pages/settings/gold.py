@@ -1,18 +1,17 @@
 """The part of a project's settings on hidden gold and on the screening of whoever is new."""
 
-from typing import Any
-
 from django import forms
 from django.utils.translation import gettext_lazy
 
-from annotation.models import Membership, Project
-from labelling_ui.pages.settings.part import Part
+from annotation.models import Membership
+from labelling_ui.pages.settings.part import PolicyPart
 
 
-class GoldPart(Part):
+class GoldPart(PolicyPart):
     """The fields of `GoldPolicy`."""
 
     heading = gettext_lazy("Hidden gold")
+    section = "gold"
 
     share = forms.FloatField(
         label=gettext_lazy("Share of hidden gold"),
@@ -34,18 +33,12 @@ class GoldPart(Part):
         help_text=gettext_lazy("share of the annotators who are good at other gold, 0 to 1"),
     )
 
-    @classmethod
-    def values(cls, project: Project) -> dict[str, Any]:
-        return {name: getattr(project.policies.gold, name) for name in cls.base_fields}
 
-    def changes(self) -> dict[str, Any]:
-        return {"policy": {"gold": self.cleaned_data}}
-
-
-class ScreeningPart(Part):
+class ScreeningPart(PolicyPart):
     """The fields of `ScreeningPolicy`."""
 
     heading = gettext_lazy("Screening")
+    section = "screening"
 
     items = forms.IntegerField(
         label=gettext_lazy("Gold in a screening"),
@@ -64,10 +57,3 @@ class ScreeningPart(Part):
         widget=forms.CheckboxSelectMultiple,
         label=gettext_lazy("Neither screened nor paused"),
     )
-
-    @classmethod
-    def values(cls, project: Project) -> dict[str, Any]:
-        return {name: getattr(project.policies.screening, name) for name in cls.base_fields}
-
-    def changes(self) -> dict[str, Any]:
-        return {"policy": {"screening": self.cleaned_data}}

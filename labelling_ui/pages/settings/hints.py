@@ -1,22 +1,21 @@
 """The part of a project's settings that says to whom, and where, the model's scores are shown beside the work."""
 
-from typing import Any, get_args
+from typing import get_args
 
 from django import forms
 from django.utils.translation import gettext_lazy
 
-from annotation.models import HintsPolicy, Membership, Project
+from annotation.models import HintsPolicy, Membership
 from annotation.models.hints_policy import HintedLane
 from labelling_ui import words
-from labelling_ui.pages.settings.part import Part
-
-HINTS = {f"hints_{name}": name for name in HintsPolicy.__struct_fields__}
+from labelling_ui.pages.settings.part import PolicyPart
 
 
-class HintsPart(Part):
+class HintsPart(PolicyPart):
     """The fields of `HintsPolicy`, each under its name with `hints_` before it."""
 
     heading = gettext_lazy("The model’s hints")
+    places = {f"hints_{name}": f"hints.{name}" for name in HintsPolicy.__struct_fields__}
 
     hints_share = forms.FloatField(
         label=gettext_lazy("Share of solutions with a hint"),
@@ -46,13 +45,3 @@ class HintsPart(Part):
         widget=forms.CheckboxSelectMultiple,
         label=gettext_lazy("Who sees hints"),
     )
-
-    @classmethod
-    def values(cls, project: Project) -> dict[str, Any]:
-        return {field: getattr(project.policies.hints, name) for field, name in HINTS.items()}
-
-    def changes(self) -> dict[str, Any]:
-        return {"policy": {"hints": {name: self.cleaned_data[field] for field, name in HINTS.items()}}}
-
-    def field_at(self, place: list[str]) -> str | None:
-        return super().field_at([f"hints_{name}" for name in place])

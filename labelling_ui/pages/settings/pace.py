@@ -1,18 +1,16 @@
 """The part of a project's settings that says how the workbench keeps a steady pace."""
 
-from typing import Any
-
 from django import forms
 from django.utils.translation import gettext_lazy
 
-from annotation.models import Project
-from labelling_ui.pages.settings.part import Part
+from labelling_ui.pages.settings.part import PolicyPart
 
 
-class PacePart(Part):
+class PacePart(PolicyPart):
     """The fields of `PacePolicy`."""
 
     heading = gettext_lazy("How steadily people work")
+    section = "pace"
 
     idle_seconds = forms.IntegerField(
         label=gettext_lazy("Seconds of rest after which time stops counting"),
@@ -25,10 +23,3 @@ class PacePart(Part):
         label=gettext_lazy("Solutions that a sitting has as its goal"),
         help_text=gettext_lazy("0 for none; each person may set another"),
     )
-
-    @classmethod
-    def values(cls, project: Project) -> dict[str, Any]:
-        return {name: getattr(project.policies.pace, name) for name in cls.base_fields}
-
-    def changes(self) -> dict[str, Any]:
-        return {"policy": {"pace": self.cleaned_data}}

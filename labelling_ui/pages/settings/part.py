@@ -1,5 +1,7 @@
 """What one part of a page of the settings is."""
 
+from collections.abc import Mapping
+from functools import reduce
 from typing import Any, ClassVar
 
 from django import forms
@@ -26,3 +28,34 @@ class Part(forms.Form):
     def field_at(self, place: list[str]) -> str | None:
         """The field that stands for a place in the scheme or the policy, such as ["mix", "control"]; None: not here."""
         return next((name for name in reversed(place) if name in self.fields), None)
+
+
+class PolicyPart(Part):
+    """Fields of the project's policy. Each has its name in `section`, unless `places` names another place for it."""
+
+    section: ClassVar[str] = ""
+    places: ClassVar[Mapping[str, str]] = {}
+
+    @classmethod
+    def place_of(cls, field: str) -> list[str]:
+        """Where the policy holds a field, such as ["mix", "control"]."""
+        return cls.places.get(field, f"{cls.section}.{field}".lstrip(".")).split(".")
+
+    @classmethod
+    def values(cls, project: Project) -> dict[str, Any]:
+        return {name: reduce(getattr, cls.place_of(name), project.policies) for name in cls.base_fields}
+
+    def changes(self) -> dict[str, Any]:
+        policy: dict[str, Any] = {}
+        for name in self.fields:
+            *sections, last = self.place_of(name)
+            reduce(lambda within, section: within.setdefault(section, {}), sections, policy)[last] = self.cleaned_data[
+                name
+            ]
+        return {"policy": policy}
+
+    def field_at(self, place: list[str]) -> str | None:
+        """The field of the longest place that `place` begins with."""
+        held = {name: self.place_of(name) for name in self.fields}
+        fields = [name for name, at in held.items() if place[: len(at)] == at]
+        return max(fields, key=lambda name: len(held[name]), default=None)

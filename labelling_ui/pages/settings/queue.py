@@ -1,21 +1,18 @@
 """The part of a project's settings that says how many labels are asked for, and how work is handed out."""
 
-from typing import Any
-
 from django import forms
 from django.utils.translation import gettext_lazy
 
-from annotation.models import LabelsWanted, Project, QueuePolicy
-from labelling_ui.pages.settings.part import Part
-
-WANTED = {f"wanted_{lane}": lane for lane in LabelsWanted.__struct_fields__}
-HANDING_OUT = tuple(name for name in QueuePolicy.__struct_fields__ if name != "wanted")
+from annotation.models import LabelsWanted
+from labelling_ui.pages.settings.part import PolicyPart
 
 
-class QueuePart(Part):
+class QueuePart(PolicyPart):
     """The fields of `QueuePolicy`, with a field for each lane's labels."""
 
     heading = gettext_lazy("How work is handed out")
+    section = "queue"
+    places = {f"wanted_{lane}": f"queue.wanted.{lane}" for lane in LabelsWanted.__struct_fields__}
 
     wanted_acquisition = forms.IntegerField(
         label=gettext_lazy("Labels of a solution: acquisition"), help_text=gettext_lazy("by so many people")
@@ -45,17 +42,3 @@ class QueuePart(Part):
         ],
         label=gettext_lazy("The same problem comes to a person again"),
     )
-
-    @classmethod
-    def values(cls, project: Project) -> dict[str, Any]:
-        policy = project.policies.queue
-        values = {name: getattr(policy, name) for name in HANDING_OUT}
-        return values | {name: getattr(policy.wanted, lane) for name, lane in WANTED.items()}
-
-    def changes(self) -> dict[str, Any]:
-        data = self.cleaned_data
-        policy = {name: data[name] for name in HANDING_OUT}
-        return {"policy": {"queue": policy | {"wanted": {lane: data[name] for name, lane in WANTED.items()}}}}
-
-    def field_at(self, place: list[str]) -> str | None:
-        return super().field_at([f"wanted_{name}" for name in place] if "wanted" in place else place)

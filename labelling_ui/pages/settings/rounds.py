@@ -11,14 +11,15 @@ from django.utils.translation import gettext_lazy
 from annotation.core.wording import in_words
 from annotation.models import Project
 from annotation.models.rounds_policy import example_times, parse_cron, parse_window, parse_zone
-from labelling_ui.pages.settings.part import Part
+from labelling_ui.pages.settings.part import PolicyPart
 from prm.messages import Message
 
 
-class RoundsPart(Part):
+class RoundsPart(PolicyPart):
     """The fields of `RoundsPolicy`; quiet hours are lines of a text."""
 
     heading = gettext_lazy("When rounds begin by themselves")
+    section = "rounds"
     template = "labelling_ui/settings/rounds.html"
 
     cron = forms.CharField(
@@ -58,9 +59,8 @@ class RoundsPart(Part):
 
     @classmethod
     def values(cls, project: Project) -> dict[str, Any]:
-        policy = project.policies.rounds
-        values = {name: getattr(policy, name) for name in cls.base_fields}
-        return values | {"quiet_hours": "\n".join(policy.quiet_hours)}
+        values = super().values(project)
+        return values | {"quiet_hours": "\n".join(values["quiet_hours"])}
 
     def clean_cron(self) -> str:
         cron = " ".join(self.cleaned_data["cron"].split())
@@ -78,9 +78,6 @@ class RoundsPart(Part):
         for line in lines:
             _refuse_wrong(parse_window, line)
         return lines
-
-    def changes(self) -> dict[str, Any]:
-        return {"policy": {"rounds": self.cleaned_data}}
 
     def next_times(self) -> list[str]:
         """When the schedule in the form comes next, in the project's zone; none for one that is not understood."""

@@ -12,10 +12,10 @@ from annotation.loop.gateway.training import check_training
 from annotation.models import Project
 from labelling_ui import words
 from labelling_ui.pages.agreement_fields import AgreementFields, agreement_initial
-from labelling_ui.pages.settings.part import Part
+from labelling_ui.pages.settings.part import Part, PolicyPart
 
 
-class TrainingPart(Part):
+class TrainingPart(PolicyPart):
     """What trains, and how."""
 
     heading = gettext_lazy("What a round trains")
@@ -47,10 +47,6 @@ class TrainingPart(Part):
         ),
     )
 
-    @classmethod
-    def values(cls, project: Project) -> dict[str, Any]:
-        return {name: getattr(project.policies, name) for name in cls.base_fields}
-
     def clean_training(self) -> dict[str, Any]:
         choices = self.cleaned_data["training"] or {}
         if not isinstance(choices, dict):
@@ -60,9 +56,6 @@ class TrainingPart(Part):
         except DomainError as error:
             raise forms.ValidationError(in_words(error.message)) from None
         return choices
-
-    def changes(self) -> dict[str, Any]:
-        return {"policy": self.cleaned_data}
 
 
 class SourcesPart(AgreementFields, Part):
@@ -78,7 +71,7 @@ class SourcesPart(AgreementFields, Part):
         return {"policy": {"training_agreement": self.agreement()}}
 
 
-class GatePart(Part):
+class GatePart(PolicyPart):
     """When a model is promoted, which are kept, and what is compared."""
 
     heading = gettext_lazy("What the gate asks, and what is kept")
@@ -96,10 +89,3 @@ class GatePart(Part):
         label=gettext_lazy("Compare acquisition with control after each round"),
         help_text=gettext_lazy("trains three more models on equal labelling time, which never serve"),
     )
-
-    @classmethod
-    def values(cls, project: Project) -> dict[str, Any]:
-        return {name: getattr(project.policies, name) for name in cls.base_fields}
-
-    def changes(self) -> dict[str, Any]:
-        return {"policy": self.cleaned_data}

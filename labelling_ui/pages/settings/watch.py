@@ -1,18 +1,16 @@
 """The part of the settings that says how labels are weighed and watched."""
 
-from typing import Any
-
 from django import forms
 from django.utils.translation import gettext_lazy
 
-from annotation.models import Project
-from labelling_ui.pages.settings.part import Part
+from labelling_ui.pages.settings.part import PolicyPart
 
 
-class WatchPart(Part):
+class WatchPart(PolicyPart):
     """The fields of `QualityPolicy`."""
 
     heading = gettext_lazy("How labels are weighed and watched")
+    section = "quality"
 
     consensus = forms.ChoiceField(
         choices=[
@@ -31,10 +29,3 @@ class WatchPart(Part):
     set_aside = forms.BooleanField(
         required=False, label=gettext_lazy("Set aside at once what other people’s labels speak against")
     )
-
-    @classmethod
-    def values(cls, project: Project) -> dict[str, Any]:
-        return {name: getattr(project.policies.quality, name) for name in cls.base_fields}
-
-    def changes(self) -> dict[str, Any]:
-        return {"policy": {"quality": self.cleaned_data}}

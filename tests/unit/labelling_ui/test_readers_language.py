@@ -13,8 +13,6 @@ from annotation.core import audit
 from annotation.core.errors import DomainError
 from annotation.core.wording import in_words
 from annotation.files.rejections import rejected_lines
-from annotation.formats.record import Rejection
-from annotation.formats.registry import READERS
 from annotation.labels.datasets.filters import SnapshotFilters
 from annotation.labels.datasets.snapshots import create_snapshot
 from annotation.loop.gateway.training import check_training
@@ -28,6 +26,8 @@ from labelling_ui.selectors.asked_for import NAMES
 from labelling_ui.selectors.costs import costs_of
 from labelling_ui.templatetags.figures import reason_in_words
 from prm.audits.finding import Check, conclude
+from prm.formats.record import Rejection
+from prm.formats.registry import READERS
 from prm.messages import SENTENCES, Message, as_json, from_json
 from prm.training.costs import DATA_SHEET
 from prm.training.energy import DeviceEnergy, PackageEnergy

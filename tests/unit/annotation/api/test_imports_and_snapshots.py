@@ -12,8 +12,8 @@ from rest_framework.test import APIClient
 from annotation.core.membership.members import add_member
 from annotation.files.importing import run_import
 from annotation.files.records import import_records
-from annotation.formats import trl
 from annotation.models import ImportJob, Problem, Snapshot
+from prm.formats import trl
 
 LINE = {"problem": "p", "steps": ["a", "b"], "label": 1, "id": "x"}
 

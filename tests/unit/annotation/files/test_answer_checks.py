@@ -11,8 +11,8 @@ from annotation.core.lifecycle import cancel_job
 from annotation.files import answer_checks
 from annotation.files.answer_checks import outcomes_of, run_answer_check, start_answer_check
 from annotation.files.grading import grade_records
-from annotation.formats.record import Completion, Record
 from annotation.models import AuditEntry, Membership, Solution
+from prm.formats.record import Completion, Record
 from tests.factories import MembershipFactory, SolutionFactory
 
 pytestmark = pytest.mark.django_db

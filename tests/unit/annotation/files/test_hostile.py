@@ -8,11 +8,11 @@ import pytest
 from django.db.models.functions import Length
 
 from annotation.files.checks import MAX_POSITIONS
-from annotation.formats import table
-from annotation.formats.reading import MAX_DEPTH
-from annotation.formats.registry import READERS
 from annotation.models import ImportOptions, Step
-from tests.unit.annotation.formats.hostile import example, spoilt
+from prm.formats import table
+from prm.formats.reading import MAX_DEPTH
+from prm.formats.registry import READERS
+from tests.unit.prm.formats.hostile import example, spoilt
 
 pytestmark = pytest.mark.django_db
 

@@ -21,9 +21,9 @@ from annotation.files.imports import create_import, progress_of, start_import
 from annotation.files.preparing import prepared
 from annotation.files.rejections import original_lines, rejected_lines
 from annotation.files.warnings import warnings_in_words
-from annotation.formats.mapping import LabelMapping, Mapping, StepsMapping
-from annotation.formats.record import Completion, Record, RecordAnnotation
 from annotation.models import Annotation, AuditEntry, ImportJob, ImportOptions, Problem, Solution, Step
+from prm.formats.mapping import LabelMapping, Mapping, StepsMapping
+from prm.formats.record import Completion, Record, RecordAnnotation
 from prm.splitting import Splitting
 from tests.real_data import real_data
 

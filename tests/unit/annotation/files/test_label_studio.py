@@ -10,8 +10,8 @@ from django.contrib.auth.models import User
 from django.core.management import CommandError, call_command
 
 from annotation.core.membership.members import add_member
-from annotation.formats.label_studio import Task, Told, propose, read_config, said_by
 from annotation.models import Annotation, AuditEntry, Solution, StepRating
+from prm.formats.label_studio import Task, Told, propose, read_config, said_by
 
 EXPORT = Path(__file__).parent / "label_studio_export.json"
 CONFIG = """<View>

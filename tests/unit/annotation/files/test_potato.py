@@ -9,8 +9,8 @@ from django.contrib.auth.models import User
 from django.core.management import CommandError, call_command
 
 from annotation.core.membership.members import add_member
-from annotation.formats.potato import Project, propose, said_by
 from annotation.models import Annotation, Solution, StepRating
+from prm.formats.potato import Project, propose, said_by
 
 FOLDER = Path(__file__).parent / "potato_project"
 

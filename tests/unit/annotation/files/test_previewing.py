@@ -9,8 +9,8 @@ import pytest
 from annotation.core.errors import DomainError
 from annotation.core.wording import in_words
 from annotation.files.previewing import preview_import
-from annotation.formats.registry import READERS
 from annotation.models import ImportOptions
+from prm.formats.registry import READERS
 
 TEXT = "First we add.\nStill the first.\n\nThen we halve.\n\nThe answer is 3."
 

@@ -7,9 +7,6 @@ import pytest
 from annotation.core.errors import DomainError
 from annotation.files.records import import_records
 from annotation.files.store import Counts
-from annotation.formats import prm800k, processbench
-from annotation.formats.provenance import Provenance
-from annotation.formats.record import Completion, PathPosition, Rating, Record, RecordAnnotation
 from annotation.models import (
     Annotation,
     AuditEntry,
@@ -21,6 +18,9 @@ from annotation.models import (
     Step,
     StepRating,
 )
+from prm.formats import prm800k, processbench
+from prm.formats.provenance import Provenance
+from prm.formats.record import Completion, PathPosition, Rating, Record, RecordAnnotation
 from tests.real_data import real_data
 
 TABLES = [Problem, Solution, Step, LabelSource, Annotation, PathStep, StepRating]

@@ -5,12 +5,12 @@ from typing import get_args
 import msgspec
 import pytest
 
-from annotation.formats.trl import Neutral
 from annotation.models import LabelSource, parse_policy
 from annotation.models.policy import Acquisition, SourceKind
 from labelling_ui.pages.settings import generations, training
 from prm.acquisition import FUNCTIONS
 from prm.config import NeutralPolicy
+from prm.formats.trl import Neutral
 
 
 @pytest.mark.parametrize(

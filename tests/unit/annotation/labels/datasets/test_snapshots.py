@@ -17,10 +17,6 @@ from annotation.core.membership.members import add_member
 from annotation.core.membership.projects import create_project
 from annotation.files.checks import fault_of
 from annotation.files.records import import_records
-from annotation.formats import prm800k, processbench, trl
-from annotation.formats.path import first_error
-from annotation.formats.provenance import Provenance
-from annotation.formats.record import Completion, PathPosition, Rating, Record, RecordAnnotation
 from annotation.labels.datasets.cards import dataset_card
 from annotation.labels.datasets.exporting import export_snapshot
 from annotation.labels.datasets.filters import parse_filters
@@ -37,8 +33,12 @@ from annotation.models import (
     Step,
     StepRating,
 )
+from prm.formats import prm800k, processbench, trl
+from prm.formats.path import first_error
+from prm.formats.provenance import Provenance
+from prm.formats.record import Completion, PathPosition, Rating, Record, RecordAnnotation
 from tests.real_data import real_data
-from tests.unit.annotation.formats import native
+from tests.unit.prm.formats import native
 
 
 def rated(*ratings, name="ann", finish="solution", **fields):

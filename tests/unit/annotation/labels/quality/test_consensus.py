@@ -1,5 +1,5 @@
-from annotation.formats.record import Consensus, PathPosition, Rating, RecordAnnotation
 from annotation.labels.quality.consensus import consensus_of
+from prm.formats.record import Consensus, PathPosition, Rating, RecordAnnotation
 
 
 def said(*ratings, adjudicates=False):

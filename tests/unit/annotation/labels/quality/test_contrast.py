@@ -9,8 +9,6 @@ from hypothesis import strategies as st
 
 from annotation.core.errors import DomainError
 from annotation.files.records import import_records
-from annotation.formats.given import index_label
-from annotation.formats.record import Completion, Record
 from annotation.labels.datasets.exporting import export_name, export_snapshot
 from annotation.labels.datasets.filters import in_words, parse_filters
 from annotation.labels.datasets.plans import FORMATS, TRL
@@ -19,6 +17,8 @@ from annotation.labels.datasets.snapshots import create_snapshot
 from annotation.labels.quality.contrast import WAYS, Contrast, Told, agree, contrasted, contrasts, keeps
 from annotation.models import LabelSource, Membership
 from annotation.models.agreement_rule import AgreementRule
+from prm.formats.given import index_label
+from prm.formats.record import Completion, Record
 from tests.factories import MembershipFactory, ProjectFactory
 
 KINDS = ("monte_carlo", "model_judge")

@@ -4,8 +4,8 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from annotation.formats.record import PathPosition, Rating, Record, RecordAnnotation
 from annotation.loop.proof.arms import Unit, arm, in_start, match, units_of
+from prm.formats.record import PathPosition, Rating, Record, RecordAnnotation
 
 
 def label(lane, generation, seconds=10, **fields):

@@ -12,7 +12,6 @@ from django.utils import timezone
 
 from annotation.core.errors import Conflict, DomainError, Forbidden
 from annotation.core.lifecycle import cancel_job, sweep_jobs
-from annotation.formats.provenance import Provenance
 from annotation.loop.gateway import policies
 from annotation.loop.pool.partitions import make_partition
 from annotation.loop.sampling import following, runs, sampling
@@ -21,6 +20,7 @@ from annotation.loop.sampling.previewing import preview_sampling
 from annotation.loop.sampling.runs import Wish
 from annotation.models import AuditEntry, Generation, PoolScore, SampledProblem, SamplingRun, Solution, Step
 from prm.answers import grade
+from prm.formats.provenance import Provenance
 from tests.factories import AnnotationFactory, ModelVersionFactory, SolutionFactory
 from tests.unit.annotation.loop.sampling.conftest import NOWHERE
 

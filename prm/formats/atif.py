@@ -1,0 +1,93 @@
+"""ATIF, the agent trajectory interchange format of Harbor (schema_version "ATIF-v1.x"): one run a file or line.
+
+The problem is what the first user asks. An agent's step becomes up to three: its reasoning or message, its tool
+calls, and what it observed of them. The format has no labels, so writing gives the run as it was read.
+"""
+
+from collections.abc import Iterable, Iterator
+from typing import Any, BinaryIO, Literal
+
+import msgspec
+
+from prm.formats.parts import Content, text_of
+from prm.formats.reading import Numbered, Unreadable, read_documents
+from prm.formats.record import Completion, Record
+from prm.formats.tool_calls import call_text, step_text
+from prm.messages import Message
+
+
+class _Call(msgspec.Struct):
+    function_name: str
+    arguments: Any = None
+
+
+class _Result(msgspec.Struct):
+    content: Content = None
+
+
+class _Observation(msgspec.Struct):
+    results: list[_Result] = []
+
+
+class _Step(msgspec.Struct):
+    source: Literal["system", "user", "agent"]
+    message: Content = None
+    reasoning_content: str | None = None
+    tool_calls: list[_Call] | None = None
+    observation: _Observation | None = None
+
+
+class _Agent(msgspec.Struct):
+    name: str
+    model_name: str | None = None
+
+
+class _Run(msgspec.Struct):
+    schema_version: str
+    steps: list[_Step]
+    agent: _Agent
+    session_id: str = ""
+
+
+def read(stream: BinaryIO, *, skip: int = 0) -> Iterator[Numbered]:
+    """Stream (line, record or rejection) from behind the first `skip` of them."""
+    return read_documents(stream, lambda document: [document], _record, skip=skip)
+
+
+def write(records: Iterable[Record]) -> Iterator[bytes]:
+    """One line for each run that was read in this format."""
+    for record in records:
+        if str(record.extra.get("schema_version", "")).startswith("ATIF"):
+            yield msgspec.json.encode(record.extra) + b"\n"
+
+
+def _record(value: Any) -> Record:
+    run = msgspec.convert(value, _Run)
+    if not run.schema_version.startswith("ATIF"):
+        raise Unreadable("schema_version", Message("atif_version_unknown", version=run.schema_version))
+    start = next((k for k, step in enumerate(run.steps) if step.source == "user"), None)
+    if start is None:
+        raise Unreadable("steps", Message("no_user_request"))
+    return Record(
+        problem=text_of(run.steps[start].message),
+        positions=[[completion] for step in run.steps[start + 1 :] for completion in _completions(step)],
+        external_id=run.session_id,
+        generator=" ".join(part for part in (run.agent.name, run.agent.model_name) if part),
+        extra=value,
+    )
+
+
+def _completions(step: _Step) -> Iterator[Completion]:
+    said = text_of(step.message)
+    if step.source != "agent":
+        if said:
+            yield Completion(said, kind="observation")
+        return
+    if thought := step_text(step.reasoning_content or "", [said]):
+        yield Completion(thought)
+    if step.tool_calls:
+        calls = [call_text(call.function_name, call.arguments) for call in step.tool_calls]
+        yield Completion("\n".join(calls), kind="tool_call")
+    for result in step.observation.results if step.observation else []:
+        if seen := text_of(result.content):
+            yield Completion(seen, kind="observation")

@@ -1,0 +1,163 @@
+"""What the cells of a table say: texts, numbers, yes or no, lists, and the words for a step's rating."""
+
+import ast
+import math
+import re
+from typing import Any
+
+import msgspec
+
+from prm.formats.mapping import Scale
+from prm.formats.reading import Unreadable, decoded
+from prm.messages import Message
+
+YES = frozenset({"1", "true", "yes", "t", "y", "+", "correct", "right", "good", "positive"})
+NO = frozenset({"0", "false", "no", "f", "n", "-", "-1", "incorrect", "wrong", "bad", "negative"})
+_SIGNS = {"1": 1, "+1": 1, "+": 1, "0": 0, "-1": -1, "-": -1, "neutral": 0, "okay": 0}
+_PYTHON_ITEM = re.compile(
+    r"\s*(?P<item>'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\"|-?\d+(?:\.\d+)?(?:e-?\d+)?|None|True|False)\s*(?P<next>,|$)",
+    re.DOTALL,
+)
+_WHOLE = re.compile(r"[+-]?\d{1,9}(?:\.0*)?")
+
+
+def is_empty(cell: Any) -> bool:
+    return cell is None or cell == "" or (isinstance(cell, str) and cell.isspace())
+
+
+def text(cell: Any, column: str) -> str:
+    """A text as it stands, a number or a truth value in words; raises Unreadable for a list or an object."""
+    if cell is None:
+        return ""
+    if isinstance(cell, bool):
+        return "true" if cell else "false"
+    if isinstance(cell, float) and cell.is_integer():
+        return str(int(cell))
+    if isinstance(cell, list | dict):
+        raise Unreadable(column, Message("cell_not_text", cell=_name(cell)))
+    return str(cell)
+
+
+def yes_or_no(cell: Any, column: str) -> bool | None:
+    """None where the cell is empty."""
+    word = text(cell, column).strip().casefold()
+    if not word:
+        return None
+    if word not in YES | NO:
+        raise Unreadable(column, Message("word_not_yes_or_no", word=_short(word)))
+    return word in YES
+
+
+def number(cell: Any, column: str) -> float | None:
+    """None where the cell is empty or says NaN, as tables do that know no other word for it."""
+    word = text(cell, column).strip()
+    try:
+        found = float(word or "nan")
+    except ValueError:
+        found = math.inf
+    if math.isinf(found):
+        raise Unreadable(column, Message("word_not_number", word=_short(word)))
+    return None if math.isnan(found) else found
+
+
+def whole_number(cell: Any, column: str) -> int | None:
+    """None where the cell is empty; "3" and "3.0" are 3."""
+    word = text(cell, column).strip()
+    if not word:
+        return None
+    if not _WHOLE.fullmatch(word):
+        raise Unreadable(column, Message("word_not_whole_number", word=_short(word)))
+    return int(word.partition(".")[0])
+
+
+def items(cell: Any, column: str) -> list[Any]:
+    """A list, or the text of one as JSON or as Python prints it; an empty cell is an empty list."""
+    if isinstance(cell, list):
+        return cell
+    if is_empty(cell):
+        return []
+    found = _list_in(cell) if isinstance(cell, str) else None
+    if found is None:
+        raise Unreadable(column, Message("cell_not_list", cell=_name(cell)))
+    return found
+
+
+def object_in(cell: Any, column: str) -> dict[str, Any]:
+    """An object, or the JSON text of one; an empty cell is an empty object."""
+    try:
+        found = decoded(cell.encode()) if isinstance(cell, str) and not is_empty(cell) else cell
+    except (msgspec.DecodeError, RecursionError):
+        raise Unreadable(column, Message("text_not_json_object")) from None
+    if is_empty(found):
+        return {}
+    if not isinstance(found, dict):
+        raise Unreadable(column, Message("cell_not_object", found=_name(found)))
+    return found
+
+
+def is_list(cell: Any) -> bool:
+    return isinstance(cell, list) or (isinstance(cell, str) and cell.lstrip()[:1] == "[" and _list_in(cell) is not None)
+
+
+def rating(value: Any, scale: Scale, threshold: float, column: str) -> int | None:
+    """The rating that a value stands for; None where it says nothing."""
+    if is_empty(value):
+        return None
+    word = text(value, column).strip().casefold()
+    if word in ("null", "none", "n/a", "nan"):
+        return None
+    if scale == "share":
+        share = number(value, column)
+        if share is None or not 0 <= share <= 1:
+            raise Unreadable(column, Message("word_not_share", word=_short(word)))
+        return 1 if share > threshold else -1
+    if scale == "sign" and word in _SIGNS:
+        return _SIGNS[word]
+    if word not in YES | NO:
+        raise Unreadable(column, Message("word_not_rating", word=_short(word)))
+    return 1 if word in YES else -1
+
+
+def _list_in(cell: str) -> list[Any] | None:
+    stripped = cell.strip()
+    if not (stripped.startswith("[") and stripped.endswith("]")):
+        return None
+    try:
+        found = decoded(stripped.encode())
+        return found if isinstance(found, list) else None
+    except (msgspec.DecodeError, RecursionError):
+        return _python_list(stripped[1:-1])
+
+
+def _python_list(inside: str) -> list[Any] | None:
+    """What Python prints for a list of texts and numbers; each item is read alone, nothing is evaluated."""
+    found: list[Any] = []
+    at = 0
+    while at < len(inside):
+        match = _PYTHON_ITEM.match(inside, at)
+        if match is None:
+            return None if inside[at:].strip() else found
+        try:
+            found.append(ast.literal_eval(match["item"]))
+        except (SyntaxError, ValueError):
+            return None
+        at = match.end()
+    return found
+
+
+_NAMES = {
+    list: Message("type_list"),
+    dict: Message("type_object"),
+    str: Message("type_text"),
+    bool: Message("kind_yes_or_no"),
+    int: Message("type_number"),
+    float: Message("type_number"),
+}
+
+
+def _name(cell: Any) -> str:
+    return _NAMES.get(type(cell)) or Message("kind_something_else")
+
+
+def _short(word: str) -> str:
+    return word if len(word) <= 40 else word[:40] + "…"

@@ -1,0 +1,196 @@
+"""Rows of a CSV file as JSON records: cells are texts, named by the header.
+
+Told by the file: the delimiter, a byte order mark. A quoted cell may hold line breaks and delimiters. What
+cannot be read becomes a Rejection with the line on which its row begins, and reading goes on behind it.
+"""
+
+import codecs
+import csv
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import islice
+from typing import Any
+
+import msgspec
+
+from prm.formats.record import Rejection
+from prm.messages import Message
+
+DELIMITERS = (",", ";", "\t", "|")
+FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
+_SNIFFED = 50
+_EXCERPT = 200
+
+
+def guard(cell: object) -> object:
+    """A text that a spreadsheet would take for a formula gets an apostrophe in front, and so does one that has any."""
+    if isinstance(cell, str) and cell.lstrip("'").startswith(FORMULA_STARTS):
+        return f"'{cell}"
+    return cell
+
+
+def unguarded(cell: str) -> str:
+    """The text before it was `guarded`."""
+    return cell[1:] if cell.startswith("'") and cell.lstrip("'").startswith(FORMULA_STARTS) else cell
+
+
+def raw_rows(
+    pieces: Iterable[bytes], *, longest: int, delimiter: str = "", guarded: bool = False, skip: int = 0
+) -> Iterator[tuple[int, bytes | Rejection]]:
+    """Yield (line on which the row begins, its JSON), leaving out the first `skip` rows behind the header.
+
+    The texts of a file that says that they are `guarded` are given as they were before. Raises OSError for a header
+    that is not UTF-8 text, as every binary file has.
+    """
+    csv.field_size_limit(longest)
+    lines = _Lines(pieces, longest)
+    rows = csv.reader(lines, delimiter=delimiter or lines.delimiter(), strict=True)
+    names: list[str] = []
+    number = -1
+    for line, row in _numbered(rows, lines):
+        if row == []:
+            continue
+        if not names:
+            names = column_names(_text_only(row)) if isinstance(row, list) else []
+            continue
+        number += 1
+        if number >= skip:
+            if guarded and isinstance(row, list):
+                row = [unguarded(cell) for cell in row]
+            yield line, _encoded(line, row, names, longest)
+
+
+def _text_only(header: list[str]) -> list[str]:
+    if any("\0" in name or not _is_utf8(name) for name in header):
+        raise OSError(Message("header_not_utf8"))
+    return header
+
+
+def _is_utf8(text: str) -> bool:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def column_names(header: Sequence[str]) -> list[str]:
+    """The names in a header, each once: a blank one is named by its place, a second one numbered."""
+    names: list[str] = []
+    for place, given in enumerate(header, start=1):
+        name = given.strip() or f"column {place}"
+        twin = 2
+        while name in names:
+            name = f"{given.strip()} ({twin})"
+            twin += 1
+        names.append(name)
+    return names
+
+
+def write_rows(rows: Iterable[Mapping[str, Any]], columns: Sequence[str]) -> Iterator[bytes]:
+    """A CSV file of the rows: texts guarded against being taken for formulas, lists as JSON."""
+    writer = csv.writer(_Echo(), lineterminator="\r\n")
+    yield writer.writerow(columns)
+    for row in rows:
+        yield writer.writerow([guard(_cell(row.get(name))) for name in columns])
+
+
+def _cell(value: Any) -> object:
+    if isinstance(value, list | dict):
+        return msgspec.json.encode(value).decode()
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return "" if value is None else value
+
+
+class _Echo:
+    """What csv.writer writes to: it hands the line back."""
+
+    def write(self, line: str) -> bytes:
+        return line.encode()
+
+
+class _Lines:
+    """The lines of a file with their line breaks, cut off behind `longest` characters.
+
+    Bytes that are no UTF-8 stay in as surrogates.
+    """
+
+    def __init__(self, pieces: Iterable[bytes], longest: int) -> None:
+        self._source = self._cut(iter(pieces))
+        self._longest = longest
+        self._ahead: list[str] = []
+
+    def __iter__(self) -> Iterator[str]:
+        while True:
+            if self._ahead:
+                yield self._ahead.pop(0)
+            elif (line := next(self._source, None)) is None:
+                return
+            else:
+                yield line
+
+    def delimiter(self) -> str:
+        """The one that cuts the first rows into most columns, where it cuts them alike."""
+        self._ahead = list(islice(self._source, _SNIFFED))
+        return max(DELIMITERS, key=self._evenness)
+
+    def _evenness(self, delimiter: str) -> tuple[float, int]:
+        try:
+            rows = [row for row in csv.reader(self._ahead, delimiter=delimiter) if row]
+        except csv.Error:
+            return 0.0, 0
+        rows = rows[:-1] or rows  # the last one may go on behind the lines looked at
+        columns = len(rows[0]) if rows else 0
+        if columns < 2:
+            return 0.0, columns
+        return sum(len(row) == columns for row in rows) / len(rows), columns
+
+    def _cut(self, pieces: Iterator[bytes]) -> Iterator[str]:
+        decoder = codecs.getincrementaldecoder("utf-8")("surrogateescape")
+        begun, size, first = list[str](), 0, True
+        for piece in pieces:
+            text = decoder.decode(piece)
+            if first and text:
+                text, first = text.removeprefix("\ufeff"), False
+            *ends, rest = text.split("\n")
+            for end in ends:
+                yield "".join([*begun, end])[: self._longest + 1] + "\n"
+                begun, size = [], 0
+            if size <= self._longest:
+                begun.append(rest)
+                size += len(rest)
+        if last := "".join([*begun, decoder.decode(b"", final=True)])[: self._longest + 1]:
+            yield last
+
+
+def _numbered(rows: Any, lines: _Lines) -> Iterator[tuple[int, list[str] | Rejection]]:
+    """Each row, or why it is none, with the line on which it begins."""
+    while True:
+        line = rows.line_num + 1
+        try:
+            row = next(rows)
+        except StopIteration:
+            return
+        except csv.Error as error:
+            yield line, Rejection(line=line, reason=Message("not_a_csv_row", error=error))
+        else:
+            yield line, row
+
+
+def _encoded(line: int, row: list[str] | Rejection, names: Sequence[str], longest: int) -> bytes | Rejection:
+    if isinstance(row, Rejection):
+        return row
+    excerpt = "".join(row)[:_EXCERPT].encode("utf-8", "replace").decode()
+    if len(row) != len(names):
+        return Rejection(
+            line,
+            Message(
+                "cell_count_differs", cells=Message("n_cells", n=len(row)), columns=Message("n_columns", n=len(names))
+            ),
+            excerpt=excerpt,
+        )
+    for name, cell in zip(names, row, strict=True):
+        if not _is_utf8(cell):
+            return Rejection(line, Message("row_not_utf8"), field=name, excerpt=excerpt)
+    raw = msgspec.json.encode(dict(zip(names, row, strict=True)))
+    return raw if len(raw) <= longest else Rejection(line, Message("row_too_long", n=longest // 1024 // 1024))

@@ -1,0 +1,93 @@
+"""Math-Shepherd (Wang et al. 2024, huggingface.co/datasets/peiyi9979/Math-Shepherd): JSON Lines.
+
+`input` is the problem, then the steps, each ended by the tag `ки`; `label` is the same text with `+` or `-`
+for each tag. The labels are Monte Carlo estimates: `+` says that a solution of the sampling model could
+still reach the right answer from there, which is not to say that the step is right.
+"""
+
+import re
+from collections.abc import Iterable, Iterator
+from typing import Any, BinaryIO
+
+import msgspec
+
+from prm.formats.given import annotator_in, rated_label, steps_along, write_labelled
+from prm.formats.reading import Numbered, Unreadable, read_records
+from prm.formats.record import Completion, Record, RecordAnnotation, as_given
+from prm.messages import Message
+
+SOURCE = "math_shepherd"
+TAG = "ки"
+_FIRST_STEP = re.compile(r"\s*Step 1\b")
+_MARKS = {"+": 1, "-": -1}
+
+
+class _Line(msgspec.Struct):
+    input: str
+    label: str
+    task: str = ""
+
+
+def read(stream: BinaryIO, *, skip: int = 0) -> Iterator[Numbered]:
+    """Stream (line, record or rejection) from behind the first `skip` of them."""
+    return read_records(stream, _record, skip=skip)
+
+
+def write(records: Iterable[Record]) -> Iterator[bytes]:
+    """One line for each solution that has a yes or no for every step."""
+    return write_labelled(records, SOURCE, _native)
+
+
+def _record(value: Any) -> Record:
+    line = msgspec.convert(value, _Line)
+    *pieces, rest = line.input.split(TAG)
+    first = _FIRST_STEP.search(pieces[0]) if pieces else None
+    if first is None:
+        raise Unreadable("input", Message("steps_untagged", tag=TAG))
+    if rest.strip():
+        raise Unreadable("input", Message("text_after_last_tag", tag=TAG))
+    marks = _marks(pieces, line.label)
+    steps = [pieces[0][first.start() :], *pieces[1:]]
+    record = Record(
+        problem=pieces[0][: first.start()],
+        positions=[[Completion(step.strip())] for step in steps],
+        domain=line.task,
+        extra={key: value[key] for key in value if key not in _Line.__struct_fields__},
+        annotations=[
+            rated_label([_MARKS[mark] for mark in marks], kind="monte_carlo", name=annotator_in(value, SOURCE))
+        ],
+    )
+    if _native(record, record.annotations[0]) != value:
+        record.annotations[0].native = {"line": value}
+    return record
+
+
+def _marks(pieces: list[str], label: str) -> list[str]:
+    """The mark that stands in `label` where `input` has its tags."""
+    marks, at = [], 0
+    for number, piece in enumerate(pieces):
+        at += len(piece)
+        mark = label[at : at + 1]
+        if not label.startswith(piece, at - len(piece)) or mark not in _MARKS:
+            raise Unreadable("label", Message("label_differs_from_input", number=number + 1))
+        marks.append(mark)
+        at += 1
+    return marks
+
+
+def _native(record: Record, annotation: RecordAnnotation) -> dict[str, Any] | None:
+    if "line" in annotation.native:
+        line: dict[str, Any] = annotation.native["line"]
+        return line
+    along = steps_along(record, annotation)
+    steps, ratings = [step.text for step in along], [step.rating for step in along]
+    if None in ratings:
+        return None
+    problem, task = as_given(record, annotation, "problem"), as_given(record, annotation, "domain")
+    marks = ["+" if rating != -1 else "-" for rating in ratings]
+    return {
+        "input": f"{problem} " + "\n".join(f"{step} {TAG}" for step in steps),
+        "label": f"{problem} " + "\n".join(f"{step} {mark}" for step, mark in zip(steps, marks, strict=True)),
+        **({"task": task} if task else {}),
+        **as_given(record, annotation, "extra"),
+    }

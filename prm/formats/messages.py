@@ -1,0 +1,115 @@
+"""Agent runs as OpenAI-style chats: JSON Lines of `{"messages": [{"role", "content", "tool_calls"?}, ...]}`.
+
+The problem is what the first user asks. Every message behind it is a step: an assistant's is a tool call where
+it calls tools, the answer where it ends the run, else reasoning; a tool's or a later user's is an observation.
+AgentProcessBench's `step_labels` rate assistants' messages, under their index among all messages (0-based), and
+`final_label` the outcome.
+"""
+
+from collections.abc import Iterable, Iterator
+from typing import Any, BinaryIO, Literal
+
+import msgspec
+
+from prm.formats.given import annotator_in, index_in, rated_label, step_ratings
+from prm.formats.parts import Content, text_of
+from prm.formats.reading import Numbered, Unreadable, read_records
+from prm.formats.record import Completion, Record, RecordAnnotation, StepKind, as_given
+from prm.formats.tool_calls import call_text, step_text
+from prm.messages import Message
+
+SOURCE = "messages"
+
+
+class _Function(msgspec.Struct):
+    name: str
+    arguments: str | dict[str, Any] = ""
+
+
+class _Call(msgspec.Struct):
+    function: _Function
+
+
+class _Message(msgspec.Struct):
+    role: Literal["system", "developer", "user", "assistant", "tool", "function"]
+    content: Content = None
+    tool_calls: list[_Call] | None = None
+    name: str | None = None
+
+
+class _Line(msgspec.Struct):
+    messages: list[_Message]
+    question: str | None = None
+    step_labels: dict[str, Literal[-1, 0, 1] | None] | None = None
+    final_label: Literal[-1, 0, 1] | None = None
+
+
+def read(stream: BinaryIO, *, skip: int = 0) -> Iterator[Numbered]:
+    """Stream (line, record or rejection) from behind the first `skip` of them."""
+    return read_records(stream, record_of, skip=skip)
+
+
+def write(records: Iterable[Record]) -> Iterator[bytes]:
+    """One line for each run that was read in this format, with the ratings of its first annotation."""
+    for record in records:
+        if "messages" in record.extra:
+            yield msgspec.json.encode(_native(record)) + b"\n"
+
+
+def record_of(value: Any) -> Record:
+    """The record of one line; raises msgspec.ValidationError or Unreadable naming the place."""
+    line = msgspec.convert(value, _Line)
+    start = next((k for k, message in enumerate(line.messages) if message.role == "user"), None)
+    if start is None:
+        raise Unreadable("messages", Message("no_user_message"))
+    steps = line.messages[start + 1 :]
+    labels = _labels(line, start)
+    kinds = [_kind(message, number == len(steps)) for number, message in enumerate(steps, start=1)]
+    return Record(
+        problem=text_of(line.messages[start].content),
+        positions=[[Completion(_step(message), kind=kind)] for message, kind in zip(steps, kinds, strict=True)],
+        final_answer_correct={1: True, -1: False}.get(line.final_label or 0),
+        extra={key: value[key] for key in value if key != "step_labels"},
+        annotations=[] if labels is None else [
+            rated_label(
+                labels, kind="human", name=annotator_in(value, SOURCE), kinds=kinds,
+                native={"step_labels": value["step_labels"]},
+            )
+        ],
+    )  # fmt: skip
+
+
+def _labels(line: _Line, start: int) -> list[int | None] | None:
+    """A rating for each step, from labels keyed by the index of their message."""
+    if line.step_labels is None:
+        return None
+    ratings: list[int | None] = [None] * (len(line.messages) - start - 1)
+    for key, rating in line.step_labels.items():
+        index = index_in(key)
+        if index is None or not start < index < len(line.messages) or line.messages[index].role != "assistant":
+            raise Unreadable(f"step_labels.{key[:40]}", Message("assistant_index_invalid"))
+        ratings[index - start - 1] = rating
+    return ratings
+
+
+def _step(message: _Message) -> str:
+    calls = [call_text(call.function.name, call.function.arguments) for call in message.tool_calls or []]
+    return step_text(text_of(message.content), calls) or "(empty message)"
+
+
+def _kind(message: _Message, last: bool) -> StepKind:
+    if message.role != "assistant":
+        return "observation"
+    return "tool_call" if message.tool_calls else "answer" if last else "reasoning"
+
+
+def _native(record: Record) -> dict[str, Any]:
+    label: RecordAnnotation | None = next(iter(record.annotations), None)
+    if label is None:
+        return record.extra
+    if "step_labels" in label.native:
+        return {**as_given(record, label, "extra"), "step_labels": label.native["step_labels"]}
+    offset = 1 + next(k for k, message in enumerate(record.extra["messages"]) if message["role"] == "user")
+    ratings = step_ratings(label, len(record.positions))
+    told = {str(offset + k): rating for k, rating in enumerate(ratings) if rating is not None}
+    return {**record.extra, "step_labels": told}

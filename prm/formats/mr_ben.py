@@ -1,0 +1,119 @@
+"""MR-Ben (Zeng et al. 2024, github.com/dvlab-research/Mr-Ben): solutions with the first error as a person found it.
+
+JSON Lines, an array, or one object of arrays. `Model_Solution_First_Error_Step` is a 1-based number as a
+string, "N/A" for none. In the coding subject the solution is a text, its steps are its lines, and the first
+error is the line itself: the first such line is taken; a blank one says only that something is missing.
+"""
+
+from collections.abc import Iterable, Iterator
+from typing import Any, BinaryIO
+
+import msgspec
+
+from prm.formats.given import NONE, annotator_in, index_in, index_label, label_to_write
+from prm.formats.reading import Numbered, Unreadable, read_documents
+from prm.formats.record import Completion, Record, RecordAnnotation, as_given
+from prm.messages import Message
+
+SOURCE = "mr_ben"
+NO_ERROR = "N/A"
+FIELD = "Model_Solution_First_Error_Step"
+
+
+class _Line(msgspec.Struct):
+    Question: str
+    Model_Solution_Steps: list[str] | str
+    Model_Solution_First_Error_Step: str
+    Question_UUID: str = ""
+    Subject: str = ""
+    Options: str | None = None
+    Ground_Truth_Answer: str | None = None
+    Ground_Truth_Analysis: str | None = None
+    Sampled_Model: str = ""
+    Model_Solution_Correctness: str | None = None
+
+
+def read(stream: BinaryIO, *, skip: int = 0) -> Iterator[Numbered]:
+    """Stream (line, record or rejection) from behind the first `skip` of them."""
+    return read_documents(stream, _members, _record, skip=skip)
+
+
+def write(records: Iterable[Record]) -> Iterator[bytes]:
+    """One line for each solution whose first error is known."""
+    for record in records:
+        label = label_to_write(record.annotations, SOURCE)
+        label = label or next((a for a in record.annotations if "line" in a.native), None)
+        if label:
+            yield msgspec.json.encode(_native(record, label)) + b"\n"
+
+
+def _members(document: Any) -> Iterator[Any]:
+    if FIELD in document:
+        yield document
+        return
+    for value in document.values():
+        yield from value if isinstance(value, list) else [value]
+
+
+def _record(value: Any) -> Record:
+    line = msgspec.convert(value, _Line)
+    solution = line.Model_Solution_Steps
+    steps = solution if isinstance(solution, list) else _code_steps(solution)
+    record = Record(
+        problem="\n\n".join(part for part in (line.Question, line.Options) if part and part.strip()),
+        positions=[[Completion(text)] for text in steps],
+        domain=line.Subject,
+        reference_answer=line.Ground_Truth_Answer or None,
+        reference_solution=line.Ground_Truth_Analysis or None,
+        external_id="/".join(part for part in (line.Question_UUID, line.Sampled_Model) if part),
+        source_group=line.Question_UUID,
+        generator=line.Sampled_Model,
+        final_answer_correct={"correct": True, "incorrect": False}.get(line.Model_Solution_Correctness or ""),
+        annotations=[_label(line, steps, annotator_in(value, SOURCE))],
+    )
+    record.annotations[0].native = {"line": value}
+    return record
+
+
+def _label(line: _Line, steps: list[str], name: str) -> RecordAnnotation:
+    given = line.Model_Solution_First_Error_Step
+    if given == NO_ERROR:
+        error = NONE
+    elif isinstance(line.Model_Solution_Steps, list):
+        number = index_in(given)
+        if not number:
+            raise Unreadable(FIELD, Message("step_number_invalid", given=given[:40], none=NO_ERROR))
+        error = number - 1
+    elif not given.strip():
+        return RecordAnnotation(source_kind="human", source_name=name, finish_reason="found_error", path=[])
+    else:
+        error = next((k for k, text in enumerate(steps) if given.rstrip() in text.split("\n")), len(steps))
+    return index_label(error, len(steps), field=FIELD, kind="human", name=name)
+
+
+def _code_steps(code: str) -> list[str]:
+    """Lines of code; blank lines stay with the line before them, those at the start are left out."""
+    steps: list[str] = []
+    for line in code.split("\n"):
+        if line.strip():
+            steps.append(line.rstrip())
+        elif steps:
+            steps[-1] += "\n"
+    return steps
+
+
+def _native(record: Record, annotation: RecordAnnotation) -> dict[str, Any]:
+    if "line" in annotation.native:
+        line: dict[str, Any] = annotation.native["line"]
+        return line
+    assert annotation.first_error is not None
+    correct = as_given(record, annotation, "final_answer_correct")
+    return {
+        "Question": as_given(record, annotation, "problem"),
+        "Subject": as_given(record, annotation, "domain"),
+        "Ground_Truth_Answer": as_given(record, annotation, "reference_answer") or "",
+        "Sampled_Model": as_given(record, annotation, "generator"),
+        "Model_Solution_Steps": [at[0].text for at in record.positions if at],
+        **({} if correct is None else {"Model_Solution_Correctness": "correct" if correct else "incorrect"}),
+        FIELD: NO_ERROR if annotation.first_error == NONE else str(annotation.first_error + 1),
+    }

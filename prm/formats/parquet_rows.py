@@ -1,0 +1,132 @@
+"""Rows of a Parquet file as JSON records, a few at a time, so that memory does not grow with the file."""
+
+import shutil
+import tempfile
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any, BinaryIO
+
+import msgspec
+import pyarrow
+from pyarrow import parquet
+
+from prm.formats.record import Rejection
+from prm.messages import Message
+
+MAGIC = b"PAR1"
+ROWS_AT_ONCE = 64
+BUFFER = 1024 * 1024
+WRITTEN_AT_ONCE = 1000
+
+
+def raw_rows(stream: BinaryIO, *, head: bytes, longest: int, skip: int = 0) -> Iterator[tuple[int, bytes | Rejection]]:
+    """Yield (row, its JSON) from behind the first `skip` rows; whole row groups are skipped unread.
+
+    `head` has been read from the stream already. The index of a Parquet file stands at its end: a stream that cannot
+    seek is first copied to a temporary file. Raises OSError where the file is broken.
+    """
+    with _seekable(stream, head) as file:
+        try:
+            yield from _rows(parquet.ParquetFile(file, buffer_size=BUFFER, pre_buffer=False), longest, skip)
+        except pyarrow.ArrowException as error:
+            raise OSError(f"it is no whole Parquet file ({error})") from error
+
+
+def _rows(file: parquet.ParquetFile, longest: int, skip: int) -> Iterator[tuple[int, bytes | Rejection]]:
+    number = 0
+    for group in range(file.num_row_groups):
+        rows = file.metadata.row_group(group).num_rows
+        if number + rows <= skip:
+            number += rows
+            continue
+        for batch in file.iter_batches(batch_size=ROWS_AT_ONCE, row_groups=[group], use_threads=False):
+            passed = min(batch.num_rows, max(0, skip - number))
+            number += passed
+            for row in _values(batch.slice(passed)):
+                number += 1
+                yield number, _encoded(number, row, longest)
+
+
+def _values(batch: pyarrow.RecordBatch) -> list[dict[str, Any] | Exception]:
+    """Each row, or why it has no value: a text that is not UTF-8, a moment that no calendar has."""
+    try:
+        return list(batch.to_pylist(maps_as_pydicts="lossy"))
+    except (ValueError, OverflowError) as error:
+        if batch.num_rows == 1:
+            return [error]
+        return [row for number in range(batch.num_rows) for row in _values(batch.slice(number, 1))]
+
+
+def _encoded(number: int, row: dict[str, Any] | Exception, longest: int) -> bytes | Rejection:
+    try:
+        if isinstance(row, Exception):
+            raise row
+        raw = msgspec.json.encode(row)
+    except (TypeError, ValueError, OverflowError, RecursionError) as error:
+        return Rejection(line=number, reason=Message("parquet_cell_unreadable", error=error))
+    if len(raw) > longest:
+        return Rejection(line=number, reason=Message("row_too_long", n=longest // 1024 // 1024))
+    return raw
+
+
+def write_rows(rows: Iterable[Mapping[str, Any]], schema: pyarrow.Schema) -> Iterator[bytes]:
+    """A Parquet file of the rows, in pieces; a row group holds WRITTEN_AT_ONCE of them."""
+    sink = _Sink()
+    with parquet.ParquetWriter(pyarrow.PythonFile(sink, mode="w"), schema, compression="zstd") as writer:
+        for group in _groups(rows):
+            writer.write_table(pyarrow.Table.from_pylist(group, schema=schema))
+            yield sink.taken()
+    yield sink.taken()
+
+
+def _groups(rows: Iterable[Mapping[str, Any]]) -> Iterator[Sequence[Mapping[str, Any]]]:
+    group = []
+    for row in rows:
+        group.append(row)
+        if len(group) == WRITTEN_AT_ONCE:
+            yield group
+            group = []
+    if group:
+        yield group
+
+
+class _Sink:
+    """A file to write to whose content is taken away piece by piece."""
+
+    closed = False
+
+    def __init__(self) -> None:
+        self._pieces: list[bytes] = []
+        self._at = 0
+
+    def write(self, piece: Any) -> int:
+        self._pieces.append(bytes(piece))
+        self._at += len(self._pieces[-1])
+        return len(self._pieces[-1])
+
+    def tell(self) -> int:
+        return self._at
+
+    def flush(self) -> None:
+        """Nothing waits here."""
+
+    def close(self) -> None:
+        """What was written stays to be taken."""
+
+    def taken(self) -> bytes:
+        piece = b"".join(self._pieces)
+        self._pieces.clear()
+        return piece
+
+
+@contextmanager
+def _seekable(stream: BinaryIO, head: bytes) -> Iterator[BinaryIO]:
+    if stream.seekable():
+        stream.seek(0)
+        yield stream
+        return
+    with tempfile.TemporaryFile() as copy:
+        copy.write(head)
+        shutil.copyfileobj(stream, copy)
+        copy.seek(0)
+        yield copy

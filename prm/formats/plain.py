@@ -1,0 +1,123 @@
+"""Plain JSON Lines (or a JSON array): `{"problem": ..., "steps": [...] | "solution": "...", "answer": ...}`.
+
+A step is a string, or `{"text": ..., "kind": ..., "critiques": [...]}`, or an array of such: the candidates of a
+position, of which people choose one (a scheme's `choose_path`). `solution` is a text that is split into steps when it
+is imported. `id`, `domain`, `source_group`, `generator`, `reference_solution`, `final_answer` and
+`final_answer_correct` are known too, `outcome_source` says where the last is from, and `provenance` what made the
+solution; other keys are kept with the solution. Labels are not part of it.
+"""
+
+from collections.abc import Iterable, Iterator
+from typing import Any, BinaryIO
+
+import msgspec
+
+from prm.formats.provenance import OutcomeSource, Provenance
+from prm.formats.reading import Numbered, Unreadable, read_records
+from prm.formats.record import Completion, Record, StepKind
+from prm.messages import Message
+
+Word = str | int | float | None
+
+
+class PlainStep(msgspec.Struct, omit_defaults=True):
+    """A step of another kind than reasoning, or one that came with explanations of what is wrong with it."""
+
+    text: str
+    kind: StepKind = "reasoning"
+    critiques: list[str] = []
+
+
+class Line(msgspec.Struct, omit_defaults=True):
+    """The fields that the format knows."""
+
+    problem: str
+    steps: list[str | PlainStep | list[str | PlainStep]] | None = None
+    solution: str | None = None
+    answer: Word = None
+    id: Word = None
+    domain: str = ""
+    source_group: str = ""
+    generator: str = ""
+    reference_solution: str | None = None
+    final_answer: Word = None
+    final_answer_correct: bool | None = None
+    outcome_source: OutcomeSource | None = None
+    provenance: Provenance | None = None
+
+
+def read(stream: BinaryIO, *, skip: int = 0) -> Iterator[Numbered]:
+    """Stream (line, record or rejection) from behind the first `skip` of them."""
+    return read_records(stream, _record, skip=skip)
+
+
+def write(records: Iterable[Record]) -> Iterator[bytes]:
+    """One line for each solution; several alternatives at a position are an array."""
+    for record in records:
+        line = Line(
+            problem=record.problem,
+            steps=[_native_position(at) for at in record.positions if at] or None,
+            solution=record.solution_text,
+            answer=record.reference_answer,
+            id=record.external_id or None,
+            domain=record.domain,
+            source_group=record.source_group,
+            generator=record.generator,
+            reference_solution=record.reference_solution,
+            final_answer=record.final_answer,
+            final_answer_correct=record.final_answer_correct,
+            outcome_source=record.outcome_source,
+            provenance=record.provenance,
+        )
+        yield msgspec.json.encode({**record.extra, **msgspec.to_builtins(line)}) + b"\n"
+
+
+def _record(value: Any) -> Record:
+    line = msgspec.convert(value, Line)
+    return record_of(line, {key: value[key] for key in value if key not in Line.__struct_fields__})
+
+
+def record_of(line: Line, extra: dict[str, Any]) -> Record:
+    """The line as a record. Raises Unreadable where it has neither steps nor a solution, or both."""
+    if (line.steps is None) == (line.solution is None):
+        raise Unreadable(
+            "steps",
+            Message("neither_steps_nor_solution") if line.steps is None else Message("both_steps_and_solution"),
+        )
+    return Record(
+        problem=line.problem,
+        positions=[_completions(position) for position in line.steps or []],
+        solution_text=line.solution,
+        source_group=line.source_group,
+        domain=line.domain,
+        reference_answer=_text(line.answer),
+        reference_solution=line.reference_solution,
+        external_id=_text(line.id) or "",
+        generator=line.generator,
+        final_answer=_text(line.final_answer),
+        final_answer_correct=line.final_answer_correct,
+        outcome_source=line.outcome_source,
+        provenance=line.provenance,
+        extra=extra,
+    )
+
+
+def _text(word: Word) -> str | None:
+    return None if word is None else str(word)
+
+
+def _completions(position: str | PlainStep | list[str | PlainStep]) -> list[Completion]:
+    return [_completion(step) for step in position] if isinstance(position, list) else [_completion(position)]
+
+
+def _completion(step: str | PlainStep) -> Completion:
+    return Completion(step) if isinstance(step, str) else Completion(step.text, step.kind, critiques=step.critiques)
+
+
+def _native_position(at: list[Completion]) -> str | PlainStep | list[str | PlainStep]:
+    return _native_step(at[0]) if len(at) == 1 else [_native_step(completion) for completion in at]
+
+
+def _native_step(completion: Completion) -> str | PlainStep:
+    bare = completion.kind == "reasoning" and not completion.critiques
+    return completion.text if bare else PlainStep(completion.text, completion.kind, completion.critiques)

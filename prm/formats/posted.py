@@ -1,0 +1,95 @@
+"""What a sampling, search or RL run posts: a line of the plain format, with the labels and scores that it has.
+
+`labels` are `{"kind", "name", "ratings": [1, 0, -1, null, ...]}` or `{"kind", "name", "first_error": 2}` (-1 for none);
+`step_scores` are `{"kind", "name", "scores": [0.9, null, ...]}`, kept with the solution as they are, for a score is no
+rating until somebody says where its threshold lies. Unlike in a file, a field that is not known is refused.
+"""
+
+from collections.abc import Iterator
+from typing import Any, BinaryIO, Literal
+
+import msgspec
+
+from prm.formats import plain
+from prm.formats.given import index_label, rated_label
+from prm.formats.reading import Numbered, Unreadable, read_records
+from prm.formats.record import Record, RecordAnnotation, SourceKind, StepKind
+from prm.messages import Message
+
+Rated = Literal[-1, 0, 1] | None
+
+
+class Said(msgspec.Struct, forbid_unknown_fields=True):
+    """Who says something of the steps: `name` is the judge or the policy that rolled out, `detail` how."""
+
+    kind: SourceKind
+    name: str
+    detail: dict[str, Any] = {}
+
+
+class PostedLabel(Said, forbid_unknown_fields=True):
+    """One rating a step, or the first error."""
+
+    ratings: list[Rated] | None = None
+    first_error: int | None = None
+
+
+class PostedScores(Said, forbid_unknown_fields=True):
+    """One number a step."""
+
+    scores: list[float | None] = []
+
+
+class Posted(plain.Line, forbid_unknown_fields=True):
+    """A solution as it is posted. `outcome` is the word for `final_answer_correct`."""
+
+    outcome: Literal["correct", "wrong", "unknown"] | None = None
+    labels: list[PostedLabel] = []
+    step_scores: list[PostedScores] = []
+    extra: dict[str, Any] = {}
+
+
+def read(stream: BinaryIO, *, skip: int = 0) -> Iterator[Numbered]:
+    """Stream (line, record or rejection) from behind the first `skip` of them."""
+    return read_records(stream, _record, skip=skip)
+
+
+def _record(value: Any) -> Record:
+    posted = msgspec.convert(value, Posted)
+    extra = dict(posted.extra)
+    if posted.step_scores:
+        extra["step_scores"] = msgspec.to_builtins(posted.step_scores)
+    record = plain.record_of(posted, extra)
+    if posted.outcome is not None:
+        record.final_answer_correct = {"correct": True, "wrong": False, "unknown": None}[posted.outcome]
+    if (posted.labels or posted.step_scores) and posted.steps is None:
+        raise Unreadable("steps", Message("steps_needed_for_labels"))
+    for number, scores in enumerate(posted.step_scores):
+        _check_count(f"step_scores[{number}].scores", len(scores.scores), len(record.positions))
+    record.annotations = [
+        _label(f"labels[{number}]", label, [at[0].kind for at in record.positions])
+        for number, label in enumerate(posted.labels)
+    ]
+    return record
+
+
+def _label(field: str, label: PostedLabel, kinds: list[StepKind]) -> RecordAnnotation:
+    if (label.ratings is None) == (label.first_error is None):
+        raise Unreadable(field, Message("ratings_or_first_error"))
+    if label.ratings is not None:
+        _check_count(f"{field}.ratings", len(label.ratings), len(kinds))
+        made = rated_label(label.ratings, kind=label.kind, name=label.name, kinds=kinds)
+    else:
+        assert label.first_error is not None
+        made = index_label(
+            label.first_error, len(kinds), field=f"{field}.first_error", kind=label.kind, name=label.name
+        )
+    made.source_detail = label.detail
+    return made
+
+
+def _check_count(field: str, given: int, steps: int) -> None:
+    if given != steps:
+        entries = Message("n_entries", n=given)
+        of = Message("n_steps", n=steps)
+        raise Unreadable(field, Message("entry_count_differs", entries=entries, steps=of))

@@ -1,0 +1,246 @@
+"""PRM800K's native JSONL (Let's Verify Step by Step, github.com/openai/prm800k): one labelled solution a line.
+
+Phase 2 names the sampled solution in `question.pre_generated_steps`; alternatives that were rated at the
+error come with the label. Phase 1 has only the completions that one labeller walked through, so they all
+are the solution. What the record's own fields cannot say stays in `native`; a line with anything
+unheard-of in it is kept there whole, so that every line is written as it was read.
+
+A written line has four keys more than OpenAI's: `source_kind` (and `source_detail`) say who labelled, `split` and
+`source_group` where the problem belongs. Reading takes them back.
+"""
+
+from collections.abc import Iterable, Iterator
+from datetime import UTC, datetime
+from typing import Any, BinaryIO, Literal, get_args
+
+import msgspec
+
+from prm.formats.path import first_error
+from prm.formats.raw import json_lines
+from prm.formats.reading import Numbered, Unreadable, read_records
+from prm.formats.record import (
+    Completion,
+    FinishReason,
+    PathPosition,
+    Rating,
+    RatingState,
+    Record,
+    RecordAnnotation,
+    SourceKind,
+    Split,
+    alternative_of,
+    as_given,
+)
+from prm.messages import Message
+
+
+class _Completion(msgspec.Struct):
+    text: str
+    rating: Literal[-1, 0, 1] | None = None
+    flagged: bool | None = None
+
+
+class _Written(msgspec.Struct):
+    text: str
+
+
+class _Step(msgspec.Struct):
+    completions: list[_Completion] | None
+    human_completion: _Written | None = None
+    chosen_completion: int | None = None
+
+
+class _Label(msgspec.Struct):
+    steps: list[_Step]
+    finish_reason: FinishReason
+    total_time: Any = None
+
+
+class _Question(msgspec.Struct):
+    problem: str
+    ground_truth_solution: str | None = None
+    ground_truth_answer: str | None = None
+    pre_generated_steps: list[str] | None = None
+    pre_generated_answer: str | None = None
+    pre_generated_verifier_score: float | None = None
+
+
+class _Line(msgspec.Struct):
+    labeler: str
+    question: _Question
+    label: _Label
+    timestamp: str | None = None
+    source_kind: SourceKind | None = None
+    source_detail: dict[str, Any] = {}
+    source_group: str = ""
+    split: Any = ""  # anybody's word; only ours are taken
+
+
+def read(stream: BinaryIO, *, skip: int = 0) -> Iterator[Numbered]:
+    """Stream (line, record or rejection) from behind the first `skip` of them.
+
+    Labels of lines that do not say who labelled are a person's, as in OpenAI's own files.
+    """
+    return read_records(stream, _record, skip=skip)
+
+
+def rows_of(records: Iterable[Record]) -> Iterator[dict[str, Any]]:
+    """A line for each annotation; free comments and reasons are left out."""
+    for record in records:
+        for annotation in record.annotations:
+            yield _native(record, annotation) | _added(record, annotation)
+
+
+def write(records: Iterable[Record]) -> Iterator[bytes]:
+    """The rows as JSON Lines."""
+    return json_lines(rows_of(records))
+
+
+def _record(value: Any) -> Record:
+    line = msgspec.convert(value, _Line)
+    value = {key: said for key, said in value.items() if key not in _ADDED}
+    question, label = line.question, line.label
+    positions = [[Completion(text)] for text in question.pre_generated_steps or []]
+    sampled = bool(positions)
+    path = [_place(number, step, positions, added=sampled) for number, step in enumerate(label.steps)]
+    while positions and not positions[-1]:
+        positions.pop()
+    annotation = RecordAnnotation(
+        source_kind=line.source_kind or "human",
+        source_name=line.labeler,
+        source_detail=line.source_detail,
+        finish_reason=label.finish_reason,
+        path=path,
+        first_error=first_error(label.finish_reason, path),
+        total_ms=label.total_time if _is_whole(label.total_time) else None,
+        submitted_at=_moment(line.timestamp),
+        native={
+            "format": "prm800k",
+            "question": [key for key in _Question.__struct_fields__ if key in value["question"]],
+            "sampled": len(question.pre_generated_steps or []),
+            **{key: value.get(key) for key in _KEPT},
+        },
+    )
+    record = Record(
+        problem=question.problem,
+        positions=positions,
+        reference_answer=question.ground_truth_answer,
+        reference_solution=question.ground_truth_solution,
+        source_group=line.source_group,
+        split=line.split if line.split in get_args(Split) else "",
+        final_answer=question.pre_generated_answer,
+        annotations=[annotation],
+    )
+    if question.pre_generated_verifier_score is not None:
+        record.extra = {"verifier_score": value["question"]["pre_generated_verifier_score"]}
+    if _native(record, annotation) != value:
+        annotation.native = {"format": "prm800k", "line": value}
+    return record
+
+
+_KEPT = ("timestamp", "generation", "is_quality_control_question", "is_initial_screening_question")
+_ADDED = ("source_kind", "source_detail", "source_group", "split")
+
+
+def _added(record: Record, annotation: RecordAnnotation) -> dict[str, Any]:
+    """The keys of _ADDED that have a value; the kind always has one."""
+    values = (annotation.source_kind, annotation.source_detail, record.source_group, record.split)
+    return {key: value for key, value in zip(_ADDED, values, strict=True) if value}
+
+
+def _is_whole(value: Any) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 2**62
+
+
+def _moment(timestamp: str | None) -> datetime | None:
+    try:
+        moment = datetime.fromisoformat(timestamp or "")
+        return moment.astimezone(UTC) if moment.tzinfo else moment.replace(tzinfo=UTC)
+    except (ValueError, OverflowError):
+        return None
+
+
+def _place(number: int, step: _Step, positions: list[list[Completion]], *, added: bool) -> PathPosition:
+    """Path and ratings at one position; completions that the solution does not have yet are added to it."""
+    while len(positions) <= number:
+        positions.append([])
+    place = PathPosition(position=number)
+    for shown in step.completions or []:
+        used = {rating.alternative for rating in place.ratings}
+        alternative = alternative_of(positions[number], Completion(shown.text, added=added), used=used)
+        place.ratings.append(Rating(alternative, _state(shown), rating=shown.rating, flagged=shown.flagged))
+    chosen = step.chosen_completion
+    if chosen is not None:
+        if not 0 <= chosen < len(place.ratings):
+            field = f"label.steps[{number}].chosen_completion"
+            raise Unreadable(
+                field,
+                Message(
+                    "chosen_index_invalid", completions=Message("n_completions", n=len(place.ratings)), chosen=chosen
+                ),
+            )
+        place.chosen = place.ratings[chosen].alternative
+    if step.completions is None:
+        place.native["completions"] = None
+    if step.human_completion is not None and chosen is None:
+        place.own_text = step.human_completion.text
+    return place
+
+
+def _state(shown: _Completion) -> RatingState:
+    if shown.rating is not None:
+        return "rated"
+    return "unsure" if shown.flagged else "not_reached"
+
+
+def _native(record: Record, annotation: RecordAnnotation) -> dict[str, Any]:
+    native = annotation.native if annotation.native.get("format") == "prm800k" else {}
+    if "line" in native:
+        line: dict[str, Any] = native["line"]
+        return line
+    question = {
+        "problem": as_given(record, annotation, "problem"),
+        "ground_truth_solution": as_given(record, annotation, "reference_solution"),
+        "ground_truth_answer": as_given(record, annotation, "reference_answer"),
+        "pre_generated_steps": [at[0].text for at in record.positions[: native.get("sampled")] if at],
+        "pre_generated_answer": as_given(record, annotation, "final_answer"),
+        "pre_generated_verifier_score": as_given(record, annotation, "extra").get("verifier_score"),
+    }
+    own = {
+        "timestamp": annotation.submitted_at
+        and annotation.submitted_at.astimezone(UTC).replace(tzinfo=None).isoformat(),
+        "generation": annotation.generation,
+        "is_quality_control_question": annotation.lane == "gold",
+        "is_initial_screening_question": annotation.lane == "screening",
+    }
+    return {
+        "labeler": annotation.annotator or annotation.source_name,
+        **{key: native.get(key, own[key]) for key in _KEPT},
+        "question": {key: question[key] for key in native.get("question", question)},
+        "label": {
+            "steps": [_native_step(record, place) for place in sorted(annotation.path, key=lambda p: p.position)],
+            "total_time": annotation.total_ms,
+            "finish_reason": annotation.finish_reason,
+        },
+    }
+
+
+def _native_step(record: Record, place: PathPosition) -> dict[str, Any]:
+    shown = list(place.ratings)
+    if place.chosen is not None and all(rating.alternative != place.chosen for rating in shown):
+        shown.append(Rating(place.chosen, "not_reached"))
+    completions = [
+        {
+            "text": record.positions[place.position][rating.alternative].text,
+            "rating": rating.rating,
+            "flagged": True if rating.state == "unsure" else rating.flagged,
+        }
+        for rating in shown
+    ]
+    written = {"text": place.own_text, "rating": None, "source": "human", "flagged": False}
+    order = [rating.alternative for rating in shown]
+    return {
+        "completions": place.native.get("completions", completions),
+        "human_completion": None if place.own_text is None else written,
+        "chosen_completion": None if place.chosen is None else order.index(place.chosen),
+    }

@@ -1,0 +1,126 @@
+"""A stream of any size cut into the JSON of its records: lines, the elements of one array, or rows of a Parquet file.
+
+Memory stays at one record and one chunk. What is too long to be cut out becomes a Rejection with its line (its number
+in an array or a Parquet file), and cutting goes on behind it.
+"""
+
+import re
+from collections.abc import Iterable, Iterator
+from itertools import chain, islice
+from typing import Any, BinaryIO
+
+import msgspec
+
+from prm.formats import parquet_rows
+from prm.formats.record import Rejection
+from prm.messages import Message
+
+Raw = tuple[int, bytes | Rejection]
+
+CHUNK = 256 * 1024
+MAX_RECORD_BYTES = 32 * 1024 * 1024
+TOO_LONG = Message("row_too_long", n=MAX_RECORD_BYTES // 1024 // 1024)
+BOM = b"\xef\xbb\xbf"
+EXCERPT = 200
+_STRUCTURE = re.compile(rb'["\[\]{},]')
+_STRING_END = re.compile(rb'["\\]')
+
+
+def raw_records(stream: BinaryIO, head: bytes, skip: int = 0) -> Iterator[Raw]:
+    """The JSON of each record of a stream that begins with `head`, which is read already."""
+    if head.startswith(parquet_rows.MAGIC):
+        return parquet_rows.raw_rows(stream, head=head, longest=MAX_RECORD_BYTES, skip=skip)
+    return islice(_raw_records(pieces_of(stream, head)), skip, None)
+
+
+def json_lines(rows: Iterable[Any]) -> Iterator[bytes]:
+    """The rows as JSON Lines."""
+    return (msgspec.json.encode(row) + b"\n" for row in rows)
+
+
+def pieces_of(stream: BinaryIO, head: bytes) -> Iterator[bytes]:
+    """The content of a stream that begins with `head`, which is read already."""
+    return chain([head], iter(lambda: stream.read(CHUNK), b""))
+
+
+def excerpt_of(raw: bytes) -> str:
+    return raw[:EXCERPT].decode("utf-8", "replace").replace("\x00", "\N{REPLACEMENT CHARACTER}")
+
+
+def _raw_records(chunks: Iterator[bytes]) -> Iterator[Raw]:
+    head = next(chunks, b"").removeprefix(BOM).lstrip(b" \t\r")
+    while head.isspace():
+        head += next(chunks, b"x")
+    return _array(head, chunks) if head.lstrip()[:1] == b"[" else _lines(head, chunks)
+
+
+def _lines(head: bytes, chunks: Iterator[bytes]) -> Iterator[Raw]:
+    line = 1
+    begun, size = list[bytes](), 0  # of a line that goes on in the next chunk; let go where it is too long
+    for chunk in chain([head], chunks):
+        *ends, rest = chunk.split(b"\n")
+        for end in ends:
+            if found := _line(line, [*begun, end], size + len(end)):
+                yield line, found
+            line, begun, size = line + 1, [], 0
+        size += len(rest)
+        begun = [*begun, rest] if size <= MAX_RECORD_BYTES else []
+    if found := _line(line, begun, size):
+        yield line, found
+
+
+def _line(line: int, pieces: list[bytes], size: int) -> bytes | Rejection | None:
+    """None for a blank line."""
+    if size > MAX_RECORD_BYTES:
+        return Rejection(line=line, reason=TOO_LONG)
+    raw = b"".join(pieces)
+    return None if raw.isspace() else raw
+
+
+def _array(head: bytes, chunks: Iterator[bytes]) -> Iterator[Raw]:
+    """Cut an array into its elements by brackets, commas and strings alone; elements may be malformed."""
+    buffer = bytearray(head.lstrip()[1:])
+    number, depth, at = 1, 0, 0
+    in_string = dropping = closed = False
+    while not closed:
+        match = (_STRING_END if in_string else _STRUCTURE).search(buffer, at)
+        if match is None or (match[0] == b"\\" and match.end() == len(buffer)):
+            at = len(buffer) if match is None else match.start()
+            if len(buffer) > MAX_RECORD_BYTES:
+                del buffer[:at]
+                at, dropping = 0, True
+            chunk = next(chunks, b"")
+            if not chunk:
+                yield number, _cut_off(number, bytes(buffer), dropping)
+                return
+            buffer += chunk
+            continue
+        mark, at = match[0], match.end()
+        if in_string:
+            in_string = mark == b"\\"
+            at += in_string
+        elif mark == b'"':
+            in_string = True
+        elif mark in b"[{":
+            depth += 1
+        elif depth:
+            depth -= mark in b"]}"
+        elif mark in b",]":
+            closed = mark == b"]"
+            element = bytes(buffer[: at - 1])
+            del buffer[:at]
+            at = 0
+            if dropping or len(element) > MAX_RECORD_BYTES:
+                yield number, Rejection(line=number, reason=TOO_LONG)
+            elif not closed or element.strip():
+                yield number, element
+            number, dropping = number + 1, False
+    rest = bytes(buffer).strip() or next(chunks, b"").strip()
+    if rest:
+        yield number, Rejection(line=number, reason=Message("text_after_array"), excerpt=excerpt_of(rest))
+
+
+def _cut_off(number: int, rest: bytes, dropping: bool) -> Rejection:
+    is_inside = dropping or rest.strip()
+    reason = Message("record_incomplete") if is_inside else Message("array_not_closed")
+    return Rejection(line=number, reason=reason, excerpt=excerpt_of(rest))

@@ -1,0 +1,151 @@
+"""Reading the records of a stream: what cannot be read becomes a Rejection with its line, its field and the reason."""
+
+import re
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, BinaryIO
+
+import msgspec
+
+from prm.faults import fault_of
+from prm.formats.raw import BOM, CHUNK, MAX_RECORD_BYTES, Raw, excerpt_of, raw_records
+from prm.formats.record import Record, Rejection
+from prm.messages import Message
+
+Numbered = tuple[int, Record | Rejection]
+
+MAX_DEPTH = 100  # of lists and objects in each other
+_MISSING = re.compile(r"Object missing required field `(?P<name>.+)`")
+
+
+class Unreadable(Exception):
+    """A record that does not say what its format asks for: the field and the reason."""
+
+    def __init__(self, field: str, reason: str) -> None:
+        super().__init__(reason)
+        self.field = field
+        self.reason = reason
+
+
+def read_records(stream: BinaryIO, parse: Callable[[Any], Record], *, skip: int = 0) -> Iterator[Numbered]:
+    """Yield (line, record or rejection), leaving out the first `skip` of them without parsing.
+
+    `parse` turns the decoded JSON of one record into a Record; it raises Unreadable or
+    msgspec.ValidationError where it cannot.
+    """
+    yield from parsed_records(raw_records(stream, stream.read(CHUNK), skip), parse)
+
+
+def read_documents(
+    stream: BinaryIO, members: Callable[[Any], Iterable[Any]], parse: Callable[[Any], Record], *, skip: int = 0
+) -> Iterator[Numbered]:
+    """Like `read_records`, for files that may also be one JSON object, over many lines, that holds the records.
+
+    `members` gives the records of a decoded object (the object itself where it is one). Such a file is read
+    whole, up to MAX_RECORD_BYTES.
+    """
+    head = stream.read(MAX_RECORD_BYTES + 1)
+    whole = _document(head)
+    if whole is None:
+        yield from parsed_records(raw_records(stream, head, skip), parse)
+        return
+    for number, member in enumerate(members(whole), start=1):
+        if number > skip:
+            yield number, _parsed(number, msgspec.json.encode(member), parse)
+
+
+def parsed_records(raws: Iterable[Raw], parse: Callable[[Any], Record]) -> Iterator[Numbered]:
+    """Raw records parsed, those that cannot be into Rejections."""
+    for line, raw in raws:
+        yield line, raw if isinstance(raw, Rejection) else _parsed(line, raw, parse)
+
+
+def original_records(stream: BinaryIO) -> Iterator[bytes | None]:
+    """What `read_records` and `read_documents` read, record by record as the file has it, each on one line.
+
+    None stands for what is longer than MAX_RECORD_BYTES.
+    """
+    head = stream.read(MAX_RECORD_BYTES + 1)
+    if _document(head) is not None:
+        yield on_one_line(head)
+        return
+    for _, raw in raw_records(stream, head):
+        yield None if isinstance(raw, Rejection) else on_one_line(raw)
+
+
+def on_one_line(raw: bytes) -> bytes:
+    """Line ends stand between the parts of a JSON text, never inside of one."""
+    return raw.removeprefix(BOM).strip().replace(b"\r", b" ").replace(b"\n", b" ")
+
+
+def _document(content: bytes) -> Any:
+    """The one JSON object that the content is; None for lines, an array, or what cannot be read."""
+    text = content.removeprefix(BOM).strip()
+    if len(content) > MAX_RECORD_BYTES or not text.startswith(b"{") or b"\n" not in text:
+        return None
+    try:
+        return msgspec.json.decode(text)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return None
+
+
+def _parsed(line: int, raw: bytes, parse: Callable[[Any], Record]) -> Record | Rejection:
+    try:
+        value = decoded(raw)
+        if b"\\u0000" in raw and (place := _place_of_nul(value)) is not None:
+            raise Unreadable(place, Message("record_with_nul"))
+        return parse(value)
+    except Unreadable as error:
+        field, reason = error.field, error.reason
+    except msgspec.ValidationError as error:
+        field, reason = validation_fault(error)
+    except UnicodeDecodeError as error:
+        fault = Message("record_not_utf8", error=error.reason, n=error.start)
+        field, reason = "", fault
+    except msgspec.DecodeError as error:
+        field, reason = "", Message("record_not_json", error=error)
+    except RecursionError:
+        field, reason = "", Message("record_nested_too_deep")
+    return Rejection(line=line, field=field, reason=reason, excerpt=excerpt_of(raw))
+
+
+def decoded(text: bytes) -> Any:
+    """The value of a JSON text. Raises msgspec.DecodeError, UnicodeDecodeError, RecursionError behind MAX_DEPTH.
+
+    The bound is our own: how deep Python goes depends on who asks, and a value must be written again elsewhere.
+    """
+    value = msgspec.json.decode(text)
+    if text.count(b"[") + text.count(b"{") > MAX_DEPTH and is_deeper(value, MAX_DEPTH):
+        raise RecursionError
+    return value
+
+
+def is_deeper(value: Any, levels: int) -> bool:
+    """Whether lists and objects are nested in more than so many levels."""
+    if not isinstance(value, dict | list):
+        return False
+    inner = value.values() if isinstance(value, dict) else value
+    return not levels or any(is_deeper(part, levels - 1) for part in inner)
+
+
+def validation_fault(error: msgspec.ValidationError) -> tuple[str, str]:
+    """Field and reason of "Expected `str`, got `int` - at `$.label.steps[0]`"; of a missing field, its own name."""
+    place, reason = fault_of(error)
+    missing = _MISSING.fullmatch(reason)
+    return (f"{place}.{missing['name']}".lstrip(".") if missing else place), reason
+
+
+def _place_of_nul(value: Any, place: str = "") -> str | None:
+    """Where a text or a key has a NUL character, as `steps[0].text`; None where none has."""
+    if isinstance(value, str):
+        return place if "\x00" in value else None
+    if isinstance(value, dict):
+        for key, part in value.items():
+            at = f"{place}.{key}".lstrip(".")
+            if "\x00" in key:
+                return at.replace("\x00", "\N{REPLACEMENT CHARACTER}")
+            if (found := _place_of_nul(part, at)) is not None:
+                return found
+        return None
+    inner = enumerate(value) if isinstance(value, list) else ()
+    places = (_place_of_nul(part, f"{place}[{index}]") for index, part in inner)
+    return next((one for one in places if one is not None), None)

@@ -1,0 +1,93 @@
+"""RLHFlow's chat form of step labels (huggingface.co/datasets/RLHFlow/Mistral-PRM-Data): JSON Lines.
+
+`conversations` alternates a step as the user with `+` or `-` as the assistant; the first turn holds the
+problem too, in front of "Step 1" or, without one, of its last blank line. The labels are Monte Carlo estimates.
+"""
+
+import re
+from collections.abc import Iterable, Iterator
+from typing import Any, BinaryIO, Literal
+
+import msgspec
+
+from prm.formats.given import annotator_in, rated_label, steps_along, write_labelled
+from prm.formats.reading import Numbered, Unreadable, read_records
+from prm.formats.record import Completion, Record, RecordAnnotation, as_given
+from prm.messages import Message
+
+SOURCE = "rlhflow"
+_FIRST_STEP = re.compile(r"\s*(?=Step 1\b)")
+_MARKS = {"+": 1, "-": -1}
+
+
+class _Turn(msgspec.Struct):
+    role: Literal["user", "assistant"]
+    content: str
+
+
+class _Line(msgspec.Struct):
+    conversations: list[_Turn]
+
+
+def read(stream: BinaryIO, *, skip: int = 0) -> Iterator[Numbered]:
+    """Stream (line, record or rejection) from behind the first `skip` of them."""
+    return read_records(stream, _record, skip=skip)
+
+
+def write(records: Iterable[Record]) -> Iterator[bytes]:
+    """One line for each solution that has a yes or no for every step."""
+    return write_labelled(records, SOURCE, _native)
+
+
+def _record(value: Any) -> Record:
+    turns = msgspec.convert(value, _Line).conversations
+    for number, turn in enumerate(turns):
+        field = f"conversations[{number}]"
+        if turn.role != ("user", "assistant")[number % 2]:
+            raise Unreadable(f"{field}.role", Message("turns_not_alternating"))
+        if number % 2 and turn.content.strip() not in _MARKS:
+            raise Unreadable(f"{field}.content", Message("label_not_plus_or_minus"))
+    if not turns or len(turns) % 2:
+        raise Unreadable("conversations", Message("turn_label_missing"))
+    problem, joint, first = _part(turns[0].content)
+    record = Record(
+        problem=problem,
+        positions=[[Completion(text)] for text in (first, *(turn.content for turn in turns[2::2]))],
+        extra={key: value[key] for key in value if key not in _Line.__struct_fields__},
+        annotations=[
+            rated_label(
+                [_MARKS[turn.content.strip()] for turn in turns[1::2]],
+                kind="monte_carlo",
+                name=annotator_in(value, SOURCE),
+                native={"joint": joint},
+            )
+        ],
+    )
+    if _native(record, record.annotations[0]) != value:
+        record.annotations[0].native = {"line": value}
+    return record
+
+
+def _part(content: str) -> tuple[str, str, str]:
+    """Problem, what stands between, first step."""
+    if match := _FIRST_STEP.search(content):
+        return content[: match.start()], match[0], content[match.end() :]
+    problem, joint, step = content.rpartition("\n\n")
+    if not joint:
+        raise Unreadable("conversations[0].content", Message("first_turn_invalid"))
+    return problem, joint, step
+
+
+def _native(record: Record, annotation: RecordAnnotation) -> dict[str, Any] | None:
+    if "line" in annotation.native:
+        line: dict[str, Any] = annotation.native["line"]
+        return line
+    along = steps_along(record, annotation)
+    steps, ratings = [step.text for step in along], [step.rating for step in along]
+    if None in ratings or not steps:
+        return None
+    steps[0] = as_given(record, annotation, "problem") + annotation.native.get("joint", "\n\n") + steps[0]
+    turns = []
+    for step, rating in zip(steps, ratings, strict=True):
+        turns += [{"role": "user", "content": step}, {"role": "assistant", "content": "-" if rating == -1 else "+"}]
+    return {"conversations": turns, **as_given(record, annotation, "extra")}

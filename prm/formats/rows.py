@@ -1,0 +1,236 @@
+"""A row of a table as a record, by a mapping of its columns."""
+
+from collections.abc import Callable
+from typing import Any, cast, get_args
+
+import msgspec
+
+from prm.formats import cells
+from prm.formats.given import NONE, index_label, rated_label
+from prm.formats.mapping import Column, LabelMapping, MadeBy, Mapping, SourceMapping, StepsMapping
+from prm.formats.provenance import OutcomeSource, Provenance
+from prm.formats.reading import Unreadable, validation_fault
+from prm.formats.record import Completion, Record, RecordAnnotation, SourceKind, StepKind
+from prm.messages import Message
+
+Row = dict[str, Any]
+
+
+def cell_of(row: Row, column: str) -> Any:
+    """The value in a column; `a.b` is the key `b` of the object in the column `a`. None where there is none."""
+    if column in row or "." not in column:
+        return row.get(column)
+    first, _, rest = column.partition(".")
+    inner = row.get(first)
+    return cell_of(inner, rest) if isinstance(inner, dict) else None
+
+
+def record_of(row: Any, mapping: Mapping) -> Record:
+    """Raises Unreadable naming the column."""
+    if not isinstance(row, dict):
+        raise Unreadable("", Message("not_an_object_with_values"))
+    if mapping.steps is None:
+        raise Unreadable("", Message("no_column_with_steps"))
+    steps, solution_text = _steps(row, mapping.steps)
+    kinds = _kinds(row, mapping.steps, len(steps))
+    labels = [_label(row, label, kinds) for label in mapping.labels]
+
+    def text(column: str) -> str:
+        return cells.text(cell_of(row, column), column) if column else ""
+
+    return Record(
+        problem=text(mapping.problem),
+        positions=[[Completion(step, kind=kind)] for step, kind in zip(steps, kinds, strict=True)],
+        solution_text=solution_text,
+        source_group=text(mapping.source_group),
+        domain=text(mapping.domain),
+        reference_answer=text(mapping.reference_answer) or None,
+        reference_solution=text(mapping.reference_solution) or None,
+        external_id=text(mapping.external_id),
+        generator=text(mapping.generator),
+        final_answer=text(mapping.final_answer) or None,
+        final_answer_correct=(
+            cells.yes_or_no(cell_of(row, mapping.final_answer_correct), mapping.final_answer_correct)
+            if mapping.final_answer_correct
+            else None
+        ),
+        outcome_source=_outcome_source(text(mapping.outcome_source), mapping.outcome_source),
+        provenance=_provenance(row, mapping.provenance),
+        extra=_extra(row, mapping),
+        annotations=[label for label in labels if label],
+    )
+
+
+def columns_of(mapping: Mapping) -> list[str]:
+    """The columns that a mapping names."""
+    named = [getattr(mapping, field) for field in WORDS]
+    named += mapping.provenance.values()
+    if mapping.steps:
+        named += [*mapping.steps.columns, mapping.steps.kinds]
+    for label in mapping.labels:
+        source = label.source
+        told = (source.kind, source.name, source.policy, source.rollouts)
+        named += [*label.columns, *(one.column for one in told if isinstance(one, Column))]
+    return [column for column in named if column]
+
+
+WORDS = (
+    "problem", "final_answer", "final_answer_correct", "reference_answer", "reference_solution", "domain",
+    "source_group", "generator", "external_id", "outcome_source", "extra",
+)  # fmt: skip
+
+
+def _steps(row: Row, steps: StepsMapping) -> tuple[list[str], str | None]:
+    """The steps, or the text that is still to be split."""
+    column = steps.columns[0]
+    if steps.form == "columns":
+        return _numbered(row, steps.columns), None
+    if steps.form == "list":
+        return [_step(step, f"{column}[{k}]") for k, step in enumerate(cells.items(cell_of(row, column), column))], None
+    solution = cells.text(cell_of(row, column), column)
+    if steps.form == "text":
+        return [], solution
+    return _separated(solution, steps.separator), None
+
+
+def _separated(solution: str, separator: str) -> list[str]:
+    """The steps between separators. An empty one keeps its place, unless the separator is itself white space."""
+    pieces = [piece.strip() for piece in solution.split(separator)]
+    if separator.isspace():
+        return [piece for piece in pieces if piece]
+    while pieces and not pieces[-1]:
+        pieces.pop()
+    return pieces
+
+
+def _step(value: Any, place: str) -> str:
+    """A step of a list: a text, or an object that has one under `text`."""
+    if isinstance(value, dict) and "text" not in value:
+        raise Unreadable(place, Message("required_field_missing", name="text"))
+    return cells.text(value["text"] if isinstance(value, dict) else value, place)
+
+
+def _numbered(row: Row, columns: list[str]) -> list[str]:
+    found = [cells.text(cell_of(row, column), column) for column in columns]
+    while found and not found[-1].strip():
+        found.pop()
+    return found
+
+
+def _kinds(row: Row, steps: StepsMapping, count: int) -> list[StepKind]:
+    given = cells.items(cell_of(row, steps.kinds), steps.kinds) if steps.kinds else []
+    if given and len(given) != count:
+        kinds = Message("n_kinds", n=len(given))
+        raise Unreadable(steps.kinds, Message("kind_count_differs", given=kinds, steps=_all_steps(count)))
+    for kind in given:
+        if kind not in get_args(StepKind):
+            raise Unreadable(steps.kinds, Message("kind_not_known", kind=kind, known=", ".join(get_args(StepKind))))
+    return cast(list[StepKind], given) or ["reasoning"] * count
+
+
+def _all_steps(count: int) -> Message:
+    return Message("n_steps", n=count)
+
+
+def _label(row: Row, label: LabelMapping, kinds: list[StepKind]) -> RecordAnnotation | None:
+    """None where the row has no such label."""
+    if label.form == "first_error":
+        return _index_label(row, label, len(kinds))
+    column = label.columns[0]
+    values = (
+        [cell_of(row, name) for name in label.columns]
+        if len(label.columns) > 1
+        else cells.items(cell_of(row, column), column)
+    )
+    ratings = [cells.rating(value, label.scale, label.threshold, column) for value in values]
+    if len(label.columns) > 1:
+        ratings = ratings[: len(kinds)] + [r for r in ratings[len(kinds) :] if r is not None]
+    if all(rating is None for rating in ratings):
+        return None
+    if len(ratings) != len(kinds) and not (len(ratings) < len(kinds) and ratings[-1] == -1):
+        labels = Message("n_labels", n=len(ratings))
+        raise Unreadable(column, Message("label_count_differs", given=labels, steps=_all_steps(len(kinds))))
+    kind_of_source, name, detail = source_of(row, label.source)
+    told = rated_label(ratings, kind=kind_of_source, name=name, kinds=kinds[: len(ratings)])
+    told.source_detail = detail
+    if label.scale == "share":
+        told.native = {"shares": [cells.number(value, column) for value in values]}
+    if -1 in ratings and ratings.index(-1) == len(ratings) - 1:
+        told.path[-1].chosen = None  # the label ends with the first error
+    return told
+
+
+def _index_label(row: Row, label: LabelMapping, count: int) -> RecordAnnotation | None:
+    column = label.columns[0]
+    cell = cell_of(row, column)
+    word = "" if cells.is_empty(cell) else cells.text(cell, column).strip()
+    if word.casefold() in (none.strip().casefold() for none in label.none):
+        error = NONE
+    elif not word:
+        return None
+    else:
+        index = cells.whole_number(cell, column)
+        error = -1 if index is None else index - label.base
+        if not 0 <= error < count:
+            first, last = label.base, count - 1 + label.base
+            raise Unreadable(column, Message("word_not_step", word=word, first=first, last=last))
+    kind, name, detail = source_of(row, label.source)
+    told = index_label(error, count, field=column, kind=kind, name=name)
+    told.source_detail = detail
+    return told
+
+
+def source_of(row: Row, source: SourceMapping) -> tuple[SourceKind, str, dict[str, Any]]:
+    """Kind, name and detail. Monte Carlo labels without a name are named by policy and rollouts, which must not mix."""
+    kind = _kind(row, source.kind)
+    policy, rollouts = _told(row, source.policy), source.rollouts
+    if isinstance(rollouts, Column):
+        rollouts = cells.whole_number(cell_of(row, rollouts.column), rollouts.column)
+    detail = {key: value for key, value in (("policy", policy), ("rollouts", rollouts)) if value not in ("", None)}
+    name = _told(row, source.name)
+    if not name and detail:
+        name = ", ".join(part for part in (policy, f"{rollouts} rollouts" if rollouts else "") if part)
+    return kind, name, detail
+
+
+def _kind(row: Row, given: SourceKind | Column) -> SourceKind:
+    if not isinstance(given, Column):
+        return given
+    word = cells.text(cell_of(row, given.column), given.column).strip().casefold().replace(" ", "_").replace("-", "_")
+    if word not in get_args(SourceKind):
+        raise Unreadable(given.column, Message("word_not_known", word=word, known=", ".join(get_args(SourceKind))))
+    return cast(SourceKind, word)
+
+
+def _told(row: Row, given: str | Column) -> str:
+    return cells.text(cell_of(row, given.column), given.column) if isinstance(given, Column) else given
+
+
+_MADE_BY: dict[str, Callable[[Any, str], Any]] = {
+    "temperature": cells.number,
+    "seed": cells.whole_number,
+    "settings": cells.object_in,
+}
+
+
+def _provenance(row: Row, columns: dict[MadeBy, str]) -> Provenance | None:
+    """None where the row says nothing of it."""
+    told = {field: _MADE_BY.get(field, cells.text)(cell_of(row, column), column) for field, column in columns.items()}
+    known = {field: value for field, value in told.items() if value not in (None, "", {})}
+    try:
+        return msgspec.convert(known, Provenance) if known else None
+    except msgspec.ValidationError as error:
+        field, reason = validation_fault(error)
+        raise Unreadable(columns[cast(MadeBy, field)], reason) from None
+
+
+def _outcome_source(word: str, column: str) -> OutcomeSource | None:
+    if word and word not in get_args(OutcomeSource):
+        raise Unreadable(column, Message("word_not_known", word=word[:40], known=", ".join(get_args(OutcomeSource))))
+    return cast(OutcomeSource, word) or None
+
+
+def _extra(row: Row, mapping: Mapping) -> Row:
+    named = {*columns_of(mapping), *mapping.left_out}
+    kept = {column: value for column, value in row.items() if column not in named and not cells.is_empty(value)}
+    return kept | cells.object_in(cell_of(row, mapping.extra), mapping.extra) if mapping.extra else kept

@@ -1,0 +1,202 @@
+"""How another tool's names map to steps and ratings: proposed from what it says, correctable field by field.
+
+Other tools rate a step by a control of its own, whose name has the step's number: `rating_0`, `rating_1` and so on. A
+pattern stands for them all, "{}" in the number's place.
+"""
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+import msgspec
+
+from prm.formats.given import NONE, conclusion_of
+from prm.formats.record import Completion, PathPosition, Rating, Record, RecordAnnotation
+
+Meaning = Literal["good", "neutral", "bad", "unsure"]
+MEANINGS: dict[str, Meaning] = {
+    **dict.fromkeys(("good", "correct", "right", "positive", "yes", "true", "valid", "ok", "1", "+1", "+"), "good"),
+    **dict.fromkeys(("neutral", "0", "neither", "okay", "acceptable"), "neutral"),
+    **dict.fromkeys(("bad", "wrong", "incorrect", "negative", "no", "false", "invalid", "error", "-1", "-"), "bad"),
+    **dict.fromkeys(("unsure", "not sure", "unclear", "uncertain", "don't know", "cannot tell", "?"), "unsure"),
+}
+ENDINGS: dict[str, Literal["give_up", "bad_problem"]] = {
+    **dict.fromkeys(("gave up", "give up", "giveup"), "give_up"),
+    **dict.fromkeys(("bad problem", "broken problem", "problem is wrong"), "bad_problem"),
+}
+RATINGS = {"good": 1, "neutral": 0, "bad": -1}
+PROBLEMS = ("problem", "question", "prompt", "task", "input", "query", "text")
+STEPS = ("steps", "solution_steps", "cot_steps", "reasoning_steps", "completions", "reasoning", "utterances", "trace")
+TEXTS = ("text", "content", "step", "action", "body")
+ANSWERS = ("answer", "reference_answer", "ground_truth", "gold_answer")
+WRITERS = ("generator", "model", "policy", "model_name")
+
+_NUMBER = re.compile(r"\d+")
+
+
+class StepNames(msgspec.Struct, forbid_unknown_fields=True):
+    """Where the parts of a solution and of its labels stand; an empty name is none.
+
+    `words` says what each word of the rating means; `first` is the number of the first step in the names.
+    """
+
+    problem: str = ""
+    steps: str = ""
+    step_text: str = ""
+    rating: str = ""
+    words: dict[str, Meaning] = {}
+    first: int = 0
+    comment: str = ""
+    dimensions: list[str] = []
+    answer: str = ""
+    generator: str = ""
+    id: str = ""
+
+
+@dataclass
+class Said:
+    """What one person said of one task: the values of each control, those that are texts, and what is left behind."""
+
+    values: dict[str, list[Any]] = field(default_factory=dict)
+    texts: set[str] = field(default_factory=set)
+    left: list[str] = field(default_factory=list)
+
+
+def pattern_of(name: str) -> tuple[str, int] | None:
+    """`rating_{}` and 3 of "rating_3"; the last number in a name is the step's."""
+    found = list(_NUMBER.finditer(name))
+    if not found:
+        return None
+    last = found[-1]
+    return name[: last.start()] + "{}" + name[last.end() :], int(last[0])
+
+
+def propose_fields(data: Mapping[str, Any]) -> StepNames:
+    """The names of the parts of a task's data, by what they are usually called."""
+    lists = [name for name, value in data.items() if isinstance(value, list) and value]
+    texts = [name for name, value in data.items() if isinstance(value, str)]
+    steps = next((name for name in (*STEPS, *lists) if name in lists), "")
+    first = data[steps][0] if steps else None
+    return StepNames(
+        problem=next((name for name in PROBLEMS if name in texts), ""),
+        steps=steps,
+        step_text=next((name for name in TEXTS if name in first), "") if isinstance(first, dict) else "",
+        answer=next((name for name in ANSWERS if name in data), ""),
+        generator=next((name for name in WRITERS if name in texts), ""),
+        id="id" if "id" in data else "",
+    )
+
+
+def propose_controls(names: StepNames, controls: Mapping[str, Iterable[Any]], free: Iterable[str]) -> None:
+    """Fill in which pattern rates, comments, or rates a further dimension; `controls` are patterns with their values.
+
+    The one whose words are all known rates; `free` are those that take a text.
+    """
+    values = {pattern: {_word(value) for value in words} for pattern, words in controls.items()}
+    known = {pattern: len(words & set(MEANINGS)) for pattern, words in values.items()}
+    rating = max(known, key=lambda pattern: known[pattern], default="")
+    names.rating = rating if rating and known[rating] else ""
+    if names.rating:
+        names.words = {word: MEANINGS[word] for word in sorted(values[names.rating]) if word in MEANINGS}
+    names.comment = next((pattern for pattern in free if "{}" in pattern), "")
+    names.dimensions = [pattern for pattern in controls if "{}" in pattern and pattern != names.rating]
+
+
+def solution_of(names: StepNames, data: Mapping[str, Any]) -> Record:
+    """The task as a solution without labels. Raises ValueError saying what it lacks."""
+    problem, steps = data.get(names.problem), data.get(names.steps)
+    if not isinstance(problem, str):
+        raise ValueError(f"its data has no text '{names.problem}' for the problem")
+    if not isinstance(steps, list | str):
+        raise ValueError(f"its data has no list '{names.steps}' of steps")
+    texts = [] if isinstance(steps, str) else [_step_text(names, number, step) for number, step in enumerate(steps)]
+    return Record(
+        problem=problem,
+        positions=[[Completion(text)] for text in texts],
+        solution_text=steps if isinstance(steps, str) else None,
+        reference_answer=_text(data.get(names.answer)),
+        generator=_text(data.get(names.generator)) or "",
+        external_id=_text(data.get(names.id)) or "",
+    )
+
+
+def label_of(names: StepNames, said: Said, count: int, **fields: Any) -> RecordAnnotation | None:
+    """What a person said, as a label of `count` steps; None where they rated none. `said.left` gets what is lost."""
+    ratings: dict[int, Rating] = {}
+    comments: dict[int, str] = {}
+    dimensions: dict[int, dict[str, Any]] = {}
+    finish: Literal["give_up", "bad_problem", ""] = ""
+    note, others = "", {}
+    for name, values in said.values.items():
+        pattern, number = pattern_of(name) or ("", 0)
+        place = number - names.first
+        mine = pattern in (names.rating, names.comment, *names.dimensions) and pattern
+        if mine and not 0 <= place < count:
+            said.left.append(f"{name}: there is no step {number}")
+        elif mine and pattern == names.rating:
+            if rating := _rating(names, name, values, said.left):
+                ratings[place] = rating
+        elif mine and pattern == names.comment:
+            comments[place] = "\n".join(map(str, values))
+        elif mine:
+            dimensions.setdefault(place, {})[pattern.replace("{}", "").strip("_-. ")] = _one(values)
+        elif ending := next((ENDINGS[_word(value)] for value in values if _word(value) in ENDINGS), None):
+            finish = ending
+        elif name in said.texts:
+            note = "\n".join(filter(None, (note, *map(str, values))))
+        else:
+            others[name] = _one(values)
+    for place in comments.keys() | dimensions.keys():
+        if place not in ratings:
+            said.left.append(f"step {place + names.first}: has a comment or a further rating, but no rating")
+    if not ratings and not finish:
+        return None
+    for place, rating in ratings.items():
+        rating.comment, rating.dimensions = comments.get(place, ""), dimensions.get(place, {})
+    path = [
+        PathPosition(k, chosen=0, ratings=[ratings[k]] if k in ratings else [])
+        for k in range(max(ratings, default=-1) + 1)
+    ]
+    concluded, error = conclusion_of(path, count)
+    if len(ratings) < count and error is None and not finish:
+        said.left.append(f"{count - len(ratings)} of {count} steps are not rated, so the first error is not known")
+    return RecordAnnotation(
+        finish_reason=finish or concluded,
+        path=path,
+        first_error=None if finish and error == NONE else error,
+        comment=note,
+        native={"other": others} if others else {},
+        **fields,
+    )
+
+
+def _rating(names: StepNames, name: str, values: list[Any], left: list[str]) -> Rating | None:
+    meaning = names.words.get(_word(_one(values)))
+    if meaning is None:
+        left.append(f"{name}: nobody has said what '{_one(values)}' means")
+        return None
+    if meaning == "unsure":
+        return Rating(0, "unsure")
+    return Rating(0, "rated", rating=RATINGS[meaning])
+
+
+def _word(value: Any) -> str:
+    return str(value).strip().lower()
+
+
+def _one(values: list[Any]) -> Any:
+    return values[0] if len(values) == 1 else values
+
+
+def _step_text(names: StepNames, number: int, step: Any) -> str:
+    if isinstance(step, str):
+        return step
+    said = step.get(names.step_text) if isinstance(step, dict) else None
+    if not isinstance(said, str):
+        raise ValueError(f"step {number + names.first} has no text '{names.step_text}'")
+    return said
+
+
+def _text(value: Any) -> str | None:
+    return None if value is None or isinstance(value, dict | list) else str(value)

@@ -1,0 +1,125 @@
+"""SWE-agent's trajectories (github.com/SWE-agent/SWE-agent, `.traj`): one run a file or line.
+
+`trajectory` has a turn of thought, action and observation each; `history` the messages, with the issue in the
+first that a user wrote and that is no demonstration; `info` the exit status and the submitted patch. A turn becomes up
+to three steps, and the patch the answer. The format has no labels, so writing gives the run as it was read.
+"""
+
+import re
+from collections.abc import Iterable, Iterator
+from typing import Any, BinaryIO
+
+import msgspec
+
+from prm.formats.parts import Content, text_of
+from prm.formats.provenance import Provenance
+from prm.formats.reading import Numbered, Unreadable, read_documents
+from prm.formats.record import Completion, Record, StepKind
+from prm.formats.tool_calls import step_text
+from prm.messages import Message
+
+_EDITING = re.compile(r"^\s*(?:edit|str_replace_editor\s+(?:create|str_replace|insert)|create|insert)\b")
+
+
+class _Turn(msgspec.Struct):
+    action: str | None = None
+    observation: Content = None
+    thought: str | None = None
+    response: str | None = None
+
+
+class _Message(msgspec.Struct):
+    role: str
+    content: Content = None
+    is_demo: bool = False
+
+
+class _Info(msgspec.Struct):
+    exit_status: str | int | None = None
+    submission: str | dict[str, Any] | None = None
+
+
+class _Run(msgspec.Struct):
+    trajectory: list[_Turn]
+    info: _Info
+    history: list[_Message] = []
+    replay_config: str | dict[str, Any] | None = None
+    instance_id: str = ""
+    environment: str = ""
+    problem_statement: str = ""
+
+
+def read(stream: BinaryIO, *, skip: int = 0) -> Iterator[Numbered]:
+    """Stream (line, record or rejection) from behind the first `skip` of them."""
+    return read_documents(stream, lambda document: [document], _record, skip=skip)
+
+
+def write(records: Iterable[Record]) -> Iterator[bytes]:
+    """One line for each run that was read in this format."""
+    for record in records:
+        if "trajectory" in record.extra and "info" in record.extra:
+            yield msgspec.json.encode(record.extra) + b"\n"
+
+
+def _record(value: Any) -> Record:
+    run = msgspec.convert(value, _Run)
+    settings = _settings(run.replay_config)
+    problem = _problem(run, settings)
+    if not problem:
+        raise Unreadable("history", Message("task_missing"))
+    model = _inner(settings, "agent", "model", "name")
+    temperature = _inner(settings, "agent", "model", "temperature")
+    policy = model if isinstance(model, str) else ""
+    return Record(
+        problem=problem,
+        positions=[[step] for step in _steps(run)],
+        external_id=run.instance_id or str(_inner(settings, "problem_statement", "id") or ""),
+        generator=policy,
+        provenance=Provenance(
+            policy=policy,
+            temperature=float(temperature) if type(temperature) in (int, float) and temperature >= 0 else None,
+            scaffold="SWE-agent",
+        ),
+        extra=value,
+    )
+
+
+def _steps(run: _Run) -> Iterator[Completion]:
+    for turn in run.trajectory:
+        action = (turn.action or "").strip()
+        if thought := step_text(turn.thought or ("" if action else turn.response) or "", []).strip():
+            yield Completion(thought)
+        if action:
+            kind: StepKind = "edit" if _EDITING.match(action) else "tool_call"
+            yield Completion(action, kind=kind)
+        if seen := text_of(turn.observation).strip():
+            yield Completion(seen, kind="observation")
+    if isinstance(run.info.submission, str) and run.info.submission.strip():
+        yield Completion(run.info.submission, kind="answer")
+
+
+def _problem(run: _Run, settings: dict[str, Any]) -> str:
+    """The issue itself where it is told, else the message that asked for it."""
+    told = run.problem_statement or _inner(settings, "problem_statement", "text")
+    if isinstance(told, str) and told.strip():
+        return told
+    asked = (text_of(one.content) for one in run.history if one.role == "user" and not one.is_demo)
+    return next((text for text in asked if text.strip()), "")
+
+
+def _settings(given: str | dict[str, Any] | None) -> dict[str, Any]:
+    """What the run was started with; newer versions keep it as the JSON of an object."""
+    if isinstance(given, dict):
+        return given
+    try:
+        found = msgspec.json.decode(given) if given else {}
+    except (msgspec.DecodeError, RecursionError):
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
+def _inner(settings: dict[str, Any], *keys: str) -> Any:
+    value: Any = settings
+    for key in keys:
+        value = value.get(key) if isinstance(value, dict) else None
+    return value

@@ -1,0 +1,224 @@
+"""Tables of any columns (CSV, Parquet, JSON Lines or a JSON array), read by a mapping of their columns.
+
+Without a mapping, the one that `propose` finds in the first rows is taken. Writing gives a row for each label, and
+one for a solution without any, in columns that reading finds by itself.
+"""
+
+import io
+from collections.abc import Iterable, Iterator
+from functools import partial
+from itertools import islice
+from typing import Any, BinaryIO, NamedTuple, get_args
+
+import msgspec
+import pyarrow
+
+from prm.errors import FormatError
+from prm.formats import csv_rows, parquet_rows
+from prm.formats.given import Step, steps_along
+from prm.formats.mapping import Column, LabelMapping, MadeBy, Mapping, SourceMapping, StepsMapping
+from prm.formats.proposing import propose
+from prm.formats.provenance import Provenance
+from prm.formats.raw import BOM, CHUNK, MAX_RECORD_BYTES, Raw, pieces_of, raw_records
+from prm.formats.reading import Numbered, on_one_line, parsed_records
+from prm.formats.record import Record, RecordAnnotation, Rejection, as_given
+from prm.formats.rows import WORDS, Row, cell_of, columns_of, record_of
+from prm.messages import Message
+
+SAMPLED = 100
+LOOKED_AT = 1000
+COLUMNS = (
+    "problem", "steps", "step_kinds", "ratings", "first_error", "source_kind", "source_name", "source_policy",
+    "source_rollouts", "final_answer", "final_answer_correct", "reference_answer", "reference_solution", "domain",
+    "source_group", "split", "generator", "external_id", "outcome_source",
+    *(f"made_by_{field}" for field in get_args(MadeBy)), "extra",
+)  # fmt: skip
+OWN = Mapping(
+    steps=StepsMapping(["steps"], kinds="step_kinds"),
+    labels=[
+        LabelMapping(
+            ["ratings"],
+            form="ratings",
+            source=SourceMapping(
+                kind=Column("source_kind"),
+                name=Column("source_name"),
+                policy=Column("source_policy"),
+                rollouts=Column("source_rollouts"),
+            ),
+        )
+    ],
+    provenance={field: f"made_by_{field}" for field in get_args(MadeBy)},
+    left_out=["first_error", "split"],  # the ratings say the one, the source group the other
+    guarded=True,
+    **dict[str, Any](zip(WORDS, WORDS, strict=True)),
+)
+_LISTS = {"steps": pyarrow.string(), "step_kinds": pyarrow.string(), "ratings": pyarrow.int8()}
+_TYPES = {
+    "made_by_temperature": pyarrow.float64(),
+    "made_by_seed": pyarrow.int64(),
+    "first_error": pyarrow.int32(),
+    "source_rollouts": pyarrow.int32(),
+    "final_answer_correct": pyarrow.bool_(),
+}
+
+
+class Sample(NamedTuple):
+    """The columns of a table in their order, with the keys of objects as `column.key`, and its first rows."""
+
+    columns: list[str]
+    rows: list[Row]
+
+
+def read(stream: BinaryIO, *, skip: int = 0, mapping: Mapping | None = None) -> Iterator[Numbered]:
+    """Stream (line, record or rejection) from behind the first `skip` of them. Raises as `checked` for no mapping."""
+    head = stream.read(CHUNK)
+    if mapping is None:
+        mapping = checked(None, sample(io.BytesIO(head) if not stream.seekable() else _rewound(stream)))
+        head = _rewound(stream).read(CHUNK) if stream.seekable() else head
+    return parsed_records(_raw_rows(stream, head, mapping, skip), partial(record_of, mapping=mapping))
+
+
+def original_rows(stream: BinaryIO, *, mapping: Mapping) -> Iterator[bytes | None]:
+    """The rows as JSON objects of their cells, in their order; None where a row cannot be told."""
+    for _, raw in _raw_rows(stream, stream.read(CHUNK), mapping, 0):
+        yield None if isinstance(raw, Rejection) else on_one_line(raw)
+
+
+def sample(stream: BinaryIO, head: bytes = b"") -> Sample:
+    """The first rows of a table; `head` has been read from the stream already. Raises OSError for broken Parquet."""
+    columns: dict[str, None] = {}
+    raws = _raw_rows(stream, head or stream.read(CHUNK), Mapping(), 0)
+    rows = list(islice(_objects(islice(raws, LOOKED_AT)), SAMPLED))
+    for row in rows:
+        for name, value in row.items():
+            columns |= dict.fromkeys([f"{name}.{key}" for key in value] if isinstance(value, dict) else [name])
+    return Sample(list(columns), rows)
+
+
+def checked(mapping: Mapping | None, sample: Sample) -> Mapping:
+    """The mapping, or the proposed one; raises FormatError (`mapping_needed`) where it cannot be read by."""
+    mapping = mapping or proposed(sample)
+    if fault := fault_of(mapping, sample):
+        there = ", ".join(sample.columns) or Message("no_places")
+        raise FormatError(
+            "mapping_needed", Message("mapping_needed", fault=fault, there=there), {"columns": sample.columns}
+        )
+    return mapping
+
+
+def proposed(sample: Sample) -> Mapping:
+    """What the columns seem to hold; of a table that was written here, what they do hold."""
+    return OWN if set(COLUMNS) <= set(sample.columns) else propose(sample.columns, sample.rows)
+
+
+def fault_of(mapping: Mapping, sample: Sample) -> str:
+    """Why a table that begins so cannot be read by a mapping, in a sentence; empty where it can."""
+    if not mapping.problem:
+        return Message("problem_column_needed")
+    if mapping.steps is None:
+        return Message("steps_column_needed")
+    for column in columns_of(mapping):
+        if all(cell_of(row, column) is None for row in sample.rows) and column not in sample.columns:
+            return Message("no_such_column", column=column)
+    return ""
+
+
+def write(records: Iterable[Record]) -> Iterator[bytes]:
+    """A CSV file; of several alternatives at a position the one is written that the label's path takes."""
+    return csv_rows.write_rows(rows_of(records), COLUMNS)
+
+
+def write_parquet(records: Iterable[Record]) -> Iterator[bytes]:
+    """A Parquet file of the same columns."""
+    fields = [
+        (name, pyarrow.list_(_LISTS[name]) if name in _LISTS else _TYPES.get(name, pyarrow.string()))
+        for name in COLUMNS
+    ]
+    return parquet_rows.write_rows(rows_of(records), pyarrow.schema(fields))
+
+
+def rows_of(records: Iterable[Record]) -> Iterator[Row]:
+    """A row of COLUMNS for each label, or one for a solution without any."""
+    for record in records:
+        labels: list[RecordAnnotation | None] = [*record.annotations] or [None]
+        yield from (_row(record, label) for label in labels)
+
+
+def _row(record: Record, label: RecordAnnotation | None) -> Row:
+    def given(field: str) -> Any:
+        return as_given(record, label, field) if label else getattr(record, field)
+
+    at = steps_along(record, label)
+    detail = label.source_detail if label else {}
+    return {
+        **{field: given(field) for field in _AS_GIVEN},
+        "steps": [step.text for step in at],
+        "step_kinds": [step.kind for step in at] if any(step.kind != "reasoning" for step in at) else None,
+        "ratings": label and _ratings(at),
+        "first_error": label and label.first_error,
+        "source_kind": label and label.source_kind,
+        "source_name": label and (label.annotator or label.source_name),
+        "source_policy": detail.get("policy"),
+        "source_rollouts": detail.get("rollouts"),
+        "domain": record.domain,
+        "source_group": record.source_group,
+        "split": record.split or None,
+        **{f"made_by_{field}": value for field, value in _made_by(given("provenance")).items()},
+        "extra": _json(given("extra")),
+    }
+
+
+def _made_by(provenance: Provenance | None) -> Row:
+    told = msgspec.structs.asdict(provenance or Provenance())
+    return told | {"settings": _json(told["settings"])}
+
+
+def _json(value: dict[str, Any]) -> str | None:
+    return msgspec.json.encode(value).decode() if value else None
+
+
+_AS_GIVEN = (
+    "problem", "final_answer", "final_answer_correct", "reference_answer", "reference_solution", "generator",
+    "external_id", "outcome_source",
+)  # fmt: skip
+
+
+def _ratings(steps: list[Step]) -> list[int | None]:
+    """All of them; a label that ends with an error ends there, and one that ends otherwise has gaps at its end."""
+    ratings = [step.rating for step in steps]
+    while ratings and ratings[-1] is None:
+        ratings.pop()
+    return ratings if ratings and ratings[-1] == -1 else ratings + [None] * (len(steps) - len(ratings))
+
+
+def is_csv(head: bytes) -> bool:
+    """Whether a table that begins so can only be CSV."""
+    return not head.startswith(parquet_rows.MAGIC) and head.removeprefix(BOM).lstrip()[:1] not in (b"{", b"[")
+
+
+def _raw_rows(stream: BinaryIO, head: bytes, mapping: Mapping, skip: int) -> Iterator[Raw]:
+    if not is_csv(head):
+        return raw_records(stream, head, skip)
+    return csv_rows.raw_rows(
+        pieces_of(stream, head),
+        longest=MAX_RECORD_BYTES,
+        delimiter=mapping.delimiter,
+        guarded=mapping.guarded,
+        skip=skip,
+    )
+
+
+def _objects(raws: Iterable[Raw]) -> Iterator[Row]:
+    """The rows that can be read, decoded."""
+    for _, raw in raws:
+        try:
+            row = msgspec.json.decode(raw) if isinstance(raw, bytes) else None
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+            continue
+        if isinstance(row, dict):
+            yield row
+
+
+def _rewound(stream: BinaryIO) -> BinaryIO:
+    stream.seek(0)
+    return stream

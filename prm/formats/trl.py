@@ -1,0 +1,121 @@
+"""TRL's stepwise supervision: `{"prompt": ..., "completions": [...], "labels": [true, ...]}` a line or Parquet row.
+
+The format has a yes or no for each step of one line of steps. Writing follows the path that the
+annotations agree on; the line ends at the first error, or before the first step that has no yes or no:
+an unsure one, a step that a person wrote, a neutral one if the policy drops it. A line has no place for the kind of its
+labels or the split of its problem, since trainers take every row and drop other columns.
+"""
+
+from collections.abc import Iterable, Iterator
+from typing import Any, BinaryIO, Literal, NamedTuple
+
+import msgspec
+import pyarrow
+
+from prm.formats.given import annotator_in, rated_label
+from prm.formats.path import Taken, agreed_rating, consensus_path
+from prm.formats.raw import json_lines
+from prm.formats.reading import Numbered, Unreadable, read_records
+from prm.formats.record import Completion, Record
+from prm.messages import Message
+
+SCHEMA = pyarrow.schema(
+    [
+        ("prompt", pyarrow.string()),
+        ("completions", pyarrow.list_(pyarrow.string())),
+        ("labels", pyarrow.list_(pyarrow.bool_())),
+    ]
+)
+Neutral = Literal["positive", "negative", "drop"]
+
+
+class _Line(msgspec.Struct):
+    prompt: str
+    completions: list[str]
+    labels: list[bool]
+
+
+def read(stream: BinaryIO, *, skip: int = 0) -> Iterator[Numbered]:
+    """Stream (line, record or rejection) from behind the first `skip` of them."""
+    return read_records(stream, _record, skip=skip)
+
+
+class Line(NamedTuple):
+    """The agreed steps of a solution that have a rating, from the first on, up to the first error if that is asked.
+
+    `ends` is why the line ends before the agreed path does, or has no step: `unlabelled`, `no_path`, `unrated`,
+    `own_step` or `neutral`; empty if it does not.
+    """
+
+    steps: list[tuple[Taken, int]]
+    ends: str
+
+    def up_to_neutral(self) -> "Line":
+        """The line as it is if neutral steps are dropped."""
+        for number, (_, rating) in enumerate(self.steps):
+            if rating == 0:
+                return Line(self.steps[:number], "neutral")
+        return self
+
+
+def line_of(record: Record, *, stop_at_first_error: bool = True) -> Line:
+    """The line of a solution before a policy on neutral steps."""
+    steps: list[tuple[Taken, int]] = []
+    if not record.annotations:
+        return Line(steps, "unlabelled")
+    path = consensus_path(record)
+    for step in path:
+        rating = agreed_rating(record, step)
+        if rating is None:
+            return Line(steps, "own_step" if step.alternative is None else "unrated")
+        steps.append((step, rating))
+        if rating == -1 and stop_at_first_error:
+            break
+    return Line(steps, "" if path else "no_path")
+
+
+def rows_of(
+    records: Iterable[Record], *, neutral: Neutral = "positive", stop_at_first_error: bool = True
+) -> Iterator[dict[str, Any]]:
+    """A row for each solution that has a label on its agreed path."""
+    for record in records:
+        line = line_of(record, stop_at_first_error=stop_at_first_error)
+        steps = line.up_to_neutral().steps if neutral == "drop" else line.steps
+        if steps:
+            yield {
+                "prompt": record.problem,
+                "completions": [_text(record, step) for step, _ in steps],
+                "labels": [rating == 1 or (rating == 0 and neutral == "positive") for _, rating in steps],
+            }
+
+
+def write(
+    records: Iterable[Record], *, neutral: Neutral = "positive", stop_at_first_error: bool = True
+) -> Iterator[bytes]:
+    """The rows as JSON Lines."""
+    return json_lines(rows_of(records, neutral=neutral, stop_at_first_error=stop_at_first_error))
+
+
+def _text(record: Record, step: Taken) -> str:
+    return step.own_text or "" if step.alternative is None else record.positions[step.position][step.alternative].text
+
+
+def _record(value: Any) -> Record:
+    line = msgspec.convert(value, _Line)
+    if len(line.labels) != len(line.completions):
+        raise Unreadable(
+            "labels",
+            Message(
+                "label_count_differs",
+                given=Message("n_labels", n=len(line.labels)),
+                steps=Message("n_completions", n=len(line.completions)),
+            ),
+        )
+    return Record(
+        problem=line.prompt,
+        positions=[[Completion(text)] for text in line.completions],
+        extra={key: value[key] for key in value if key not in _Line.__struct_fields__},
+        annotations=[
+            rated_label([1 if good else -1 for good in line.labels], kind="consensus", name=annotator_in(value, "trl"))
+        ],
+    )
