@@ -110,16 +110,16 @@ def expire_leases() -> int:
 
 @shared_task(name="quality.watch")
 def watch_labels() -> int:
-    from annotation.labels.quality import watching
+    from annotation.labels.quality import batch_watch
 
-    return watching.watch_projects()
+    return batch_watch.watch_projects()
 
 
 @shared_task(name="intake.run")
 def run_import(job_id: int) -> None:
-    from annotation.files import importing
+    from annotation.files import import_body
 
-    importing.run_import(job_id)
+    import_body.run_import(job_id)
 
 
 @shared_task(name="intake.sweep_uploads")
@@ -138,9 +138,9 @@ def check_answers(check_id: int) -> None:
 
 @shared_task(name="sampling.run")
 def run_sampling(run_id: int) -> None:
-    from annotation.loop.sampling import sampling
+    from annotation.loop.sampling import run_body
 
-    sampling.run_sampling(run_id)
+    run_body.run_sampling(run_id)
 
 
 @shared_task(name="sampling.open_generations")
@@ -152,7 +152,7 @@ def open_generations() -> None:
 
 @shared_task(name="serving.review")
 def review_scores(version_id: int, problem: str, steps: list[list[str]]) -> None:
-    from annotation.loop.gateway.serving import Text
+    from annotation.loop.gateway.serving_model import Text
     from annotation.serving import reviewing
 
     reviewing.review(version_id, Text(problem, tuple((text, kind) for text, kind in steps)))

@@ -159,11 +159,11 @@ def explain(project: Any, member: Any) -> None:
     from django.db import connection, transaction
     from django.utils import timezone
 
-    from annotation.work.queue import taking
+    from annotation.work.queue import item_choice
     from annotation.work.queue.rules import rules_for
 
     rules = rules_for(member, timezone.now())
-    statement = taking.statement(taking.IN_LANE, rules.lasting, rules.all, remember=taking.REMEMBER)
+    statement = item_choice.statement(item_choice.IN_LANE, rules.lasting, rules.all, remember=item_choice.REMEMBER)
     frontier = member.frontiers.get(lane="acquisition")
     given = rules.given | {
         "now": timezone.now(),

@@ -23,9 +23,10 @@ import numpy as np
 from prm.config import TrainConfig
 from prm.sandbox.world import WorldConfig, generate
 from prm.scoring import Scorer
-from prm.traces import Split, Step, Trace, write_traces
+from prm.traces import Step, Trace, write_traces
 from prm.training import train
 from prm.trust import FALSE_ALARMS, DomainBar, Trust, is_foreign, verdict
+from prm.vocabulary import Split
 
 POOL, CALIBRATION, FRESH, INVENTED = 300, 150, 600, 100
 DEVELOPMENT = 150  # solutions of each of these sets, drawn by Random(0), that the method was chosen on: left out

@@ -62,8 +62,8 @@ def migrate() -> Measured:
 
 
 def take_in(path: Path) -> Measured:
-    from annotation.files.importing import run_import
-    from annotation.files.imports import create_import
+    from annotation.files.import_body import run_import
+    from annotation.files.import_jobs import create_import
     from tests.factories import ProjectFactory
 
     project = ProjectFactory(slug=path.stem)

@@ -47,9 +47,9 @@ def compare(solutions: int, steps: int, folder: Path) -> None:
     from django.db import connection
 
     from annotation.core.membership.projects import create_project
-    from annotation.files.importing import run_import
-    from annotation.files.imports import create_import
-    from annotation.labels.datasets.exporting import export_snapshot
+    from annotation.files.import_body import run_import
+    from annotation.files.import_jobs import create_import
+    from annotation.labels.datasets.snapshot_export import export_snapshot
     from annotation.labels.datasets.snapshots import create_snapshot, read_snapshot
     from annotation.models import Project
 

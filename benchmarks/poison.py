@@ -111,7 +111,7 @@ class Bench:
 
         from annotation.core.membership.members import add_member
         from annotation.core.membership.projects import change_project, create_project
-        from annotation.files.records import import_records
+        from annotation.files.record_import import import_records
         from annotation.loop import registry
         from annotation.loop.pool.shards import cut_shards, score_slice
         from annotation.loop.rounds import pipeline, runs
@@ -152,7 +152,7 @@ class Bench:
     def case(self, kind: str, share: float) -> Case:
         """Label the second generation, watch, and learn from it in each way."""
         from annotation.labels.quality.batches import labels_of_batch, set_aside
-        from annotation.labels.quality.people import trust_by_person
+        from annotation.labels.quality.trust import trust_by_person
         from annotation.models import LabelBatch, Project
 
         name = f"case_{kind.replace(' ', '_')}_{round(100 * share)}"
@@ -189,7 +189,7 @@ class Bench:
         """Work through the queue; of the labels `share` are the turncoat's, poisoned where there is a `kind`."""
         from django.contrib.auth.models import User
 
-        from annotation.labels.quality.watching import watch
+        from annotation.labels.quality.batch_watch import watch
         from annotation.management.demo.labelling import submission_of
         from annotation.work.claiming import claim_next
         from annotation.work.labelling.submission import submit_annotation

@@ -126,7 +126,7 @@ def _small_version(project: Any, solutions: int) -> Any:
     """A trained version, and a pool of solutions of the sandbox."""
     from django.conf import settings
 
-    from annotation.files.records import import_records
+    from annotation.files.record_import import import_records
     from annotation.loop.gateway.sandbox import Sandbox
     from annotation.loop.gateway.training import read_manifest
     from annotation.models import ModelVersion

@@ -6,7 +6,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from annotation.models import StepRating
-from labelling_ui.answers import ANSWERS_TO_A_CRITIQUE
+from labelling_ui.answer_looks import ANSWERS_TO_A_CRITIQUE
 
 # How far a solution had got at its first error, from 0.
 PROGRESS = (

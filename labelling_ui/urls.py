@@ -3,10 +3,10 @@
 from django.urls import URLPattern, URLResolver, include, path
 
 from labelling_ui.pages import (
-    answers,
     contrasts,
     disputes,
     exports,
+    final_answers,
     generations,
     gold,
     hints,
@@ -97,7 +97,7 @@ of_a_project: list[URLPattern | URLResolver] = [
     path("simulations/<int:simulation_id>/curves.svg", simulations.picture, name="simulation-picture"),
     path("jobs/<slug:kind>/<int:job_id>/cancel/", jobs.cancel, name="job-cancel"),
     path("jobs/<slug:kind>/<int:job_id>/resume/", jobs.resume, name="job-resume"),
-    path("answers/", answers.answers, name="answers"),
+    path("answers/", final_answers.answers, name="answers"),
     path("import/", imports.imports, name="import"),
     path("import/test-results/", outcomes.test_results, name="test-results"),
     path("import/preview/", imports.preview, name="import-preview"),

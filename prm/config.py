@@ -8,8 +8,8 @@ import msgspec
 from prm.errors import DataError
 from prm.faults import UNDECODABLE, sentence_of
 from prm.messages import Message
+from prm.vocabulary import NeutralPolicy
 
-NeutralPolicy = Literal["positive", "negative", "drop"]
 Lane = Literal["heads", "full", "lora"]
 Stage = Literal["tokenise", "cache", "train", "calibrate", "done"]
 ClassBalance = Literal["none", "inverse", "effective", "held"]

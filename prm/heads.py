@@ -3,7 +3,8 @@
 import torch
 from torch import Tensor, nn
 
-from prm.config import NeutralPolicy, TrainConfig
+from prm.config import TrainConfig
+from prm.vocabulary import NeutralPolicy
 
 
 class Heads(nn.Module):

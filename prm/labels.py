@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from prm.config import NeutralPolicy
 from prm.traces import StepLabel, Trace
+from prm.vocabulary import NeutralPolicy
 
 GOOD = StepLabel(good=1.0, neutral=0.0, bad=0.0)
 BAD = StepLabel(good=0.0, neutral=0.0, bad=1.0)

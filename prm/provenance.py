@@ -7,10 +7,9 @@ from itertools import combinations
 import msgspec
 
 from prm.traces import LabelSource, Trace
+from prm.vocabulary import MACHINES, TOOL_STEPS
 
 PEOPLE = frozenset({"human"})
-MACHINES = frozenset({"model_judge", "monte_carlo", "heuristic"})
-TOOL_STEPS = frozenset({"tool_call", "observation"})
 
 
 class Provenance(msgspec.Struct, omit_defaults=True):

@@ -6,14 +6,13 @@ process may use it.
 
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import msgspec
 
 from prm.jsonl import read_records, write_records
 from prm.messages import Message
-
-Split = Literal["pool", "calibration", "holdout"]
+from prm.vocabulary import Split
 
 
 class Step(msgspec.Struct, omit_defaults=True):

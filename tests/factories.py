@@ -19,7 +19,6 @@ from annotation.models import (
     QueueItem,
     Snapshot,
     Solution,
-    Split,
     Step,
 )
 
@@ -58,7 +57,7 @@ class ProblemFactory(DjangoModelFactory):
     text = factory.Sequence("What is {} plus 2?".format)
     text_hash = factory.LazyAttribute(lambda problem: hashlib.sha256(problem.text.encode()).hexdigest())
     source_group = factory.LazyAttribute(lambda problem: problem.text_hash[:12])
-    split = Split.POOL
+    split = "pool"
     domain = "arithmetic"
     reference_answer = "4"
 
@@ -116,7 +115,7 @@ class LabelSourceFactory(DjangoModelFactory):
         django_get_or_create = ("project", "kind", "name")
 
     project = factory.SubFactory(ProjectFactory)
-    kind = LabelSource.Kind.HUMAN
+    kind = "human"
     name = ""
 
 

@@ -9,7 +9,7 @@ from django.conf import settings
 from django.contrib.auth.models import User
 
 from annotation.core.membership.projects import create_project
-from annotation.files.records import import_records
+from annotation.files.record_import import import_records
 from annotation.loop.gateway.sandbox import Sandbox
 from annotation.loop.gateway.training import read_manifest
 from annotation.models import ModelVersion, Project

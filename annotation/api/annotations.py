@@ -14,12 +14,13 @@ from annotation.api.claims import TaskSerializer, task_of
 from annotation.api.fields import IdField, MillisecondsField
 from annotation.core.membership.access import find_project, membership_of
 from annotation.labels.quality.statistics import my_progress
-from annotation.models import Annotation, FinishReason, SentBack, StepRating
+from annotation.models import Annotation, SentBack
 from annotation.work.labelling.payload import Submission
 from annotation.work.labelling.revisions import as_given, fills_place, latest_of
 from annotation.work.labelling.sending_back import sent_back_to
 from annotation.work.labelling.submission import submit_annotation
 from annotation.work.practice.screening_progress import standing_told
+from prm.vocabulary import FINISH_REASONS, RATING_STATES
 
 LONGEST_TEXT = 20_000
 
@@ -68,7 +69,7 @@ class DimensionsSerializer(serializers.Serializer):
 
 class RatingSerializer(serializers.Serializer):
     step = IdField()
-    state = serializers.ChoiceField(StepRating.State.choices)
+    state = serializers.ChoiceField(RATING_STATES)
     rating = serializers.IntegerField(required=False, allow_null=True, min_value=-1, max_value=1)
     flagged = serializers.BooleanField(required=False)
     accepted = serializers.BooleanField(
@@ -111,7 +112,7 @@ class SubmissionSerializer(serializers.Serializer):
         max_value=2**31 - 1,
         help_text="The caller's own revision that this was made upon, 0 (the default) where they had seen none.",
     )
-    finish_reason = serializers.ChoiceField(FinishReason.choices)
+    finish_reason = serializers.ChoiceField(FINISH_REASONS)
     reason = NoteField(help_text="Required for `give_up` and `bad_problem`.")
     total_ms = MillisecondsField(required=False, allow_null=True)
     comment = NoteField()
@@ -138,7 +139,7 @@ class OwnLabelSerializer(serializers.Serializer):
     solution = IdField()
     revision = serializers.IntegerField(min_value=1)
     submitted_at = serializers.DateTimeField()
-    finish_reason = serializers.ChoiceField(FinishReason.choices)
+    finish_reason = serializers.ChoiceField(FINISH_REASONS)
     reason = serializers.CharField()
     total_ms = MillisecondsField(allow_null=True)
     comment = serializers.CharField()

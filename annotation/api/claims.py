@@ -16,8 +16,9 @@ from annotation.api.fields import IdField
 from annotation.api.label_schemes import SchemeSerializer
 from annotation.core.membership.access import find_project
 from annotation.core.statements import fetch_all
-from annotation.models import Hint, Lease, Project, Solution, StepKind
+from annotation.models import Hint, Lease, Project, Solution
 from annotation.work.claiming import claim_next
+from prm.vocabulary import STEP_KINDS
 
 CRITIQUES = """
 SELECT critique.step_id, critique.text FROM annotation_critique critique
@@ -45,7 +46,7 @@ class StepSerializer(serializers.Serializer):
     id = IdField()
     alternative = serializers.IntegerField(min_value=0)
     text = serializers.CharField()
-    kind = serializers.ChoiceField(StepKind.choices)
+    kind = serializers.ChoiceField(STEP_KINDS)
     critiques = serializers.ListField(
         child=serializers.CharField(), help_text="What is said to be wrong with it, to be rated where the project asks."
     )

@@ -8,7 +8,7 @@ from rest_framework.views import APIView
 
 from annotation.api.gold import ShareSerializer
 from annotation.core.membership.access import STAFF, find_project
-from annotation.labels.quality.hints import compare_hints
+from annotation.labels.quality.hint_effects import compare_hints
 from annotation.models import Hint
 
 

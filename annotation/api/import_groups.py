@@ -16,7 +16,7 @@ from annotation.core.errors import Missing
 from annotation.core.membership.access import find_project, require_role, visible_projects
 from annotation.files.groups import Manner, import_from_root, import_uploads, summary_of
 from annotation.models import ImportGroup, Membership
-from prm.formats.registry import READERS
+from prm.formats.registry import FORMATS
 from prm.messages import Message
 from prm.splitting import RULES
 
@@ -28,7 +28,7 @@ class FilesSerializer(serializers.Serializer):
     storage = serializers.CharField(required=False, help_text="The name of an import root.")
     path = serializers.CharField(required=False, allow_blank=True, default="", max_length=1000)
     name = serializers.CharField(required=False, allow_blank=True, default="", max_length=300)
-    format = serializers.ChoiceField(["auto", *READERS], default="auto")
+    format = serializers.ChoiceField(["auto", *FORMATS], default="auto")
     decomposition = serializers.ChoiceField(list(RULES), default="blank_lines")
     mapping = serializers.CharField(required=False, help_text="JSON, as for one import.")
     options = serializers.CharField(required=False, help_text="JSON, as for one import.")

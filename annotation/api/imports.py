@@ -20,13 +20,13 @@ from annotation.core.errors import DomainError, Missing, translated_format_error
 from annotation.core.lifecycle import cancel_job
 from annotation.core.membership.access import find_project, require_role, visible_projects
 from annotation.core.wording import in_words
-from annotation.files.imports import progress_of, read_options, start_import
+from annotation.files.import_jobs import progress_of, read_options, start_import
 from annotation.files.rejections import original_lines, rejected_lines
 from annotation.files.warnings import warnings_in_words
 from annotation.models import ImportJob, ImportOptions, Membership
 from prm.faults import sentence_of
 from prm.formats.mapping import parse_mapping
-from prm.formats.registry import READERS
+from prm.formats.registry import FORMATS
 from prm.messages import Message
 from prm.splitting import RULES
 
@@ -67,7 +67,7 @@ class ImportSerializer(serializers.ModelSerializer):
 
 class UploadSerializer(serializers.Serializer):
     file = serializers.FileField(max_length=300, allow_empty_file=True)
-    format = serializers.ChoiceField(["auto", *READERS], default="auto")
+    format = serializers.ChoiceField(["auto", *FORMATS], default="auto")
     decomposition = serializers.ChoiceField(list(RULES), default="blank_lines")
     mapping = serializers.CharField(
         required=False,

@@ -13,7 +13,7 @@ from annotation.api.fields import MessageField
 from annotation.core.membership.access import STAFF, find_project
 from annotation.loop.gateway.stopping import advise
 from annotation.loop.proof.history import decided_rounds, history_of
-from annotation.loop.proof.weighing import estimates_of
+from annotation.loop.proof.lane_estimates import estimates_of
 from annotation.models import Lane, ShadowComparison
 
 

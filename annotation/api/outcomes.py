@@ -15,7 +15,7 @@ from annotation.api.authentication import caller
 from annotation.api.fields import MessageField
 from annotation.api.parsing import BoundedJSONParser, LinesParser, XMLParser
 from annotation.core.membership.access import find_project
-from annotation.files.outcomes import Kind, apply_results
+from annotation.files.code_outcomes import Kind, apply_results
 from annotation.models import Membership
 
 LARGEST = 2**31 - 1

@@ -21,8 +21,8 @@ from annotation.api.texts import LONGEST_TEXT, MOST_SOLUTIONS, MOST_STEPS
 from annotation.core.errors import DomainError
 from annotation.core.wording import in_words
 from annotation.files.step_tags import of_turns, read_prompt
-from annotation.loop.gateway.serving import Scored, Text
-from annotation.serving import asking
+from annotation.loop.gateway.serving_model import Scored, Text
+from annotation.serving import scoring_requests
 from prm.messages import Message
 
 LARGEST_TOKEN, MOST_TOKENS = 2**31 - 1, 131_072
@@ -131,7 +131,7 @@ class Pooling(APIView):
         given.is_valid(raise_exception=True)
         said = given.validated_data
         project, domain, number = model_named(request, said.get("model"))
-        request_id, answer = asking.ask(
+        request_id, answer = scoring_requests.ask_worker(
             by=caller(request),
             token=token_of(request),
             project=project,

@@ -13,9 +13,9 @@ from annotation.api.claims import WorkSerializer, work_of
 from annotation.api.fields import IdField
 from annotation.core.membership.access import find_project, require_role
 from annotation.models import PracticeAnswer
-from annotation.models.example import WORDS
 from annotation.work.labelling.payload import Submission
 from annotation.work.practice.answering import answer_practice, find_practice, practice_set
+from prm.vocabulary import WORDS
 
 
 class PracticePlaceSerializer(serializers.Serializer):

@@ -16,7 +16,8 @@ from annotation.core.membership.access import find_project, visible_projects
 from annotation.core.membership.projects import change_project, create_project, delete_project
 from annotation.loop.gateway.training import check_training
 from annotation.models import Project
-from annotation.models.example import MOST_EXAMPLES, WORDS
+from annotation.models.example import MOST_EXAMPLES
+from prm.vocabulary import WORDS
 
 
 class PolicyCheck:

@@ -13,7 +13,7 @@ from annotation.core.errors import Missing
 from annotation.core.lifecycle import cancel_job
 from annotation.core.membership.access import find_project, require_role, visible_projects
 from annotation.loop.gateway.policies import endpoint_names, proposed_prompt
-from annotation.loop.sampling.runs import (
+from annotation.loop.sampling.sampling_runs import (
     HOTTEST,
     MOST_SAMPLES,
     MOST_TOKENS,

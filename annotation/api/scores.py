@@ -13,8 +13,8 @@ from annotation.api.authentication import caller, token_of
 from annotation.api.fields import IdField
 from annotation.api.texts import MOST_SOLUTIONS, TextSerializer
 from annotation.core.membership.access import find_project
-from annotation.loop.gateway.serving import AGGREGATES, Scored
-from annotation.serving import asking
+from annotation.loop.gateway.serving_model import AGGREGATES, Scored
+from annotation.serving import scoring_requests
 from annotation.serving.messages import Served
 
 TIMEOUT, LONGEST_TIMEOUT = 20.0, 55.0
@@ -109,7 +109,7 @@ class Scores(APIView):
         given.is_valid(raise_exception=True)
         said = given.validated_data
         texts = [one["as_text"] for one in said.get("solutions", [said])]
-        request_id, answer = asking.ask(
+        request_id, answer = scoring_requests.ask_worker(
             by=caller(request),
             token=token_of(request),
             project=find_project(request.user, said["project"]),

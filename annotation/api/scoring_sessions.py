@@ -13,7 +13,7 @@ from annotation.api.authentication import caller, token_of
 from annotation.api.scores import LONGEST_TIMEOUT, TIMEOUT, Asked, SolutionScoreSerializer, presented
 from annotation.api.texts import LONGEST_TEXT, StepField
 from annotation.core.membership.access import find_project
-from annotation.loop.gateway.serving import AGGREGATES
+from annotation.loop.gateway.serving_model import AGGREGATES
 from annotation.serving import sessions
 from annotation.serving.sessions import ScoringSession
 

@@ -17,12 +17,13 @@ from annotation.api.paging import PagedView
 from annotation.core.errors import Missing
 from annotation.core.membership.access import find_project, require_role, visible_projects
 from annotation.core.wording import in_words
-from annotation.labels.datasets.cards import dataset_card
-from annotation.labels.datasets.exporting import CONTENT_TYPES, content_type, export_name, export_snapshot
-from annotation.labels.datasets.plans import FORMATS, NEUTRAL, SPLITS, Plan, plan_export
+from annotation.labels.datasets.dataset_cards import dataset_card
+from annotation.labels.datasets.plans import FORMATS, Plan, plan_export
+from annotation.labels.datasets.snapshot_export import CONTENT_TYPES, content_type, export_name, export_snapshot
 from annotation.labels.datasets.snapshots import create_snapshot
 from annotation.models import Membership, Snapshot
 from prm.messages import Message
+from prm.vocabulary import NEUTRAL_POLICIES, SPLITS
 
 
 class RefusalSerializer(serializers.Serializer):
@@ -82,7 +83,7 @@ class FreezeSerializer(serializers.Serializer):
 
 class DownloadSerializer(serializers.Serializer):
     format = serializers.ChoiceField(FORMATS, default="prm800k")
-    neutral = serializers.ChoiceField(NEUTRAL, default="positive")
+    neutral = serializers.ChoiceField(NEUTRAL_POLICIES, default="positive")
     splits = serializers.MultipleChoiceField(
         choices=SPLITS,
         required=False,
@@ -144,7 +145,7 @@ class Card(APIView):
     @extend_schema(
         operation_id="get_card",
         parameters=[
-            OpenApiParameter("neutral", enum=NEUTRAL, description="The policy of the TRL export beside it."),
+            OpenApiParameter("neutral", enum=NEUTRAL_POLICIES, description="The policy of the TRL export beside it."),
             OpenApiParameter("splits", enum=SPLITS, many=True, description="The splits of the export beside it."),
         ],
         responses={(200, "text/markdown"): OpenApiTypes.STR},

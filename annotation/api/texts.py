@@ -9,13 +9,13 @@ from rest_framework import serializers
 
 from annotation.api.fields import JSONObjectField, ThinkingField
 from annotation.core.wording import in_words
-from annotation.loop.gateway.serving import Text
-from annotation.models import StepKind
+from annotation.loop.gateway.serving_model import Text
 from prm.faults import sentence_of
 from prm.formats.messages import record_of
 from prm.formats.reading import Unreadable
 from prm.messages import Message
 from prm.splitting import RULES, Splitting
+from prm.vocabulary import STEP_KINDS
 
 MOST_SOLUTIONS, MOST_STEPS = 64, 512
 LONGEST_TEXT = 100_000
@@ -25,7 +25,7 @@ class StepSerializer(serializers.Serializer):
     """One step; its kind tells a tool's answer from reasoning."""
 
     text = serializers.CharField(max_length=LONGEST_TEXT, trim_whitespace=False)
-    kind = serializers.ChoiceField(StepKind.choices, default=StepKind.REASONING)
+    kind = serializers.ChoiceField(STEP_KINDS, default="reasoning")
 
 
 @extend_schema_field(
@@ -37,7 +37,7 @@ class StepSerializer(serializers.Serializer):
                 "required": ["text"],
                 "properties": {
                     "text": {"type": "string", "minLength": 1, "maxLength": LONGEST_TEXT},
-                    "kind": {"type": "string", "enum": StepKind.values},
+                    "kind": {"type": "string", "enum": STEP_KINDS},
                 },
             },
         ]
@@ -109,4 +109,4 @@ def _text(given: dict[str, Any]) -> Text:
 
 
 def _divided(text: str, splitting: Splitting) -> tuple[tuple[str, str], ...]:
-    return tuple((step, str(StepKind.REASONING)) for step in splitting.split(text).steps)
+    return tuple((step, "reasoning") for step in splitting.split(text).steps)

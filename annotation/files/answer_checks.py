@@ -15,14 +15,14 @@ from annotation.core import audit
 from annotation.core.errors import Conflict
 from annotation.core.lifecycle import got_on, heed, run_job, send
 from annotation.core.membership.access import require_role
-from annotation.files.answers import Answered, answer_in, grade_answers
+from annotation.files.answer_grading import Answered, answer_in, grade_answers
 from annotation.models import AnswerCheck, Membership, OutcomeDisagreement, Problem, Project, Solution, Step
 from prm.messages import Message
 
 CHUNK = 200
 SECONDS = 60.0  # of algebra for a chunk; what is left stays unknown
 SECONDS_WAITED = 5.0  # of algebra while somebody waits for the page; what is left stays unknown until the next check
-GRADER = Solution.OutcomeSource.GRADER
+GRADER = "grader"
 
 
 @transaction.atomic
@@ -174,7 +174,7 @@ def _disagreement(check: AnswerCheck, solution: Solution, verdict: _Verdict) -> 
         check_run=check,
         solution=solution,
         was=solution.final_answer_correct,
-        was_source=solution.outcome_source or Solution.OutcomeSource.GIVEN,
+        was_source=solution.outcome_source or "given",
         graded=verdict.correct,
         answer=verdict.answer,
     )

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from annotation.files.grading import grade_records
+from annotation.files.answer_grading import grade_records
 from annotation.files.opening import Content
 from annotation.files.preparing import prepared
 from annotation.models import ImportOptions

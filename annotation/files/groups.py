@@ -14,7 +14,7 @@ from django.utils import timezone
 from annotation.core.errors import Conflict, DomainError
 from annotation.core.lifecycle import cancel_job, send
 from annotation.core.membership.access import require_role
-from annotation.files.imports import create_import
+from annotation.files.import_jobs import create_import
 from annotation.files.places import find_files, place_below
 from annotation.files.uploads import find_upload, keep_file
 from annotation.models import ImportGroup, ImportJob, ImportOptions, Membership, Project

@@ -13,7 +13,7 @@ from typing import Any, BinaryIO, cast
 import msgspec
 
 from annotation.core.errors import DomainError
-from annotation.files.moving import Moved, Naming, as_solution
+from annotation.files.project_moves import Moved, Naming, as_solution
 from prm.formats.label_studio import Person, Task, Told, said_by
 from prm.formats.reading import read_records
 from prm.formats.record import Record, RecordAnnotation, Rejection

@@ -24,7 +24,7 @@ def place_below(root: str, path: str) -> str:
     if root not in known:
         raise Missing(
             "import_root_not_found",
-            Message("import_root_not_found", root=root, known=", ".join(known) or Message("no_places")),
+            Message("import_root_not_found", root=root, known=", ".join(known) or Message("none")),
         )
     url = known[root]["url"]
     parts = path.strip("/").split("/")

@@ -18,7 +18,7 @@ from annotation.core.errors import DomainError
 from annotation.core.jobs import enqueue
 from annotation.core.membership.access import require_role
 from annotation.files import identity
-from annotation.files.grading import grade_records
+from annotation.files.answer_grading import grade_records
 from annotation.files.preparing import prepared, splitting_of
 from annotation.files.store import store_each, wait_for_others
 from annotation.models import Membership, Problem, Project, Solution

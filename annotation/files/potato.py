@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from annotation.files.moving import Moved, Naming, as_solution
+from annotation.files.project_moves import Moved, Naming, as_solution
 from prm.formats import potato
 from prm.formats.potato import Annotator, Project
 from prm.formats.record import Record

@@ -5,8 +5,8 @@ from typing import cast
 import msgspec
 
 from annotation.core.errors import DomainError
-from annotation.files.checks import empty_steps, fault_of
-from annotation.files.labels import is_unnamed
+from annotation.files.record_faults import empty_steps, fault_of
+from annotation.files.record_labels import is_unnamed
 from annotation.files.splits import group_of_text
 from annotation.models import ImportOptions
 from prm.formats.provenance import Provenance

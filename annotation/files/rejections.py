@@ -11,7 +11,7 @@ from annotation.files.opening import open_content
 from annotation.models import ImportJob, ImportRejection
 from prm.formats.mapping import Mapping
 from prm.formats.record import Rejection
-from prm.formats.registry import originals_of
+from prm.formats.table import originals_of
 
 MAX_REJECTIONS = 10_000  # kept with their reason; the rest is counted
 MAX_ORIGINAL = 1024 * 1024  # bytes of one record, kept as it is

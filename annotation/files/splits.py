@@ -4,7 +4,7 @@ import hashlib
 import re
 import unicodedata
 
-from annotation.models import Split
+from prm.vocabulary import Split
 
 HOLDOUT_SHARE = 0.15
 CALIBRATION_SHARE = 0.10
@@ -34,5 +34,5 @@ def assign_split(source_group: str) -> Split:
     """The same group gets the same split in every project and on every day."""
     place = int.from_bytes(hashlib.sha256(b"split:" + source_group.encode()).digest()[:8], "big") / 2**64
     if place < HOLDOUT_SHARE:
-        return Split.HOLDOUT
-    return Split.CALIBRATION if place < HOLDOUT_SHARE + CALIBRATION_SHARE else Split.POOL
+        return "holdout"
+    return "calibration" if place < HOLDOUT_SHARE + CALIBRATION_SHARE else "pool"

@@ -8,11 +8,12 @@ from typing import Any, NamedTuple, cast
 from django.db import connection
 from django.utils import timezone
 
-from annotation.files import identity, labels
+from annotation.files import identity, record_labels
 from annotation.files.copying import NewRows
 from annotation.files.splits import assign_split, source_group_of
 from annotation.models import Critique, ImportJob, Problem, Project, Solution, Step
-from prm.formats.record import Completion, Record, StepKind, alternative_of
+from prm.formats.record import Completion, Record, alternative_of
+from prm.vocabulary import StepKind
 
 FIELDS = {
     Problem: (
@@ -25,7 +26,7 @@ FIELDS = {
     ),
     Step: ("id", "solution", "position", "alternative", "text", "kind"),
     Critique: ("step", "ordinal", "text"),
-    **labels.FIELDS,
+    **record_labels.FIELDS,
 }  # fmt: skip
 PROBLEM_SAYS = ("reference_answer", "reference_solution")
 SOLUTION_SAYS = ("external_id", "generator", "final_answer", "final_answer_correct", "extra")
@@ -103,7 +104,7 @@ class _Chunk:
         self._project, self._records, self._job = project, records, job
         self._now = timezone.now()
         self._rows = NewRows(FIELDS)
-        self._labels = labels.Labels(project, records, self._rows)
+        self._labels = record_labels.Labels(project, records, self._rows)
         self._hashes = [(identity.text_hash(r.problem), identity.content_hash(r)) for r in records]
         self._problems = self._find_problems()
         self._solutions = self._find_solutions()
@@ -176,7 +177,7 @@ class _Chunk:
     def _add_problem(self, record: Record, problem_hash: str) -> _Problem:
         group = source_group_of(record.problem, record.source_group)
         says = {"problem": record.problem, **{name: getattr(record, name) for name in PROBLEM_SAYS}}
-        problem = _Problem(self._rows.key(Problem), assign_split(group).value, says)
+        problem = _Problem(self._rows.key(Problem), assign_split(group), says)
         self._rows.add(
             Problem,
             problem.id,
@@ -214,7 +215,7 @@ class _Chunk:
         )
         return solution
 
-    def _add_steps(self, record: Record, solution: _Solution) -> labels.Keys:
+    def _add_steps(self, record: Record, solution: _Solution) -> record_labels.Keys:
         """All completions of the first record of a solution, in the order of the record."""
         add = self._rows.add
         keys = iter(self._rows.keys(Step, sum(map(len, record.positions))))
@@ -228,7 +229,7 @@ class _Chunk:
             solution.completions[position] = [*at]
         return [solution.keys[position] for position in range(len(record.positions))]
 
-    def _match_steps(self, record: Record, solution: _Solution) -> labels.Keys:
+    def _match_steps(self, record: Record, solution: _Solution) -> record_labels.Keys:
         """Keys of the rows of the record's completions; the solution gets those that it lacks."""
         matched = []
         for position, at in enumerate(record.positions):

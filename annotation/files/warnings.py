@@ -5,14 +5,15 @@ from collections.abc import Mapping, Sequence
 
 from django.db.models import Count
 
-from annotation.files.checks import empty_steps
 from annotation.files.identity import content_hash, payload_hash, text_hash
-from annotation.files.labels import is_unnamed
+from annotation.files.record_faults import empty_steps
+from annotation.files.record_labels import is_unnamed
 from annotation.files.splits import assign_split, source_group_of
 from annotation.files.store import Counts
-from annotation.models import Problem, Project, Split
+from annotation.models import Problem, Project
 from prm.formats.record import Record
 from prm.messages import Message
+from prm.vocabulary import SPLITS
 
 
 def add_warnings(warnings: Mapping[str, int], records: Sequence[Record], counts: Counts) -> dict[str, int]:
@@ -30,11 +31,15 @@ def add_warnings(warnings: Mapping[str, int], records: Sequence[Record], counts:
 def lacking_splits(project: Project) -> dict[str, int]:
     """The project's problems, source groups and problems of each split if a split has none; else nothing."""
     problems = Problem.objects.filter(project=project)
-    if all(problems.filter(split=split).exists() for split in Split.values) or not problems.exists():
+    if all(problems.filter(split=split).exists() for split in SPLITS) or not problems.exists():
         return {}
-    by_split = dict.fromkeys(Split.values, 0) | dict(problems.values_list("split").annotate(n=Count("pk")).order_by())
+    by_split = dict(problems.values_list("split").annotate(n=Count("pk")).order_by())
     groups = problems.aggregate(n=Count("source_group", distinct=True))["n"]
-    return {"problems": sum(by_split.values()), "source_groups": groups, **by_split}
+    return {
+        "problems": sum(by_split.values()),
+        "source_groups": groups,
+        **{split: by_split.get(split, 0) for split in SPLITS},
+    }
 
 
 def foreseen_warnings(records: Sequence[Record], *, whole: bool) -> dict[str, int]:
@@ -46,9 +51,9 @@ def foreseen_warnings(records: Sequence[Record], *, whole: bool) -> dict[str, in
     splits = Counter(assign_split(group) for group in groups.values())
     warnings = add_warnings({}, records, Counts())
     shared = 2 * len(set(groups.values())) <= len(groups)
-    if groups and len(splits) < len(Split) and (shared or (whole and len(set(groups.values())) < len(groups))):
+    if groups and len(splits) < len(SPLITS) and (shared or (whole and len(set(groups.values())) < len(groups))):
         found = {"problems": len(groups), "source_groups": len(set(groups.values()))}
-        warnings |= found | {split.value: splits[split] for split in Split}
+        warnings |= found | {split: splits[split] for split in SPLITS}
     labels: dict[tuple[str, str, str], set[str]] = {}
     for record in records:
         for label in record.annotations:
@@ -79,9 +84,9 @@ def warnings_in_words(warnings: Mapping[str, int]) -> list[Message]:
 
 def _of_splits(warnings: Mapping[str, int]) -> Message:
     names = {
-        Split.POOL: Message("part_pool"),
-        Split.CALIBRATION: Message("part_calibration"),
-        Split.HOLDOUT: Message("part_holdout"),
+        "pool": Message("part_pool"),
+        "calibration": Message("part_calibration"),
+        "holdout": Message("part_holdout"),
     }
     missing = [name for split, name in names.items() if not warnings[split]]
     empty = Message("one_and_other", one=missing[0], other=missing[1]) if len(missing) > 1 else missing[0]

@@ -12,6 +12,7 @@ SENTENCES: dict[str, str | tuple[str, str]] = {
     "heartbeat_too_slow": "a sign of life every {seconds} s comes too rarely for {minutes} min: at least two have to fit in",
     "key_taken": "keys: '{key}' stands for {one} and for {other}: give one of them another key",
     "key_unusable": "keys: {key!r} cannot be one: a small letter, a digit or another sign can",
+    "lane_without_hints": "lanes: hints are never shown in the lane '{lane}'",
     "not_a_schedule": "“{cron}” is not a schedule: {reason}. Give minute, hour, day, month and weekday, such as 0 3 * * 1-5",
     "not_a_time_zone": "“{name}” is no time zone: give one such as Europe/Zurich or UTC",
     "not_quiet_hours": "“{line}” are no quiet hours: give 22:00-07:00, sat 09:00-12:00 or mon-fri 09:00-18:00",

@@ -1,9 +1,10 @@
 """One noun a file; import them from here."""
 
-from annotation.models.annotation import IN_DOUBT, Annotation, Dispute, FinishReason, PathStep, StepRating
+from annotation.models.annotation import IN_DOUBT, Annotation, Dispute, PathStep, StepRating
 from annotation.models.answer_check import AnswerCheck, OutcomeDisagreement
 from annotation.models.api_token import ApiToken
 from annotation.models.audit_entry import AuditEntry
+from annotation.models.choices import HIDDEN_LANES, MEASURING_LANES, Lane, Role
 from annotation.models.example import Example, parse_examples
 from annotation.models.feedback_policy import FeedbackPolicy
 from annotation.models.generation import Generation
@@ -22,9 +23,9 @@ from annotation.models.policy import LaneMix, ProjectPolicy, parse_policy
 from annotation.models.pool_score import PoolScore, PoolScoring, PoolShard
 from annotation.models.practice import PracticeAnswer
 from annotation.models.preference import Preference
-from annotation.models.problem import Problem, Split
+from annotation.models.problem import Problem
 from annotation.models.project import Membership, Project
-from annotation.models.queue import HIDDEN_LANES, Draft, Frontier, Lane, LaneTally, Lease, QueueItem
+from annotation.models.queue import Draft, Frontier, LaneTally, Lease, QueueItem
 from annotation.models.queue_policy import LabelsWanted, QueuePolicy
 from annotation.models.round_clock import RoundClock
 from annotation.models.rounds_policy import RoundsPolicy, Window
@@ -35,13 +36,14 @@ from annotation.models.served_score import ServedScore
 from annotation.models.shadow_comparison import ShadowComparison
 from annotation.models.simulation_run import SimulationRun
 from annotation.models.snapshot import Snapshot
-from annotation.models.solution import Critique, Solution, Step, StepKind
+from annotation.models.solution import Critique, Solution, Step
 from annotation.models.training_run import RunPoint, RunStage, TrainingRun
 from annotation.models.upload import Upload
 
 __all__ = [
     "HIDDEN_LANES",
     "IN_DOUBT",
+    "MEASURING_LANES",
     "Annotation",
     "AnswerCheck",
     "ApiToken",
@@ -52,7 +54,6 @@ __all__ = [
     "Draft",
     "Example",
     "FeedbackPolicy",
-    "FinishReason",
     "Frontier",
     "Generation",
     "GoldAnswer",
@@ -87,6 +88,7 @@ __all__ = [
     "ProjectPolicy",
     "QueueItem",
     "QueuePolicy",
+    "Role",
     "RoundClock",
     "RoundsPolicy",
     "RunPoint",
@@ -100,9 +102,7 @@ __all__ = [
     "SimulationRun",
     "Snapshot",
     "Solution",
-    "Split",
     "Step",
-    "StepKind",
     "StepRating",
     "TrainingRun",
     "Upload",

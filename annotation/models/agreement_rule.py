@@ -1,11 +1,11 @@
 """Keeping the solutions on which sources of labels agree, or those on which they differ."""
 
-from typing import Annotated, Literal, get_args
+from typing import Annotated, Literal
 
 import msgspec
 
-from prm.formats.record import SourceKind
 from prm.messages import Message
+from prm.vocabulary import SOURCE_KINDS, Split
 
 AgreeOn = Literal["first_error", "within_one", "presence"]
 
@@ -22,12 +22,12 @@ class AgreementRule(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=Tr
     on: AgreeOn = "first_error"
     keep: Literal["agreeing", "differing"] = "agreeing"
     silent: Literal["dropped", "kept"] = "dropped"
-    splits: list[Literal["pool", "calibration", "holdout"]] = []
+    splits: list[Split] = []
 
     def __post_init__(self) -> None:
         for source in self.sources:
-            if source.partition(":")[0] not in get_args(SourceKind):
-                known = ", ".join(get_args(SourceKind))
+            if source.partition(":")[0] not in SOURCE_KINDS:
+                known = ", ".join(SOURCE_KINDS)
                 raise ValueError(Message("word_not_among_known", word=source, known=known))
         if len(set(self.sources)) < len(self.sources):
             raise ValueError(Message("source_repeated"))

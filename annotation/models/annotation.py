@@ -2,19 +2,13 @@ from django.db import models
 from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
 
+from annotation.models import choices
+from annotation.models.choices import Lane
 from annotation.models.label_source import LabelSource
 from annotation.models.project import Membership, Project
-from annotation.models.queue import Lane, Lease, QueueItem
+from annotation.models.queue import Lease, QueueItem
 from annotation.models.solution import Solution, Step
-
-RATINGS = (1, 0, -1)  # of a step: good, neutral, bad
-
-
-class FinishReason(models.TextChoices):
-    SOLUTION = "solution", _("Solution")
-    FOUND_ERROR = "found_error", _("Found Error")
-    GIVE_UP = "give_up", _("Give Up")
-    BAD_PROBLEM = "bad_problem", _("Bad Problem")
+from prm.vocabulary import FINISH_REASONS, FINISHED, RATINGS
 
 
 class Annotation(models.Model):
@@ -42,7 +36,7 @@ class Annotation(models.Model):
     revision = models.PositiveIntegerField(default=1)
     counted = models.BooleanField(default=False)
     adjudicates = models.BooleanField(default=False, help_text="Overrides the consensus.")
-    finish_reason = models.CharField(max_length=12, choices=FinishReason)
+    finish_reason = models.CharField(max_length=12, choices=choices.FINISH_REASONS)
     reason = models.TextField(blank=True)
     first_error = models.IntegerField(null=True, blank=True)
     progress = models.PositiveSmallIntegerField(null=True, blank=True)
@@ -59,10 +53,10 @@ class Annotation(models.Model):
                 nulls_distinct=False,
             ),
             models.CheckConstraint(
-                condition=Q(finish_reason__in=FinishReason.values), name="annotation_finish_reason_known"
+                condition=Q(finish_reason__in=FINISH_REASONS), name="annotation_finish_reason_known"
             ),
             models.CheckConstraint(
-                condition=Q(annotator__isnull=True) | Q(finish_reason__in=["solution", "found_error"]) | ~Q(reason=""),
+                condition=Q(annotator__isnull=True) | Q(finish_reason__in=FINISHED) | ~Q(reason=""),
                 name="annotation_giving_up_has_reason",
             ),
             models.CheckConstraint(
@@ -123,15 +117,10 @@ class StepRating(models.Model):
     and `end` in code points, `error_type` and `comment`, "" for none.
     """
 
-    class State(models.TextChoices):
-        RATED = "rated", _("Rated")
-        UNSURE = "unsure", _("Unsure")
-        NOT_REACHED = "not_reached", _("Not Reached")
-
     annotation = models.ForeignKey(Annotation, on_delete=models.PROTECT, related_name="ratings", db_index=False)
     step = models.ForeignKey(Step, on_delete=models.PROTECT, related_name="ratings")
     ordinal = models.PositiveIntegerField(default=0)
-    state = models.CharField(max_length=12, choices=State)
+    state = models.CharField(max_length=12, choices=choices.RATING_STATES)
     rating = models.SmallIntegerField(null=True, blank=True)
     flagged = models.BooleanField(null=True, blank=True)
     accepted = models.BooleanField(default=False, db_default=False)
@@ -144,7 +133,7 @@ class StepRating(models.Model):
         constraints = [
             models.UniqueConstraint(fields=["annotation", "step"], name="rating_step_once"),
             models.CheckConstraint(
-                condition=Q(state="rated", rating__in=[-1, 0, 1], rating__isnull=False)
+                condition=Q(state="rated", rating__in=RATINGS, rating__isnull=False)
                 | Q(state__in=["unsure", "not_reached"], rating__isnull=True),
                 name="rating_only_where_rated",
             ),

@@ -1,5 +1,6 @@
 from django.db import models
 
+from annotation.models import choices
 from annotation.models.job import Job
 from annotation.models.project import Project
 from annotation.models.solution import Solution
@@ -45,7 +46,7 @@ class OutcomeDisagreement(models.Model):
     check_run = models.ForeignKey(AnswerCheck, on_delete=models.CASCADE, related_name="disagreements")
     solution = models.ForeignKey(Solution, on_delete=models.CASCADE, related_name="+")
     was = models.BooleanField()
-    was_source = models.CharField(max_length=8, choices=Solution.OutcomeSource)
+    was_source = models.CharField(max_length=8, choices=choices.OUTCOME_SOURCES)
     graded = models.BooleanField()
     answer = models.TextField(blank=True, help_text="What was compared with the reference.")
 

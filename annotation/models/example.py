@@ -1,9 +1,9 @@
-from typing import Annotated, Literal, get_args
+from typing import Annotated
 
 import msgspec
 
-Word = Literal["good", "neutral", "bad", "unsure"]
-WORDS = list(get_args(Word))
+from prm.vocabulary import Word
+
 Text = Annotated[str, msgspec.Meta(max_length=4000)]
 MOST_EXAMPLES = 40
 

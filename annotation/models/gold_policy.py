@@ -1,12 +1,12 @@
-from typing import Annotated, Literal
+from typing import Annotated
 
 import msgspec
 
+from annotation.models.choices import Role
 from prm.messages import Message
 
 Share = Annotated[float, msgspec.Meta(ge=0, le=1)]
 Count = Annotated[int, msgspec.Meta(ge=0)]
-Role = Literal["annotator", "reviewer", "manager"]
 
 
 class GoldPolicy(msgspec.Struct, forbid_unknown_fields=True):
@@ -37,7 +37,7 @@ class ScreeningPolicy(msgspec.Struct, forbid_unknown_fields=True):
     pass_mark: Annotated[int, msgspec.Meta(ge=1)] = 8
     attempts: Annotated[int, msgspec.Meta(ge=1, le=10)] = 1
     feedback: bool = False
-    exempt: list[Role] = msgspec.field(default_factory=lambda: ["reviewer", "manager"])
+    exempt: list[Role] = msgspec.field(default_factory=lambda: [Role.REVIEWER, Role.MANAGER])
 
     def __post_init__(self) -> None:
         if 0 < self.items < self.pass_mark:

@@ -4,8 +4,9 @@ from typing import Annotated, Literal
 
 import msgspec
 
-Role = Literal["annotator", "reviewer", "manager"]
-HintedLane = Literal["acquisition", "control", "overlap", "pinned", "gold", "screening"]
+from annotation.models.choices import MEASURING_LANES, Lane, Role
+from prm.messages import Message
+
 Reveal = Literal["reached", "rated", "on_request"]
 
 
@@ -22,6 +23,10 @@ class HintsPolicy(msgspec.Struct, forbid_unknown_fields=True):
     """
 
     share: Annotated[float, msgspec.Meta(ge=0, le=0.5)] = 0.0
-    lanes: list[HintedLane] = msgspec.field(default_factory=lambda: ["acquisition", "control", "pinned"])
-    roles: list[Role] = msgspec.field(default_factory=lambda: ["annotator"])
+    lanes: list[Lane] = msgspec.field(default_factory=lambda: [Lane.ACQUISITION, Lane.CONTROL, Lane.PINNED])
+    roles: list[Role] = msgspec.field(default_factory=lambda: [Role.ANNOTATOR])
     reveal: Reveal = "reached"
+
+    def __post_init__(self) -> None:
+        if measuring := next((lane for lane in self.lanes if lane in MEASURING_LANES), None):
+            raise ValueError(Message("lane_without_hints", lane=measuring))

@@ -1,10 +1,9 @@
 from django.db import models
 from django.db.models import Q
-from django.utils.translation import gettext_lazy as _
 
+from annotation.models import choices
 from annotation.models.project import Project
-
-MACHINES = frozenset({"model_judge", "monte_carlo", "heuristic"})  # kinds that never make gold or measure a model
+from prm.vocabulary import SOURCE_KINDS
 
 
 class LabelSource(models.Model):
@@ -14,26 +13,15 @@ class LabelSource(models.Model):
     whose rollouts were counted; empty for the project's own annotators, and for the programs among its members.
     """
 
-    class Kind(models.TextChoices):
-        HUMAN = "human", _("Human")
-        SIMULATED = "simulated", _("Simulated")
-        CONSENSUS = "consensus", _("Consensus")
-        MODEL_JUDGE = "model_judge", _("Model Judge")
-        MONTE_CARLO = "monte_carlo", _("Monte Carlo")
-        HEURISTIC = "heuristic", _("Heuristic")
-
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="label_sources")
-    kind = models.CharField(max_length=12, choices=Kind)
+    kind = models.CharField(max_length=12, choices=choices.SOURCE_KINDS)
     name = models.CharField(max_length=200, blank=True)
     detail = models.JSONField(default=dict, blank=True)
 
     class Meta:
         constraints = [
             models.UniqueConstraint(fields=["project", "kind", "name"], name="label_source_once"),
-            models.CheckConstraint(
-                condition=Q(kind__in=["human", "simulated", "consensus", "model_judge", "monte_carlo", "heuristic"]),
-                name="label_source_kind_known",
-            ),
+            models.CheckConstraint(condition=Q(kind__in=SOURCE_KINDS), name="label_source_kind_known"),
         ]
 
     def __str__(self) -> str:

@@ -11,8 +11,7 @@ from annotation.models.hints_policy import HintsPolicy
 from annotation.models.pace_policy import PacePolicy
 from annotation.models.queue_policy import QueuePolicy
 from annotation.models.rounds_policy import RoundsPolicy
-from prm.formats.record import SourceKind
-from prm.formats.trl import Neutral
+from prm.vocabulary import NeutralPolicy, SourceKind
 
 Acquisition = Literal[
     "random",
@@ -101,7 +100,7 @@ class ProjectPolicy(msgspec.Struct, forbid_unknown_fields=True):
     acquisition: Acquisition = "balanced_errors"
     caps: Caps = msgspec.field(default_factory=Caps)
     cold_start: ColdStart = "random"
-    neutral: Neutral = "positive"
+    neutral: NeutralPolicy = "positive"
     training_sources: Annotated[list[SourceKind], msgspec.Meta(min_length=1)] = msgspec.field(
         default_factory=lambda: ["human"]
     )

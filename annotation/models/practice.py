@@ -1,7 +1,7 @@
 from django.db import models
 from django.utils.translation import gettext_lazy as _
 
-from annotation.models.annotation import FinishReason
+from annotation.models import choices
 from annotation.models.gold import GoldAnswer
 from annotation.models.project import Membership
 
@@ -28,7 +28,7 @@ class PracticeAnswer(models.Model):
     submission_id = models.UUIDField(unique=True)
     payload_hash = models.CharField(max_length=64)
     given = models.JSONField()
-    finish_reason = models.CharField(max_length=12, choices=FinishReason)
+    finish_reason = models.CharField(max_length=12, choices=choices.FINISH_REASONS)
     first_error = models.IntegerField(null=True, blank=True)
     outcome = models.CharField(max_length=9, choices=Outcome)
     answered_at = models.DateTimeField(auto_now_add=True)

@@ -1,16 +1,9 @@
 from django.db import models
 from django.db.models import Q
-from django.utils.translation import gettext_lazy as _
 
+from annotation.models import choices
 from annotation.models.project import Project
-
-
-class Split(models.TextChoices):
-    """Where a problem's labels may go; set once by the hash of its source group."""
-
-    POOL = "pool", _("Pool")
-    CALIBRATION = "calibration", _("Calibration")
-    HOLDOUT = "holdout", _("Holdout")
+from prm.vocabulary import SPLITS
 
 
 class Problem(models.Model):
@@ -20,7 +13,7 @@ class Problem(models.Model):
     text = models.TextField()
     text_hash = models.CharField(max_length=64, help_text="SHA-256 of the normalised text.")
     source_group = models.CharField(max_length=200)
-    split = models.CharField(max_length=12, choices=Split)
+    split = models.CharField(max_length=12, choices=choices.SPLITS)
     domain = models.CharField(max_length=100, blank=True)
     reference_answer = models.TextField(null=True, blank=True)
     reference_solution = models.TextField(null=True, blank=True)
@@ -31,7 +24,7 @@ class Problem(models.Model):
         constraints = [
             models.UniqueConstraint(fields=["project", "text_hash"], name="problem_once_per_project"),
             models.UniqueConstraint(fields=["id", "split"], name="problem_split_key"),
-            models.CheckConstraint(condition=Q(split__in=Split.values), name="problem_split_known"),
+            models.CheckConstraint(condition=Q(split__in=SPLITS), name="problem_split_known"),
         ]
         indexes = [
             models.Index(fields=["project", "source_group"], name="problem_source_group"),

@@ -5,8 +5,8 @@ from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
-from django.utils.translation import pgettext_lazy
 
+from annotation.models import choices
 from annotation.models.example import Example, parse_examples
 from annotation.models.policy import ProjectPolicy, parse_policy
 from annotation.models.scheme import LabelScheme, parse_scheme
@@ -50,10 +50,7 @@ class Membership(models.Model):
     They label only problems of their `domains`; null is all.
     """
 
-    class Role(models.TextChoices):
-        ANNOTATOR = "annotator", pgettext_lazy("role", "Annotator")
-        REVIEWER = "reviewer", _("Reviewer")
-        MANAGER = "manager", _("Manager")
+    Role = choices.Role
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="memberships")
     user = models.ForeignKey(User, on_delete=models.PROTECT, related_name="memberships")

@@ -2,27 +2,13 @@ from django.db import models
 from django.db.models import F, Q
 from django.utils.translation import gettext_lazy as _
 
+from annotation.models import choices
+from annotation.models.choices import HIDDEN_LANES, Lane
 from annotation.models.generation import Generation
-from annotation.models.problem import Split
 from annotation.models.project import Membership, Project
 from annotation.models.solution import Solution
 
-
-class Lane(models.TextChoices):
-    """Why an item is in the queue; never told to the annotator."""
-
-    SCREENING = "screening", _("Screening")
-    GOLD = "gold", _("Gold")
-    HOLDOUT = "holdout", _("Holdout")
-    CALIBRATION = "calibration", _("Calibration")
-    CONTROL = "control", _("Control")
-    ACQUISITION = "acquisition", _("Acquisition")
-    OVERLAP = "overlap", _("Overlap")
-    PINNED = "pinned", _("Pinned")
-
-
 OPEN_TO_ALL = Q(state="ready", paused=False, assigned_to__isnull=True)
-HIDDEN_LANES = (Lane.SCREENING, Lane.GOLD)  # answers to what is known already: they measure people and teach nothing
 
 
 class QueueItem(models.Model):
@@ -46,7 +32,7 @@ class QueueItem(models.Model):
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="queue_items")
     generation = models.ForeignKey(Generation, on_delete=models.CASCADE, related_name="items")
     solution = models.ForeignKey(Solution, on_delete=models.CASCADE, related_name="queue_items")
-    split = models.CharField(max_length=12, choices=Split)
+    split = models.CharField(max_length=12, choices=choices.SPLITS)
     lane = models.CharField(max_length=12, choices=Lane)
     rank = models.PositiveIntegerField(help_text="Served in ascending order.")
     wanted = models.PositiveSmallIntegerField(default=1)
@@ -69,7 +55,7 @@ class QueueItem(models.Model):
             # A gold solution becomes an item of its own for each person who is given it.
             models.UniqueConstraint(
                 fields=["generation", "solution"],
-                condition=~Q(lane__in=["screening", "gold"]),
+                condition=~Q(lane__in=HIDDEN_LANES),
                 name="queue_item_once_per_generation",
             ),
             models.CheckConstraint(
@@ -80,7 +66,7 @@ class QueueItem(models.Model):
                 name="queue_item_ready_has_place",
             ),
             models.CheckConstraint(
-                condition=~Q(lane__in=["acquisition", "control"]) | Q(split="pool"),
+                condition=~Q(lane__in=[Lane.ACQUISITION, Lane.CONTROL]) | Q(split="pool"),
                 name="queue_item_acquires_pool_only",
             ),
             models.CheckConstraint(

@@ -11,7 +11,7 @@ class ShadowComparison(models.Model):
     Both learned from the same start as well (`start_labels`) and were measured on the same revisions of the holdout.
     `gain` is acquisition minus control in ProcessBench F1 with its 95 % interval, `samples` some of its bootstrap
     draws. `generation` is the latest whose labels are in it. `estimates` are weighted by inclusion probabilities:
-    one entry a generation, see `annotation.loop.proof.weighing`.
+    one entry a generation, see `annotation.loop.proof.lane_estimates`.
     """
 
     project = models.ForeignKey(Project, on_delete=models.PROTECT, related_name="shadow_comparisons")

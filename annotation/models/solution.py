@@ -1,11 +1,12 @@
 import msgspec
 from django.db import models
 from django.db.models import Q
-from django.utils.translation import gettext_lazy as _
 
-from annotation.models.problem import Problem, Split
+from annotation.models import choices
+from annotation.models.problem import Problem
 from annotation.models.project import Project
 from prm.formats.provenance import Provenance
+from prm.vocabulary import OUTCOME_SOURCES, STEP_KINDS
 
 
 class Solution(models.Model):
@@ -16,22 +17,17 @@ class Solution(models.Model):
     Columns that begin another index have none of their own: every row that comes in pays for each.
     """
 
-    class OutcomeSource(models.TextChoices):
-        GIVEN = "given", _("given with the solution")
-        GRADER = "grader", _("answer compared with the reference")
-        TESTS = "tests", _("tests that were run")
-
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="solutions", db_index=False)
     problem = models.ForeignKey(
         Problem, on_delete=models.CASCADE, related_name="solutions", db_index=False, db_constraint=False
     )
-    split = models.CharField(max_length=12, choices=Split)
+    split = models.CharField(max_length=12, choices=choices.SPLITS)
     content_hash = models.CharField(max_length=64, help_text="SHA-256 of the steps as first imported.")
     external_id = models.CharField(max_length=200, blank=True)
     generator = models.CharField(max_length=200, blank=True, help_text="The policy model that wrote it.")
     final_answer = models.TextField(null=True, blank=True)
     final_answer_correct = models.BooleanField(null=True, blank=True)
-    outcome_source = models.CharField(max_length=8, choices=OutcomeSource, blank=True)
+    outcome_source = models.CharField(max_length=8, choices=choices.OUTCOME_SOURCES, blank=True)
     provenance = models.JSONField(default=dict, blank=True)
     extra = models.JSONField(default=dict, blank=True)
     import_job = models.ForeignKey(
@@ -44,7 +40,7 @@ class Solution(models.Model):
             models.UniqueConstraint(fields=["problem", "content_hash"], name="solution_once_per_problem"),
             models.UniqueConstraint(fields=["id", "split"], name="solution_split_key"),
             models.CheckConstraint(
-                condition=Q(outcome_source__in=["", "given", "grader", "tests"]), name="solution_outcome_source_known"
+                condition=Q(outcome_source__in=["", *OUTCOME_SOURCES]), name="solution_outcome_source_known"
             ),
         ]
         indexes = [
@@ -60,15 +56,6 @@ class Solution(models.Model):
         return msgspec.convert(self.provenance, Provenance)
 
 
-class StepKind(models.TextChoices):
-    REASONING = "reasoning", _("Reasoning")
-    PLAN = "plan", _("Plan")
-    TOOL_CALL = "tool_call", _("Tool Call")
-    OBSERVATION = "observation", _("Observation")
-    EDIT = "edit", _("Edit")
-    ANSWER = "answer", _("Answer")
-
-
 class Step(models.Model):
     """A completion at a position of a solution; several alternatives may stand at one position."""
 
@@ -76,13 +63,13 @@ class Step(models.Model):
     position = models.PositiveIntegerField()
     alternative = models.PositiveIntegerField(default=0)
     text = models.TextField(blank=True)
-    kind = models.CharField(max_length=12, choices=StepKind, default=StepKind.REASONING)
+    kind = models.CharField(max_length=12, choices=choices.STEP_KINDS, default="reasoning")
 
     class Meta:
         ordering = ["position", "alternative"]
         constraints = [
             models.UniqueConstraint(fields=["solution", "position", "alternative"], name="step_place_once"),
-            models.CheckConstraint(condition=Q(kind__in=StepKind.values), name="step_kind_known"),
+            models.CheckConstraint(condition=Q(kind__in=STEP_KINDS), name="step_kind_known"),
         ]
 
     def __str__(self) -> str:

@@ -1,5 +1,5 @@
-"""Scores over HTTP: a line of questions in Redis, and workers of the `score` queue that answer them in batches.
+"""Online scoring over HTTP: a queue of questions in Redis, answered in batches by workers of the `score` queue.
 
-The web process checks, counts and puts a question on the line (`asking`), and waits for its answer. A thread of each
-`score` worker (`worker`) takes whatever waits, reads it in one packed pass, answers, and writes the log.
+The web process checks a question, counts it, enqueues it and waits for the answer (`scoring_requests`). A thread of
+each `score` worker (`worker`) reads all waiting questions in one packed pass, answers them and writes the score log.
 """

@@ -1,4 +1,4 @@
-"""The score log: written behind the answers, many rows at once. A logged question leaves the line."""
+"""The score log: written after the answers, many rows at once. A logged question is deleted from the queue."""
 
 import hashlib
 import logging
@@ -13,15 +13,15 @@ from django.db import DatabaseError, close_old_connections
 from django.db.models import BooleanField, QuerySet
 from django.db.models.expressions import RawSQL
 
-from annotation.loop.gateway.serving import Scored, Text
+from annotation.loop.gateway.serving_model import Scored, Text
 from annotation.models import Project, ServedScore
-from annotation.serving import line
-from annotation.serving.line import Place
+from annotation.serving import request_queue
 from annotation.serving.messages import Answer, Question
+from annotation.serving.request_queue import QueuedQuestion
 
 log = logging.getLogger(__name__)
 MOST_ROWS = 1000
-MOST_BEHIND = 20_000  # answers whose rows are not written yet; beyond it answering waits
+MOST_BEHIND = 20_000  # answers whose rows are not written yet; at this number answering waits
 _HAS_WORDS = """
 served_words(annotation_servedscore.text) @@ (nullif(plainto_tsquery('simple', %s)::text, '') || ':*')::tsquery
 """
@@ -29,21 +29,21 @@ NOTHING = Scored([], [], None, None, None, None, None)
 
 
 class Journal:
-    """Writes in a thread of its own, and tries again where the database is away."""
+    """Writes in its own thread, and retries while the database is unreachable."""
 
     def __init__(self) -> None:
-        self._behind: queue.Queue[tuple[Place, Answer, datetime] | None] = queue.Queue(MOST_BEHIND)
+        self._behind: queue.Queue[tuple[QueuedQuestion, Answer, datetime] | None] = queue.Queue(MOST_BEHIND)
         self._thread = threading.Thread(target=self._run, name="serving-log", daemon=True)
         self._closing = threading.Event()
         self._thread.start()
 
-    def write(self, answers: Iterable[tuple[Place, Answer]]) -> None:
+    def write(self, answers: Iterable[tuple[QueuedQuestion, Answer]]) -> None:
         now = datetime.now(UTC)
-        for place, said in answers:
-            self._behind.put((place, said, now))
+        for queued, answer in answers:
+            self._behind.put((queued, answer, now))
 
     def close(self) -> None:
-        """Write what is left; what cannot be written is answered once more by the next worker, and logged then."""
+        """Write the remaining rows. The next worker answers and logs the questions of rows that cannot be written."""
         self._closing.set()
         self._behind.put(None)
         self._thread.join(timeout=10)
@@ -54,7 +54,7 @@ class Journal:
             while batch:
                 try:
                     write_rows(batch)
-                    line.forget(place.at for place, _, _ in batch)
+                    request_queue.delete_entries(queued.entry_id for queued, _, _ in batch)
                     break
                 except (DatabaseError, redis.RedisError) as error:
                     log.warning("The score log cannot be written (%s); trying again", error)
@@ -65,7 +65,7 @@ class Journal:
             if over:
                 return
 
-    def _next(self) -> tuple[list[tuple[Place, Answer, datetime]], bool]:
+    def _next(self) -> tuple[list[tuple[QueuedQuestion, Answer, datetime]], bool]:
         batch = []
         item = self._behind.get()
         while item is not None:
@@ -79,34 +79,34 @@ class Journal:
         return batch, True
 
 
-def write_rows(batch: Sequence[tuple[Place, Answer, datetime]]) -> None:
-    """One row a solution; one that is there already stays as it is, and none is written for a project that is gone."""
-    projects = Project.objects.in_bulk({place.question.project for place, _, _ in batch})
-    kept = {pk: project.policies.serving.keep_text for pk, project in projects.items()}
+def write_rows(batch: Sequence[tuple[QueuedQuestion, Answer, datetime]]) -> None:
+    """Insert one row per solution; skip rows that exist and rows of deleted projects."""
+    projects = Project.objects.in_bulk({queued.question.project for queued, _, _ in batch})
+    keeps_text = {pk: project.policies.serving.keep_text for pk, project in projects.items()}
     rows = [
         row
-        for place, said, now in batch
-        if place.question.project in projects
-        for row in _rows(place.question, said, now, keep_text=kept[place.question.project])
+        for queued, answer, now in batch
+        if queued.question.project in projects
+        for row in _rows(queued.question, answer, now, keep_text=keeps_text[queued.question.project])
     ]
     ServedScore.objects.bulk_create(rows, ignore_conflicts=True)
 
 
 def with_words(rows: QuerySet[ServedScore], words: str) -> QuerySet[ServedScore]:
-    """Those whose kept problem and steps hold all of the words, the last of which may be the beginning of one."""
+    """Rows whose stored problem and steps contain all `words`; the last word may be a prefix."""
     return rows.filter(RawSQL(_HAS_WORDS, [words], output_field=BooleanField()))
 
 
 def text_hash(text: Text) -> str:
-    """SHA-256 of problem and steps as JSON: the same for the same texts and kinds, however they were sent."""
+    """SHA-256 of the problem and steps as JSON, independent of how they were sent."""
     return hashlib.sha256(msgspec.json.encode([text.problem, text.steps])).hexdigest()
 
 
-def _rows(question: Question, said: Answer, now: datetime, *, keep_text: bool) -> Iterator[ServedScore]:
-    asked = datetime.fromtimestamp(question.asked_at, UTC)
+def _rows(question: Question, answer: Answer, now: datetime, *, keep_text: bool) -> Iterator[ServedScore]:
+    asked_at = datetime.fromtimestamp(question.asked_at, UTC)
     texts = question.texts or [Text("", ())]
-    scored = said.results or [NOTHING] * len(texts)
-    for index, (text, one) in enumerate(zip(texts, scored, strict=True)):
+    scored = answer.results or [NOTHING] * len(texts)
+    for index, (text, score) in enumerate(zip(texts, scored, strict=True)):
         yield ServedScore(
             request=question.id,
             index=index,
@@ -115,22 +115,22 @@ def _rows(question: Question, said: Answer, now: datetime, *, keep_text: bool) -
             token_id=question.token,
             route=question.route,
             domain=question.domain,
-            model_version_id=said.served.id if said.served else None,
-            model_number=said.served.number if said.served else None,
-            model_sha256=said.served.sha256 if said.served else "",
+            model_version_id=answer.served.id if answer.served else None,
+            model_number=answer.served.number if answer.served else None,
+            model_sha256=answer.served.sha256 if answer.served else "",
             aggregate=question.aggregate,
             text_hash=text_hash(text),
             text=[text.problem, text.steps] if keep_text and text.problem else None,
-            mean=one.mean,
-            spread=one.spread,
-            score=one.score,
-            first_suspicious=one.first_suspicious,
-            uncertainty=one.uncertainty,
-            distance=one.distance,
-            out_of_domain=one.out_of_domain,
-            abstained=one.abstained,
-            failure=said.failure.code if said.failure else "",
-            seconds=(now - asked).total_seconds(),
-            batch=said.batch,
-            asked_at=asked,
+            mean=score.mean,
+            spread=score.spread,
+            score=score.score,
+            first_suspicious=score.first_suspicious,
+            uncertainty=score.uncertainty,
+            distance=score.distance,
+            out_of_domain=score.out_of_domain,
+            abstained=score.abstained,
+            failure=answer.failure.code if answer.failure else "",
+            seconds=(now - asked_at).total_seconds(),
+            batch=answer.batch,
+            asked_at=asked_at,
         )

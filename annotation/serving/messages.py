@@ -1,19 +1,19 @@
-"""What travels between the web process and the worker."""
+"""Messages between the web process and the worker."""
 
 from typing import Any, Literal
 
 import msgspec
 
-from annotation.loop.gateway.serving import Scored, Text
+from annotation.loop.gateway.serving_model import Scored, Text
 
 Kind = Literal["score", "append", "states"]
 Route = Literal["score", "pooling", "session"]
 
 
 class Question(msgspec.Struct):
-    """One request. `version` is the ModelVersion asked for by name, None for the champion of project and domain.
+    """One request. `version` is the id of the requested ModelVersion, None for the champion of project and domain.
 
-    `asked_at` and `deadline` are seconds of the epoch: nobody waits for the answer after the deadline. `ids` are the
+    `asked_at` and `deadline` are Unix times in seconds: nobody waits for the answer after the deadline. `ids` are the
     token ids of texts for the kind "states".
     """
 
@@ -53,9 +53,9 @@ class Failure(msgspec.Struct):
 
 
 class Answer(msgspec.Struct):
-    """`results` has one entry a text. `states` are a text's states, `width` little-endian float32 a token.
+    """`results` has one entry per text. `states` has one entry per text: `width` little-endian float32 per token.
 
-    `tokens` are counted for the pooling route only. `batch` is how many questions were read together.
+    `tokens` are counted for the pooling route only. `batch` is how many questions were scored together.
     """
 
     served: Served | None = None

@@ -1,16 +1,16 @@
-"""How much each token may ask in a minute and a day, counted in Redis."""
+"""Limits per API token, minute and day, counted in Redis."""
 
 import time
 
 from annotation.core.errors import DomainError
 from annotation.models import ApiToken, Project
-from annotation.serving import line
+from annotation.serving import request_queue
 from prm.messages import Message
 
 SECONDS = {"minute": 60, "day": 86_400}
 PERIODS = {"minute": Message("period_minute"), "day": Message("period_day")}
 
-# All counters rise together or none does; the answer names the first that would pass its limit, from 1.
+# All counters rise together or none does; returns the 1-based index of the first that would pass its limit, else 0.
 _SPEND = """
 for i, key in ipairs(KEYS) do
   if tonumber(redis.call('GET', key) or 0) + tonumber(ARGV[3 * i - 2]) > tonumber(ARGV[3 * i - 1]) then return i end
@@ -23,8 +23,8 @@ return 0
 """
 
 
-def _amount(n: int, what: str) -> Message:
-    if what == "steps":
+def _amount(n: int, unit: str) -> Message:
+    if unit == "steps":
         return Message("n_quota_steps", n=n)
     return Message("n_requests", n=n)
 
@@ -36,27 +36,27 @@ class QuotaMet(DomainError):
 
     def __init__(self, limit: str, most: int, wait: int) -> None:
         self.wait = wait
-        what, _, period = limit.partition("_per_")
+        unit, _, period = limit.partition("_per_")
         super().__init__(
             "quota_met",
-            Message("quota_met", most=_amount(most, what), period=PERIODS[period], wait=wait),
+            Message("quota_met", most=_amount(most, unit), period=PERIODS[period], wait=wait),
             {"limit": limit, "most": most, "retry_after": wait},
         )
 
 
 def limits_of(token: ApiToken, project: Project) -> dict[str, int]:
-    """Each limit that holds: the lower of the token's own and of the project's for each token."""
+    """Each limit that applies: the lower of the token's own and the project's."""
     policy = project.policies.serving
-    found = {}
+    limits = {}
     for name in ApiToken.LIMITS:
-        given = [limit for limit in (getattr(token, name), getattr(policy, name) or None) if limit is not None]
-        if given:
-            found[name] = min(given)
-    return found
+        set_limits = [limit for limit in (getattr(token, name), getattr(policy, name) or None) if limit is not None]
+        if set_limits:
+            limits[name] = min(set_limits)
+    return limits
 
 
 def spend(token: ApiToken | None, project: Project, *, steps: int) -> None:
-    """Count one request with that many steps; raises QuotaMet, and counts nothing then.
+    """Count one request with that many steps. Raises DomainError (`larger_than_quota`), QuotaMet; then counts nothing.
 
     A person in a browser has no token and no limit.
     """
@@ -65,21 +65,21 @@ def spend(token: ApiToken | None, project: Project, *, steps: int) -> None:
     now = time.time()
     keys, arguments = [], []
     for name, most in limits.items():
-        what, _, period = name.partition("_per_")
+        unit, _, period = name.partition("_per_")
         seconds = SECONDS[period]
-        amount = steps if what == "steps" else 1
+        amount = steps if unit == "steps" else 1
         if amount > most:
             raise DomainError(
                 "larger_than_quota",
                 Message(
-                    "larger_than_quota", amount=_amount(amount, what), most=_amount(most, what), period=PERIODS[period]
+                    "larger_than_quota", amount=_amount(amount, unit), most=_amount(most, unit), period=PERIODS[period]
                 ),
                 {"limit": name, "most": most, "asked": amount},
             )
         keys.append(f"serving:quota:{token.pk}:{project.pk}:{name}:{int(now) // seconds}")
         arguments += [amount, most, seconds]
-    met = int(line.server().eval(_SPEND, len(keys), *keys, *arguments))
-    if met:
-        name = list(limits)[met - 1]
+    passed = int(request_queue.redis_client().eval(_SPEND, len(keys), *keys, *arguments))
+    if passed:
+        name = list(limits)[passed - 1]
         seconds = SECONDS[name.partition("_per_")[2]]
         raise QuotaMet(name, limits[name], seconds - int(now) % seconds)

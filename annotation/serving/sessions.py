@@ -1,7 +1,7 @@
-"""Scoring sessions: a solution that grows over HTTP, kept as text in Redis until nobody has touched it for a while.
+"""Scoring sessions: a solution that grows over HTTP, stored as text in Redis until it has been idle for a while.
 
-All of a session's scores are of one model version, the one that served when it began. What a worker read of the text
-it keeps as long as it can; a worker that has not, or no longer, reads it again: the scores are the same.
+One model version, the one that served when the session began, gives all its scores. A worker caches what it has read;
+a worker without the cached prefix reads the text again, with the same scores.
 """
 
 import uuid
@@ -15,18 +15,18 @@ from django.contrib.auth.models import User
 
 from annotation.core.errors import Conflict, DomainError, Missing
 from annotation.core.membership.access import find_project
-from annotation.loop.gateway.serving import Scored, Text
+from annotation.loop.gateway.serving_model import Scored, Text
 from annotation.models import ApiToken, ModelVersion, Project
-from annotation.serving import line
-from annotation.serving.asking import ask, version_of
-from annotation.serving.choosing import choose_version
+from annotation.serving import request_queue
+from annotation.serving.scoring_requests import ask_worker, find_version_id
+from annotation.serving.version_choice import choose_version
 from prm.messages import Message
 
 MOST_STEPS, MOST_CHARS = 512, 400_000
 
 
 class ScoringSession(msgspec.Struct):
-    """`scored` is None as long as there is no step."""
+    """`scored` is None until the first step."""
 
     id: str
     project: str
@@ -45,7 +45,7 @@ def begin_session(
 
     Raises Missing, NoWorker, and what `choose_version` raises.
     """
-    named = None if number is None else ModelVersion.objects.get(pk=version_of(project, number))
+    named = None if number is None else ModelVersion.objects.get(pk=find_version_id(project, number))
     version = choose_version(project, domain=domain, named=named)
     session = ScoringSession(
         id=str(uuid.uuid4()),
@@ -56,15 +56,15 @@ def begin_session(
         aggregate=aggregate,
         text=Text(problem, ()),
     )
-    _keep(session)
+    _save_session(session)
     return session
 
 
 def find_session(*, by: User, session_id: str) -> ScoringSession:
-    """The caller's own session. Raises Missing (`session_not_found`), also where it has expired."""
+    """The caller's own session. Raises Missing (`session_not_found`), also if it has expired."""
     with _redis_errors():
-        found = line.server().get(_key(session_id))
-    session = msgspec.msgpack.decode(found, type=ScoringSession) if found else None
+        stored = request_queue.redis_client().get(_key(session_id))
+    session = msgspec.msgpack.decode(stored, type=ScoringSession) if stored else None
     if session is None or session.user != by.pk:
         raise Missing("session_not_found", Message("session_not_found"))
     find_project(by, session.project)
@@ -74,18 +74,18 @@ def find_session(*, by: User, session_id: str) -> ScoringSession:
 def append_steps(
     *, by: User, token: ApiToken | None, session_id: str, steps: Sequence[tuple[str, str]], timeout: float
 ) -> tuple[str, ScoringSession]:
-    """Score further steps; the request's id and the session with them. Nothing is appended where this fails.
+    """Score and append steps; returns the request's id and the session. On failure nothing is appended.
 
     Raises Missing, Conflict (`session_busy`), DomainError (`session_full`) and what `ask` raises.
     """
-    with _one_at_a_time(session_id, timeout):
+    with _lock_session(session_id, timeout):
         session = find_session(by=by, session_id=session_id)
         text = Text(session.text.problem, (*session.text.steps, *steps), len(session.text.steps))
         if len(text.steps) > MOST_STEPS or sum(len(step) for step, _ in text.steps) > MOST_CHARS:
             raise DomainError(
                 "session_full", Message("session_full", most_steps=MOST_STEPS, most_chars=f"{MOST_CHARS:,}")
             )
-        request_id, answer = ask(
+        request_id, answer = ask_worker(
             by=by,
             token=token,
             project=find_project(by, session.project),
@@ -98,35 +98,37 @@ def append_steps(
             timeout=timeout,
         )
         session.text, session.scored = Text(text.problem, text.steps), answer.results[0]
-        _keep(session)
+        _save_session(session)
     return request_id, session
 
 
 def fork_session(*, by: User, session_id: str) -> ScoringSession:
-    """A second session at the same place; both go on by themselves. Raises Missing."""
+    """A copy of the session that continues independently. Raises Missing."""
     twin = msgspec.structs.replace(find_session(by=by, session_id=session_id), id=str(uuid.uuid4()))
-    _keep(twin)
+    _save_session(twin)
     return twin
 
 
 def end_session(*, by: User, session_id: str) -> None:
-    """Forget it. Raises Missing."""
+    """Delete the session. Raises Missing."""
     find_session(by=by, session_id=session_id)
     with _redis_errors():
-        line.server().delete(_key(session_id))
+        request_queue.redis_client().delete(_key(session_id))
 
 
-def _keep(session: ScoringSession) -> None:
+def _save_session(session: ScoringSession) -> None:
     with _redis_errors():
-        line.server().set(_key(session.id), msgspec.msgpack.encode(session), ex=settings.SERVING_SESSION_SECONDS)
+        request_queue.redis_client().set(
+            _key(session.id), msgspec.msgpack.encode(session), ex=settings.SERVING_SESSION_SECONDS
+        )
 
 
 @contextmanager
-def _one_at_a_time(session_id: str, timeout: float) -> Iterator[None]:
-    lock = line.server().lock(f"{_key(session_id)}:lock", timeout=timeout + 10, blocking=False)
+def _lock_session(session_id: str, timeout: float) -> Iterator[None]:
+    lock = request_queue.redis_client().lock(f"{_key(session_id)}:lock", timeout=timeout + 10, blocking=False)
     with _redis_errors():
-        taken = lock.acquire()
-    if not taken:
+        acquired = lock.acquire()
+    if not acquired:
         raise Conflict("session_busy", Message("session_busy"))
     try:
         yield
@@ -140,7 +142,7 @@ def _redis_errors() -> Iterator[None]:
     try:
         yield
     except redis.RedisError as error:
-        raise line.away(error) from error
+        raise request_queue.redis_away(error) from error
 
 
 def _key(session_id: str) -> str:

@@ -1,4 +1,4 @@
-"""The models at hand in a worker. A new champion is loaded beside the old one, which answers until it is there."""
+"""The models that a worker has loaded. The old champion answers until the new one is loaded."""
 
 import logging
 import time
@@ -10,14 +10,14 @@ from dataclasses import dataclass
 from django.db import close_old_connections
 
 from annotation.core.errors import DomainError, Missing
-from annotation.loop.gateway.serving import ServingModel
+from annotation.loop.gateway.serving_model import ServingModel
 from annotation.models import ModelVersion, Project
-from annotation.serving.choosing import choose_version
 from annotation.serving.messages import Question, Served
+from annotation.serving.version_choice import choose_version
 from prm.messages import Message
 
 log = logging.getLogger(__name__)
-TRY_AGAIN_SECONDS = 30.0  # a model that could not be loaded is tried again
+RETRY_SECONDS = 30.0  # between two attempts to load a model
 
 
 @dataclass(frozen=True)
@@ -27,7 +27,7 @@ class Loaded:
 
 
 class Shelf:
-    """At most `most` models, the least used goes first. For one thread; loading goes on in another."""
+    """An LRU cache of at most `most` models, used by one thread; another thread loads."""
 
     def __init__(self, *, most: int, kept_bytes: int) -> None:
         self._most, self._kept_bytes = most, kept_bytes
@@ -41,30 +41,30 @@ class Shelf:
     def find(self, question: Question) -> Loaded | None:
         """The model that answers; None while it is being loaded and no other may answer instead.
 
-        Raises DomainError where no model serves, or the one asked for cannot be loaded.
+        Raises DomainError if no model serves, or the requested one cannot be loaded.
         """
         place = (question.project, question.domain)
         wanted = self._wanted(question.project, question.domain, question.version)
-        found = self._take(wanted.pk)
-        if found is None:
+        loaded = self._take(wanted.pk)
+        if loaded is None:
             self._load(wanted)
-            before = self._answered.get(place)
-            found = self._take(before) if before is not None and question.version is None else None
-        if found is not None:
+            previous = self._answered.get(place)
+            loaded = self._take(previous) if previous is not None and question.version is None else None
+        if loaded is not None:
             if question.version is None:
-                self._answered[place] = found.served.id
-            return found
+                self._answered[place] = loaded.served.id
+            return loaded
         if wanted.pk in self._failed:
             raise self._failed[wanted.pk][0]
         return None
 
     def look_again(self) -> None:
-        """Look for new champions, and for what has been loaded: once a batch, so that none is split between models."""
+        """Look for new champions and newly loaded models, once per batch, so that no batch is split between models."""
         self._chosen.clear()
         self._collect()
 
     def refresh(self) -> None:
-        """Load new champions of what was served before, while nobody waits for them."""
+        """Load new champions for the domains served so far, before a question needs them."""
         self._collect()
         for project, domain in list(self._answered):
             with suppress(DomainError):
@@ -76,13 +76,13 @@ class Shelf:
         self._loader.shutdown(wait=False, cancel_futures=True)
 
     def _wanted(self, project: int, domain: str, version: int | None = None) -> ModelVersion:
-        asked = (project, domain, version)
-        if asked not in self._chosen:
+        request = (project, domain, version)
+        if request not in self._chosen:
             try:
-                self._chosen[asked] = _choose(*asked)
+                self._chosen[request] = _choose(*request)
             except DomainError as error:
-                self._chosen[asked] = error
-        chosen = self._chosen[asked]
+                self._chosen[request] = error
+        chosen = self._chosen[request]
         if isinstance(chosen, DomainError):
             raise chosen
         return chosen
@@ -99,7 +99,7 @@ class Shelf:
         self._loading[version.pk] = self._loader.submit(_load, version, self._kept_bytes)
 
     def _collect(self) -> None:
-        """Put on the shelf what has been loaded meanwhile."""
+        """Put newly loaded models on the shelf."""
         for pk, future in list(self._loading.items()):
             if not future.done():
                 continue
@@ -108,7 +108,7 @@ class Shelf:
                 self._loaded[pk] = future.result()
                 self._failed.pop(pk, None)
             except DomainError as error:
-                self._failed[pk] = error, time.monotonic() + TRY_AGAIN_SECONDS
+                self._failed[pk] = error, time.monotonic() + RETRY_SECONDS
                 log.error("Model version %s cannot serve: %s", pk, error.message)
             while len(self._loaded) > self._most:
                 self._loaded.popitem(last=False)
@@ -131,16 +131,16 @@ class ModelUnusable(DomainError):
 
 
 def _choose(project: int, domain: str, version: int | None) -> ModelVersion:
-    """Ask the database, once a batch. Raises Missing, and what `choose_version` raises."""
-    found = Project.objects.filter(pk=project).first()
-    if found is None:
+    """Query the database, once per batch. Raises Missing, and what `choose_version` raises."""
+    row = Project.objects.filter(pk=project).first()
+    if row is None:
         raise Missing("project_not_found", Message("project_deleted_while_waiting"))
     if version is None:
-        return choose_version(found, domain=domain)
+        return choose_version(row, domain=domain)
     named = ModelVersion.objects.select_related("snapshot").filter(pk=version).first()
     if named is None:
         raise Missing("model_not_found", Message("model_deleted_while_waiting"))
-    return choose_version(found, domain=domain, named=named)
+    return choose_version(row, domain=domain, named=named)
 
 
 def _load(version: ModelVersion, kept_bytes: int) -> Loaded:

@@ -1,4 +1,4 @@
-"""What the score log says of a project's traffic."""
+"""A project's traffic, from the score log."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -46,7 +46,7 @@ class Traffic:
 
 
 def traffic_of(project: Project, *, bins: int, size: Bin) -> list[Traffic]:
-    """The last `bins` hours or days, those without a request among them, the earliest first."""
+    """The last `bins` hours or days, earliest first, including those without a request."""
     step = timedelta(hours=1) if size == "hour" else timedelta(days=1)
     now = timezone.localtime()
     last = now.replace(minute=0, second=0, microsecond=0, hour=now.hour if size == "hour" else 0)
@@ -54,19 +54,19 @@ def traffic_of(project: Project, *, bins: int, size: Bin) -> list[Traffic]:
     zone = timezone.get_current_timezone_name()
     with connection.cursor() as cursor:
         cursor.execute(_BY_TIME, [project.pk, places[0], size, zone, zone])
-        found = {row[0]: Traffic(*row) for row in cursor.fetchall()}
-    return [found.get(place, Traffic(place)) for place in places]
+        by_bin = {row[0]: Traffic(*row) for row in cursor.fetchall()}
+    return [by_bin.get(place, Traffic(place)) for place in places]
 
 
 def failures_of(project: Project, *, since: datetime) -> Sequence[tuple[str, int]]:
-    """How many requests failed by which code, the most frequent first."""
+    """The number of failed requests by error code, the most frequent first."""
     rows = ServedScore.objects.filter(project=project, asked_at__gte=since).exclude(failure="")
     counted = rows.values("failure").annotate(n=Count("request", distinct=True)).order_by("-n", "failure")
     return [(row["failure"], row["n"]) for row in counted]
 
 
 def forget_old_scores() -> int:
-    """Drop what each project's policy does not keep any longer; returns how many rows."""
+    """Delete rows older than each project's policy allows; returns how many."""
     dropped = 0
     for project in Project.objects.all():
         before = timezone.now() - timedelta(days=project.policies.serving.log_days)

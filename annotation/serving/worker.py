@@ -1,7 +1,7 @@
-"""The thread of a `score` worker that answers questions: whatever waits is read together.
+"""The thread of a `score` worker that answers all waiting questions in one batch.
 
-While one batch is read the next one gathers on the line, so batches grow with the load and nobody waits for a
-batch to fill. Pool scoring runs in the worker's own thread beside it.
+The next batch gathers while one is scored, so batches grow with the load and nobody waits for a batch to fill.
+Pool scoring runs in the worker's main thread.
 """
 
 import logging
@@ -16,11 +16,11 @@ from django.conf import settings
 from django.db import DatabaseError, close_old_connections
 
 from annotation.core.errors import DomainError
-from annotation.loop.gateway import serving as gateway
-from annotation.serving import line
+from annotation.loop.gateway import serving_model as gateway
+from annotation.serving import request_queue
 from annotation.serving.journal import Journal
-from annotation.serving.line import Place
 from annotation.serving.messages import Answer, Failure, Question
+from annotation.serving.request_queue import QueuedQuestion
 from annotation.serving.shelf import Loaded, Shelf
 from prm.messages import Message, as_json
 
@@ -32,7 +32,7 @@ WEIGHT = 0.2  # of the last batch in the moving rate
 
 
 class ScoreThread(threading.Thread):
-    """Answers until it is stopped; an outage of Redis or of the database is waited out."""
+    """Answers questions until it is stopped; waits out an outage of Redis or the database."""
 
     def __init__(self) -> None:
         super().__init__(name="serving", daemon=True)
@@ -40,7 +40,7 @@ class ScoreThread(threading.Thread):
         self._stopping = threading.Event()
         self._shelf = Shelf(most=settings.SERVING_MODELS, kept_bytes=settings.SERVING_SESSION_MB * 2**20)
         self._journal = Journal()
-        self._parked: list[Place] = []
+        self._parked: list[QueuedQuestion] = []
         self._rate: float | None = None
         self._refreshed = 0.0
 
@@ -51,7 +51,7 @@ class ScoreThread(threading.Thread):
         while not self._stopping.is_set():
             try:
                 if not joined:
-                    line.join_group(self.worker)
+                    request_queue.join_group(self.worker)
                     joined = True
                     if not pulse.is_alive():
                         pulse.start()
@@ -67,71 +67,71 @@ class ScoreThread(threading.Thread):
                 close_old_connections()
 
     def stop(self) -> None:
-        """Answer what is in hand, write the log, leave the line to others."""
+        """Finish the current batch, write the log, leave the queue to other workers."""
         self._stopping.set()
         self.join(timeout=10)
         self._journal.close()
         self._shelf.close()
         try:
-            line.leave_group(self.worker)
+            request_queue.leave_group(self.worker)
         except redis.RedisError:
             log.warning("Redis does not answer; others take over in some seconds")
 
     def _pulse(self) -> None:
         while not self._stopping.wait(PULSE_SECONDS):
             try:
-                line.say_alive(self.worker)
+                request_queue.send_heartbeat(self.worker)
             except redis.RedisError:
                 continue
 
     def _turn(self) -> None:
-        taken = line.take(
+        batch = request_queue.take_waiting(
             self.worker, most=settings.SERVING_BATCH, seconds=LOADING_SECONDS if self._parked else IDLE_SECONDS
         )
         now = time.monotonic()
         if now - self._refreshed > IDLE_SECONDS:
             self._refreshed = now
-            taken = line.take_over(self.worker) + taken
+            batch = request_queue.claim_abandoned(self.worker) + batch
             self._shelf.refresh()
-        taken = self._parked + taken
+        batch = self._parked + batch
         self._shelf.look_again()
-        self._parked = list(taken)  # what an outage leaves without an answer is tried again, until its time is over
-        parked: list[Place] = []
-        for group in portions(taken, settings.SERVING_BATCH_CHARS):
+        self._parked = list(batch)  # what an outage leaves without an answer is tried again, until its time is over
+        parked: list[QueuedQuestion] = []
+        for group in portions(batch, settings.SERVING_BATCH_CHARS):
             parked += self._answer_or_fail(group)
             self._parked = self._parked[len(group) :]
         self._parked = parked
 
-    def _answer_or_fail(self, group: Sequence[Place]) -> list[Place]:
-        """As `_answer`; a defect of ours is an answer too, an outage is not."""
+    def _answer_or_fail(self, group: Sequence[QueuedQuestion]) -> list[QueuedQuestion]:
+        """As `_answer`, but answers an unexpected error with a failure; an outage still raises."""
         try:
             return self._answer(group)
         except (redis.RedisError, DatabaseError):
             raise
         except Exception as error:
             log.exception("%d questions failed together", len(group))
-            self._finish([(place, Answer(failure=_defect(error))) for place in group], None)
+            self._finish([(queued, Answer(failure=_defect(error))) for queued in group], None)
             return []
 
-    def _answer(self, group: Sequence[Place]) -> list[Place]:
-        """Answer what can be, log what nobody waits for any more; returns what waits for its model."""
-        parked: list[Place] = []
+    def _answer(self, group: Sequence[QueuedQuestion]) -> list[QueuedQuestion]:
+        """Answer the group, and fail what is past its deadline; returns the questions whose model is being loaded."""
+        parked: list[QueuedQuestion] = []
         started = time.time()
-        by_model: dict[int, tuple[Loaded, list[Place]]] = {}
-        for place in group:
-            question = place.question
+        by_model: dict[int, tuple[Loaded, list[QueuedQuestion]]] = {}
+        for queued in group:
+            question = queued.question
             if question.deadline < started:
-                self._finish([(place, Answer(failure=_late()))], None)
+                self._finish([(queued, Answer(failure=_late()))], None)
                 continue
             try:
-                found = self._shelf.find(question)
+                loaded_model = self._shelf.find(question)
             except DomainError as error:
-                self._finish([(place, Answer(failure=_failure(error)))], None)
+                self._finish([(queued, Answer(failure=_failure(error)))], None)
                 continue
-            if found is None:
-                parked.append(place)
+            if loaded_model is None:
+                parked.append(queued)
             else:
-                by_model.setdefault(found.served.id, (found, []))[1].append(place)
+                by_model.setdefault(loaded_model.served.id, (loaded_model, []))[1].append(queued)
         for loaded, places in by_model.values():
             self._finish(list(zip(places, _read(loaded, places), strict=True)), loaded)
         answered = sum(len(places) for _, places in by_model.values())
@@ -139,42 +139,42 @@ class ScoreThread(threading.Thread):
             self._note_rate(answered / max(time.time() - started, 1e-6))
         return parked
 
-    def _finish(self, answers: list[tuple[Place, Answer]], loaded: Loaded | None) -> None:
+    def _finish(self, answers: list[tuple[QueuedQuestion, Answer]], loaded: Loaded | None) -> None:
         for _, answer in answers:
             answer.served = loaded.served if loaded else None
             answer.batch = len(answers)
-        line.answer((place.question, said) for place, said in answers)
+        request_queue.send_answers((queued.question, answer) for queued, answer in answers)
         self._journal.write(answers)
 
     def _note_rate(self, rate: float) -> None:
         self._rate = rate if self._rate is None else (1 - WEIGHT) * self._rate + WEIGHT * rate
-        line.tell_rate(self._rate)
+        request_queue.report_rate(self._rate)
 
 
-def portions(places: Sequence[Place], most_chars: int) -> Iterator[list[Place]]:
-    """The questions in order, cut where their texts pass `most_chars`: a small one waits for no large one behind it."""
-    portion: list[Place] = []
+def portions(batch: Sequence[QueuedQuestion], most_chars: int) -> Iterator[list[QueuedQuestion]]:
+    """The questions in order, split where their texts exceed `most_chars`, so that large ones delay only later ones."""
+    portion: list[QueuedQuestion] = []
     total = 0
-    for place in places:
-        size = sum(len(text.problem) + sum(len(step) for step, _ in text.steps) for text in place.question.texts)
+    for queued in batch:
+        size = sum(len(text.problem) + sum(len(step) for step, _ in text.steps) for text in queued.question.texts)
         if portion and total + size > most_chars:
             yield portion
             portion, total = [], 0
-        portion.append(place)
+        portion.append(queued)
         total += size
     if portion:
         yield portion
 
 
-def _read(loaded: Loaded, places: Sequence[Place]) -> list[Answer]:
-    """An answer for each; where reading together fails, each is read alone, so that one cannot fail the others."""
-    whole = [place.question for place in places if place.question.kind == "score"]
+def _read(loaded: Loaded, batch: Sequence[QueuedQuestion]) -> list[Answer]:
+    """An answer per question. If the batch fails, each question is scored alone, so that one cannot fail the others."""
+    whole = [queued.question for queued in batch if queued.question.kind == "score"]
     try:
-        found = iter(_score(loaded, whole))
+        scored = iter(_score(loaded, whole))
     except Exception:
         log.exception("A batch of %d questions failed; they are read one by one", len(whole))
-        found = (_alone(loaded, question) for question in whole)
-    return [next(found) if place.question.kind == "score" else _alone(loaded, place.question) for place in places]
+        scored = (_alone(loaded, question) for question in whole)
+    return [next(scored) if queued.question.kind == "score" else _alone(loaded, queued.question) for queued in batch]
 
 
 def _alone(loaded: Loaded, question: Question) -> Answer:

@@ -3,7 +3,7 @@
 from django.db.models import Exists, OuterRef, QuerySet
 
 from annotation.models import Annotation, Project
-from annotation.models.label_source import MACHINES
+from prm.vocabulary import MACHINES
 
 
 def latest_annotations(project: Project) -> QuerySet[Annotation]:

@@ -14,10 +14,10 @@ from annotation.core.statements import columns, fetch_all, fetch_one, instance, 
 from annotation.models import Draft, Hint, Lease, Membership, Problem, Project, Solution
 from annotation.work.gold import due as hidden
 from annotation.work.queue import hint_draw as hints
+from annotation.work.queue.item_choice import Taken, take, take_thoroughly
 from annotation.work.queue.leases import expire_leases
 from annotation.work.queue.reasons import why_nothing
 from annotation.work.queue.rules import cap_reached, rules_for
-from annotation.work.queue.taking import Taken, take, take_thoroughly
 
 Take = Callable[..., Taken | None]
 LOOKS = 5  # at a queue in which places come free and are gone again

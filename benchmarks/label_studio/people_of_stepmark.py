@@ -22,7 +22,7 @@ from django.test import Client  # noqa: E402
 from annotation.core.membership.members import add_member  # noqa: E402
 from annotation.core.membership.tokens import issue_token  # noqa: E402
 from annotation.files.splits import assign_split, source_group_of  # noqa: E402
-from annotation.models import Membership, Project, QueueItem, Split  # noqa: E402
+from annotation.models import Membership, Project, QueueItem  # noqa: E402
 from benchmarks.label_studio.solutions import solution  # noqa: E402
 
 MANAGER = "manager"
@@ -54,7 +54,7 @@ def places(slug: str, *solutions: str) -> list[int]:
 
 def pool(number: str) -> list[int]:
     splits = ((place, assign_split(source_group_of(solution(place).problem))) for place in count())
-    return list(islice((place for place, split in splits if split == Split.POOL), int(number)))
+    return list(islice((place for place, split in splits if split == "pool"), int(number)))
 
 
 if __name__ == "__main__":

@@ -83,8 +83,9 @@ def _served(folder: Path) -> str:
     from annotation.models import ModelVersion, Project
     from prm.config import TrainConfig
     from prm.sandbox.world import WorldConfig, generate
-    from prm.traces import Split, write_traces
+    from prm.traces import write_traces
     from prm.training import train
+    from prm.vocabulary import Split
 
     user, _ = User.objects.get_or_create(username="benchmark", defaults={"is_staff": True})
     if not Project.objects.filter(slug="served").exists():
@@ -107,7 +108,7 @@ def _served(folder: Path) -> str:
 
 def score_pool(solutions: int) -> None:
     """Give the project a pool of so many sandbox solutions, and the worker the scoring of it."""
-    from annotation.files.records import import_records
+    from annotation.files.record_import import import_records
     from annotation.loop.gateway.sandbox import Sandbox
     from annotation.loop.pool.scoring import begin_scoring
     from annotation.models import ModelVersion, Project

@@ -8,9 +8,10 @@ from prm.config import TrainConfig
 from prm.labels import first_error
 from prm.sandbox.world import WorldConfig, generate
 from prm.scoring import Scorer
-from prm.traces import Split, write_traces
+from prm.traces import write_traces
 from prm.training import train
 from prm.trust import is_foreign, verdict
+from prm.vocabulary import Split
 
 POOL, CALIBRATION, HOLDOUT = 300, 150, 400
 Row = tuple[str, float, bool, bool]

@@ -3,8 +3,8 @@
 import math
 from collections.abc import Sequence
 
+from labelling_ui.charts.chart_words import Format
 from labelling_ui.charts.pieces import Series, Tick
-from labelling_ui.charts.told import Format
 
 MANY_LABELS = 8
 

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from django.utils.translation import gettext as _
 
 from labelling_ui.charts.axes import Axis, common_places, x_ticks_of
+from labelling_ui.charts.chart_words import Format, legend_of, plain, rows_of, told_of
 from labelling_ui.charts.pieces import Chart, Mark, Series, Tick
-from labelling_ui.charts.told import Format, legend_of, plain, rows_of, told_of
 from labelling_ui.numbers import decimal
 
 

@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 
 from labelling_ui.charts.axes import Axis, centre, common_places, x_ticks_of
+from labelling_ui.charts.chart_words import Format, legend_of, plain, rows_of, told_of
 from labelling_ui.charts.pieces import Chart, Mark, Series, Stroke
-from labelling_ui.charts.told import Format, legend_of, plain, rows_of, told_of
 
 
 def line_chart(

@@ -6,8 +6,8 @@ from django import forms
 from django.utils.translation import gettext as _now
 from django.utils.translation import gettext_lazy as _
 
+from annotation.models import choices
 from annotation.models.agreement_rule import AgreementRule
-from labelling_ui import words
 
 NAMES = ("sources", "on", "keep", "silent")
 FIELDS = tuple(f"agreement_{name}" for name in NAMES)
@@ -17,7 +17,7 @@ class AgreementFields(forms.Form):
     """No source chosen: no rule."""
 
     agreement_sources = forms.MultipleChoiceField(
-        choices=words.SOURCES,
+        choices=choices.SOURCE_KINDS,
         required=False,
         widget=forms.CheckboxSelectMultiple,
         label=_("Compare these sources"),

@@ -12,17 +12,17 @@ from django.utils.translation import gettext_lazy
 from annotation.api.downloads import download as streamed
 from annotation.core.errors import DomainError, Forbidden, Missing
 from annotation.core.wording import in_words as in_reader_words
-from annotation.labels.datasets.cards import dataset_card
-from annotation.labels.datasets.exporting import content_type, export_name, export_snapshot
+from annotation.labels.datasets.dataset_cards import dataset_card
 from annotation.labels.datasets.filters import in_words
-from annotation.labels.datasets.plans import FORMATS, SPLITS, plan_export
+from annotation.labels.datasets.plans import FORMATS, plan_export
+from annotation.labels.datasets.snapshot_export import content_type, export_name, export_snapshot
 from annotation.labels.datasets.snapshots import create_snapshot
-from annotation.models import Membership, Project, Snapshot
-from labelling_ui import words
+from annotation.models import Lane, Membership, Project, Snapshot, choices
 from labelling_ui.pages.access import MANAGER, attempt, project_page
 from labelling_ui.pages.agreement_fields import FIELDS, AgreementFields
 from labelling_ui.pages.listing import Column, Listing, respond
-from labelling_ui.selectors.asked_for import asked_for
+from labelling_ui.selectors.snapshot_wishes import asked_for
+from prm.vocabulary import SPLITS
 
 
 def _several(choices: Any, label: Any) -> forms.MultipleChoiceField:
@@ -35,10 +35,10 @@ class SnapshotForm(AgreementFields):
     field_order = (
         "splits", "source_kinds", "finish_reasons", "lanes", "generations", "hints", "submitted_from", "submitted_to",
     )  # fmt: skip
-    splits = _several(words.SPLITS, gettext_lazy("Splits"))
-    source_kinds = _several(words.SOURCES, gettext_lazy("Labels by"))
-    finish_reasons = _several(words.FINISH_REASONS, gettext_lazy("Ended with"))
-    lanes = _several(words.LANES, gettext_lazy("Lanes"))
+    splits = _several(choices.SPLITS, gettext_lazy("Splits"))
+    source_kinds = _several(choices.SOURCE_KINDS, gettext_lazy("Labels by"))
+    finish_reasons = _several(choices.FINISH_REASONS, gettext_lazy("Ended with"))
+    lanes = _several(Lane.choices, gettext_lazy("Lanes"))
     generations = forms.TypedMultipleChoiceField(
         coerce=int, required=False, widget=forms.CheckboxSelectMultiple, label=gettext_lazy("Generations")
     )

@@ -9,12 +9,12 @@ from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_POST
 
 from annotation.loop.selection.generations import request_first_generation
-from annotation.models import Membership, QueueItem
+from annotation.models import Lane, Membership, QueueItem
 from labelling_ui import words
 from labelling_ui.charts import Point, Series, bar_chart
 from labelling_ui.pages.access import MANAGER, STAFF, attempt, project_page
 from labelling_ui.pages.listing import Column, Filters, Listing, respond
-from labelling_ui.selectors import generations as selectors
+from labelling_ui.selectors import generation_progress as selectors
 
 COLUMNS = [
     Column("generation", gettext_lazy("Generation"), lambda g: g.number, sort="number"),
@@ -40,7 +40,7 @@ def generations(request: HttpRequest, member: Membership) -> HttpResponseBase:
 
 
 class ItemFilters(Filters):
-    lane = forms.ChoiceField(choices=[words.ALL, *words.LANES], required=False, label=gettext_lazy("Lane"))
+    lane = forms.ChoiceField(choices=[words.ALL, *Lane.choices], required=False, label=gettext_lazy("Lane"))
     state = forms.ChoiceField(
         choices=[words.ALL, *QueueItem.State.choices], required=False, label=gettext_lazy("State")
     )

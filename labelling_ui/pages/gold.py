@@ -12,7 +12,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 from django.views.decorators.http import require_POST
 
-from annotation.models import HIDDEN_LANES, Annotation, GoldAnswer, Membership, Project
+from annotation.models import HIDDEN_LANES, Annotation, GoldAnswer, Membership, Project, choices
 from annotation.work.gold.designation import (
     MOST_AT_ONCE,
     active_gold,
@@ -79,7 +79,7 @@ class MarkManyForm(forms.Form):
     """The 40 of a domain with adjudicated labels."""
 
     domain = forms.CharField(required=False, label=gettext_lazy("Domain"), help_text=gettext_lazy("empty: any"))
-    split = forms.ChoiceField(choices=[words.ALL, *words.SPLITS], required=False, label=gettext_lazy("Split"))
+    split = forms.ChoiceField(choices=[words.ALL, *choices.SPLITS], required=False, label=gettext_lazy("Split"))
     kinds = forms.MultipleChoiceField(
         choices=KINDS, widget=forms.CheckboxSelectMultiple, label=gettext_lazy("Known from"), initial=["adjudicated"]
     )

@@ -4,7 +4,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils.translation import gettext as _
 
-from annotation.labels.quality.hints import Comparison, compare_hints
+from annotation.labels.quality.hint_effects import Comparison, compare_hints
 from annotation.models import Membership
 from labelling_ui.pages.access import STAFF, project_page
 

@@ -14,11 +14,11 @@ from django.views.decorators.http import require_POST
 from annotation.api.downloads import download
 from annotation.core.errors import DomainError
 from annotation.core.wording import in_words
-from annotation.files.dividing import division_of
 from annotation.files.groups import cancel_group, summary_of
-from annotation.files.imports import progress_of
-from annotation.files.previewing import PREVIEW_BYTES, preview_import
+from annotation.files.import_jobs import progress_of
+from annotation.files.import_preview import PREVIEW_BYTES, preview_import
 from annotation.files.rejections import original_lines
+from annotation.files.split_preview import division_of
 from annotation.files.uploads import unfinished_uploads
 from annotation.files.warnings import warnings_in_words
 from annotation.models import ImportGroup, ImportJob, Membership
@@ -29,29 +29,19 @@ from labelling_ui.pages.import_files import FilesForm, options_of
 from labelling_ui.pages.listing import Column, Filters, Listing, respond
 from labelling_ui.pages.mapping import for_page
 from labelling_ui.pages.numbers import whole_number
+from prm.formats.registry import FORMATS
 from prm.splitting import Splitting
+
+
+def format_choices() -> list[tuple[str, str]]:
+    """Every format that is registered, and detection."""
+    formats = [(name, in_words(FORMATS.get(name).label)) for name in FORMATS]
+    return [("auto", _("find out from the file")), *formats]
 
 
 class ImportForm(FilesForm):
     format = forms.ChoiceField(
-        choices=[
-            ("auto", gettext_lazy("find out from the file")),
-            ("prm800k", "PRM800K"),
-            ("processbench", "ProcessBench"),
-            ("prmbench", "PRMBench"),
-            ("mr_ben", "MR-Ben"),
-            ("big_bench_mistake", "BIG-Bench-Mistake"),
-            ("math_shepherd", "Math-Shepherd"),
-            ("rlhflow", gettext_lazy("RLHFlow’s chat form")),
-            ("trl", gettext_lazy("TRL stepwise supervision")),
-            ("best_of_n", gettext_lazy("best-of-N pool")),
-            ("messages", gettext_lazy("agent runs: messages (OpenAI, AgentProcessBench)")),
-            ("who_and_when", gettext_lazy("agent runs: Who&When")),
-            ("atif", gettext_lazy("agent runs: ATIF trajectories")),
-            ("swe_agent", gettext_lazy("agent runs: SWE-agent trajectories")),
-            ("plain", gettext_lazy("plain: problem, and solution or steps")),
-            ("table", gettext_lazy("a table: CSV, Parquet or JSON of any columns")),
-        ],
+        choices=format_choices,
         label=gettext_lazy("Format"),
     )
     decomposition = forms.ChoiceField(

@@ -12,7 +12,7 @@ from django.views.decorators.http import require_POST
 
 from annotation.core.lifecycle import cancel_job
 from annotation.loop.proof.simulations import resume_simulation
-from annotation.loop.sampling.runs import resume_sampling
+from annotation.loop.sampling.sampling_runs import resume_sampling
 from annotation.models import AnswerCheck, ImportJob, Job, Membership, ModelJob, SamplingRun, SimulationRun
 from labelling_ui.pages.access import MANAGER, attempt, project_page
 

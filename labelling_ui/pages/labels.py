@@ -8,7 +8,7 @@ from django.http import HttpRequest, HttpResponseBase
 from django.utils.translation import gettext_lazy as _
 
 from annotation.labels.quality.batches import labels_of_batch
-from annotation.models import Annotation, LabelBatch, Membership, Project
+from annotation.models import Annotation, LabelBatch, Lane, Membership, Project, choices
 from annotation.work.annotations import latest_annotations
 from labelling_ui import words
 from labelling_ui.pages.access import ANYONE, project_page
@@ -21,7 +21,7 @@ HINTED = [("shown", _("shown")), ("blind", _("not shown, as it was drawn"))]
 
 class OwnLabelFilters(Filters):
     finish_reason = forms.MultipleChoiceField(
-        choices=words.FINISH_REASONS, required=False, label=_("Ended with"), widget=forms.CheckboxSelectMultiple
+        choices=choices.FINISH_REASONS, required=False, label=_("Ended with"), widget=forms.CheckboxSelectMultiple
     )
     since = forms.DateField(required=False, label=_("Since"), widget=forms.DateInput({"type": "date"}))
     until = forms.DateField(required=False, label=_("Until"), widget=forms.DateInput({"type": "date"}))
@@ -38,8 +38,8 @@ class OwnLabelFilters(Filters):
 
 class LabelFilters(OwnLabelFilters):
     annotator = PersonField(Membership.objects.none(), empty_label=_("all"), required=False, label=_("Annotator"))
-    source = forms.ChoiceField(choices=[words.ALL, *words.SOURCES], required=False, label=_("Source"))
-    lane = forms.ChoiceField(choices=[words.ALL, *words.LANES], required=False, label=_("Lane"))
+    source = forms.ChoiceField(choices=[words.ALL, *choices.SOURCE_KINDS], required=False, label=_("Source"))
+    lane = forms.ChoiceField(choices=[words.ALL, *Lane.choices], required=False, label=_("Lane"))
     generation = forms.IntegerField(required=False, min_value=0, label=_("Generation"))
     hint = forms.ChoiceField(choices=[words.ALL, *HINTED], required=False, label=_("Model’s scores"))
     solution = forms.IntegerField(required=False, min_value=1, widget=forms.HiddenInput)

@@ -10,7 +10,7 @@ from django.utils.translation import gettext_lazy
 from annotation.core.wording import in_words
 from annotation.loop.gateway.stopping import advise
 from annotation.loop.proof.history import decided_rounds, history_of
-from annotation.loop.proof.weighing import LaneEstimates, estimates_of
+from annotation.loop.proof.lane_estimates import LaneEstimates, estimates_of
 from annotation.models import Membership, ShadowComparison
 from labelling_ui.charts import Chart, Point, Series, line_chart
 from labelling_ui.numbers import decimal, signed

@@ -8,8 +8,8 @@ from django.http import QueryDict
 from django.utils.translation import gettext_lazy as _
 
 from annotation.core.errors import DomainError
-from annotation.files.previewing import Preview
-from labelling_ui import words
+from annotation.files.import_preview import Preview
+from annotation.models import choices
 from prm.faults import sentence_of
 from prm.formats import cells
 from prm.formats.mapping import Column, MadeBy, Mapping, StepsMapping
@@ -124,7 +124,7 @@ def for_page(preview: Preview) -> dict[str, Any]:
     steps = preview.mapping.steps or StepsMapping(["-"])
     return {
         "columns": _columns(preview.mapping, preview.begun),
-        "choices": {"holds": HOLDS, "scales": SCALES, "kinds": words.SOURCES, "delimiters": DELIMITERS},
+        "choices": {"holds": HOLDS, "scales": SCALES, "kinds": choices.SOURCE_KINDS, "delimiters": DELIMITERS},
         "separator": steps.separator.replace("\n", "\\n").replace("\t", "\\t"),
     }
 

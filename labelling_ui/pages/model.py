@@ -32,8 +32,8 @@ from annotation.models import Membership, ModelJob, ModelVersion, PoolScoring
 from labelling_ui.pages.access import MANAGER, STAFF, attempt, project_page
 from labelling_ui.pages.numbers import whole_number
 from labelling_ui.selectors import model_page
-from labelling_ui.selectors.costs import costs_of
-from labelling_ui.selectors.models import holdout_f1
+from labelling_ui.selectors.training_costs import costs_of
+from labelling_ui.selectors.version_scores import holdout_f1
 
 ACTIONS: dict[str, tuple[Callable[..., Any], Any]] = {
     "promote": (promote_version, gettext_lazy("This model serves now. It scores the pool where it has not yet.")),

@@ -9,7 +9,7 @@ from annotation.models import Membership, ModelVersion
 from labelling_ui.pages.access import STAFF, project_page
 from labelling_ui.pages.listing import Column, Listing, respond
 from labelling_ui.pages.model import imports_of
-from labelling_ui.selectors.models import holdout_f1
+from labelling_ui.selectors.version_scores import holdout_f1
 
 COLUMNS = [
     Column("model", gettext_lazy("Model"), lambda v: v.number, sort="number"),

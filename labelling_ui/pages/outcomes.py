@@ -5,7 +5,7 @@ from django.http import HttpRequest, HttpResponseBase
 from django.shortcuts import render
 from django.utils.translation import gettext_lazy
 
-from annotation.files.outcomes import apply_results, kind_of
+from annotation.files.code_outcomes import apply_results, kind_of
 from annotation.models import Membership
 from labelling_ui.pages.access import MANAGER, attempt, project_page
 

@@ -13,7 +13,7 @@ from django.views.decorators.http import require_POST
 
 from annotation.labels.quality import batches
 from annotation.labels.quality.pace import Pace, pace_by_person
-from annotation.labels.quality.people import Trust, trust_by_person
+from annotation.labels.quality.trust import Trust, trust_by_person
 from annotation.models import LabelBatch, LabelSource, Membership, Project
 from annotation.work.gold.gold_accuracy import Accuracy
 from annotation.work.gold.gold_answers import accuracy_by_person

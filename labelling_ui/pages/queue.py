@@ -11,7 +11,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 from django.views.decorators.http import require_POST
 
-from annotation.models import Lease, Membership, Project
+from annotation.models import Lane, Lease, Membership, Project
 from annotation.work.queue import managing
 from labelling_ui import words
 from labelling_ui.pages.access import MANAGER, STAFF, attempt, project_page
@@ -30,7 +30,7 @@ MARKS = [
 
 
 class QueueFilters(Filters):
-    lane = forms.ChoiceField(choices=[words.ALL, *words.LANES], required=False, label=gettext_lazy("Lane"))
+    lane = forms.ChoiceField(choices=[words.ALL, *Lane.choices], required=False, label=gettext_lazy("Lane"))
     mark = forms.ChoiceField(choices=MARKS, required=False, label=gettext_lazy("State"))
     domain = forms.CharField(required=False, label=gettext_lazy("Domain"))
     person = PersonField(

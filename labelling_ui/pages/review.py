@@ -19,12 +19,12 @@ from django.views.decorators.http import require_POST
 
 from annotation.labels.quality.review_case import Case, CaseRow, Word, case_of
 from annotation.labels.quality.review_queue import REASONS, next_to_review, review_counts, to_review
-from annotation.models import HIDDEN_LANES, Annotation, Dispute, Membership, Project, SentBack, Solution, StepKind
+from annotation.models import HIDDEN_LANES, Annotation, Dispute, Membership, Project, SentBack, Solution
 from annotation.work.annotations import latest_annotations
 from annotation.work.labelling.adjudication import accept, adjudicate
 from annotation.work.labelling.sending_back import send_back, take_back
 from annotation.work.labelling.submission import Submitted
-from labelling_ui.answers import ANSWERS_TO_A_CRITIQUE, answers_of
+from labelling_ui.answer_looks import ANSWERS_TO_A_CRITIQUE, answers_of
 from labelling_ui.beside import PROGRESS
 from labelling_ui.pages.access import STAFF, attempt, project_page
 from labelling_ui.pages.listing import Column, Listing, respond
@@ -181,7 +181,7 @@ def _numbered(found: Case, columns: list[dict[str, Any]], *, rates_critiques: bo
 def _folded(rows: list[dict[str, Any]]) -> dict[str, int]:
     """How many steps come before the first difference, and how many of them are what a tool said."""
     steps = {row["row"].step.position: row["row"].step.kind for row in rows if row["before"]}
-    return {"steps": len(steps), "outputs": list(steps.values()).count(StepKind.OBSERVATION)}
+    return {"steps": len(steps), "outputs": list(steps.values()).count("observation")}
 
 
 def _critiques(row: CaseRow) -> list[tuple[str, str]]:

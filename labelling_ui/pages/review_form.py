@@ -1,6 +1,5 @@
 """What a reviewer says on a case in their own words, from the page's form to a submission."""
 
-from typing import Literal
 from uuid import UUID
 
 from django.http import QueryDict
@@ -13,8 +12,9 @@ from annotation.work.labelling.payload import Dimensions, GivenRating, GivenSpan
 from annotation.work.labelling.verdicts import verdict
 from labelling_ui.pages.numbers import whole_number
 from prm.messages import Message
+from prm.vocabulary import RATINGS, Rating
 
-RATINGS: dict[str, Literal[1, 0, -1]] = {"1": 1, "0": 0, "-1": -1}
+POSTED = {str(rating): rating for rating in RATINGS}
 CONSISTENT = "yes"
 
 
@@ -42,13 +42,13 @@ def own_verdict(posted: QueryDict, case: Case, submission_id: UUID) -> Submissio
 def _rating(posted: QueryDict, of: Step) -> GivenRating | None:
     step = of.pk
     word = posted.get(f"word-{step}", "")
-    if word not in (*RATINGS, "unsure"):
+    if word not in (*POSTED, "unsure"):
         return None
     wrong = word == "-1"
     return GivenRating(
         step,
-        "rated" if word in RATINGS else "unsure",
-        RATINGS.get(word),
+        "rated" if word in POSTED else "unsure",
+        POSTED.get(word),
         accepted=True if word == "1" and posted.get(f"accepted-{step}") == "yes" else UNSET,
         error_type=posted.get(f"type-{step}", "") if wrong else "",
         comment=posted.get(f"comment-{step}", "").strip(),
@@ -83,9 +83,9 @@ def _dimensions(posted: QueryDict, of: Step, wrong: bool) -> Dimensions | UnsetT
     return UNSET if beside == Dimensions() else beside
 
 
-def _critique_ratings(posted: QueryDict, step: Step) -> list[Literal[1, 0, -1]]:
+def _critique_ratings(posted: QueryDict, step: Step) -> list[Rating]:
     """One for each of the critiques that came with the step, or none."""
-    given = [RATINGS.get(posted.get(f"given-{step.pk}-{n}", "")) for n in range(len(step.critiques.all()))]
+    given = [POSTED.get(posted.get(f"given-{step.pk}-{n}", "")) for n in range(len(step.critiques.all()))]
     rated = [rating for rating in given if rating is not None]
     if rated and len(rated) < len(given):
         raise DomainError("critiques_left", Message("critiques_left", n=step.position + 1))

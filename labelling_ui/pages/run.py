@@ -16,8 +16,8 @@ from annotation.models import Membership, RunPoint, TrainingRun
 from labelling_ui.charts import Chart, Point, Series, gain_chart, line_chart
 from labelling_ui.numbers import short
 from labelling_ui.pages.access import MANAGER, STAFF, attempt, project_page
-from labelling_ui.selectors.costs import costs_of
-from labelling_ui.selectors.training import progress_of_training
+from labelling_ui.selectors.training_costs import costs_of
+from labelling_ui.selectors.training_progress import progress_of_training
 
 LOG_LINES = 200
 LOSS_POINTS = 120

@@ -10,7 +10,7 @@ from django.utils.formats import date_format
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from annotation.loop.gateway.choosing import RANDOM, functions
+from annotation.loop.gateway.acquisition import RANDOM, functions
 from annotation.loop.proof.simulating import PICTURE, folder_of
 from annotation.loop.proof.simulations import LEAST_BUDGET, MOST_SEEDS, start_simulation
 from annotation.models import Membership, Project, SimulationRun, Snapshot

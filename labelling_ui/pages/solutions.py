@@ -12,7 +12,7 @@ from django.views.decorators.http import require_POST
 from annotation.labels.quality.agreement import disagreements
 from annotation.labels.quality.contrast import WAYS, contrasted
 from annotation.loop.registry import champion_of
-from annotation.models import Annotation, LabelSource, Membership, PoolScore, Project, QueueItem, Solution
+from annotation.models import Annotation, LabelSource, Membership, PoolScore, Project, QueueItem, Solution, choices
 from annotation.serving import reviewing
 from annotation.work.queue.managing import OPEN
 from labelling_ui import words
@@ -24,7 +24,7 @@ from labelling_ui.pages.people import people_of
 
 class SolutionFilters(Filters):
     search = forms.CharField(required=False, label=_("Search the problem"), widget=forms.TextInput({"type": "search"}))
-    split = forms.ChoiceField(choices=[words.ALL, *words.SPLITS], required=False, label=_("Split"))
+    split = forms.ChoiceField(choices=[words.ALL, *choices.SPLITS], required=False, label=_("Split"))
     annotated = forms.ChoiceField(
         choices=[words.ALL, ("yes", _("labelled")), ("no", _("not labelled"))],
         required=False,
@@ -34,7 +34,7 @@ class SolutionFilters(Filters):
         required=False, label=_("Policy model"), widget=forms.TextInput({"type": "search", "placeholder": _("or run")})
     )
     visibility = forms.ChoiceField(
-        choices=[words.ALL, *words.VISIBILITIES, ("unknown", _("not known"))],
+        choices=[words.ALL, *choices.VISIBILITIES, ("unknown", _("not known"))],
         required=False,
         label=_("Reasoning shown"),
     )
@@ -180,7 +180,7 @@ def _facts(solution: Solution) -> list[tuple[Any, Any]]:
         (_("Policy model"), made.policy or solution.generator),
         (_("Temperature"), made.temperature),
         (_("Seed"), made.seed),
-        (_("Reasoning shown"), dict(words.VISIBILITIES).get(made.visibility or "")),
+        (_("Reasoning shown"), dict(choices.VISIBILITIES).get(made.visibility or "")),
         (_("Run"), made.run),
         *((name, value) for name, value in sorted(made.settings.items())),
         (_("Prompt"), made.prompt),

@@ -8,7 +8,7 @@ from django.utils import timezone
 
 from annotation.models import Generation, Project
 from annotation.work.annotations import latest_annotations
-from labelling_ui.selectors.labels import forecast
+from labelling_ui.selectors.label_counts import forecast
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 
 from annotation.core import wording
-from annotation.models import Annotation, Membership
+from annotation.models import Annotation, Lane, Membership, choices
 from labelling_ui import words
 from labelling_ui.numbers import decimal, signed
 
@@ -132,13 +132,13 @@ def acquisition_in_words(function: str) -> str:
 @register.filter
 def lane_in_words(lane: str) -> str:
     """Why a solution was given out."""
-    return str(dict(words.LANES).get(lane, lane))
+    return str(dict(Lane.choices).get(lane, lane))
 
 
 @register.filter
 def source_in_words(kind: str) -> str:
     """The kind of a label source."""
-    return str(dict(words.SOURCES).get(kind, kind))
+    return str(dict(choices.SOURCE_KINDS).get(kind, kind))
 
 
 @register.filter

@@ -7,7 +7,7 @@ from django.urls import reverse
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
-from annotation.models import Membership
+from annotation.models import Membership, Role
 
 register = template.Library()
 
@@ -21,7 +21,7 @@ class Tab(NamedTuple):
 
     name: str
     label: Promise
-    roles: list[Membership.Role]
+    roles: list[Role]
 
 
 # What somebody does daily stands first. A group of one page is that page.

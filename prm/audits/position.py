@@ -2,17 +2,15 @@
 
 from random import Random
 
-import numpy as np
-
 from prm.audits.finding import Chart, Check, Figure, Finding, Series, conclude
 from prm.audits.ranking import Ranking, above_chance, clear, rank_steps
 from prm.audits.subject import ENOUGH, Subject
+from prm.evaluation.report import POSITION_BINS, in_ranges
 from prm.evaluation.resampling import Metric
 from prm.evaluation.words import format_metric
 from prm.labels import first_error
 from prm.messages import Message
 
-BINS = ((0, 1), (1, 2), (2, 4), (4, 8), (8, 16), (16, 32), (32, None))
 DRIFT = 0.10  # of the mean score of right steps, from the first places to the last
 
 
@@ -22,12 +20,11 @@ def audit(subject: Subject, rng: Random) -> Finding:
     whole = rank_steps(subject)
     figures = [whole.figure("all positions", "AUROC")]
     names, by_place, drifts, wrong = [], [], [], []
-    for low, high in BINS:
-        inside = (steps.index >= low) & (steps.index < (high or np.inf))
+    for name, inside in in_ranges(steps.index + 1, POSITION_BINS):
         right, errors = inside & (steps.error == 0), inside & (steps.error == 1)
         if right.sum() < ENOUGH:
             continue
-        names.append(_name(low, high))
+        names.append(name)
         drifts.append(subject.mean(steps.p[right], steps.solution[right]))
         wrong.append(subject.mean(steps.p[errors], steps.solution[errors]))
         figures.append(
@@ -81,12 +78,6 @@ def audit(subject: Subject, rng: Random) -> Finding:
         ],
         notes=["Position counts from 1. Within a bin of one position the index alone ranks nothing (.5)."],
     )
-
-
-def _name(low: int, high: int | None) -> str:
-    if high is None:
-        return f"{low + 1}+"
-    return str(high) if high == low + 1 else f"{low + 1}-{high}"
 
 
 def _each_place(known: list[tuple[str, Ranking]]) -> Check:

@@ -13,8 +13,9 @@ from prm.cards.tables import evaluation_tables
 from prm.cards.weaknesses import weaknesses
 from prm.evaluation.evaluation import Evaluation
 from prm.manifest import Costs, Counts, Manifest
-from prm.provenance import MACHINES, PEOPLE, Provenance
+from prm.provenance import PEOPLE, Provenance
 from prm.trust import Trust
+from prm.vocabulary import MACHINES
 
 UNKNOWN = "not recorded"
 SHOWN = 8  # names in a list of counts

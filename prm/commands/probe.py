@@ -10,6 +10,7 @@ from prm.errors import DataError
 from prm.files import write_json
 from prm.messages import Message
 from prm.traces import Trace, read_traces, write_traces
+from prm.vocabulary import SPLITS
 
 WORLD = "world"
 
@@ -30,7 +31,7 @@ def _add_sample(probes: Any) -> None:
     parser.add_argument("--problems", type=at_least(1), default=100)
     parser.add_argument("--samples", type=at_least(1), default=64, help="solutions of each problem")
     parser.add_argument("--domains", default="math,programs,agents", help="separated by commas")
-    parser.add_argument("--split", default="holdout", choices=("pool", "calibration", "holdout"))
+    parser.add_argument("--split", default="holdout", choices=SPLITS)
     parser.add_argument("--temperature", type=above_zero, default=1.0)
     parser.add_argument("--seed", type=int, default=1)
     parser.set_defaults(run=run_sample)

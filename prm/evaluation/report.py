@@ -118,9 +118,9 @@ def evaluate(
         bootstrap=bootstrap,
         overall=cut.of_solutions(np.ones(len(traces), dtype=bool)),
         by_domain={name: cut.of_solutions(solutions.domain == i) for i, name in enumerate(solutions.domains)},
-        by_length={name: cut.of_solutions(inside) for name, inside in _ranges(solutions.length, LENGTH_BINS)},
+        by_length={name: cut.of_solutions(inside) for name, inside in in_ranges(solutions.length, LENGTH_BINS)},
         by_generator={name: cut.of_solutions(generators == name) for name in sorted(set(solutions.generators))},
-        by_position={name: cut.of_steps(inside) for name, inside in _ranges(steps.index + 1, POSITION_BINS)},
+        by_position={name: cut.of_steps(inside) for name, inside in in_ranges(steps.index + 1, POSITION_BINS)},
         reliability=_reliability(steps.p, 1 - steps.error),
         raw_reliability=[] if temperature is None else _reliability(steps.raw, 1 - steps.error),
     )
@@ -202,7 +202,7 @@ def processbench(solutions: Solutions, draws: Array, chosen: Chosen | None = Non
     }
 
 
-def _ranges(values: NDArray[np.int64], bins: Ranges) -> Iterable[tuple[str, Chosen]]:
+def in_ranges(values: NDArray[np.int64], bins: Ranges) -> Iterable[tuple[str, Chosen]]:
     """The bins that hold a value, by name: "2-4", "33+"."""
     for low, high in bins:
         inside = (values >= low) & (values <= (high or np.inf))

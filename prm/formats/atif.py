@@ -4,14 +4,15 @@ The problem is what the first user asks. An agent's step becomes up to three: it
 calls, and what it observed of them. The format has no labels, so writing gives the run as it was read.
 """
 
-from collections.abc import Iterable, Iterator
-from typing import Any, BinaryIO, Literal
+from collections.abc import Iterator
+from typing import Any, Literal
 
 import msgspec
 
 from prm.formats.parts import Content, text_of
-from prm.formats.reading import Numbered, Unreadable, read_documents
+from prm.formats.reading import Unreadable, whole
 from prm.formats.record import Completion, Record
+from prm.formats.registry import file_format
 from prm.formats.tool_calls import call_text, step_text
 from prm.messages import Message
 
@@ -49,19 +50,13 @@ class _Run(msgspec.Struct):
     session_id: str = ""
 
 
-def read(stream: BinaryIO, *, skip: int = 0) -> Iterator[Numbered]:
-    """Stream (line, record or rejection) from behind the first `skip` of them."""
-    return read_documents(stream, lambda document: [document], _record, skip=skip)
-
-
-def write(records: Iterable[Record]) -> Iterator[bytes]:
-    """One line for each run that was read in this format."""
-    for record in records:
-        if str(record.extra.get("schema_version", "")).startswith("ATIF"):
-            yield msgspec.json.encode(record.extra) + b"\n"
-
-
-def _record(value: Any) -> Record:
+@file_format(
+    "atif",
+    label=Message("format_atif"),
+    keys=("schema_version", "steps", "source", "agent"),
+    members=whole,
+)
+def atif(value: Any) -> Record:
     run = msgspec.convert(value, _Run)
     if not run.schema_version.startswith("ATIF"):
         raise Unreadable("schema_version", Message("atif_version_unknown", version=run.schema_version))
@@ -75,6 +70,12 @@ def _record(value: Any) -> Record:
         generator=" ".join(part for part in (run.agent.name, run.agent.model_name) if part),
         extra=value,
     )
+
+
+@atif.writes
+def _lines(record: Record) -> list[dict[str, Any]]:
+    """The run if it was read in this format."""
+    return [record.extra] if str(record.extra.get("schema_version", "")).startswith("ATIF") else []
 
 
 def _completions(step: _Step) -> Iterator[Completion]:

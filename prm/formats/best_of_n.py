@@ -5,13 +5,13 @@ scores that other models gave (`prm_step_scores`) and other keys are kept with t
 of a problem stay in one split. Step labels are not part of it.
 """
 
-from collections.abc import Iterable, Iterator
-from typing import Any, BinaryIO
+from typing import Any
 
 import msgspec
 
-from prm.formats.reading import Numbered, read_records
-from prm.formats.record import Completion, Record
+from prm.formats.record import Record, sampled, sampled_texts
+from prm.formats.registry import file_format
+from prm.messages import Message
 
 
 class _Line(msgspec.Struct):
@@ -25,33 +25,17 @@ class _Line(msgspec.Struct):
     generator: str = ""
 
 
-def read(stream: BinaryIO, *, skip: int = 0) -> Iterator[Numbered]:
-    """Stream (line, record or rejection) from behind the first `skip` of them."""
-    return read_records(stream, _record, skip=skip)
-
-
-def write(records: Iterable[Record]) -> Iterator[bytes]:
-    """One line for each solution, under the ids it came with or those it has here."""
-    for record in records:
-        own = {"problem_id": record.problem_id, "candidate_index": record.solution_id}
-        line = {
-            **own,
-            "problem": record.problem,
-            "reference_answer": record.reference_answer,
-            "steps": [at[0].text for at in record.positions if at],
-            "final_answer": record.final_answer,
-            "is_correct": record.final_answer_correct,
-            **({"generator": record.generator} if record.generator else {}),
-        }
-        yield msgspec.json.encode(line | record.extra) + b"\n"
-
-
-def _record(value: Any) -> Record:
+@file_format(
+    "best_of_n",
+    label=Message("format_best_of_n"),
+    keys=("problem_id", "candidate_index", "problem", "steps", "is_correct"),
+)
+def best_of_n(value: Any) -> Record:
     line = msgspec.convert(value, _Line)
     own = ("problem_id", "candidate_index")
     return Record(
         problem=line.problem,
-        positions=[[Completion(text)] for text in line.steps],
+        positions=sampled(line.steps),
         source_group=str(line.problem_id),
         reference_answer=line.reference_answer,
         external_id=f"{line.problem_id}/{line.candidate_index}",
@@ -60,3 +44,19 @@ def _record(value: Any) -> Record:
         final_answer_correct=line.is_correct,
         extra={key: value[key] for key in value if key in own or key not in _Line.__struct_fields__},
     )
+
+
+@best_of_n.writes
+def _lines(record: Record) -> list[dict[str, Any]]:
+    """The solution, under the ids it came with or those it has here."""
+    line = {
+        "problem_id": record.problem_id,
+        "candidate_index": record.solution_id,
+        "problem": record.problem,
+        "reference_answer": record.reference_answer,
+        "steps": sampled_texts(record),
+        "final_answer": record.final_answer,
+        "is_correct": record.final_answer_correct,
+        **({"generator": record.generator} if record.generator else {}),
+    }
+    return [line | record.extra]

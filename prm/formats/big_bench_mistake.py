@@ -4,14 +4,14 @@
 `answer` the one that the chain gave, null for none; both are compared as they stand.
 """
 
-from collections.abc import Iterable, Iterator
-from typing import Any, BinaryIO
+from typing import Any
 
 import msgspec
 
-from prm.formats.given import NONE, annotator_in, index_label, label_to_write
-from prm.formats.reading import Numbered, read_records
-from prm.formats.record import Completion, Record, RecordAnnotation, as_given
+from prm.formats.labels import NONE, annotator_in, index_label
+from prm.formats.reading import other_fields
+from prm.formats.record import Record, RecordAnnotation, as_given, sampled, sampled_texts
+from prm.formats.registry import file_format
 
 SOURCE = "big_bench_mistake"
 
@@ -24,19 +24,8 @@ class _Line(msgspec.Struct):
     mistake_index: int | None
 
 
-def read(stream: BinaryIO, *, skip: int = 0) -> Iterator[Numbered]:
-    """Stream (line, record or rejection) from behind the first `skip` of them."""
-    return read_records(stream, _record, skip=skip)
-
-
-def write(records: Iterable[Record]) -> Iterator[bytes]:
-    """One line for each solution whose first error is known."""
-    for record in records:
-        if label := label_to_write(record.annotations, SOURCE):
-            yield msgspec.json.encode(_native(record, label)) + b"\n"
-
-
-def _record(value: Any) -> Record:
+@file_format("big_bench_mistake", label="BIG-Bench-Mistake", keys=("input", "steps", "target", "mistake_index"))
+def big_bench_mistake(value: Any) -> Record:
     line = msgspec.convert(value, _Line)
     error = NONE if line.mistake_index is None else line.mistake_index
     if line.mistake_index is not None and line.mistake_index < 0:
@@ -46,20 +35,21 @@ def _record(value: Any) -> Record:
     )
     return Record(
         problem=line.input,
-        positions=[[Completion(text)] for text in line.steps],
+        positions=sampled(line.steps),
         reference_answer=line.target,
         final_answer=line.answer,
         final_answer_correct=line.answer is not None and line.answer.strip() == line.target.strip(),
-        extra={key: value[key] for key in value if key not in _Line.__struct_fields__},
+        extra=other_fields(value, _Line),
         annotations=[label],
     )
 
 
+@big_bench_mistake.writes_label
 def _native(record: Record, label: RecordAnnotation) -> dict[str, Any]:
     return {
         **as_given(record, label, "extra"),
         "input": as_given(record, label, "problem"),
-        "steps": [at[0].text for at in record.positions if at],
+        "steps": sampled_texts(record),
         "answer": as_given(record, label, "final_answer"),
         "target": as_given(record, label, "reference_answer") or "",
         "mistake_index": None if label.first_error == NONE else label.first_error,

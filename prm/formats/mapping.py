@@ -6,8 +6,8 @@ import msgspec
 
 from prm.errors import FormatError
 from prm.faults import fault_of
-from prm.formats.record import SourceKind
 from prm.messages import Message
+from prm.vocabulary import SourceKind
 
 StepsForm = Literal["list", "separated", "columns", "text"]
 LabelForm = Literal["first_error", "ratings"]

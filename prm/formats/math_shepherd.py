@@ -6,14 +6,14 @@ still reach the right answer from there, which is not to say that the step is ri
 """
 
 import re
-from collections.abc import Iterable, Iterator
-from typing import Any, BinaryIO
+from typing import Any
 
 import msgspec
 
-from prm.formats.given import annotator_in, rated_label, steps_along, write_labelled
-from prm.formats.reading import Numbered, Unreadable, read_records
+from prm.formats.labels import annotator_in, rated_along, rated_label
+from prm.formats.reading import Unreadable, other_fields
 from prm.formats.record import Completion, Record, RecordAnnotation, as_given
+from prm.formats.registry import file_format
 from prm.messages import Message
 
 SOURCE = "math_shepherd"
@@ -28,17 +28,8 @@ class _Line(msgspec.Struct):
     task: str = ""
 
 
-def read(stream: BinaryIO, *, skip: int = 0) -> Iterator[Numbered]:
-    """Stream (line, record or rejection) from behind the first `skip` of them."""
-    return read_records(stream, _record, skip=skip)
-
-
-def write(records: Iterable[Record]) -> Iterator[bytes]:
-    """One line for each solution that has a yes or no for every step."""
-    return write_labelled(records, SOURCE, _native)
-
-
-def _record(value: Any) -> Record:
+@file_format("math_shepherd", label="Math-Shepherd", keys=("input", "label"))
+def math_shepherd(value: Any) -> Record:
     line = msgspec.convert(value, _Line)
     *pieces, rest = line.input.split(TAG)
     first = _FIRST_STEP.search(pieces[0]) if pieces else None
@@ -52,7 +43,7 @@ def _record(value: Any) -> Record:
         problem=pieces[0][: first.start()],
         positions=[[Completion(step.strip())] for step in steps],
         domain=line.task,
-        extra={key: value[key] for key in value if key not in _Line.__struct_fields__},
+        extra=other_fields(value, _Line),
         annotations=[
             rated_label([_MARKS[mark] for mark in marks], kind="monte_carlo", name=annotator_in(value, SOURCE))
         ],
@@ -75,12 +66,12 @@ def _marks(pieces: list[str], label: str) -> list[str]:
     return marks
 
 
+@math_shepherd.writes_label
 def _native(record: Record, annotation: RecordAnnotation) -> dict[str, Any] | None:
     if "line" in annotation.native:
         line: dict[str, Any] = annotation.native["line"]
         return line
-    along = steps_along(record, annotation)
-    steps, ratings = [step.text for step in along], [step.rating for step in along]
+    steps, ratings = rated_along(record, annotation)
     if None in ratings:
         return None
     problem, task = as_given(record, annotation, "problem"), as_given(record, annotation, "domain")

@@ -6,17 +6,18 @@ AgentProcessBench's `step_labels` rate assistants' messages, under their index a
 `final_label` the outcome.
 """
 
-from collections.abc import Iterable, Iterator
-from typing import Any, BinaryIO, Literal
+from typing import Any, Literal
 
 import msgspec
 
-from prm.formats.given import annotator_in, index_in, rated_label, step_ratings
+from prm.formats.labels import annotator_in, index_in, rated_label, step_ratings
 from prm.formats.parts import Content, text_of
-from prm.formats.reading import Numbered, Unreadable, read_records
-from prm.formats.record import Completion, Record, RecordAnnotation, StepKind, as_given
+from prm.formats.reading import Unreadable
+from prm.formats.record import Completion, Record, RecordAnnotation, as_given
+from prm.formats.registry import file_format
 from prm.formats.tool_calls import call_text, step_text
 from prm.messages import Message
+from prm.vocabulary import StepKind
 
 SOURCE = "messages"
 
@@ -44,18 +45,6 @@ class _Line(msgspec.Struct):
     final_label: Literal[-1, 0, 1] | None = None
 
 
-def read(stream: BinaryIO, *, skip: int = 0) -> Iterator[Numbered]:
-    """Stream (line, record or rejection) from behind the first `skip` of them."""
-    return read_records(stream, record_of, skip=skip)
-
-
-def write(records: Iterable[Record]) -> Iterator[bytes]:
-    """One line for each run that was read in this format, with the ratings of its first annotation."""
-    for record in records:
-        if "messages" in record.extra:
-            yield msgspec.json.encode(_native(record)) + b"\n"
-
-
 def record_of(value: Any) -> Record:
     """The record of one line; raises msgspec.ValidationError or Unreadable naming the place."""
     line = msgspec.convert(value, _Line)
@@ -77,6 +66,9 @@ def record_of(value: Any) -> Record:
             )
         ],
     )  # fmt: skip
+
+
+messages = file_format("messages", label=Message("format_messages"), keys=("messages", "role"))(record_of)
 
 
 def _labels(line: _Line, start: int) -> list[int | None] | None:
@@ -101,6 +93,12 @@ def _kind(message: _Message, last: bool) -> StepKind:
     if message.role != "assistant":
         return "observation"
     return "tool_call" if message.tool_calls else "answer" if last else "reasoning"
+
+
+@messages.writes
+def _lines(record: Record) -> list[dict[str, Any]]:
+    """The run if it was read in this format, with the ratings of its first annotation."""
+    return [_native(record)] if "messages" in record.extra else []
 
 
 def _native(record: Record) -> dict[str, Any]:

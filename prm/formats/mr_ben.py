@@ -5,14 +5,15 @@ string, "N/A" for none. In the coding subject the solution is a text, its steps 
 error is the line itself: the first such line is taken; a blank one says only that something is missing.
 """
 
-from collections.abc import Iterable, Iterator
-from typing import Any, BinaryIO
+from collections.abc import Iterator
+from typing import Any
 
 import msgspec
 
-from prm.formats.given import NONE, annotator_in, index_in, index_label, label_to_write
-from prm.formats.reading import Numbered, Unreadable, read_documents
-from prm.formats.record import Completion, Record, RecordAnnotation, as_given
+from prm.formats.labels import NONE, annotator_in, index_in, index_label, label_to_write
+from prm.formats.reading import Unreadable
+from prm.formats.record import Record, RecordAnnotation, as_given, sampled, sampled_texts
+from prm.formats.registry import file_format
 from prm.messages import Message
 
 SOURCE = "mr_ben"
@@ -33,20 +34,6 @@ class _Line(msgspec.Struct):
     Model_Solution_Correctness: str | None = None
 
 
-def read(stream: BinaryIO, *, skip: int = 0) -> Iterator[Numbered]:
-    """Stream (line, record or rejection) from behind the first `skip` of them."""
-    return read_documents(stream, _members, _record, skip=skip)
-
-
-def write(records: Iterable[Record]) -> Iterator[bytes]:
-    """One line for each solution whose first error is known."""
-    for record in records:
-        label = label_to_write(record.annotations, SOURCE)
-        label = label or next((a for a in record.annotations if "line" in a.native), None)
-        if label:
-            yield msgspec.json.encode(_native(record, label)) + b"\n"
-
-
 def _members(document: Any) -> Iterator[Any]:
     if FIELD in document:
         yield document
@@ -55,13 +42,19 @@ def _members(document: Any) -> Iterator[Any]:
         yield from value if isinstance(value, list) else [value]
 
 
-def _record(value: Any) -> Record:
+@file_format(
+    "mr_ben",
+    label="MR-Ben",
+    keys=("Question", "Model_Solution_Steps", "Model_Solution_First_Error_Step"),
+    members=_members,
+)
+def mr_ben(value: Any) -> Record:
     line = msgspec.convert(value, _Line)
     solution = line.Model_Solution_Steps
     steps = solution if isinstance(solution, list) else _code_steps(solution)
     record = Record(
         problem="\n\n".join(part for part in (line.Question, line.Options) if part and part.strip()),
-        positions=[[Completion(text)] for text in steps],
+        positions=sampled(steps),
         domain=line.Subject,
         reference_answer=line.Ground_Truth_Answer or None,
         reference_solution=line.Ground_Truth_Analysis or None,
@@ -102,6 +95,13 @@ def _code_steps(code: str) -> list[str]:
     return steps
 
 
+@mr_ben.writes
+def _lines(record: Record) -> Iterator[dict[str, Any]]:
+    label = label_to_write(record.annotations, SOURCE)
+    if label := label or next((a for a in record.annotations if "line" in a.native), None):
+        yield _native(record, label)
+
+
 def _native(record: Record, annotation: RecordAnnotation) -> dict[str, Any]:
     if "line" in annotation.native:
         line: dict[str, Any] = annotation.native["line"]
@@ -113,7 +113,7 @@ def _native(record: Record, annotation: RecordAnnotation) -> dict[str, Any]:
         "Subject": as_given(record, annotation, "domain"),
         "Ground_Truth_Answer": as_given(record, annotation, "reference_answer") or "",
         "Sampled_Model": as_given(record, annotation, "generator"),
-        "Model_Solution_Steps": [at[0].text for at in record.positions if at],
+        "Model_Solution_Steps": sampled_texts(record),
         **({} if correct is None else {"Model_Solution_Correctness": "correct" if correct else "incorrect"}),
         FIELD: NO_ERROR if annotation.first_error == NONE else str(annotation.first_error + 1),
     }

@@ -7,15 +7,16 @@ is imported. `id`, `domain`, `source_group`, `generator`, `reference_solution`, 
 solution; other keys are kept with the solution. Labels are not part of it.
 """
 
-from collections.abc import Iterable, Iterator
-from typing import Any, BinaryIO
+from typing import Any
 
 import msgspec
 
-from prm.formats.provenance import OutcomeSource, Provenance
-from prm.formats.reading import Numbered, Unreadable, read_records
-from prm.formats.record import Completion, Record, StepKind
+from prm.formats.provenance import Provenance
+from prm.formats.reading import Unreadable, other_fields
+from prm.formats.record import Completion, Record
+from prm.formats.registry import file_format
 from prm.messages import Message
+from prm.vocabulary import OutcomeSource, StepKind
 
 Word = str | int | float | None
 
@@ -46,35 +47,10 @@ class Line(msgspec.Struct, omit_defaults=True):
     provenance: Provenance | None = None
 
 
-def read(stream: BinaryIO, *, skip: int = 0) -> Iterator[Numbered]:
-    """Stream (line, record or rejection) from behind the first `skip` of them."""
-    return read_records(stream, _record, skip=skip)
-
-
-def write(records: Iterable[Record]) -> Iterator[bytes]:
-    """One line for each solution; several alternatives at a position are an array."""
-    for record in records:
-        line = Line(
-            problem=record.problem,
-            steps=[_native_position(at) for at in record.positions if at] or None,
-            solution=record.solution_text,
-            answer=record.reference_answer,
-            id=record.external_id or None,
-            domain=record.domain,
-            source_group=record.source_group,
-            generator=record.generator,
-            reference_solution=record.reference_solution,
-            final_answer=record.final_answer,
-            final_answer_correct=record.final_answer_correct,
-            outcome_source=record.outcome_source,
-            provenance=record.provenance,
-        )
-        yield msgspec.json.encode({**record.extra, **msgspec.to_builtins(line)}) + b"\n"
-
-
-def _record(value: Any) -> Record:
+@file_format("plain", label=Message("format_plain"))
+def plain(value: Any) -> Record:
     line = msgspec.convert(value, Line)
-    return record_of(line, {key: value[key] for key in value if key not in Line.__struct_fields__})
+    return record_of(line, other_fields(value, Line))
 
 
 def record_of(line: Line, extra: dict[str, Any]) -> Record:
@@ -100,6 +76,27 @@ def record_of(line: Line, extra: dict[str, Any]) -> Record:
         provenance=line.provenance,
         extra=extra,
     )
+
+
+@plain.writes
+def _lines(record: Record) -> list[dict[str, Any]]:
+    """The solution; several alternatives at a position are an array."""
+    line = Line(
+        problem=record.problem,
+        steps=[_native_position(at) for at in record.positions if at] or None,
+        solution=record.solution_text,
+        answer=record.reference_answer,
+        id=record.external_id or None,
+        domain=record.domain,
+        source_group=record.source_group,
+        generator=record.generator,
+        reference_solution=record.reference_solution,
+        final_answer=record.final_answer,
+        final_answer_correct=record.final_answer_correct,
+        outcome_source=record.outcome_source,
+        provenance=record.provenance,
+    )
+    return [{**record.extra, **msgspec.to_builtins(line)}]
 
 
 def _text(word: Word) -> str | None:

@@ -11,10 +11,11 @@ from typing import Any, BinaryIO, Literal
 import msgspec
 
 from prm.formats import plain
-from prm.formats.given import index_label, rated_label
+from prm.formats.labels import index_label, rated_label
 from prm.formats.reading import Numbered, Unreadable, read_records
-from prm.formats.record import Record, RecordAnnotation, SourceKind, StepKind
+from prm.formats.record import Record, RecordAnnotation
 from prm.messages import Message
+from prm.vocabulary import SourceKind, StepKind
 
 Rated = Literal[-1, 0, 1] | None
 

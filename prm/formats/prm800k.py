@@ -9,29 +9,26 @@ A written line has four keys more than OpenAI's: `source_kind` (and `source_deta
 `source_group` where the problem belongs. Reading takes them back.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from datetime import UTC, datetime
-from typing import Any, BinaryIO, Literal, get_args
+from typing import Any, Literal
 
 import msgspec
 
 from prm.formats.path import first_error
-from prm.formats.raw import json_lines
-from prm.formats.reading import Numbered, Unreadable, read_records
+from prm.formats.reading import Unreadable
 from prm.formats.record import (
     Completion,
-    FinishReason,
     PathPosition,
     Rating,
-    RatingState,
     Record,
     RecordAnnotation,
-    SourceKind,
-    Split,
     alternative_of,
     as_given,
 )
+from prm.formats.registry import file_format
 from prm.messages import Message
+from prm.vocabulary import SPLITS, FinishReason, RatingState, SourceKind
 
 
 class _Completion(msgspec.Struct):
@@ -76,27 +73,9 @@ class _Line(msgspec.Struct):
     split: Any = ""  # anybody's word; only ours are taken
 
 
-def read(stream: BinaryIO, *, skip: int = 0) -> Iterator[Numbered]:
-    """Stream (line, record or rejection) from behind the first `skip` of them.
-
-    Labels of lines that do not say who labelled are a person's, as in OpenAI's own files.
-    """
-    return read_records(stream, _record, skip=skip)
-
-
-def rows_of(records: Iterable[Record]) -> Iterator[dict[str, Any]]:
-    """A line for each annotation; free comments and reasons are left out."""
-    for record in records:
-        for annotation in record.annotations:
-            yield _native(record, annotation) | _added(record, annotation)
-
-
-def write(records: Iterable[Record]) -> Iterator[bytes]:
-    """The rows as JSON Lines."""
-    return json_lines(rows_of(records))
-
-
-def _record(value: Any) -> Record:
+@file_format("prm800k", label="PRM800K", keys=("question", "label", "completions", "finish_reason"))
+def prm800k(value: Any) -> Record:
+    """Labels of lines that do not say who labelled are a person's, as in OpenAI's own files."""
     line = msgspec.convert(value, _Line)
     value = {key: said for key, said in value.items() if key not in _ADDED}
     question, label = line.question, line.label
@@ -127,7 +106,7 @@ def _record(value: Any) -> Record:
         reference_answer=question.ground_truth_answer,
         reference_solution=question.ground_truth_solution,
         source_group=line.source_group,
-        split=line.split if line.split in get_args(Split) else "",
+        split=line.split if line.split in SPLITS else "",
         final_answer=question.pre_generated_answer,
         annotations=[annotation],
     )
@@ -136,6 +115,13 @@ def _record(value: Any) -> Record:
     if _native(record, annotation) != value:
         annotation.native = {"format": "prm800k", "line": value}
     return record
+
+
+@prm800k.writes
+def _lines(record: Record) -> Iterator[dict[str, Any]]:
+    """A line for each annotation; free comments and reasons are left out."""
+    for annotation in record.annotations:
+        yield _native(record, annotation) | _added(record, annotation)
 
 
 _KEPT = ("timestamp", "generation", "is_quality_control_question", "is_initial_screening_question")

@@ -4,14 +4,14 @@ The solution is `modified_process`, an answer to `modified_question`; `error_ste
 of its wrong steps, all others are right. What it was made from stays with the solution.
 """
 
-from collections.abc import Iterable, Iterator
-from typing import Any, BinaryIO
+from typing import Any
 
 import msgspec
 
-from prm.formats.given import annotator_in, rated_label, steps_along, write_labelled
-from prm.formats.reading import Numbered, Unreadable, read_records
-from prm.formats.record import Completion, Record, RecordAnnotation, as_given
+from prm.formats.labels import annotator_in, rated_along, rated_label
+from prm.formats.reading import Unreadable, other_fields
+from prm.formats.record import Record, RecordAnnotation, as_given, sampled
+from prm.formats.registry import file_format
 from prm.messages import Message
 
 SOURCE = "prmbench"
@@ -25,17 +25,8 @@ class _Line(msgspec.Struct):
     idx: str = ""
 
 
-def read(stream: BinaryIO, *, skip: int = 0) -> Iterator[Numbered]:
-    """Stream (line, record or rejection) from behind the first `skip` of them."""
-    return read_records(stream, _record, skip=skip)
-
-
-def write(records: Iterable[Record]) -> Iterator[bytes]:
-    """One line for each solution whose every step is rated."""
-    return write_labelled(records, SOURCE, _native)
-
-
-def _record(value: Any) -> Record:
+@file_format("prmbench", label="PRMBench", keys=("modified_question", "modified_process", "error_steps"))
+def prmbench(value: Any) -> Record:
     line = msgspec.convert(value, _Line)
     count = len(line.modified_process)
     for number in line.error_steps:
@@ -44,10 +35,10 @@ def _record(value: Any) -> Record:
     ratings = [-1 if number in line.error_steps else 1 for number in range(1, count + 1)]
     return Record(
         problem=line.modified_question,
-        positions=[[Completion(text)] for text in line.modified_process],
+        positions=sampled(line.modified_process),
         domain=line.classification,
         external_id=line.idx,
-        extra={key: value[key] for key in value if key not in _Line.__struct_fields__},
+        extra=other_fields(value, _Line),
         annotations=[
             rated_label(
                 ratings,
@@ -59,9 +50,9 @@ def _record(value: Any) -> Record:
     )
 
 
+@prmbench.writes_label
 def _native(record: Record, annotation: RecordAnnotation) -> dict[str, Any] | None:
-    along = steps_along(record, annotation)
-    steps, ratings = [step.text for step in along], [step.rating for step in along]
+    steps, ratings = rated_along(record, annotation)
     if None in ratings:
         return None
     told = {

@@ -10,8 +10,8 @@ from typing import Any
 
 from prm.formats import cells
 from prm.formats.mapping import Column, LabelMapping, MadeBy, Mapping, Scale, SourceMapping, StepsMapping
-from prm.formats.record import SourceKind
 from prm.formats.rows import Row, cell_of
+from prm.vocabulary import SourceKind
 
 # By the last part of a name, in lower case with single underscores; the first that is there is taken.
 _NAMES: dict[str, tuple[str, ...]] = {

@@ -1,11 +1,10 @@
 """What made a solution, and how much of it is shown: kept with the solution, in records, and in snapshots."""
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 import msgspec
 
-Visibility = Literal["raw", "summary", "redacted"]
-OutcomeSource = Literal["given", "grader", "tests"]
+from prm.vocabulary import Visibility
 
 LONGEST_PROMPT = 100_000
 _Name = Annotated[str, msgspec.Meta(max_length=200)]

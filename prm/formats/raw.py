@@ -38,6 +38,15 @@ def json_lines(rows: Iterable[Any]) -> Iterator[bytes]:
     return (msgspec.json.encode(row) + b"\n" for row in rows)
 
 
+def json_array(rows: Iterable[Any]) -> Iterator[bytes]:
+    """The rows as one JSON array, a row a line."""
+    opening = b"[\n"
+    for row in rows:
+        yield opening + msgspec.json.encode(row)
+        opening = b",\n"
+    yield b"[]\n" if opening == b"[\n" else b"\n]\n"
+
+
 def pieces_of(stream: BinaryIO, head: bytes) -> Iterator[bytes]:
     """The content of a stream that begins with `head`, which is read already."""
     return chain([head], iter(lambda: stream.read(CHUNK), b""))

@@ -127,6 +127,16 @@ def is_deeper(value: Any, levels: int) -> bool:
     return not levels or any(is_deeper(part, levels - 1) for part in inner)
 
 
+def whole(document: Any) -> list[Any]:
+    """The one record of a file that is a single JSON object."""
+    return [document]
+
+
+def other_fields(value: dict[str, Any], known: type[msgspec.Struct]) -> dict[str, Any]:
+    """What an object holds besides the fields of a struct."""
+    return {key: value[key] for key in value if key not in known.__struct_fields__}
+
+
 def validation_fault(error: msgspec.ValidationError) -> tuple[str, str]:
     """Field and reason of "Expected `str`, got `int` - at `$.label.steps[0]`"; of a missing field, its own name."""
     place, reason = fault_of(error)

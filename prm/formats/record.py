@@ -5,18 +5,14 @@ records. Positions are 0-based; an `alternative` is an index into the completion
 What a record has many of is without the garbage collector's care (`gc=False`): it never holds itself.
 """
 
+from collections.abc import Iterable
 from datetime import datetime
-from typing import Any, Literal
+from typing import Any
 
 import msgspec
 
-from prm.formats.provenance import OutcomeSource, Provenance
-
-StepKind = Literal["reasoning", "plan", "tool_call", "observation", "edit", "answer"]
-RatingState = Literal["rated", "unsure", "not_reached"]
-FinishReason = Literal["solution", "found_error", "give_up", "bad_problem"]
-Split = Literal["pool", "calibration", "holdout"]
-SourceKind = Literal["human", "simulated", "consensus", "model_judge", "monte_carlo", "heuristic"]
+from prm.formats.provenance import Provenance
+from prm.vocabulary import FinishReason, OutcomeSource, RatingState, SourceKind, StepKind
 
 
 class Completion(msgspec.Struct, omit_defaults=True, gc=False):
@@ -154,6 +150,16 @@ class Record(msgspec.Struct, omit_defaults=True):
     extra: dict[str, Any] = {}
     annotations: list[RecordAnnotation] = []
     consensus: list[Consensus] = []
+
+
+def sampled(texts: Iterable[str]) -> list[list[Completion]]:
+    """The positions of a solution of one completion each."""
+    return [[Completion(text)] for text in texts]
+
+
+def sampled_texts(record: Record) -> list[str]:
+    """The steps of a solution as it was sampled."""
+    return [at[0].text for at in record.positions if at]
 
 
 def as_given(record: Record, annotation: RecordAnnotation, field: str) -> Any:

@@ -1,113 +1,117 @@
-"""Which formats there are, and which one a file is in."""
+"""The registry of file formats. A format is one module, whose functions register themselves with two decorators.
 
-import io
-import re
-from collections.abc import Callable, Iterator
+`@file_format("name", ...)` stands on the function that makes a Record of one decoded record of a file, and turns it
+into a `Format`. `@name.writes` stands on the one that gives the JSON objects that the format writes of a Record.
+"""
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
 from functools import partial
-from typing import BinaryIO, Protocol
-
-import msgspec
+from typing import Any, BinaryIO, Protocol
 
 from prm.errors import FormatError
-from prm.formats import (
-    atif,
-    best_of_n,
-    big_bench_mistake,
-    math_shepherd,
-    messages,
-    mr_ben,
-    plain,
-    prm800k,
-    prmbench,
-    processbench,
-    rlhflow,
-    swe_agent,
-    table,
-    trl,
-    who_and_when,
-)
-from prm.formats.mapping import Mapping
-from prm.formats.parquet_rows import MAGIC
-from prm.formats.reading import Numbered, original_records
+from prm.formats.labels import label_to_write
+from prm.formats.raw import json_array, json_lines
+from prm.formats.reading import Numbered, read_documents, read_records
+from prm.formats.record import Record, RecordAnnotation
 from prm.messages import Message
+from prm.registry import Registry
 
 
 class Reader(Protocol):
     def __call__(self, stream: BinaryIO, *, skip: int = 0) -> Iterator[Numbered]: ...
 
 
+Writer = Callable[[Iterable[Record]], Iterator[bytes]]
+Parse = Callable[[Any], Record]
+Lines = Callable[[Record], Iterable[Any]]
+LabelLine = Callable[[Record, RecordAnnotation], dict[str, Any] | None]
+
 TABLE = "table"
-READERS: dict[str, Reader] = {
-    "prm800k": prm800k.read,
-    "processbench": processbench.read,
-    "prmbench": prmbench.read,
-    "trl": trl.read,
-    "math_shepherd": math_shepherd.read,
-    "rlhflow": rlhflow.read,
-    "mr_ben": mr_ben.read,
-    "big_bench_mistake": big_bench_mistake.read,
-    "best_of_n": best_of_n.read,
-    "messages": messages.read,
-    "who_and_when": who_and_when.read,
-    "atif": atif.read,
-    "swe_agent": swe_agent.read,
-    "plain": plain.read,
-    TABLE: table.read,
-}
-HEAD_BYTES = 256 * 1024
-
-_MAGIC = {
-    b"PK\x03\x04": Message("packed_as_zip"),
-    b"\xff\xfe": Message("packed_as_utf16"),
-    b"\xfe\xff": Message("packed_as_utf16"),
-}
-_KEYS = {
-    "prm800k": ("question", "label", "completions", "finish_reason"),
-    "trl": ("prompt", "completions", "labels"),
-    "prmbench": ("modified_question", "modified_process", "error_steps"),
-    "mr_ben": ("Question", "Model_Solution_Steps", "Model_Solution_First_Error_Step"),
-    "big_bench_mistake": ("input", "steps", "target", "mistake_index"),
-    "who_and_when": ("question", "history", "mistake_step"),
-    "atif": ("schema_version", "steps", "source", "agent"),
-    "swe_agent": ("trajectory", "info", "action", "observation"),
-    "messages": ("messages", "role"),
-    "best_of_n": ("problem_id", "candidate_index", "problem", "steps", "is_correct"),
-    "rlhflow": ("conversations", "role", "content"),
-    "math_shepherd": ("input", "label"),
-    "processbench": ("problem", "steps", "label"),
-}
 
 
-def reader_of(format: str, mapping: Mapping | None) -> Reader:
-    """The reader of a format; a table is read by the mapping."""
-    return partial(table.read, mapping=mapping) if format == TABLE else READERS[format]
+@dataclass
+class Format:
+    """How files of one format are recognised, read and written.
 
-
-def originals_of(format: str, mapping: Mapping | None) -> Callable[[BinaryIO], Iterator[bytes | None]]:
-    """What gives the records of a file as it has them, in the order in which its reader numbers them."""
-    return partial(table.original_rows, mapping=mapping or Mapping()) if format == TABLE else original_records
-
-
-def detect(stream: BinaryIO, filename: str) -> str:
-    """Name of the format of a file, by its first records.
-
-    Told by the keys that its first record, or as much of it as there is, has; of CSV and Parquet by their columns.
-    Raises FormatError("unknown_format") saying what is wrong with the file, OSError where it cannot be read.
+    `label` is its name for people. A file whose first record has all the `keys` is in this format; one without keys is
+    recognised by other means, or chosen by name. `read` streams (line, record or rejection) from after the first
+    `skip` of them.
     """
-    head = stream.read(HEAD_BYTES)
-    for magic, reason in _MAGIC.items():
-        if head.startswith(magic):
-            raise FormatError("unknown_format", Message("file_packed", filename=filename, reason=reason))
-    if not head.strip():
-        raise FormatError("unknown_format", Message("file_has_no_content", filename=filename))
-    begun = table.sample(stream if head.startswith(MAGIC) else io.BytesIO(), head)
-    keys = set(re.findall(rb'"(\w+)"\s*:', msgspec.json.encode(begun.rows) if head.startswith(MAGIC) else head))
-    for name, wanted in _KEYS.items():
-        if all(key.encode() in keys for key in wanted) and not table.is_csv(head):
-            return name
-    mapping = table.proposed(begun)
-    if b"problem" in keys and {b"steps", b"solution"} & keys and not mapping.labels and not table.is_csv(head):
-        return "plain"
-    if not table.fault_of(mapping, begun):
-        return TABLE
-    raise FormatError("unknown_format", Message("format_not_recognised", filename=filename, known=", ".join(READERS)))
+
+    name: str
+    label: str
+    read: Reader
+    keys: tuple[str, ...] = ()
+    writer: Writer | None = None
+    array: bool = False
+
+    def write(self, records: Iterable[Record]) -> Iterator[bytes]:
+        """The bytes of a file of the records that the format can express. Raises FormatError (`not_written`)."""
+        if self.writer is None:
+            raise FormatError("not_written", Message("format_not_writable", format=self.name))
+        return self.writer(records)
+
+    def writes(self, lines: Lines) -> Lines:
+        """A decorator for the function that gives the JSON objects of a record, none if the format cannot express it.
+
+        They become JSON Lines, or one JSON array if the format is an `array`.
+        """
+
+        def write(records: Iterable[Record]) -> Iterator[bytes]:
+            objects = (line for record in records for line in lines(record))
+            return json_array(objects) if self.array else json_lines(objects)
+
+        self.writer = write
+        return lines
+
+    def writes_label(self, line: LabelLine) -> LabelLine:
+        """A decorator for the function that gives the JSON object of a record with a label of known first error."""
+
+        def lines(record: Record) -> Iterator[dict[str, Any]]:
+            label = label_to_write(record.annotations, self.name)
+            if label and (labelled := line(record, label)):
+                yield labelled
+
+        self.writes(lines)
+        return line
+
+
+FORMATS: Registry[Format] = Registry(
+    "stepmark.formats",
+    "file format",
+    built_in=[
+        f"prm.formats.{module}"
+        for module in (
+            "prm800k", "processbench", "prmbench", "trl", "math_shepherd", "rlhflow", "mr_ben", "big_bench_mistake",
+            "best_of_n", "messages", "who_and_when", "atif", "swe_agent", "plain", "table",
+        )
+    ],
+)  # fmt: skip
+
+
+def file_format(
+    name: str,
+    *,
+    label: str,
+    keys: tuple[str, ...] = (),
+    members: Callable[[Any], Iterable[Any]] | None = None,
+    array: bool = False,
+) -> Callable[[Parse], Format]:
+    """A decorator that registers a format of JSON records by the function that parses one of them.
+
+    The function raises Unreadable or msgspec.ValidationError naming the field. `members` gives the records of a file
+    that is one JSON object (see `read_documents`). A format that is an `array` is written as one JSON array.
+    """
+
+    def decorate(parse: Parse) -> Format:
+        read: Reader = (
+            partial(read_records, parse=parse)
+            if members is None
+            else partial(read_documents, members=members, parse=parse)
+        )
+        added = Format(name, label, read, keys, array=array)
+        FORMATS.add(name, added, module=parse.__module__)
+        return added
+
+    return decorate

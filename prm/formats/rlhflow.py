@@ -5,14 +5,14 @@ problem too, in front of "Step 1" or, without one, of its last blank line. The l
 """
 
 import re
-from collections.abc import Iterable, Iterator
-from typing import Any, BinaryIO, Literal
+from typing import Any, Literal
 
 import msgspec
 
-from prm.formats.given import annotator_in, rated_label, steps_along, write_labelled
-from prm.formats.reading import Numbered, Unreadable, read_records
+from prm.formats.labels import annotator_in, rated_along, rated_label
+from prm.formats.reading import Unreadable, other_fields
 from prm.formats.record import Completion, Record, RecordAnnotation, as_given
+from prm.formats.registry import file_format
 from prm.messages import Message
 
 SOURCE = "rlhflow"
@@ -29,17 +29,8 @@ class _Line(msgspec.Struct):
     conversations: list[_Turn]
 
 
-def read(stream: BinaryIO, *, skip: int = 0) -> Iterator[Numbered]:
-    """Stream (line, record or rejection) from behind the first `skip` of them."""
-    return read_records(stream, _record, skip=skip)
-
-
-def write(records: Iterable[Record]) -> Iterator[bytes]:
-    """One line for each solution that has a yes or no for every step."""
-    return write_labelled(records, SOURCE, _native)
-
-
-def _record(value: Any) -> Record:
+@file_format("rlhflow", label=Message("format_rlhflow"), keys=("conversations", "role", "content"))
+def rlhflow(value: Any) -> Record:
     turns = msgspec.convert(value, _Line).conversations
     for number, turn in enumerate(turns):
         field = f"conversations[{number}]"
@@ -53,7 +44,7 @@ def _record(value: Any) -> Record:
     record = Record(
         problem=problem,
         positions=[[Completion(text)] for text in (first, *(turn.content for turn in turns[2::2]))],
-        extra={key: value[key] for key in value if key not in _Line.__struct_fields__},
+        extra=other_fields(value, _Line),
         annotations=[
             rated_label(
                 [_MARKS[turn.content.strip()] for turn in turns[1::2]],
@@ -78,12 +69,12 @@ def _part(content: str) -> tuple[str, str, str]:
     return problem, joint, step
 
 
+@rlhflow.writes_label
 def _native(record: Record, annotation: RecordAnnotation) -> dict[str, Any] | None:
     if "line" in annotation.native:
         line: dict[str, Any] = annotation.native["line"]
         return line
-    along = steps_along(record, annotation)
-    steps, ratings = [step.text for step in along], [step.rating for step in along]
+    steps, ratings = rated_along(record, annotation)
     if None in ratings or not steps:
         return None
     steps[0] = as_given(record, annotation, "problem") + annotation.native.get("joint", "\n\n") + steps[0]

@@ -1,17 +1,18 @@
 """A row of a table as a record, by a mapping of its columns."""
 
 from collections.abc import Callable
-from typing import Any, cast, get_args
+from typing import Any, cast
 
 import msgspec
 
 from prm.formats import cells
-from prm.formats.given import NONE, index_label, rated_label
+from prm.formats.labels import NONE, index_label, rated_label
 from prm.formats.mapping import Column, LabelMapping, MadeBy, Mapping, SourceMapping, StepsMapping
-from prm.formats.provenance import OutcomeSource, Provenance
+from prm.formats.provenance import Provenance
 from prm.formats.reading import Unreadable, validation_fault
-from prm.formats.record import Completion, Record, RecordAnnotation, SourceKind, StepKind
+from prm.formats.record import Completion, Record, RecordAnnotation
 from prm.messages import Message
+from prm.vocabulary import OUTCOME_SOURCES, SOURCE_KINDS, STEP_KINDS, OutcomeSource, SourceKind, StepKind
 
 Row = dict[str, Any]
 
@@ -123,8 +124,8 @@ def _kinds(row: Row, steps: StepsMapping, count: int) -> list[StepKind]:
         kinds = Message("n_kinds", n=len(given))
         raise Unreadable(steps.kinds, Message("kind_count_differs", given=kinds, steps=_all_steps(count)))
     for kind in given:
-        if kind not in get_args(StepKind):
-            raise Unreadable(steps.kinds, Message("kind_not_known", kind=kind, known=", ".join(get_args(StepKind))))
+        if kind not in STEP_KINDS:
+            raise Unreadable(steps.kinds, Message("kind_not_known", kind=kind, known=", ".join(STEP_KINDS)))
     return cast(list[StepKind], given) or ["reasoning"] * count
 
 
@@ -197,9 +198,9 @@ def _kind(row: Row, given: SourceKind | Column) -> SourceKind:
     if not isinstance(given, Column):
         return given
     word = cells.text(cell_of(row, given.column), given.column).strip().casefold().replace(" ", "_").replace("-", "_")
-    if word not in get_args(SourceKind):
-        raise Unreadable(given.column, Message("word_not_known", word=word, known=", ".join(get_args(SourceKind))))
-    return cast(SourceKind, word)
+    if word not in SOURCE_KINDS:
+        raise Unreadable(given.column, Message("word_not_known", word=word, known=", ".join(SOURCE_KINDS)))
+    return word
 
 
 def _told(row: Row, given: str | Column) -> str:
@@ -225,8 +226,8 @@ def _provenance(row: Row, columns: dict[MadeBy, str]) -> Provenance | None:
 
 
 def _outcome_source(word: str, column: str) -> OutcomeSource | None:
-    if word and word not in get_args(OutcomeSource):
-        raise Unreadable(column, Message("word_not_known", word=word[:40], known=", ".join(get_args(OutcomeSource))))
+    if word and word not in OUTCOME_SOURCES:
+        raise Unreadable(column, Message("word_not_known", word=word[:40], known=", ".join(OUTCOME_SOURCES)))
     return cast(OutcomeSource, word) or None
 
 

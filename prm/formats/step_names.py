@@ -11,11 +11,11 @@ from typing import Any, Literal
 
 import msgspec
 
-from prm.formats.given import NONE, conclusion_of
+from prm.formats.labels import NONE, conclusion_of
 from prm.formats.record import Completion, PathPosition, Rating, Record, RecordAnnotation
+from prm.vocabulary import RATING_OF, Word
 
-Meaning = Literal["good", "neutral", "bad", "unsure"]
-MEANINGS: dict[str, Meaning] = {
+MEANINGS: dict[str, Word] = {
     **dict.fromkeys(("good", "correct", "right", "positive", "yes", "true", "valid", "ok", "1", "+1", "+"), "good"),
     **dict.fromkeys(("neutral", "0", "neither", "okay", "acceptable"), "neutral"),
     **dict.fromkeys(("bad", "wrong", "incorrect", "negative", "no", "false", "invalid", "error", "-1", "-"), "bad"),
@@ -25,7 +25,6 @@ ENDINGS: dict[str, Literal["give_up", "bad_problem"]] = {
     **dict.fromkeys(("gave up", "give up", "giveup"), "give_up"),
     **dict.fromkeys(("bad problem", "broken problem", "problem is wrong"), "bad_problem"),
 }
-RATINGS = {"good": 1, "neutral": 0, "bad": -1}
 PROBLEMS = ("problem", "question", "prompt", "task", "input", "query", "text")
 STEPS = ("steps", "solution_steps", "cot_steps", "reasoning_steps", "completions", "reasoning", "utterances", "trace")
 TEXTS = ("text", "content", "step", "action", "body")
@@ -45,7 +44,7 @@ class StepNames(msgspec.Struct, forbid_unknown_fields=True):
     steps: str = ""
     step_text: str = ""
     rating: str = ""
-    words: dict[str, Meaning] = {}
+    words: dict[str, Word] = {}
     first: int = 0
     comment: str = ""
     dimensions: list[str] = []
@@ -178,7 +177,7 @@ def _rating(names: StepNames, name: str, values: list[Any], left: list[str]) -> 
         return None
     if meaning == "unsure":
         return Rating(0, "unsure")
-    return Rating(0, "rated", rating=RATINGS[meaning])
+    return Rating(0, "rated", rating=RATING_OF[meaning])
 
 
 def _word(value: Any) -> str:

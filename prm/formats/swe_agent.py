@@ -6,17 +6,19 @@ to three steps, and the patch the answer. The format has no labels, so writing g
 """
 
 import re
-from collections.abc import Iterable, Iterator
-from typing import Any, BinaryIO
+from collections.abc import Iterator
+from typing import Any
 
 import msgspec
 
 from prm.formats.parts import Content, text_of
 from prm.formats.provenance import Provenance
-from prm.formats.reading import Numbered, Unreadable, read_documents
-from prm.formats.record import Completion, Record, StepKind
+from prm.formats.reading import Unreadable, whole
+from prm.formats.record import Completion, Record
+from prm.formats.registry import file_format
 from prm.formats.tool_calls import step_text
 from prm.messages import Message
+from prm.vocabulary import StepKind
 
 _EDITING = re.compile(r"^\s*(?:edit|str_replace_editor\s+(?:create|str_replace|insert)|create|insert)\b")
 
@@ -49,19 +51,13 @@ class _Run(msgspec.Struct):
     problem_statement: str = ""
 
 
-def read(stream: BinaryIO, *, skip: int = 0) -> Iterator[Numbered]:
-    """Stream (line, record or rejection) from behind the first `skip` of them."""
-    return read_documents(stream, lambda document: [document], _record, skip=skip)
-
-
-def write(records: Iterable[Record]) -> Iterator[bytes]:
-    """One line for each run that was read in this format."""
-    for record in records:
-        if "trajectory" in record.extra and "info" in record.extra:
-            yield msgspec.json.encode(record.extra) + b"\n"
-
-
-def _record(value: Any) -> Record:
+@file_format(
+    "swe_agent",
+    label=Message("format_swe_agent"),
+    keys=("trajectory", "info", "action", "observation"),
+    members=whole,
+)
+def swe_agent(value: Any) -> Record:
     run = msgspec.convert(value, _Run)
     settings = _settings(run.replay_config)
     problem = _problem(run, settings)
@@ -82,6 +78,12 @@ def _record(value: Any) -> Record:
         ),
         extra=value,
     )
+
+
+@swe_agent.writes
+def _lines(record: Record) -> list[dict[str, Any]]:
+    """The run if it was read in this format."""
+    return [record.extra] if "trajectory" in record.extra and "info" in record.extra else []
 
 
 def _steps(run: _Run) -> Iterator[Completion]:

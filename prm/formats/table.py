@@ -5,7 +5,7 @@ one for a solution without any, in columns that reading finds by itself.
 """
 
 import io
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from itertools import islice
 from typing import Any, BinaryIO, NamedTuple, get_args
@@ -15,13 +15,14 @@ import pyarrow
 
 from prm.errors import FormatError
 from prm.formats import csv_rows, parquet_rows
-from prm.formats.given import Step, steps_along
+from prm.formats.labels import Step, steps_along
 from prm.formats.mapping import Column, LabelMapping, MadeBy, Mapping, SourceMapping, StepsMapping
 from prm.formats.proposing import propose
 from prm.formats.provenance import Provenance
 from prm.formats.raw import BOM, CHUNK, MAX_RECORD_BYTES, Raw, pieces_of, raw_records
-from prm.formats.reading import Numbered, on_one_line, parsed_records
+from prm.formats.reading import Numbered, on_one_line, original_records, parsed_records
 from prm.formats.record import Record, RecordAnnotation, Rejection, as_given
+from prm.formats.registry import FORMATS, TABLE, Format, Reader
 from prm.formats.rows import WORDS, Row, cell_of, columns_of, record_of
 from prm.messages import Message
 
@@ -84,6 +85,16 @@ def original_rows(stream: BinaryIO, *, mapping: Mapping) -> Iterator[bytes | Non
         yield None if isinstance(raw, Rejection) else on_one_line(raw)
 
 
+def reader_of(format: str, mapping: Mapping | None) -> Reader:
+    """The reader of a format; a table is read by the mapping."""
+    return partial(read, mapping=mapping) if format == TABLE else FORMATS.get(format).read
+
+
+def originals_of(format: str, mapping: Mapping | None) -> Callable[[BinaryIO], Iterator[bytes | None]]:
+    """A function that gives the records of a file as it has them, in the order in which its reader numbers them."""
+    return partial(original_rows, mapping=mapping or Mapping()) if format == TABLE else original_records
+
+
 def sample(stream: BinaryIO, head: bytes = b"") -> Sample:
     """The first rows of a table; `head` has been read from the stream already. Raises OSError for broken Parquet."""
     columns: dict[str, None] = {}
@@ -99,7 +110,7 @@ def checked(mapping: Mapping | None, sample: Sample) -> Mapping:
     """The mapping, or the proposed one; raises FormatError (`mapping_needed`) where it cannot be read by."""
     mapping = mapping or proposed(sample)
     if fault := fault_of(mapping, sample):
-        there = ", ".join(sample.columns) or Message("no_places")
+        there = ", ".join(sample.columns) or Message("none")
         raise FormatError(
             "mapping_needed", Message("mapping_needed", fault=fault, there=there), {"columns": sample.columns}
         )
@@ -222,3 +233,6 @@ def _objects(raws: Iterable[Raw]) -> Iterator[Row]:
 def _rewound(stream: BinaryIO) -> BinaryIO:
     stream.seek(0)
     return stream
+
+
+FORMATS.add(TABLE, Format(TABLE, Message("format_table"), read, writer=write), module=__name__)

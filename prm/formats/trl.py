@@ -7,17 +7,18 @@ labels or the split of its problem, since trainers take every row and drop other
 """
 
 from collections.abc import Iterable, Iterator
-from typing import Any, BinaryIO, Literal, NamedTuple
+from typing import Any, NamedTuple
 
 import msgspec
 import pyarrow
 
-from prm.formats.given import annotator_in, rated_label
+from prm.formats.labels import annotator_in, rated_label
 from prm.formats.path import Taken, agreed_rating, consensus_path
-from prm.formats.raw import json_lines
-from prm.formats.reading import Numbered, Unreadable, read_records
-from prm.formats.record import Completion, Record
+from prm.formats.reading import Unreadable, other_fields
+from prm.formats.record import Record, sampled
+from prm.formats.registry import file_format
 from prm.messages import Message
+from prm.vocabulary import NeutralPolicy
 
 SCHEMA = pyarrow.schema(
     [
@@ -26,18 +27,12 @@ SCHEMA = pyarrow.schema(
         ("labels", pyarrow.list_(pyarrow.bool_())),
     ]
 )
-Neutral = Literal["positive", "negative", "drop"]
 
 
 class _Line(msgspec.Struct):
     prompt: str
     completions: list[str]
     labels: list[bool]
-
-
-def read(stream: BinaryIO, *, skip: int = 0) -> Iterator[Numbered]:
-    """Stream (line, record or rejection) from behind the first `skip` of them."""
-    return read_records(stream, _record, skip=skip)
 
 
 class Line(NamedTuple):
@@ -75,7 +70,7 @@ def line_of(record: Record, *, stop_at_first_error: bool = True) -> Line:
 
 
 def rows_of(
-    records: Iterable[Record], *, neutral: Neutral = "positive", stop_at_first_error: bool = True
+    records: Iterable[Record], *, neutral: NeutralPolicy = "positive", stop_at_first_error: bool = True
 ) -> Iterator[dict[str, Any]]:
     """A row for each solution that has a label on its agreed path."""
     for record in records:
@@ -89,18 +84,12 @@ def rows_of(
             }
 
 
-def write(
-    records: Iterable[Record], *, neutral: Neutral = "positive", stop_at_first_error: bool = True
-) -> Iterator[bytes]:
-    """The rows as JSON Lines."""
-    return json_lines(rows_of(records, neutral=neutral, stop_at_first_error=stop_at_first_error))
-
-
 def _text(record: Record, step: Taken) -> str:
     return step.own_text or "" if step.alternative is None else record.positions[step.position][step.alternative].text
 
 
-def _record(value: Any) -> Record:
+@file_format("trl", label=Message("format_trl"), keys=("prompt", "completions", "labels"))
+def trl(value: Any) -> Record:
     line = msgspec.convert(value, _Line)
     if len(line.labels) != len(line.completions):
         raise Unreadable(
@@ -113,9 +102,14 @@ def _record(value: Any) -> Record:
         )
     return Record(
         problem=line.prompt,
-        positions=[[Completion(text)] for text in line.completions],
-        extra={key: value[key] for key in value if key not in _Line.__struct_fields__},
+        positions=sampled(line.completions),
+        extra=other_fields(value, _Line),
         annotations=[
             rated_label([1 if good else -1 for good in line.labels], kind="consensus", name=annotator_in(value, "trl"))
         ],
     )
+
+
+@trl.writes
+def _lines(record: Record) -> Iterator[dict[str, Any]]:
+    return rows_of([record])

@@ -4,23 +4,16 @@
 decided that the run failed. Messages before it may hold mistakes that were made good, so it alone is rated.
 """
 
-from collections.abc import Iterable, Iterator
-from typing import Any, BinaryIO
+from typing import Any
 
 import msgspec
 
-from prm.formats.given import annotator_in, index_in, label_to_write
-from prm.formats.reading import Numbered, Unreadable, read_documents
-from prm.formats.record import (  # fmt: skip
-    Completion,
-    PathPosition,
-    Rating,
-    Record,
-    RecordAnnotation,
-    StepKind,
-    as_given,
-)
+from prm.formats.labels import annotator_in, index_in
+from prm.formats.reading import Unreadable, whole
+from prm.formats.record import Completion, PathPosition, Rating, Record, RecordAnnotation, as_given
+from prm.formats.registry import file_format
 from prm.messages import Message
+from prm.vocabulary import StepKind
 
 SOURCE = "who_and_when"
 TERMINAL = "Computer_terminal"
@@ -41,21 +34,10 @@ class _Run(msgspec.Struct):
     is_correct: bool | None = None
 
 
-def read(stream: BinaryIO, *, skip: int = 0) -> Iterator[Numbered]:
-    """Stream (line, record or rejection) from behind the first `skip` of them."""
-    return read_documents(stream, lambda document: [document], _record, skip=skip)
-
-
-def write(records: Iterable[Record]) -> Iterator[bytes]:
-    """One line for each run that was read in this format, with the first error that is known of it."""
-    for record in records:
-        label = label_to_write(record.annotations, SOURCE)
-        if label and "history" in record.extra:
-            mistake = label.native.get("mistake_step", str(label.first_error))
-            yield msgspec.json.encode({**as_given(record, label, "extra"), "mistake_step": mistake}) + b"\n"
-
-
-def _record(value: Any) -> Record:
+@file_format(
+    "who_and_when", label=Message("format_who_and_when"), keys=("question", "history", "mistake_step"), members=whole
+)
+def who_and_when(value: Any) -> Record:
     run = msgspec.convert(value, _Run)
     error = index_in(str(run.mistake_step))
     if error is None or error >= len(run.history):
@@ -81,6 +63,17 @@ def _record(value: Any) -> Record:
             )
         ],
     )
+
+
+@who_and_when.writes_label
+def _native(record: Record, label: RecordAnnotation) -> dict[str, Any] | None:
+    """The run as it was read in this format, with the first error that is known of it."""
+    if "history" not in record.extra:
+        return None
+    return {
+        **as_given(record, label, "extra"),
+        "mistake_step": label.native.get("mistake_step", str(label.first_error)),
+    }
 
 
 def _text(message: _Message) -> str:

@@ -4,11 +4,12 @@ from pathlib import Path
 
 import msgspec
 
-from prm.config import Feature, NeutralPolicy
+from prm.config import Feature
 from prm.errors import ModelFileError
 from prm.faults import UNDECODABLE, sentence_of
 from prm.manifest import Manifest, file_sha256
 from prm.messages import Message
+from prm.vocabulary import NeutralPolicy
 
 HEADS_FILE = "heads.safetensors"
 ABOUT_FILE = "stepmark.json"

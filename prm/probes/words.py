@@ -7,8 +7,8 @@ from prm.probes.cost import Cost
 from prm.probes.explanation import Explanation, StepView
 from prm.probes.faithfulness import Report as Faithfulness
 from prm.probes.overoptimisation import Curve, Overoptimisation
+from prm.vocabulary import WORD_OF
 
-RATINGS = {1: "good", 0: "neutral", -1: "bad"}
 MOVES = 4  # parts of the features named for a step
 WIDTH = 100  # characters of a step or problem shown
 
@@ -97,7 +97,7 @@ def explanation_text(explanation: Explanation, threshold: float) -> str:
             f"moved by {_moves(view)}",
         ]
         lines += [
-            f"    near, at {near.distance:.3f}: {RATINGS[near.label.rating]}"
+            f"    near, at {near.distance:.3f}: {WORD_OF[near.label.rating]}"
             f" (p(bad) {near.label.bad:.2f}), {near.trace_id} step {near.position}: {_line(near.step.text)}"
             for near in view.neighbours
         ]

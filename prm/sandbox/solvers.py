@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from itertools import islice
 from random import Random
-from typing import Any, get_args
+from typing import Any
 
 from prm.encoding import TEXT_SEPARATOR
 from prm.sandbox.mistakes import Value, simplify
@@ -19,7 +19,8 @@ from prm.sandbox.registry import Skill
 from prm.sandbox.solving import Start
 from prm.sandbox.work import ASIDES, GOOD, JUMPS, REMARKS, UNUSUAL_LEADS, Habits, Work, Wrong
 from prm.sandbox.world import WorldConfig, posed
-from prm.traces import Split, Step, StepLabel
+from prm.traces import Step, StepLabel
+from prm.vocabulary import SPLITS
 
 NUMBER = re.compile(r"\\frac\{(-?\d+)\}\{(\d+)\}|(-?\d+)/(\d+)|(-?\d+)")
 BROKEN = (ArithmeticError, IndexError, KeyError, ValueError, TypeError, RecursionError)
@@ -159,7 +160,7 @@ def _number(match: re.Match[str]) -> int | Fraction:
 
 def _posed(world: WorldConfig, problems: int, seeds: Sequence[int]) -> Iterator[tuple[Skill, str, Work]]:
     """Of each split and seed in turn a hundred, so that the first ones of each are found soon."""
-    sources = [posed(world, split=split, seed=seed) for seed in seeds for split in get_args(Split)]
+    sources = [posed(world, split=split, seed=seed) for seed in seeds for split in SPLITS]
     for _ in range(0, problems, 100):
         for source in sources:
             yield from islice(source, 100)

@@ -15,7 +15,8 @@ from random import Random
 from prm.sandbox import skills  # noqa: F401  (declares the skills)
 from prm.sandbox.registry import SKILLS, Skill
 from prm.sandbox.work import Habits, Work
-from prm.traces import Split, Step, Trace
+from prm.traces import Step, Trace
+from prm.vocabulary import SPLITS, Split
 
 WORLD_VERSION = 1
 GENERATORS = {
@@ -102,7 +103,7 @@ def generate(world: WorldConfig, *, split: Split, n: int, seed: int = 0) -> Iter
     `labels` reach up to the first error and are None beyond it, as an annotator who stops there would
     leave them; `meta["truth"]` rates every step on its own, given the steps before it.
     """
-    if split not in ("pool", "calibration", "holdout"):
+    if split not in SPLITS:
         raise ValueError(f"no split is named {split!r}; use pool, calibration or holdout")
     counts = (1 + number % world.solutions for number in count())
     return islice(_solutions(world, split, seed, counts), n)

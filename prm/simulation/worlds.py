@@ -10,7 +10,8 @@ from prm.errors import DataError
 from prm.labels import first_error, source_groups
 from prm.messages import Message
 from prm.sandbox import WorldConfig, generate
-from prm.traces import Split, Trace, read_traces
+from prm.traces import Trace, read_traces
+from prm.vocabulary import Split
 
 SHARES: dict[Split, float] = {"pool": 0.6, "calibration": 0.15, "holdout": 0.25}
 ENOUGH = 10  # erroneous and right solutions each, in every split

@@ -7,12 +7,13 @@ from itertools import combinations
 import torch
 from torch import Tensor
 
-from prm.config import NeutralPolicy, TrainConfig
+from prm.config import TrainConfig
 from prm.encoding import Encoded
 from prm.labels import problem_of, step_labels, step_target
 from prm.manifest import Counts, PositionCount
 from prm.provenance import provenance_of
 from prm.training.dataset import Document, TrainingData
+from prm.vocabulary import NeutralPolicy
 
 POSITIONS = (("1", 1, 1), ("2", 2, 2), ("3-4", 3, 4), ("5-8", 5, 8), ("9-16", 9, 16), ("17-", 17, 1 << 30))
 NONE = (1.0, 0.0, 0.0)  # in place of an unlabelled step's posterior; its weight is 0

@@ -8,7 +8,7 @@ from django.contrib.auth.models import User
 from annotation.core.membership.members import add_member
 from annotation.core.membership.projects import create_project
 from annotation.core.membership.tokens import issue_token
-from annotation.files.records import import_records
+from annotation.files.record_import import import_records
 from annotation.loop.gateway.sandbox import Sandbox
 from annotation.loop.selection.generations import open_first_generation
 from annotation.models import Project

@@ -6,7 +6,7 @@ from collections.abc import Callable
 import pytest
 from playwright.sync_api import Page, expect
 
-from annotation.models import Step, StepKind
+from annotation.models import Step
 from tests.factories import MembershipFactory, QueueItemFactory
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -70,15 +70,15 @@ def test_an_agent_run_shows_plan_message_call_observation_and_edit_as_different_
 ) -> None:
     page = read(
         [
-            (StepKind.PLAN, "- read the file\n- fix it"),
-            (StepKind.REASONING, "Let me see."),
-            (StepKind.TOOL_CALL, 'I look.\nBash({"command": "cat a.py\\nls", "timeout": 5})'),
-            (StepKind.OBSERVATION, "\n".join(f"line {n} of the file" for n in range(1, 101))),
+            ("plan", "- read the file\n- fix it"),
+            ("reasoning", "Let me see."),
+            ("tool_call", 'I look.\nBash({"command": "cat a.py\\nls", "timeout": 5})'),
+            ("observation", "\n".join(f"line {n} of the file" for n in range(1, 101))),
             (
-                StepKind.EDIT,
+                "edit",
                 'Edit({"file_path": "a.py", "old_string": "x = 1\\ny = 2", "new_string": "x = 1\\ny = 3"})',
             ),
-            (StepKind.ANSWER, "Done: $y = 3$."),
+            ("answer", "Done: $y = 3$."),
         ]
     )
     kinds = page.locator(".shown .step .kind")
@@ -98,8 +98,8 @@ def test_an_agent_run_shows_plan_message_call_observation_and_edit_as_different_
 def test_search_goes_to_what_is_folded_away_and_marks_it(read: Callable[[list[tuple[str, str]]], Page]) -> None:
     page = read(
         [
-            (StepKind.REASONING, "We look for the **needle** in it."),
-            (StepKind.OBSERVATION, "\n".join(["hay"] * 90 + ["a needle here"])),
+            ("reasoning", "We look for the **needle** in it."),
+            ("observation", "\n".join(["hay"] * 90 + ["a needle here"])),
         ]
     )
     page.keyboard.press("/")
@@ -128,7 +128,7 @@ def test_formulas_tables_and_code_are_drawn_what_is_broken_stands_as_written_and
         "## Cases\n\n| a | b |\n|---|--:|\n| **1** | $x$ |\n\n```python\nprint(1)\n```",
         f"{'We add one more. ' * 3_800}And here it ends.",
     ]
-    page = read([(StepKind.REASONING, text) for text in texts])
+    page = read([("reasoning", text) for text in texts])
     steps = page.locator(".shown .step")
     expect(steps.nth(0).locator(".formula .katex-html")).to_have_count(len(DELIMITED))
     expect(steps.nth(1).locator("code.source")).to_have_text(BROKEN)
@@ -152,7 +152,7 @@ def test_nothing_that_a_text_names_is_loaded_run_or_followed(read: Callable[[lis
         "$\\includegraphics{https://example.org/e.png}$ $\\href{https://example.org}{x}$ $\\htmlStyle{color:red}{x}$",
         "```python\nprint('</code><img src=https://example.org/f.png onerror=alert(1)>')\n```",
     ]
-    page = read([(StepKind.REASONING, text) for text in hostile])
+    page = read([("reasoning", text) for text in hostile])
     page.on("request", lambda request: asked.append(request.url))
     page.on("dialog", lambda dialog: asked.append(dialog.message))
     page.reload()
@@ -170,7 +170,7 @@ def test_nothing_that_a_text_names_is_loaded_run_or_followed(read: Callable[[lis
 def test_only_steps_near_the_screen_are_typeset_and_the_others_as_one_comes_to_them(
     read: Callable[[list[tuple[str, str]]], Page],
 ) -> None:
-    page = read([(StepKind.REASONING, f"Step number {n}: $x_{{{n}}} = {n}$.") for n in range(300)])
+    page = read([("reasoning", f"Step number {n}: $x_{{{n}}} = {n}$.") for n in range(300)])
     expect(page.locator(".shown .step").first.locator(".katex")).to_be_visible()
     assert 0 < page.locator(".shown .step .katex").count() < 150
     last = page.locator(".shown .step").last
@@ -183,7 +183,7 @@ def test_only_steps_near_the_screen_are_typeset_and_the_others_as_one_comes_to_t
 def test_formulas_stand_as_katex_lays_them_out_without_what_costs_time_while_scrolling(
     read: Callable[[list[tuple[str, str]]], Page],
 ) -> None:
-    page = read([(StepKind.REASONING, f"Here is $${tex}$$ and ${tex}$ in a line.") for tex in FORMULAS])
+    page = read([("reasoning", f"Here is $${tex}$$ and ${tex}$ in a line.") for tex in FORMULAS])
     expect(page.locator(".shown .formula")).to_have_count(2 * len(FORMULAS))
     strut, table = page.locator(".shown .pstrut").first, page.locator(".shown .vlist").first
     expect(strut).to_have_css("overflow", "visible")

@@ -14,8 +14,8 @@ from django.contrib.auth.models import User
 from playwright.sync_api import Page, expect
 
 from annotation.core.membership.projects import create_project
-from annotation.management.demo.accounts import publish_passwords
 from annotation.management.demo.creation import create_demo
+from annotation.management.demo.demo_accounts import publish_passwords
 from annotation.models import Annotation, Generation, Lane, Project, QueueItem, TrainingRun
 from tests.waiting import PATIENCE
 

@@ -7,7 +7,7 @@ from django.contrib.auth import authenticate
 from django.core.management import call_command
 
 from annotation.management.demo import creation
-from annotation.management.demo.accounts import accounts_file
+from annotation.management.demo.demo_accounts import accounts_file
 from annotation.models import ModelVersion
 from annotation.work.claiming import claim_next
 from annotation.work.gold.gold_answers import accuracy_by_person

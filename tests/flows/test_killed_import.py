@@ -8,7 +8,7 @@ from django.utils import timezone
 
 from annotation.core.lifecycle import sweep_jobs
 from annotation.core.membership.projects import create_project
-from annotation.files.imports import start_import
+from annotation.files.import_jobs import start_import
 from annotation.models import Annotation, ImportJob, Problem, Solution, Step, StepRating
 from tests.waiting import until
 

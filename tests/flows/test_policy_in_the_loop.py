@@ -9,11 +9,11 @@ from django.utils import timezone
 from annotation.core.lifecycle import sweep_jobs
 from annotation.core.membership.projects import create_project
 from annotation.core.membership.tokens import issue_token
-from annotation.files.records import import_records
+from annotation.files.record_import import import_records
 from annotation.loop import registry
 from annotation.loop.gateway.sandbox import Sandbox
 from annotation.loop.gateway.scoring import loaded_scorer
-from annotation.loop.sampling.runs import Wish, start_sampling
+from annotation.loop.sampling.sampling_runs import Wish, start_sampling
 from annotation.models import SamplingRun, Solution
 from prm.errors import PolicyError
 from prm.search import ServiceVerifier

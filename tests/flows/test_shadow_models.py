@@ -6,7 +6,7 @@ import pytest
 from django.db import Error
 
 from annotation.core.errors import DomainError
-from annotation.loop.proof.weighing import estimates_of
+from annotation.loop.proof.lane_estimates import estimates_of
 from annotation.loop.rounds import trainer
 from annotation.loop.rounds.stages import shadow
 from annotation.models import ModelVersion, ShadowComparison

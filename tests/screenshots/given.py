@@ -7,7 +7,7 @@ from typing import Any
 from annotation.core.membership.members import add_member
 from annotation.core.membership.projects import create_project
 from annotation.management.demo import creation
-from annotation.models import Annotation, Membership, Project, Step, StepKind
+from annotation.models import Annotation, Membership, Project, Step
 from annotation.work.labelling.sending_back import send_back
 from tests.factories import (
     GenerationFactory,
@@ -27,23 +27,23 @@ REASONS = [
     "You stopped at step 2. What is wrong with it?",
 ]
 RUN = [
-    (StepKind.PLAN, "- find where the mean is taken\n- make it hold for an empty list\n- run the tests"),
-    (StepKind.REASONING, "I look at the file first, and at what its tests say of an empty list."),
-    (StepKind.TOOL_CALL, 'I look.\nBash({"command": "cat stats.py\\npytest -q tests/test_stats.py", "timeout": 60})'),
+    ("plan", "- find where the mean is taken\n- make it hold for an empty list\n- run the tests"),
+    ("reasoning", "I look at the file first, and at what its tests say of an empty list."),
+    ("tool_call", 'I look.\nBash({"command": "cat stats.py\\npytest -q tests/test_stats.py", "timeout": 60})'),
     (
-        StepKind.OBSERVATION,
+        "observation",
         "def mean(values):\n    return sum(values) / len(values)\n\n"
         + "\n".join(f"tests/test_stats.py::test_mean[{n}] PASSED" for n in range(80))
         + "\nE   ZeroDivisionError: division by zero",
     ),
     (
-        StepKind.EDIT,
+        "edit",
         'Edit({"file_path": "stats.py", "old_string": "def mean(values):\\n    return sum(values) / len(values)", '
         '"new_string": "def mean(values):\\n    if not values:\\n        return 0.0\\n'
         '    return sum(values) / len(values)"})',
     ),
-    (StepKind.OBSERVATION, "81 passed in 0.42 s"),
-    (StepKind.ANSWER, "The mean of an empty list is now `0.0`, and all 81 tests pass."),
+    ("observation", "81 passed in 0.42 s"),
+    ("answer", "The mean of an empty list is now `0.0`, and all 81 tests pass."),
 ]
 BROKEN = [
     r"We have $\frac{x}{3x - 7 = \frac{2}{5}$, and so on.",
@@ -90,7 +90,7 @@ def reading(*steps: tuple[str, str], **scheme: Any) -> Given:
 
 
 def reasoning(texts: Sequence[str]) -> Given:
-    return reading(*((StepKind.REASONING, text) for text in texts))
+    return reading(*(("reasoning", text) for text in texts))
 
 
 agent_run = reading(*RUN, stop_at_first_error=False, redundancy=True, recovery=True, consistency=True)

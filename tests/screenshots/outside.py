@@ -9,7 +9,7 @@ from django.utils import timezone
 from playwright.sync_api import Page, expect
 
 from annotation.core.membership.projects import create_project
-from annotation.files.records import import_records
+from annotation.files.record_import import import_records
 from annotation.loop.gateway.sandbox import Sandbox
 from annotation.models import (
     Annotation,

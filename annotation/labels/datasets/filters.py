@@ -7,14 +7,12 @@ from typing import Annotated, Any, Literal
 import msgspec
 
 from annotation.core.errors import DomainError
+from annotation.models import HIDDEN_LANES, Lane
 from annotation.models.agreement_rule import AgreementRule
 from prm.faults import fault_of
-from prm.formats.provenance import Visibility
-from prm.formats.record import FinishReason, RecordAnnotation, SourceKind, Split
+from prm.formats.record import RecordAnnotation
 from prm.messages import Message
-
-Lane = Literal["screening", "gold", "holdout", "calibration", "control", "acquisition", "overlap"]
-HIDDEN = frozenset({"screening", "gold"})
+from prm.vocabulary import FinishReason, SourceKind, Split, Visibility
 
 
 class SnapshotFilters(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=True, frozen=True):
@@ -52,7 +50,7 @@ class SnapshotFilters(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=
 
     @property
     def takes_gold(self) -> bool:
-        return self.gold == "included" or bool(HIDDEN & {*self.lanes})
+        return self.gold == "included" or not {*HIDDEN_LANES}.isdisjoint(self.lanes)
 
     def take(self, annotation: RecordAnnotation) -> bool:
         """Whether the label is one of those asked for, its revision apart."""
@@ -64,7 +62,7 @@ class SnapshotFilters(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=
         ]
         moment = annotation.submitted_at
         return (
-            (self.takes_gold or annotation.lane not in HIDDEN)
+            (self.takes_gold or annotation.lane not in HIDDEN_LANES)
             and not (self.hints == "left_out" and annotation.hint is not None and annotation.hint.shown)
             and all(not asked or value in asked for asked, value in wanted)
             and (self.submitted_from is None or (moment is not None and moment >= self.submitted_from))

@@ -3,13 +3,12 @@
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, get_args
+from typing import Any
 
 from annotation.core.errors import DomainError
 from annotation.models import Snapshot
-from prm.formats import trl
-from prm.formats.record import Split
 from prm.messages import Message, joined
+from prm.vocabulary import NEUTRAL_POLICIES, SPLITS
 
 SUFFIXES = {
     "prm800k": "jsonl",
@@ -21,8 +20,6 @@ SUFFIXES = {
 }
 FORMATS = tuple(SUFFIXES)
 TRL = frozenset({"trl", "trl_parquet"})  # a line says neither the split nor the kind of its labels
-NEUTRAL = get_args(trl.Neutral)
-SPLITS: tuple[str, ...] = get_args(Split)
 DEFAULT_SPLITS = ("pool",)
 STEP_WISE = ("error_types", "dimensions", "accepted", "hints")
 NOT_HELD = {
@@ -66,7 +63,7 @@ def plan_export(
     counts = snapshot.counts
     held = _splits(snapshot, format, splits)
     by_split = counts.get("splits", {})
-    left_out = Counter({split: by_split[split] for split in SPLITS if split in by_split and split not in held})
+    left_out = Counter[str]({split: by_split[split] for split in SPLITS if split in by_split and split not in held})
     ends_early = Counter[str]()
     solutions = sum(by_split.values()) - left_out.total()
     if format in TRL:
@@ -86,9 +83,9 @@ def plan_export(
 def _check(format: str, neutral: str, splits: Collection[str]) -> None:
     if format not in FORMATS:
         raise DomainError("unknown_format", Message("unknown_export_format", format=format, known=", ".join(FORMATS)))
-    if neutral not in NEUTRAL:
+    if neutral not in NEUTRAL_POLICIES:
         raise DomainError(
-            "unknown_policy", Message("unknown_neutral_policy", known=", ".join(NEUTRAL), neutral=neutral)
+            "unknown_policy", Message("unknown_neutral_policy", known=", ".join(NEUTRAL_POLICIES), neutral=neutral)
         )
     for split in splits:
         if split not in SPLITS:

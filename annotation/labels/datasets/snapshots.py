@@ -18,7 +18,7 @@ from annotation.core import audit
 from annotation.core.errors import Conflict, DomainError, Missing
 from annotation.core.membership.access import require_role
 from annotation.labels.datasets.filters import parse_filters
-from annotation.labels.datasets.records import stream_records
+from annotation.labels.datasets.record_stream import stream_records
 from annotation.labels.datasets.tally import Tally
 from annotation.models import AuditEntry, Membership, Project, Snapshot
 from prm.formats.record import Record

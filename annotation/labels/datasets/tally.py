@@ -8,6 +8,7 @@ from annotation.labels.quality.agreement import count_pairs
 from prm.formats.path import taken_path
 from prm.formats.record import HintDraw, Rating, Record, RecordAnnotation
 from prm.formats.trl import line_of
+from prm.vocabulary import WORD_OF
 
 
 class Tally:
@@ -119,7 +120,7 @@ class Tally:
         for place in annotation.path:
             self._own_steps += place.own_text is not None
             for rating in place.ratings:
-                word = {1: "good", 0: "neutral", -1: "bad", None: rating.state}[rating.rating]
+                word = rating.state if rating.rating is None else WORD_OF[rating.rating]
                 self._count["ratings"][word] += 1
                 self._accepted += rating.accepted
                 if rating.error_type:

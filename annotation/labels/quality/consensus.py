@@ -7,9 +7,9 @@ from math import inf, prod
 import msgspec
 
 from annotation.labels.quality.reliability import Reliability, Vote, Words, estimate
-from annotation.models.annotation import RATINGS
 from prm.formats.path import agreed_path, parting, taken_path
 from prm.formats.record import Consensus, Record, RecordAnnotation
+from prm.vocabulary import RATINGS
 
 Place = tuple[int, int]  # a completion: its position and alternative
 DIGITS = 4  # of a posterior: the same labels give the same file on any machine
@@ -124,4 +124,5 @@ def _shares(words: list[int]) -> tuple[float, float, float]:
     return good, neutral, bad
 
 
-ALONE = {rating: _shares([rating]) for rating in RATINGS}  # most steps have one word only
+# Most steps have one word only.
+ALONE: dict[int, tuple[float, float, float]] = {rating: _shares([rating]) for rating in RATINGS}

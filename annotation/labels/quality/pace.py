@@ -8,7 +8,7 @@ from django.utils import timezone
 
 from annotation.labels.quality.batches import in_use
 from annotation.labels.quality.haste import Timed
-from annotation.labels.quality.judging import LATEST, name_of
+from annotation.labels.quality.source_verdicts import LATEST, name_of
 from annotation.labels.quality.statistics import Median
 from annotation.models import Annotation, PathStep, Project, StepRating
 from annotation.work.annotations import own_opinions
@@ -38,7 +38,7 @@ def pace_by_person(project: Project, person: int | None = None) -> dict[int, Pac
         PathStep.objects.filter(annotation__in=labels, dwell_ms__gt=0).order_by().values_list("annotation__annotator")
     )
     on_a_step = dict(places.annotate(median=Median("dwell_ms")))
-    rated = StepRating.objects.filter(annotation__in=labels, state=StepRating.State.RATED)
+    rated = StepRating.objects.filter(annotation__in=labels, state="rated")
     counts = (
         rated.order_by()
         .values_list("annotation__annotator")
@@ -60,7 +60,7 @@ def timed_labels(project: Project) -> list[Timed]:
         submitted_at__gte=timezone.now() - LOOKED_AT,
     )
     latest = Annotation.objects.filter(pk__in=in_use(labels).order_by("-pk").values("pk")[:LATEST])
-    rated = latest.annotate(steps=Count("ratings", filter=Q(ratings__state=StepRating.State.RATED))).filter(steps__gt=0)
+    rated = latest.annotate(steps=Count("ratings", filter=Q(ratings__state="rated"))).filter(steps__gt=0)
     return [
         Timed(name_of(annotator, None), at, (ms or 0) / steps)
         for annotator, at, ms, steps in rated.values_list("annotator", "submitted_at", "total_ms", "steps")

@@ -8,8 +8,8 @@ import numpy as np
 
 from annotation.labels.quality.anchoring import Ends, Gap, gap_between
 from annotation.labels.quality.dawid_skene import NEVER, Array, fit, prior_of_all
-from annotation.models.annotation import RATINGS
 from annotation.work.gold.gold_accuracy import score_interval
+from prm.vocabulary import RATINGS
 
 BAD = RATINGS.index(-1)
 SMOOTHING = 10.0

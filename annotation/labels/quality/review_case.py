@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from django.db.models import Prefetch
 
 from annotation.models import HIDDEN_LANES, Annotation, SentBack, Solution, Step, StepRating
-from annotation.models.label_source import MACHINES
+from prm.vocabulary import MACHINES
 
 Word = tuple[str, int | None]  # the state of a rating, and the rating
 
@@ -74,7 +74,7 @@ def _rows(steps: Sequence[Step], labels: Sequence[Annotation]) -> list[CaseRow]:
     rows = []
     for step in steps:
         words = [said.get((label.pk, step.pk)) for label in labels]
-        read = [(word.state, word.rating) for word in words if word and word.state != StepRating.State.NOT_REACHED]
+        read = [(word.state, word.rating) for word in words if word and word.state != "not_reached"]
         alike = len({*read}) == 1
         types = {word.error_type for word in words if word and word.error_type}
         agreed = read[0] if alike and len(read) == len(labels) else None

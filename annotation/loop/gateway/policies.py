@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, cast
 from django.conf import settings
 
 from annotation.core.errors import DomainError
-from prm.formats.record import StepKind
 from prm.messages import Message
+from prm.vocabulary import StepKind
 
 if TYPE_CHECKING:
     from prm.search import Endpoint

@@ -5,12 +5,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from prm.formats.given import rated_label
+from prm.formats.labels import rated_label
 from prm.formats.record import Completion, Record
 
 if TYPE_CHECKING:
     from prm.sandbox.annotators import Reading as Reading  # for the demo's types
-    from prm.traces import Split, Trace
+    from prm.traces import Trace
+    from prm.vocabulary import Split
 
 
 # In words, for those who practise on it.

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from annotation.core.errors import DomainError
 from annotation.core.membership.backbones import check_backbone
-from annotation.loop.gateway.costs import ReadingCost, library_cost
+from annotation.loop.gateway.reading_costs import ReadingCost, library_cost
 from annotation.loop.gateway.traces import trace_of
 from annotation.loop.gateway.training import model_path
 from annotation.models import ModelVersion, PoolScore, ProjectPolicy, Solution

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from annotation.loop.gateway.training_labels import LabelledStep, labelled_solution, without_machines
-from annotation.models import Solution, Split
+from annotation.models import Solution
 from prm.formats.record import Record, RecordAnnotation
 
 if TYPE_CHECKING:
@@ -22,9 +22,9 @@ def write_training_traces(records: Iterable[Record], path: Path) -> int:
     from prm.traces import write_traces
 
     taught = (
-        without_machines(record) if record.split == Split.CALIBRATION else record
+        without_machines(record) if record.split == "calibration" else record
         for record in records
-        if record.split in (Split.POOL, Split.CALIBRATION)
+        if record.split in ("pool", "calibration")
     )
     return write_traces(path, _traces(taught))
 
@@ -34,7 +34,7 @@ def write_holdout_traces(records: Iterable[Record], path: Path) -> int:
     from prm.labels import first_error
     from prm.traces import write_traces
 
-    held = _traces(without_machines(record) for record in records if record.split == Split.HOLDOUT)
+    held = _traces(without_machines(record) for record in records if record.split == "holdout")
     return write_traces(path, (trace for trace in held if first_error(trace) is not None))
 
 

@@ -6,9 +6,9 @@ from itertools import takewhile
 import msgspec
 
 from annotation.labels.quality.consensus import consensus_of
-from annotation.models.label_source import MACHINES
 from prm.formats.path import Taken, consensus_path, taken_path
 from prm.formats.record import Consensus, Record
+from prm.vocabulary import MACHINES
 
 Posteriors = dict[tuple[int, int], Consensus]  # by position and alternative
 

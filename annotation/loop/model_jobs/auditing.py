@@ -7,7 +7,7 @@ import msgspec
 
 from annotation.core.errors import DomainError
 from annotation.labels.datasets.snapshots import read_snapshot
-from annotation.loop.gateway.cards import write_model_card
+from annotation.loop.gateway.model_cards import write_model_card
 from annotation.loop.gateway.traces import write_holdout_traces
 from annotation.loop.gateway.training import model_path
 from annotation.loop.model_jobs.library import run_command

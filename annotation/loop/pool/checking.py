@@ -11,7 +11,7 @@ from annotation.core import audit
 from annotation.core.errors import DomainError
 from annotation.loop.gateway import scoring
 from annotation.loop.pool.shards import solutions_of
-from annotation.loop.selection import costs
+from annotation.loop.selection import reading_times
 from annotation.models import ModelVersion, PoolScore, PoolScoring
 from prm.messages import Message
 
@@ -36,7 +36,7 @@ def check_scores(version: ModelVersion, *, size: int = SAMPLE) -> Agreement:
     Raises DomainError (`scores_disagree`) naming the solutions whose stored scores are wrong, and what to do.
     """
     stored = {row.solution_id: row for row in PoolScore.objects.filter(model_version=version).order_by("?")[:size]}
-    fresh = scoring.score_pool(version, solutions_of(sorted(stored)), costs.cost_model(version.project))
+    fresh = scoring.score_pool(version, solutions_of(sorted(stored)), reading_times.cost_model(version.project))
     apart = {row.solution_id: _apart(stored[row.solution_id], row) for row in fresh}
     tolerance = scoring.tolerance(version)
     found = Agreement(

@@ -16,8 +16,8 @@ from django.utils import timezone
 
 from annotation.loop.gateway import scoring
 from annotation.loop.pool.partitions import make_partition, write_scores
-from annotation.loop.selection import costs
-from annotation.models import ModelVersion, PoolScore, PoolScoring, PoolShard, Solution, Split
+from annotation.loop.selection import reading_times
+from annotation.models import ModelVersion, PoolScore, PoolScoring, PoolShard, Solution
 
 SHARD = 256  # solutions
 SLICE_SECONDS = 2.0  # how long serving waits behind pool scoring at most, on a worker that does both
@@ -61,7 +61,7 @@ def cut_shards(version: ModelVersion) -> int:
         words: dict[str, int | str] = {
             "version": version.pk,
             "project": version.project_id,
-            "pool": Split.POOL.value,
+            "pool": "pool",
             "shard": SHARD,
         }
         with connection.cursor() as cursor:
@@ -112,7 +112,7 @@ def score_slice(version: ModelVersion, *, seconds: float = SLICE_SECONDS) -> Sli
 
 def _score(version: ModelVersion, ids: list[int], deadline: float) -> tuple[int, list[PoolScore]]:
     """How many of `ids` were gone through, and their scores: block by block, each as large as the time allows."""
-    cost = costs.cost_model(version.project)
+    cost = reading_times.cost_model(version.project)
     rows: list[PoolScore] = []
     waiting, done, block = iter(ids), 0, FIRST_BLOCK
     begun = time.monotonic()

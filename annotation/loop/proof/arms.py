@@ -14,9 +14,8 @@ import msgspec
 import numpy as np
 
 from annotation.labels.quality.consensus import consensus_of
-from annotation.loop.selection.costs import LONGEST_SECONDS
-from annotation.models.problem import Split
-from annotation.models.queue import Lane
+from annotation.loop.selection.reading_times import LONGEST_SECONDS
+from annotation.models import Lane
 from prm.formats.record import Record, RecordAnnotation
 
 ARMS = (Lane.ACQUISITION, Lane.CONTROL)
@@ -98,7 +97,7 @@ def in_start(record: Record, annotation: RecordAnnotation) -> bool:
     """Whether a label is one that both arms have."""
     if annotation.adjudicates:
         return False
-    return record.split == Split.CALIBRATION or (annotation.generation or 0) == 0
+    return record.split == "calibration" or (annotation.generation or 0) == 0
 
 
 def _of_an_arm(annotation: RecordAnnotation) -> bool:

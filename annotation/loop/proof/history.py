@@ -8,9 +8,9 @@ from django.db.models import BigIntegerField, Count, F, Func, IntegerField, Sum
 from django.db.models.functions import Least
 
 from annotation.labels.quality.batches import in_use
+from annotation.loop.gateway.pool_means import predicted_first_error
 from annotation.loop.gateway.stopping import GenerationSeen
-from annotation.loop.gateway.weighing import predicted_first_error
-from annotation.loop.selection.costs import LONGEST_SECONDS
+from annotation.loop.selection.reading_times import LONGEST_SECONDS
 from annotation.models import HIDDEN_LANES, Generation, ModelVersion, PoolScore, Project, ShadowComparison
 
 SAMPLE = 1000  # of the pool, to see what two models say of it

@@ -11,7 +11,7 @@ from annotation.core.membership.access import require_role
 from annotation.labels.quality.batches import in_use
 from annotation.loop.rounds import limits, pipeline
 from annotation.loop.selection.generations import new_seed
-from annotation.models import HIDDEN_LANES, Annotation, FinishReason, Membership, Project, Split, TrainingRun
+from annotation.models import HIDDEN_LANES, Annotation, Membership, Project, TrainingRun
 from annotation.work.gold.designation import active_gold
 from prm.messages import Message, joined
 
@@ -139,7 +139,7 @@ def training_labels(project: Project) -> QuerySet[Annotation]:
     labels = Annotation.objects.filter(
         project=project,
         source__kind__in=project.policies.training_sources,
-        finish_reason__in=[FinishReason.SOLUTION, FinishReason.FOUND_ERROR],
+        finish_reason__in=["solution", "found_error"],
     )
     gold = active_gold(project).values("solution")
     return in_use(labels.exclude(lane__in=HIDDEN_LANES).exclude(solution__in=gold))
@@ -147,7 +147,7 @@ def training_labels(project: Project) -> QuerySet[Annotation]:
 
 def check_labels(project: Project) -> None:
     """Raises DomainError (`too_few_labels`, `no_errors_labelled`) where a round has too little to learn from."""
-    pool = training_labels(project).filter(solution__split=Split.POOL)
+    pool = training_labels(project).filter(solution__split="pool")
     labelled = pool.values("solution").distinct().count()
     if labelled < LEAST_SOLUTIONS:
         raise DomainError(
@@ -155,5 +155,5 @@ def check_labels(project: Project) -> None:
             Message("too_few_labels", n=labelled, least=LEAST_SOLUTIONS, more=LEAST_SOLUTIONS - labelled),
             {"labelled": labelled, "needed": LEAST_SOLUTIONS},
         )
-    if not pool.filter(finish_reason=FinishReason.FOUND_ERROR).exists():
+    if not pool.filter(finish_reason="found_error").exists():
         raise DomainError("no_errors_labelled", Message("no_errors_labelled"))

@@ -10,7 +10,7 @@ from annotation.core.jobs import enqueue
 from annotation.core.lifecycle import end_job
 from annotation.loop import registry
 from annotation.loop.selection.generations import new_seed, open_generation
-from annotation.models import SamplingRun, Solution, Split
+from annotation.models import SamplingRun, Solution
 from prm.messages import Message
 
 State = SamplingRun.State
@@ -56,7 +56,7 @@ def _open_if_scored(run_id: int) -> bool:
 
 def _waits_for_scores(run: SamplingRun) -> bool:
     champion = registry.champion_of(run.project)
-    fresh = Solution.objects.filter(project=run.project, split=Split.POOL, created_at__gte=run.started_at)
+    fresh = Solution.objects.filter(project=run.project, split="pool", created_at__gte=run.started_at)
     return champion is not None and fresh.exclude(pool_scores__model_version=champion).exists()
 
 

@@ -10,13 +10,13 @@ from django.db.models.functions import Coalesce
 from numpy.typing import NDArray
 
 from annotation.labels.quality.batches import in_use
-from annotation.models import HIDDEN_LANES, Annotation, Lease, Project, Solution, Split, Step
+from annotation.models import HIDDEN_LANES, Annotation, Lease, Project, Solution, Step
 from annotation.work.annotations import is_adjudicated
 from annotation.work.gold.designation import is_gold, is_practised
+from prm.vocabulary import SPLITS
 
 Numbers = NDArray[np.int64]
 CHUNK = 5000
-SPLITS = [split.value for split in Split]
 
 
 @dataclass(frozen=True)

@@ -4,9 +4,9 @@ from dataclasses import replace
 
 import numpy as np
 
-from annotation.loop.gateway.choosing import Ranking, Scored, rank
+from annotation.loop.gateway.acquisition import Ranking, Scored, rank
 from annotation.loop.gateway.scoring import score_without_labels
-from annotation.loop.selection import costs
+from annotation.loop.selection import reading_times
 from annotation.loop.selection.candidates import Candidates
 from annotation.loop.selection.ranking import OUTCOMES
 from annotation.models import Project, Solution
@@ -28,7 +28,7 @@ def rank_by_surprise(project: Project, candidates: Candidates, budget: int, rng:
     sample = np.sort(rng.choice(len(candidates), size=size, replace=False))
     taken = np.zeros(len(candidates), dtype=bool)
     taken[sample] = True
-    cost = replace(costs.cost_model(project), stops_at_error=False)
+    cost = replace(reading_times.cost_model(project), stops_at_error=False)
     scored = _scored(project, candidates.where(taken))
     ranking = rank(SURPRISAL, scored, budget=budget, cost=cost, rng=rng, caps=project.policies.caps)
     share = size / len(candidates)

@@ -10,10 +10,10 @@ from typing import Any
 
 import numpy as np
 
-from annotation.loop.gateway.choosing import Ranking, draw_evenly
+from annotation.loop.gateway.acquisition import Ranking, draw_evenly
 from annotation.loop.selection.candidates import Candidates, candidates_of, lengths_and_generators
 from annotation.loop.selection.lanes import draw, share_budget
-from annotation.models import Lane, Project, Split
+from annotation.models import Lane, Project
 from annotation.models.queue_policy import LabelsWanted
 from annotation.work.queue.items import Selection
 from annotation.work.queue.turns import interleave
@@ -42,10 +42,10 @@ def compose(
     candidates = candidates_of(project)
     wanted = policy.queue.wanted
     shares = share_budget(policy.generation_budget, policy.mix)
-    untouched = candidates.of_split(Split.POOL).lacking(1)
+    untouched = candidates.of_split("pool").lacking(1)
     lanes = _Lanes(candidates, wanted, rng)
 
-    for lane, split in ((Lane.HOLDOUT, Split.HOLDOUT), (Lane.CALIBRATION, Split.CALIBRATION)):
+    for lane, split in ((Lane.HOLDOUT, "holdout"), (Lane.CALIBRATION, "calibration")):
         lanes.draw(lane, candidates.of_split(split).lacking(getattr(wanted, lane)), shares[lane])
     begun = candidates.where(candidates.given > 0).lacking(wanted.overlap)
     # At the start nothing has a first annotation yet: then all its annotators are asked in this generation.
@@ -56,7 +56,7 @@ def compose(
         lanes.draw(Lane.CONTROL, untouched, shares[Lane.CONTROL])
         lanes.rank(
             Lane.ACQUISITION,
-            candidates.of_split(Split.POOL).lacking(wanted.acquisition),
+            candidates.of_split("pool").lacking(wanted.acquisition),
             shares[Lane.ACQUISITION],
             ranker,
         )

@@ -3,8 +3,8 @@
 import numpy as np
 from numpy.typing import NDArray
 
+from annotation.models import Lane
 from annotation.models.policy import LaneMix
-from annotation.models.queue import Lane
 
 Numbers = NDArray[np.int64]
 

@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 from django.db import connection, transaction
 
-from annotation.loop.gateway.choosing import Ranking, Scored, rank
-from annotation.loop.selection import costs
+from annotation.loop.gateway.acquisition import Ranking, Scored, rank
+from annotation.loop.selection import reading_times
 from annotation.loop.selection.candidates import Candidates
 from annotation.models import ModelVersion, Project
 
@@ -55,7 +55,7 @@ def rank_pool(
         acquisition_of(project),
         scored,
         budget=budget,
-        cost=costs.cost_model(project),
+        cost=reading_times.cost_model(project),
         rng=rng,
         caps=project.policies.caps,
     )

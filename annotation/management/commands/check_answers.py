@@ -7,7 +7,7 @@ from django.core.management.base import BaseCommand, CommandError
 from annotation.core.errors import DomainError
 from annotation.files.answer_checks import run_answer_check, start_answer_check
 from annotation.management.finishing import to_its_end
-from annotation.management.projects import project_at
+from annotation.management.named_project import project_at
 from annotation.models import AnswerCheck
 
 SHOWN = 20

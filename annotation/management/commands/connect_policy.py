@@ -6,9 +6,9 @@ from django.core.management.base import BaseCommand, CommandError
 
 from annotation.core.errors import DomainError
 from annotation.loop.gateway.policies import proposed_prompt
-from annotation.loop.sampling.runs import Wish, create_sampling, progress_of
-from annotation.loop.sampling.sampling import run_sampling
-from annotation.management.projects import project_at
+from annotation.loop.sampling.run_body import run_sampling
+from annotation.loop.sampling.sampling_runs import Wish, create_sampling, progress_of
+from annotation.management.named_project import project_at
 from annotation.models import SamplingRun
 from prm.splitting import RULES, THINKING
 

@@ -3,8 +3,8 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 
 from annotation.core.errors import DomainError
-from annotation.management.demo.accounts import publish_passwords
 from annotation.management.demo.creation import create_demo
+from annotation.management.demo.demo_accounts import publish_passwords
 
 
 class Command(BaseCommand):

@@ -8,10 +8,10 @@ from django.core.management.base import BaseCommand, CommandError
 
 from annotation.core.errors import DomainError
 from annotation.files import label_studio
-from annotation.files.moving import move, people_of
 from annotation.files.opening import open_content
-from annotation.management import moving
-from annotation.management.projects import project_at
+from annotation.files.project_moves import move, people_of
+from annotation.management import move_reports
+from annotation.management.named_project import project_at
 from prm.formats.label_studio import Config, Task, propose, read_config
 
 LOOKED_AT = 200  # tasks that the names are proposed from
@@ -33,7 +33,7 @@ class Command(BaseCommand):
         parser.add_argument(
             "--person", action="append", default=[], metavar="ID=EMAIL", help="an export names people by number only"
         )
-        moving.add_arguments(parser)
+        move_reports.add_arguments(parser)
 
     def handle(self, *args: Any, **options: Any) -> None:
         if bool(options["file"]) == bool(options["url"]):
@@ -71,8 +71,8 @@ class Command(BaseCommand):
     def _names(self, tasks: list[Task], config: Config | None, options: dict[str, Any]) -> Any:
         if not tasks:
             raise CommandError("There is no task in it: export as JSON, not as JSON_MIN or CSV, and with all tasks.")
-        names = moving.corrected(propose(tasks, config), options)
-        self.stdout.write(moving.in_words(names))
+        names = move_reports.corrected(propose(tasks, config), options)
+        self.stdout.write(move_reports.in_words(names))
         if not names.rating:
             self.stdout.write("No control rates steps by its name and words: tasks come without labels (see --rating).")
         return names
@@ -89,9 +89,9 @@ class Command(BaseCommand):
             tasks=label_studio.moved_tasks(
                 tasks, names=names, naming=naming, emails=known, decomposition=options["decomposition"]
             ),
-            on_line=lambda line: moving.tell(line, self.stdout.write),
+            on_line=lambda line: move_reports.tell(line, self.stdout.write),
         )
-        self.stdout.write(moving.in_total(summary))
+        self.stdout.write(move_reports.in_total(summary))
 
 
 def _people(said: list[str]) -> dict[int, str]:

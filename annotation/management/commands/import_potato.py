@@ -5,9 +5,9 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 
 from annotation.files import potato
-from annotation.files.moving import move, people_of
-from annotation.management import moving
-from annotation.management.projects import project_at
+from annotation.files.project_moves import move, people_of
+from annotation.management import move_reports
+from annotation.management.named_project import project_at
 from prm.formats.potato import propose, read_annotators, read_config, read_data
 
 
@@ -21,7 +21,7 @@ class Command(BaseCommand):
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("folder", type=Path)
         parser.add_argument("--config", type=Path, help="the project's config, else config.yaml in the folder")
-        moving.add_arguments(parser)
+        move_reports.add_arguments(parser)
 
     def handle(self, *args: Any, **options: Any) -> None:
         project = project_at(options["project"])
@@ -30,8 +30,8 @@ class Command(BaseCommand):
             first = next((data for _, data in read_data(source.data_files) if isinstance(data, dict)), None)
             if first is None:
                 raise CommandError("There is no task in the data files that the config names.")
-            names = moving.corrected(propose(source, first), options)
-            self.stdout.write(moving.in_words(names))
+            names = move_reports.corrected(propose(source, first), options)
+            self.stdout.write(move_reports.in_words(names))
             if options["dry_run"]:
                 return
             summary = move(
@@ -46,10 +46,10 @@ class Command(BaseCommand):
                     naming=people_of(project, tool=potato.TOOL, members=options["members"]),
                     decomposition=options["decomposition"],
                 ),
-                on_line=lambda line: moving.tell(line, self.stdout.write),
+                on_line=lambda line: move_reports.tell(line, self.stdout.write),
             )
         except ValueError as error:
             raise CommandError(f"{error}.") from None
         except OSError as error:
             raise CommandError(f"{error.filename} cannot be read: {error.strerror}.") from None
-        self.stdout.write(moving.in_total(summary))
+        self.stdout.write(move_reports.in_total(summary))

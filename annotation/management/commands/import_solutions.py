@@ -9,16 +9,16 @@ from django.core.management.base import BaseCommand, CommandError
 
 from annotation.core.errors import DomainError, translated_format_errors
 from annotation.files.groups import Manner, import_places, summary_of
-from annotation.files.importing import run_import
-from annotation.files.imports import progress_of, read_options
+from annotation.files.import_body import run_import
+from annotation.files.import_jobs import progress_of, read_options
 from annotation.files.places import find_files
 from annotation.files.warnings import warnings_in_words
 from annotation.management.finishing import to_its_end
-from annotation.management.projects import project_at
+from annotation.management.named_project import project_at
 from annotation.models import ImportJob
 from annotation.models.import_options import EmptySteps, LabelledBy, SourceGroups
 from prm.formats.mapping import Mapping, parse_mapping
-from prm.formats.registry import READERS
+from prm.formats.registry import FORMATS
 from prm.splitting import RULES, THINKING
 
 SHOWN_REJECTIONS = 20
@@ -31,7 +31,7 @@ class Command(BaseCommand):
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("paths", nargs="+", metavar="PATH", help="file, folder, pattern or address (s3://…)")
         parser.add_argument("--project", required=True, help="address (slug) of the project")
-        parser.add_argument("--format", default="auto", choices=["auto", *READERS])
+        parser.add_argument("--format", default="auto", choices=["auto", *FORMATS])
         parser.add_argument("--mapping", type=Path, help="JSON file that says what the columns of a table hold")
         parser.add_argument("--decomposition", default="blank_lines", choices=list(RULES))
         parser.add_argument("--annotator", default="", help="who gave the labels that name no annotator")

@@ -5,9 +5,9 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 
 from annotation.core.errors import DomainError
+from annotation.files.code_outcomes import apply_results, kind_of
 from annotation.files.opening import open_content
-from annotation.files.outcomes import apply_results, kind_of
-from annotation.management.projects import project_at
+from annotation.management.named_project import project_at
 
 SHOWN = 20
 

@@ -9,11 +9,11 @@ from django.contrib.auth.models import User
 from annotation.core.errors import DomainError
 from annotation.core.membership.members import add_member
 from annotation.core.membership.projects import change_project, create_project
-from annotation.files.records import import_records
+from annotation.files.record_import import import_records
 from annotation.loop.gateway.sandbox import Sandbox
 from annotation.loop.rounds import pipeline, runs
 from annotation.loop.selection.generations import open_first_generation
-from annotation.management.demo import accounts
+from annotation.management.demo import demo_accounts
 from annotation.management.demo.labelling import PACE, work_through_queue
 from annotation.models import Membership, Project, TrainingRun
 from annotation.work.gold.designation import mark_found, references
@@ -40,7 +40,7 @@ def create_demo(*, say: Say, solutions: int = SOLUTIONS, first_budget: int = FIR
 
     Raises DomainError (`demo_round_failed`) where its round fails.
     """
-    people = accounts.create_accounts(accounts.PEOPLE)
+    people = demo_accounts.create_accounts(demo_accounts.PEOPLE)
     manager = people["manager"]
     if not manager.is_staff:  # the first project is created by staff
         manager.is_staff = True
@@ -79,7 +79,7 @@ def create_demo(*, say: Say, solutions: int = SOLUTIONS, first_budget: int = FIR
 
 
 def _add_members(project: Project, people: dict[str, User]) -> dict[str, User]:
-    users = accounts.create_accounts(f"simulated-{name}" for name in PACE)
+    users = demo_accounts.create_accounts(f"simulated-{name}" for name in PACE)
     simulated = {name: users[f"simulated-{name}"] for name in PACE}
     wanted = [(people[name], name, False) for name in ("annotator", "reviewer")]
     wanted += [(user, Membership.Role.ANNOTATOR, True) for user in simulated.values()]

@@ -9,8 +9,8 @@ from django.utils.translation import gettext_lazy as _
 from annotation.models import Generation, Lane, Lease, Membership, QueueItem, ScreeningDecision
 from annotation.work.gold import hidden_gold as gold
 from annotation.work.gold import screening
+from annotation.work.queue.item_choice import Taken
 from annotation.work.queue.items import lock_items
-from annotation.work.queue.taking import Taken
 
 Outcome = ScreeningDecision.Outcome
 

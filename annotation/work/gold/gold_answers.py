@@ -8,10 +8,10 @@ from django.db.models import Count, F, QuerySet
 from numpy.typing import NDArray
 
 from annotation.models import HIDDEN_LANES, Annotation, GoldAnswer, Lane, Lease, Membership, Project, StepRating
-from annotation.models.annotation import RATINGS
 from annotation.work.annotations import first_annotations
 from annotation.work.gold.designation import hidden_gold
 from annotation.work.gold.gold_accuracy import Accuracy, Answer, Share, accuracy_of, grouped, share_of, suspects
+from prm.vocabulary import RATINGS
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from django.utils.crypto import salted_hmac
 
 from annotation.core.statements import fetch_one
 from annotation.models import HIDDEN_LANES, Generation, GoldAnswer, Lane, Lease, Membership, QueueItem
-from annotation.work.queue.taking import Taken
+from annotation.work.queue.item_choice import Taken
 
 # Asked at every claim, and false at each in a project without gold.
 ANY_GOLD = "SELECT 1 FROM annotation_goldanswer WHERE project_id = %(project)s AND active AND NOT practice LIMIT 1"

@@ -13,15 +13,15 @@ from annotation.core import audit
 from annotation.core.errors import Conflict, DomainError, Forbidden
 from annotation.core.membership.access import STAFF, require_role
 from annotation.models import HIDDEN_LANES, Annotation, Project, Solution
-from annotation.models.label_source import MACHINES
 from annotation.work.labelling.allowing import allow
-from annotation.work.labelling.keeping import keep
+from annotation.work.labelling.annotation_rows import keep
 from annotation.work.labelling.payload import Submission
 from annotation.work.labelling.revisions import as_given
 from annotation.work.labelling.sending_back import answer
 from annotation.work.labelling.submission import Submitted, kept_before, lock_labeller, same, used_before
 from annotation.work.queue.items import leave_queue
 from prm.messages import Message
+from prm.vocabulary import MACHINES
 
 
 @transaction.atomic

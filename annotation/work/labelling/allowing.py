@@ -8,8 +8,8 @@ from datetime import datetime, timedelta
 from annotation.core.errors import DomainError, Missing
 from annotation.core.statements import fetch_all
 from annotation.models import LabelScheme, Lease, Membership, Project, Solution, parse_scheme
-from annotation.work.labelling.checking import check
 from annotation.work.labelling.payload import Submission
+from annotation.work.labelling.scheme_check import check
 from annotation.work.labelling.seen_hints import check_seen
 from annotation.work.labelling.spans import check_spans
 from prm.messages import Message

@@ -5,14 +5,12 @@ is known again.
 """
 
 import hashlib
-from typing import Literal
 from uuid import UUID
 
 import msgspec
 from msgspec import UNSET, UnsetType
 
-RatingState = Literal["rated", "unsure", "not_reached"]
-FinishReason = Literal["solution", "found_error", "give_up", "bad_problem"]
+from prm.vocabulary import FinishReason, Rating, RatingState
 
 
 class GivenSpan(msgspec.Struct, frozen=True):
@@ -38,7 +36,7 @@ class Dimensions(msgspec.Struct, frozen=True, omit_defaults=True):
     redundant: bool = False
     recovers: bool = False
     critique: str = ""
-    critique_ratings: list[Literal[1, 0, -1]] = []
+    critique_ratings: list[Rating] = []
 
 
 class GivenRating(msgspec.Struct, frozen=True):

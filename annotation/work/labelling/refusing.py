@@ -14,6 +14,6 @@ def refuse(field: str, message: str) -> NoReturn:
 def refuse_unknown_type(field: str, error_type: str, scheme: LabelScheme) -> None:
     """An error type, where one is given, is one of the project's."""
     if error_type and error_type not in scheme.error_names:
-        known = ", ".join(scheme.error_names) or Message("no_places")
+        known = ", ".join(scheme.error_names) or Message("none")
         message = Message("unknown_error_type", error_type=error_type, known=known)
         refuse(field, message)

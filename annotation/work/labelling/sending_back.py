@@ -11,8 +11,8 @@ from annotation.core import audit
 from annotation.core.errors import Conflict, DomainError
 from annotation.core.membership.access import STAFF, require_role
 from annotation.models import HIDDEN_LANES, Annotation, Membership, SentBack
-from annotation.models.label_source import MACHINES
 from prm.messages import Message
+from prm.vocabulary import MACHINES
 
 State = SentBack.State
 

@@ -10,11 +10,19 @@ from django.db import transaction
 from annotation.core import audit
 from annotation.core.errors import Conflict, Forbidden, Missing
 from annotation.core.statements import columns, fetch_all, fetch_one, instance
-from annotation.models import HIDDEN_LANES, Annotation, Draft, LabelSource, Lane, Lease, Membership, Project, QueueItem
-from annotation.models.label_source import MACHINES
+from annotation.models import (
+    HIDDEN_LANES,
+    MEASURING_LANES,
+    Annotation,
+    Draft,
+    Lease,
+    Membership,
+    Project,
+    QueueItem,
+)
 from annotation.work.labelling.allowing import allow_as_begun
+from annotation.work.labelling.annotation_rows import keep
 from annotation.work.labelling.disputes import follow_revision
-from annotation.work.labelling.keeping import keep
 from annotation.work.labelling.payload import Submission
 from annotation.work.labelling.refusing import refuse
 from annotation.work.labelling.revisions import as_given
@@ -22,8 +30,9 @@ from annotation.work.labelling.seen_hints import keep_seen
 from annotation.work.labelling.sending_back import answer
 from annotation.work.queue.leases import end, lock_held
 from prm.messages import Message
+from prm.vocabulary import MACHINES
 
-MEASURING = (*HIDDEN_LANES, Lane.HOLDOUT, Lane.CALIBRATION)
+MEASURING = (*HIDDEN_LANES, *MEASURING_LANES)
 
 # The lock puts retries and tabs of one person in a row. It stands alone before all that it protects: a statement that
 # waits for it sees the other tables as they were before the wait. Sources are only ever added.
@@ -191,7 +200,7 @@ def _refuse_lease(lease_id: int, membership: Membership) -> NoReturn:
 
 def _may_fill(item: QueueItem, project: Project) -> bool:
     """Whether a machine's label is what the item waits for: people measure, and teach unless the project says so."""
-    return item.lane not in MEASURING and LabelSource.Kind.MODEL_JUDGE in project.policies.training_sources
+    return item.lane not in MEASURING and "model_judge" in project.policies.training_sources
 
 
 def _take_place(lease: Lease, item: QueueItem, *, fills: bool) -> bool:

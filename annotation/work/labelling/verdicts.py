@@ -5,7 +5,8 @@ from uuid import UUID
 
 from msgspec import UNSET, UnsetType
 
-from annotation.work.labelling.payload import FinishReason, GivenPosition, GivenRating, Submission
+from annotation.work.labelling.payload import GivenPosition, GivenRating, Submission
+from prm.vocabulary import FinishReason
 
 
 def verdict(

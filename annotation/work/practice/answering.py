@@ -13,7 +13,7 @@ from annotation.models import GoldAnswer, Membership, PracticeAnswer, Project
 from annotation.work.gold.designation import practice_gold
 from annotation.work.labelling.allowing import allow
 from annotation.work.labelling.payload import Submission
-from annotation.work.practice.explaining import Explanation, explain, word_of
+from annotation.work.practice.explanations import Explanation, explain, word_of
 from prm.messages import Message
 
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from annotation.models import Annotation, Lane, Membership, ScreeningDecision
 from annotation.work.gold.gold_answers import answers_to
 from annotation.work.gold.screening import attempt_of, latest_decision, standing, standing_by, verdict_of
-from annotation.work.practice.explaining import Explanation, explain, words_of
+from annotation.work.practice.explanations import Explanation, explain, words_of
 
 Outcome = ScreeningDecision.Outcome
 

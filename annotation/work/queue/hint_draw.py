@@ -6,7 +6,7 @@ from django.utils.crypto import salted_hmac
 
 from annotation.core.statements import fetch_one
 from annotation.models import Membership
-from annotation.work.queue.taking import Taken
+from annotation.work.queue.item_choice import Taken
 
 # Both arms have a row, and only where a hint was possible. A draw stands however often the lease is renewed, and is not
 # made for work that was begun before there were hints.

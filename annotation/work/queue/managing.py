@@ -10,7 +10,7 @@ from django.db.models import F, Max, Min
 from annotation.core import audit
 from annotation.core.errors import Conflict, DomainError, Missing
 from annotation.core.membership.access import require_role
-from annotation.models import Generation, Lane, Lease, Membership, PracticeAnswer, Project, QueueItem, Solution, Split
+from annotation.models import Generation, Lane, Lease, Membership, PracticeAnswer, Project, QueueItem, Solution
 from annotation.work.queue.items import lock_items
 from prm.messages import Message
 
@@ -112,7 +112,7 @@ def queue_solution(*, by: User, project: Project, solution: Solution, to: Member
         raise Conflict("no_generation", Message("no_generation"))
     if solution.project_id != project.pk:
         raise Missing("solution_not_found", Message("no_such_solution", solution=solution.pk, name=project.name))
-    if solution.split != Split.POOL:
+    if solution.split != "pool":
         raise DomainError("not_of_pool", Message("not_of_pool", solution=solution.pk))
     if PracticeAnswer.objects.filter(gold__solution=solution).exists():
         raise Conflict("practised", Message("solution_practised", solution=solution.pk))

@@ -1,13 +1,9 @@
 """The part of a project's settings that says to whom, and where, the model's scores are shown beside the work."""
 
-from typing import get_args
-
 from django import forms
 from django.utils.translation import gettext_lazy
 
-from annotation.models import HintsPolicy, Membership
-from annotation.models.hints_policy import HintedLane
-from labelling_ui import words
+from annotation.models import MEASURING_LANES, HintsPolicy, Lane, Membership
 from labelling_ui.pages.settings.part import PolicyPart
 
 
@@ -30,7 +26,7 @@ class HintsPart(PolicyPart):
         label=gettext_lazy("The score of a step is shown"),
     )
     hints_lanes = forms.MultipleChoiceField(
-        choices=[lane for lane in words.LANES if lane[0] in get_args(HintedLane)],
+        choices=[lane for lane in Lane.choices if lane[0] not in MEASURING_LANES],
         required=False,
         widget=forms.CheckboxSelectMultiple,
         label=gettext_lazy("Lanes with hints"),

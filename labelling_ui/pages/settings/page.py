@@ -9,7 +9,7 @@ from django.utils.translation import gettext_lazy
 from annotation.core.errors import DomainError
 from annotation.core.wording import in_words
 from annotation.models import Project
-from labelling_ui.pages.settings.answers import AnswersPart, KeysPart
+from labelling_ui.pages.settings.answer_keys import AnswersPart, KeysPart
 from labelling_ui.pages.settings.examples import ExamplesPart
 from labelling_ui.pages.settings.feedback import FeedbackPart
 from labelling_ui.pages.settings.generations import GenerationsPart

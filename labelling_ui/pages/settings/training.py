@@ -9,8 +9,7 @@ from django.utils.translation import gettext_lazy
 from annotation.core.errors import DomainError
 from annotation.core.wording import in_words
 from annotation.loop.gateway.training import check_training
-from annotation.models import Project
-from labelling_ui import words
+from annotation.models import Project, choices
 from labelling_ui.pages.agreement_fields import AgreementFields, agreement_initial
 from labelling_ui.pages.settings.part import Part, PolicyPart
 
@@ -29,7 +28,7 @@ class TrainingPart(PolicyPart):
         label=gettext_lazy("Neutral ratings train"),
     )
     training_sources = forms.MultipleChoiceField(
-        choices=words.SOURCES,
+        choices=choices.SOURCE_KINDS,
         widget=forms.CheckboxSelectMultiple,
         label=gettext_lazy("Labels that train"),
     )

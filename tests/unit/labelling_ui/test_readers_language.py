@@ -22,12 +22,12 @@ from annotation.loop.registry.versions import record_verdict
 from annotation.loop.rounds import failures
 from annotation.models import AuditEntry, ImportJob, ImportRejection, ModelVersion, Preference, Project, TrainingRun
 from labelling_ui import words
-from labelling_ui.selectors.asked_for import NAMES
-from labelling_ui.selectors.costs import costs_of
+from labelling_ui.selectors.snapshot_wishes import NAMES
+from labelling_ui.selectors.training_costs import costs_of
 from labelling_ui.templatetags.figures import reason_in_words
 from prm.audits.finding import Check, conclude
 from prm.formats.record import Rejection
-from prm.formats.registry import READERS
+from prm.formats.registry import FORMATS
 from prm.messages import SENTENCES, Message, as_json, from_json
 from prm.training.costs import DATA_SHEET
 from prm.training.energy import DeviceEnergy, PackageEnergy
@@ -178,7 +178,7 @@ def test_why_a_record_was_not_taken(reader: tuple[Client, str], project: Project
     file = tmp_path / "a.jsonl"
     file.write_text('{"steps": ["a"]}\n{"problem": 1, "steps": ["a"]}\n{"problem": "2"}\nno JSON\n')
     with file.open("rb") as stream:
-        found = [item for _, item in READERS["plain"](stream, skip=0)]
+        found = [item for _, item in FORMATS.get("plain").read(stream, skip=0)]
     job = ImportJob.objects.create(project=project, filename="a.jsonl", path="x", state="done", rejected=5)
     for one in found:
         ImportRejection.objects.create(job=job, line=one.line, field=one.field, reason=one.reason)

@@ -5,9 +5,9 @@ from django.contrib.auth.models import User
 from django.test import Client
 
 from annotation.core.membership.projects import create_project
-from annotation.files.records import import_records
+from annotation.files.record_import import import_records
 from annotation.loop.gateway.sandbox import Sandbox
-from annotation.loop.sampling import runs, sampling
+from annotation.loop.sampling import run_body, sampling_runs
 from annotation.models import Project, SamplingRun, Solution
 
 ASKED = {
@@ -46,7 +46,7 @@ def test_a_sampling_is_started_watched_and_ends_with_its_figures(asking: Client)
     assert answer.headers["Location"] == f"/samplings/{run.pk}/"
     assert (run.samples, run.temperature, run.problems, run.token_budget) == (2, 0.7, 5, 0)
     assert "Waits for a worker." in page(asking, f"/samplings/{run.pk}/")
-    sampling.run_sampling(run.pk, seconds=None)
+    run_body.run_sampling(run.pk, seconds=None)
     run.refresh_from_db()
     over = page(asking, f"/samplings/{run.pk}/")
     assert f"{run.wrong} wrong, {run.ungraded} not graded" in over
@@ -77,11 +77,11 @@ def test_a_wish_that_cannot_be_is_said_in_place(asking: Client, field: str, valu
 def test_what_did_not_come_in_is_listed_with_its_reason_and_the_rest_can_be_asked_again(
     asking: Client, manager: User, project: Project
 ) -> None:
-    wish = runs.Wish("sandbox", samples=1, max_tokens=3)
-    run = runs.create_sampling(by=manager, project=project, wish=wish)
-    sampling.run_sampling(run.pk, seconds=None)
+    wish = sampling_runs.Wish("sandbox", samples=1, max_tokens=3)
+    run = sampling_runs.create_sampling(by=manager, project=project, wish=wish)
+    run_body.run_sampling(run.pk, seconds=None)
     assert "a sample was cut at 3 tokens" in page(asking, f"/samplings/{run.pk}/")
-    again = runs.create_sampling(by=manager, project=project, wish=wish)
+    again = sampling_runs.create_sampling(by=manager, project=project, wish=wish)
     assert asking.post(f"/p/{again.project.slug}/jobs/sampling/{again.pk}/cancel/").status_code == 302
     assert "Go on with what is left" in page(asking, f"/samplings/{again.pk}/")
     assert asking.post(f"/p/{again.project.slug}/jobs/sampling/{again.pk}/resume/").status_code == 302
@@ -94,7 +94,7 @@ def test_without_a_policy_the_page_says_how_to_connect_one(asking: Client, setti
 
 
 def test_another_projects_sampling_is_not_there(client: Client, manager: User, project: Project) -> None:
-    run = runs.create_sampling(by=manager, project=project, wish=runs.Wish("sandbox"))
+    run = sampling_runs.create_sampling(by=manager, project=project, wish=sampling_runs.Wish("sandbox"))
     client.force_login(User.objects.create_user("stranger"))
     assert client.get(f"/samplings/{run.pk}/").status_code == 404
     assert client.post(f"/p/{run.project.slug}/jobs/sampling/{run.pk}/cancel/").status_code == 404

@@ -2,7 +2,7 @@
 
 import pytest
 
-from annotation.loop.gateway.explaining import NearLabel, StepReason
+from annotation.loop.gateway.near_labels import NearLabel, StepReason
 from annotation.loop.pool.partitions import make_partition
 from annotation.models import PoolScore
 from annotation.serving import reviewing

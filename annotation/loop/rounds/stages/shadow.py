@@ -14,7 +14,7 @@ from annotation.loop.gateway.training import read_manifest, shadow_config
 from annotation.loop.processes.devices import training_slot
 from annotation.loop.processes.watched import prm_command, watch
 from annotation.loop.proof.arms import ARMS, Matched, arm, in_start, match, units_of
-from annotation.loop.proof.weighing import estimates_of
+from annotation.loop.proof.lane_estimates import estimates_of
 from annotation.loop.rounds import trainer
 from annotation.loop.rounds.work import Outcome, StageWork
 from annotation.models import Lane, ShadowComparison

@@ -118,10 +118,10 @@ export interface components {
             steps: components["schemas"]["PracticeWords"][];
         };
         /**
-         * @description * `solution` - Solution
-         *     * `found_error` - Found Error
-         *     * `give_up` - Give Up
-         *     * `bad_problem` - Bad Problem
+         * @description * `solution` - solution
+         *     * `found_error` - found_error
+         *     * `give_up` - give_up
+         *     * `bad_problem` - bad_problem
          * @enum {string}
          */
         FinishReason: "solution" | "found_error" | "give_up" | "bad_problem";
@@ -288,9 +288,9 @@ export interface components {
             dimensions?: components["schemas"]["DimensionsRequest"];
         };
         /**
-         * @description * `rated` - Rated
-         *     * `unsure` - Unsure
-         *     * `not_reached` - Not Reached
+         * @description * `rated` - rated
+         *     * `unsure` - unsure
+         *     * `not_reached` - not_reached
          * @enum {string}
          */
         RatingState: "rated" | "unsure" | "not_reached";
@@ -413,12 +413,12 @@ export interface components {
             critiques: string[];
         };
         /**
-         * @description * `reasoning` - Reasoning
-         *     * `plan` - Plan
-         *     * `tool_call` - Tool Call
-         *     * `observation` - Observation
-         *     * `edit` - Edit
-         *     * `answer` - Answer
+         * @description * `reasoning` - reasoning
+         *     * `plan` - plan
+         *     * `tool_call` - tool_call
+         *     * `observation` - observation
+         *     * `edit` - edit
+         *     * `answer` - answer
          * @enum {string}
          */
         StepKind: "reasoning" | "plan" | "tool_call" | "observation" | "edit" | "answer";

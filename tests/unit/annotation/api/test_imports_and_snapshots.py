@@ -10,10 +10,10 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from rest_framework.test import APIClient
 
 from annotation.core.membership.members import add_member
-from annotation.files.importing import run_import
-from annotation.files.records import import_records
+from annotation.files.import_body import run_import
+from annotation.files.record_import import import_records
 from annotation.models import ImportJob, Problem, Snapshot
-from prm.formats import trl
+from prm.formats.trl import trl
 
 LINE = {"problem": "p", "steps": ["a", "b"], "label": 1, "id": "x"}
 

@@ -3,7 +3,7 @@
 import pytest
 from rest_framework.test import APIClient
 
-from annotation.loop.sampling import sampling
+from annotation.loop.sampling import run_body
 from annotation.models import SamplingRun
 from tests.factories import MembershipFactory, ProblemFactory, UserFactory
 
@@ -30,7 +30,7 @@ def test_a_sampling_over_the_api(asked):
     assert asked.post(f"/api/v1/samplings/{run}/cancel/").data["state"] == "cancelled"
     assert asked.post(f"/api/v1/samplings/{run}/cancel/").data["code"] == "job_over"
     assert asked.post(f"/api/v1/samplings/{run}/resume/").data["state"] == "queued"
-    sampling.run_sampling(run)
+    run_body.run_sampling(run)
     found = asked.get(f"/api/v1/samplings/{run}/").data
     assert (found["state"], found["failed_problems"], found["progress"]["share"]) == ("failed", 1, 1.0)
     assert "poses no problem" in found["error"]

@@ -7,7 +7,7 @@ import json
 import pytest
 from django.test import Client
 
-from annotation.files.importing import run_import
+from annotation.files.import_body import run_import
 from annotation.models import ImportJob, Upload
 
 CONTENT = b"".join(json.dumps({"problem": f"p{'i' * n}", "steps": ["a"]}).encode() + b"\n" for n in range(9))

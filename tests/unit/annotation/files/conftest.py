@@ -2,8 +2,8 @@ import json
 
 import pytest
 
-from annotation.files.importing import run_import
-from annotation.files.imports import create_import
+from annotation.files.import_body import run_import
+from annotation.files.import_jobs import create_import
 
 
 @pytest.fixture

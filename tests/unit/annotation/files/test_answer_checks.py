@@ -10,7 +10,7 @@ from annotation.core.errors import Conflict, Forbidden
 from annotation.core.lifecycle import cancel_job
 from annotation.files import answer_checks
 from annotation.files.answer_checks import outcomes_of, run_answer_check, start_answer_check
-from annotation.files.grading import grade_records
+from annotation.files.answer_grading import grade_records
 from annotation.models import AuditEntry, Membership, Solution
 from prm.formats.record import Completion, Record
 from tests.factories import MembershipFactory, SolutionFactory

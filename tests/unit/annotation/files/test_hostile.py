@@ -7,17 +7,17 @@ import random
 import pytest
 from django.db.models.functions import Length
 
-from annotation.files.checks import MAX_POSITIONS
+from annotation.files.record_faults import MAX_POSITIONS
 from annotation.models import ImportOptions, Step
 from prm.formats import table
 from prm.formats.reading import MAX_DEPTH
-from prm.formats.registry import READERS
+from prm.formats.registry import FORMATS
 from tests.unit.prm.formats.hostile import example, spoilt
 
 pytestmark = pytest.mark.django_db
 
 
-@pytest.mark.parametrize("name", sorted(READERS))
+@pytest.mark.parametrize("name", sorted(FORMATS))
 def test_an_import_takes_or_refuses_whatever_stands_in_whatever_field(import_content, name):
     good = json.dumps(example(name)).encode()
     mapping = table.checked(None, table.sample(io.BytesIO(good))) if name == "table" else None

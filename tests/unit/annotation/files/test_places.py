@@ -13,7 +13,7 @@ from pyarrow import parquet
 from annotation.core.errors import DomainError, Missing
 from annotation.core.lifecycle import cancel_job
 from annotation.files.groups import Manner, cancel_group, import_from_root, import_places
-from annotation.files.importing import run_import
+from annotation.files.import_body import run_import
 from annotation.files.places import find_files, place_below
 from annotation.models import ImportJob, Solution
 

@@ -14,8 +14,8 @@ from annotation.core.errors import Conflict, DomainError, Forbidden, Missing
 from annotation.core.membership.members import add_member
 from annotation.files import uploads
 from annotation.files.groups import Manner, import_uploads, summary_of
-from annotation.files.importing import run_import
-from annotation.files.imports import start_import
+from annotation.files.import_body import run_import
+from annotation.files.import_jobs import start_import
 from annotation.files.uploads import append_piece, begin_upload, discard_upload, find_upload, sweep_uploads
 from annotation.models import ImportJob, Solution, Upload
 

@@ -5,12 +5,11 @@ from typing import get_args
 import msgspec
 import pytest
 
-from annotation.models import LabelSource, parse_policy
-from annotation.models.policy import Acquisition, SourceKind
+from annotation.models import choices, parse_policy
+from annotation.models.policy import Acquisition
 from labelling_ui.pages.settings import generations, training
+from prm import vocabulary
 from prm.acquisition import FUNCTIONS
-from prm.config import NeutralPolicy
-from prm.formats.trl import Neutral
 
 
 @pytest.mark.parametrize(
@@ -38,12 +37,22 @@ def test_names_the_acquisition_functions_of_the_library():
     assert {value for value, _ in generations.GenerationsPart.base_fields["acquisition"].choices} == set(FUNCTIONS)
 
 
-def test_maps_neutral_as_the_library_does():
-    assert set(get_args(Neutral)) == set(get_args(NeutralPolicy))
+@pytest.mark.parametrize(
+    ("offered", "words"),
+    [
+        (choices.SPLITS, vocabulary.SPLITS),
+        (choices.STEP_KINDS, vocabulary.STEP_KINDS),
+        (choices.RATING_STATES, vocabulary.RATING_STATES),
+        (choices.FINISH_REASONS, vocabulary.FINISH_REASONS),
+        (choices.SOURCE_KINDS, vocabulary.SOURCE_KINDS),
+        (choices.OUTCOME_SOURCES, vocabulary.OUTCOME_SOURCES),
+        (choices.VISIBILITIES, vocabulary.VISIBILITIES),
+    ],
+)
+def test_every_word_of_a_vocabulary_is_a_choice(offered, words):
+    assert tuple(word for word, _ in offered) == words
 
 
-def test_names_the_kinds_of_label_sources():
-    assert set(get_args(SourceKind)) == set(LabelSource.Kind)
-    assert {value for value, _ in training.TrainingPart.base_fields["training_sources"].choices} == set(
-        LabelSource.Kind
-    )
+def test_every_kind_of_label_source_may_train():
+    offered = training.TrainingPart.base_fields["training_sources"].choices
+    assert {value for value, _ in offered} == set(vocabulary.SOURCE_KINDS)

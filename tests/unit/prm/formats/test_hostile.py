@@ -10,12 +10,14 @@ import pyarrow
 import pytest
 from pyarrow import parquet
 
-from annotation.files.checks import MAX_POSITIONS
 from annotation.files.preparing import prepared
-from prm.formats import csv_rows, plain, table
+from annotation.files.record_faults import MAX_POSITIONS
+from prm.formats import csv_rows, table
+from prm.formats.plain import plain
 from prm.formats.reading import MAX_DEPTH
 from prm.formats.record import Record
-from prm.formats.registry import READERS, reader_of
+from prm.formats.registry import FORMATS
+from prm.formats.table import reader_of
 from tests.unit.prm.formats.hostile import VALUES, example, spoilt
 
 # What is wrong with a record as a whole, so that no field can be named.
@@ -35,7 +37,7 @@ def fault(line, item):
     return None if named and item.reason and item.line == line else "does not say where and why"
 
 
-@pytest.mark.parametrize("name", sorted(READERS))
+@pytest.mark.parametrize("name", sorted(FORMATS))
 def test_any_value_in_any_field_is_taken_or_refused_and_the_next_record_is_read(name):
     good = json.dumps(example(name)).encode()
     done = [("as documented", good), *(item for bad in spoilt(name) for item in (bad, ("the next one", good)))]
@@ -47,7 +49,7 @@ def test_any_value_in_any_field_is_taken_or_refused_and_the_next_record_is_read(
         assert isinstance(item, Record) or content != good, f"{what} in line {line}: {item}"
 
 
-@pytest.mark.parametrize("name", sorted(READERS))
+@pytest.mark.parametrize("name", sorted(FORMATS))
 def test_a_megabyte_in_any_field_is_taken_or_refused(name):
     good = json.dumps(example(name)).encode()
     for what, line in spoilt(name, {"a megabyte": json.dumps("x" * 1_000_000)}):
@@ -59,7 +61,7 @@ def test_a_megabyte_in_any_field_is_taken_or_refused(name):
 @pytest.mark.parametrize("name", ["atif", "mr_ben", "swe_agent", "who_and_when"])
 def test_a_file_of_one_object_over_many_lines_is_taken_or_refused(name):
     for what, line in spoilt(name):
-        for number, read in READERS[name](io.BytesIO(line.replace(b"{", b"{\n", 1))):
+        for number, read in FORMATS.get(name).read(io.BytesIO(line.replace(b"{", b"{\n", 1))):
             item = prepared(number, read, "blank_lines")
             assert not fault(number, item), f"{what}: {item}"
 

@@ -6,7 +6,7 @@ from io import BytesIO
 import msgspec
 import pytest
 
-from prm.formats import messages
+from prm.formats.messages import messages
 from prm.formats.parts import Part, text_of
 from prm.formats.record import Record
 from prm.rendering import render_step

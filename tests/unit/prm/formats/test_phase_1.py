@@ -4,10 +4,11 @@ import io
 import uuid
 
 from annotation.models import LabelScheme
-from annotation.work.labelling.checking import check
 from annotation.work.labelling.payload import GivenPosition, GivenRating, Submission
-from prm.formats import prm800k, table
+from annotation.work.labelling.scheme_check import check
+from prm.formats import table
 from prm.formats.path import taken_path
+from prm.formats.prm800k import prm800k
 from prm.formats.record import Completion, PathPosition, Rating, Record, RecordAnnotation
 from tests.real_data import real_data
 

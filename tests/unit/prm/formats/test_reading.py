@@ -9,24 +9,22 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from prm.errors import FormatError
-from prm.formats import (
-    atif,
-    big_bench_mistake,
-    math_shepherd,
-    messages,
-    mr_ben,
-    plain,
-    prm800k,
-    prmbench,
-    processbench,
-    raw,
-    rlhflow,
-    trl,
-    who_and_when,
-)
+from prm.formats import raw
+from prm.formats.atif import atif
+from prm.formats.big_bench_mistake import big_bench_mistake
+from prm.formats.detection import detect
+from prm.formats.math_shepherd import math_shepherd
+from prm.formats.messages import messages
+from prm.formats.mr_ben import mr_ben
+from prm.formats.plain import plain
+from prm.formats.prm800k import prm800k
+from prm.formats.prmbench import prmbench
+from prm.formats.processbench import processbench
 from prm.formats.reading import read_records
 from prm.formats.record import Rejection
-from prm.formats.registry import detect
+from prm.formats.rlhflow import rlhflow
+from prm.formats.trl import trl
+from prm.formats.who_and_when import who_and_when
 from tests.unit.prm.formats.native import TEXT
 
 PROBLEM = '{"problem": "p", "steps": ["a"]}'

@@ -13,15 +13,18 @@ from structlog.testing import capture_logs
 
 from annotation.core.errors import Conflict, DomainError
 from annotation.core.membership.projects import create_project
-from annotation.files.records import import_records
-from annotation.labels.datasets.cards import dataset_card
-from annotation.labels.datasets.exporting import export_snapshot
+from annotation.files.record_import import import_records
+from annotation.labels.datasets.dataset_cards import dataset_card
 from annotation.labels.datasets.plans import FORMATS, plan_export
+from annotation.labels.datasets.snapshot_export import export_snapshot
 from annotation.labels.datasets.snapshots import create_snapshot, read_snapshot, snapshot_file
 from annotation.models import Annotation, AuditEntry, Membership, Problem
 from labelling_ui.selectors.attention import concerns
-from prm.formats import prm800k, processbench, table, trl
+from prm.formats import table
+from prm.formats.prm800k import prm800k
+from prm.formats.processbench import processbench
 from prm.formats.record import Completion, PathPosition, Rating, Rejection
+from prm.formats.trl import trl
 from tests.real_data import real_data
 from tests.unit.annotation.labels.datasets.test_snapshots import lines, rated, solution, take_in
 

@@ -15,17 +15,18 @@ from hypothesis import strategies as st
 from annotation.core.errors import DomainError, Forbidden, Missing
 from annotation.core.membership.members import add_member
 from annotation.core.membership.projects import create_project
-from annotation.files.checks import fault_of
-from annotation.files.records import import_records
-from annotation.labels.datasets.cards import dataset_card
-from annotation.labels.datasets.exporting import export_snapshot
+from annotation.files.record_faults import fault_of
+from annotation.files.record_import import import_records
+from annotation.labels.datasets.dataset_cards import dataset_card
 from annotation.labels.datasets.filters import parse_filters
-from annotation.labels.datasets.records import stream_records
+from annotation.labels.datasets.record_stream import stream_records
+from annotation.labels.datasets.snapshot_export import export_snapshot
 from annotation.labels.datasets.snapshots import create_snapshot, read_snapshot, snapshot_file
 from annotation.models import (
     Annotation,
     AuditEntry,
     LabelSource,
+    Lane,
     Membership,
     PathStep,
     Snapshot,
@@ -33,10 +34,12 @@ from annotation.models import (
     Step,
     StepRating,
 )
-from prm.formats import prm800k, processbench, trl
 from prm.formats.path import first_error
+from prm.formats.prm800k import prm800k
+from prm.formats.processbench import processbench
 from prm.formats.provenance import Provenance
 from prm.formats.record import Completion, PathPosition, Rating, Record, RecordAnnotation
+from prm.formats.trl import trl
 from tests.real_data import real_data
 from tests.unit.prm.formats import native
 
@@ -203,7 +206,7 @@ def test_a_platform_annotation_becomes_a_valid_prm800k_line(project, manager):
         ({"submitted_to": "2026-01-02T00:00:00"}, []),
         ({"submitted_to": "2026-01-02T00:00:00", "revisions": "all"}, ["a1"]),
         ({"min_annotations": 2}, ["a2", "c"]),
-        ({"lanes": ["control"]}, []),
+        *(({"lanes": [lane]}, []) for lane in Lane.values),
         ({"generations": [1]}, []),
         ({"splits": ["pool", "calibration", "holdout"]}, ["a2", "b", "c"]),
     ],

@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from annotation.labels.quality.anchoring import Known, Logs, difference, on_known, pace_of, ratio
-from annotation.labels.quality.hints import compare_hints
-from annotation.models import Annotation, GoldAnswer, Hint, LabelSource, Lease, StepRating
+from annotation.labels.quality.hint_effects import compare_hints
+from annotation.models import Annotation, GoldAnswer, Hint, Lease, StepRating
 from annotation.work.gold.gold_accuracy import Answer, share_of
 from tests.factories import (
     AnnotationFactory,
@@ -142,7 +142,7 @@ def test_people_are_held_to_gold_but_not_to_their_own_word(project, hand_in):
 
 
 def reference(solution, first_error):
-    source = LabelSourceFactory(project=solution.project, kind=LabelSource.Kind.HUMAN, name="expert")
+    source = LabelSourceFactory(project=solution.project, kind="human", name="expert")
     return AnnotationFactory(solution=solution, annotator=None, source=source, first_error=first_error)
 
 

@@ -8,8 +8,8 @@ from django.utils import timezone
 from annotation.core.errors import Conflict, DomainError, Forbidden
 from annotation.labels.datasets.snapshots import create_snapshot, read_snapshot
 from annotation.labels.quality import batches
-from annotation.labels.quality.judging import judge_by_overlap, latest_told
-from annotation.labels.quality.watching import watch
+from annotation.labels.quality.batch_watch import watch
+from annotation.labels.quality.source_verdicts import judge_by_overlap, latest_told
 from annotation.loop.pool.partitions import make_partition
 from annotation.loop.schedule import automatic
 from annotation.loop.selection.candidates import candidates_of

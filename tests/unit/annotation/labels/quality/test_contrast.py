@@ -8,16 +8,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from annotation.core.errors import DomainError
-from annotation.files.records import import_records
-from annotation.labels.datasets.exporting import export_name, export_snapshot
+from annotation.files.record_import import import_records
 from annotation.labels.datasets.filters import in_words, parse_filters
 from annotation.labels.datasets.plans import FORMATS, TRL
-from annotation.labels.datasets.records import stream_records
+from annotation.labels.datasets.record_stream import stream_records
+from annotation.labels.datasets.snapshot_export import export_name, export_snapshot
 from annotation.labels.datasets.snapshots import create_snapshot
 from annotation.labels.quality.contrast import WAYS, Contrast, Told, agree, contrasted, contrasts, keeps
 from annotation.models import LabelSource, Membership
 from annotation.models.agreement_rule import AgreementRule
-from prm.formats.given import index_label
+from prm.formats.labels import index_label
 from prm.formats.record import Completion, Record
 from tests.factories import MembershipFactory, ProjectFactory
 

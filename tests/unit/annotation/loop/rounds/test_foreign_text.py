@@ -6,8 +6,8 @@ import string
 
 import pytest
 
-from annotation.loop.gateway import serving
-from annotation.loop.gateway.serving import ServingModel, Text
+from annotation.loop.gateway import serving_model
+from annotation.loop.gateway.serving_model import ServingModel, Text
 from prm.config import TrainConfig
 from prm.sandbox.world import WorldConfig, generate
 from prm.scoring import Scorer
@@ -43,7 +43,7 @@ def scorer(tmp_path_factory) -> Scorer:
 
 @pytest.fixture
 def model(scorer: Scorer, monkeypatch: pytest.MonkeyPatch) -> ServingModel:
-    monkeypatch.setattr(serving, "loaded_scorer", lambda version: scorer)
+    monkeypatch.setattr(serving_model, "loaded_scorer", lambda version: scorer)
     return ServingModel(None, kept_bytes=1 << 28)
 
 

@@ -2,10 +2,10 @@
 
 import pytest
 
-from annotation.files.records import import_records
+from annotation.files.record_import import import_records
 from annotation.loop.gateway.sandbox import Sandbox
-from annotation.loop.sampling import runs
-from annotation.loop.sampling.sampling import run_sampling
+from annotation.loop.sampling import sampling_runs
+from annotation.loop.sampling.run_body import run_sampling
 from annotation.models import Problem
 
 NOWHERE = {"url": "http://127.0.0.1:9/v1", "model": "gone"}
@@ -32,8 +32,8 @@ def sample(sandbox, sent):
     """Start a run with these wishes and sample to its end."""
 
     def sample(**wishes):
-        wish = runs.Wish("sandbox", **({"samples": 2, "seed": 1} | wishes))
-        run = runs.create_sampling(by=None, project=sandbox, wish=wish)
+        wish = sampling_runs.Wish("sandbox", **({"samples": 2, "seed": 1} | wishes))
+        run = sampling_runs.create_sampling(by=None, project=sandbox, wish=wish)
         run_sampling(run.pk, seconds=None)
         run.refresh_from_db()
         return run

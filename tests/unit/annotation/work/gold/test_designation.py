@@ -4,12 +4,12 @@ import pytest
 
 from annotation.core.errors import Conflict, DomainError, Forbidden, Missing
 from annotation.labels.datasets.filters import parse_filters
-from annotation.labels.datasets.records import stream_records
+from annotation.labels.datasets.record_stream import stream_records
 from annotation.labels.quality.agreement import disagreements, first_error_agreement
-from annotation.labels.quality.people import trust_by_person
+from annotation.labels.quality.trust import trust_by_person
 from annotation.loop.rounds.runs import training_labels
 from annotation.loop.selection.candidates import candidates_of
-from annotation.models import AuditEntry, GoldAnswer, LabelSource, QueueItem, StepRating
+from annotation.models import AuditEntry, GoldAnswer, QueueItem, StepRating
 from annotation.work.gold.designation import mark_found, mark_gold, references, retire_gold
 from tests.factories import (
     AnnotationFactory,
@@ -198,7 +198,7 @@ def rated(solution, member, first_error, *, lane, source=None, revision=1):
     label = AnnotationFactory(
         solution=solution,
         annotator=member,
-        source=source or LabelSourceFactory(project=solution.project, kind=LabelSource.Kind.HUMAN),
+        source=source or LabelSourceFactory(project=solution.project, kind="human"),
         revision=revision,
         lane=lane,
         first_error=first_error,

@@ -5,7 +5,7 @@ import uuid
 import pytest
 
 from annotation.core.errors import DomainError
-from annotation.labels.datasets.cards import dataset_card
+from annotation.labels.datasets.dataset_cards import dataset_card
 from annotation.labels.datasets.reading import read_solutions
 from annotation.labels.datasets.snapshots import create_snapshot
 from annotation.models import Membership, StepRating

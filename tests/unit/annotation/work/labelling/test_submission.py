@@ -10,7 +10,7 @@ from django.utils import timezone
 from annotation.core.errors import Conflict, DomainError, Forbidden, Missing
 from annotation.core.membership.members import mark_machine
 from annotation.labels.datasets.filters import parse_filters
-from annotation.labels.datasets.records import stream_records
+from annotation.labels.datasets.record_stream import stream_records
 from annotation.labels.quality.agreement import first_error_agreement
 from annotation.models import Annotation, AuditEntry, Dispute, Draft, Lease, Membership, QueueItem
 from annotation.work.claiming import claim_next

@@ -8,7 +8,7 @@ from django.db import DatabaseError, transaction
 
 from annotation.core.errors import Conflict, DomainError, Forbidden, Missing
 from annotation.labels.datasets.filters import parse_filters
-from annotation.labels.datasets.records import stream_records
+from annotation.labels.datasets.record_stream import stream_records
 from annotation.loop.rounds.runs import training_labels
 from annotation.loop.selection.candidates import candidates_of
 from annotation.models import Annotation, AuditEntry, GoldAnswer, PracticeAnswer, StepRating

@@ -1,0 +1,119 @@
+"""The body of an import: a stored file into the project, chunk by chunk, each one transaction.
+
+A chunk's rows and the job's progress are committed together, so an import that was killed goes on behind
+the last whole chunk and adds nothing twice.
+"""
+
+import gc
+import logging
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
+
+from django.db import DataError, IntegrityError, connection, transaction
+
+from annotation.core.errors import DomainError
+from annotation.core.lifecycle import got_on, heed, run_job
+from annotation.files.ahead import ahead
+from annotation.files.chunks import Chunk, chunks
+from annotation.files.opening import open_content
+from annotation.files.rejections import Original, keep_rejections, originals
+from annotation.files.store import Counts, store_chunk
+from annotation.files.warnings import add_warnings, lacking_splits
+from annotation.models import ImportJob
+from prm.formats.raw import EXCERPT
+from prm.formats.record import Rejection
+from prm.formats.table import reader_of
+from prm.messages import Message
+
+COLLECT_EVERY = 16  # chunks
+
+log = logging.getLogger(__name__)
+
+
+def run_import(job_id: int, *, on_progress: Callable[[ImportJob], None] = lambda job: None) -> None:
+    """Take the file of a job in, from where it stands to its end; `on_progress` is called after each chunk.
+
+    Does nothing if another worker is at it, or if it has ended. What goes wrong with the file ends the
+    job as failed and says why; a lost database leaves it to the sweep.
+    """
+    job = run_job(ImportJob, job_id, lambda job: _take_in(job, on_progress))
+    if job is not None:
+        on_progress(job)
+
+
+def _take_in(job: ImportJob, on_progress: Callable[[ImportJob], None]) -> None:
+    options = job.import_options
+    mapping = options.mapping
+    try:
+        with open_content(job.path) as content, originals(job.path, job.format, mapping) as original:
+            items = reader_of(job.format, mapping)(content.stream, skip=job.done_records)
+            coming = chunks(items, content, first=job.done_records, splitting=job.splitting, options=options)
+            with closing(ahead(coming)) as ready, _collecting_seldom() as collect:
+                for chunk in ready:
+                    _commit(job, chunk, original)
+                    on_progress(job)
+                    collect()
+    except OSError as error:
+        reason = Message("file_not_readable", filename=job.filename, strerror=error.strerror or error)
+        raise DomainError("file_unreadable", reason) from error
+    job.done_bytes = job.total_bytes  # a file that is read from its end on, as Parquet, stops elsewhere
+    job.warnings |= lacking_splits(job.project)
+    got_on(job, "done_bytes", "warnings")
+
+
+@contextmanager
+def _collecting_seldom() -> Iterator[Callable[[], None]]:
+    """Garbage is looked for after every so many chunks, and among what came since only: a third of the work saved."""
+    done = 0
+
+    def collect() -> None:
+        nonlocal done
+        done += 1
+        if done % COLLECT_EVERY == 0:
+            gc.collect()
+
+    gc.freeze()
+    gc.disable()
+    try:
+        yield collect
+    finally:
+        gc.enable()
+        gc.unfreeze()
+
+
+@transaction.atomic
+def _commit(job: ImportJob, chunk: Chunk, original: Original) -> None:
+    """Store a chunk with the progress it makes. Raises Cancelled."""
+    with connection.cursor() as cursor:
+        # A chunk that a crash of the database undoes is undone with its progress, and taken in again.
+        cursor.execute("SET LOCAL synchronous_commit = off")
+    heed(job)
+    counts, refused = _store(job, chunk)
+    rejected = sorted([*chunk.rejected, *refused], key=lambda rejection: rejection[0])
+    keep_rejections(job, rejected, original)
+    job.done_records += chunk.size
+    job.done_bytes = chunk.done_bytes
+    job.accepted += counts.accepted
+    job.duplicates += counts.duplicates
+    job.annotations += counts.annotations
+    job.rejected += len(rejected)
+    job.warnings = add_warnings(job.warnings, [record for _, _, record in chunk.taken], counts)
+    got_on(job, "done_records", "done_bytes", "accepted", "duplicates", "annotations", "rejected", "warnings")
+
+
+def _store(job: ImportJob, chunk: Chunk) -> tuple[Counts, list[tuple[int, Rejection]]]:
+    """Store the records; where the database refuses the chunk, each by itself, to find the one it refuses."""
+    try:
+        with transaction.atomic():
+            return store_chunk(project=job.project, records=[record for _, _, record in chunk.taken], job=job), []
+    except (DataError, IntegrityError):
+        log.warning("Import %s: the database refuses a chunk behind record %s.", job.pk, job.done_records)
+    counts, refused = Counts(), []
+    for number, line, record in chunk.taken:
+        try:
+            with transaction.atomic():
+                counts += store_chunk(project=job.project, records=[record], job=job)
+        except (DataError, IntegrityError) as error:
+            reason = Message("database_refused", error=str(error).splitlines()[0])
+            refused.append((number, Rejection(line=line, reason=reason, excerpt=record.problem[:EXCERPT])))
+    return counts, refused

@@ -1,0 +1,156 @@
+"""Imports asked for and watched."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import msgspec
+from django.contrib.auth.models import User
+from django.db import transaction
+from django.utils import timezone
+
+from annotation.core import audit
+from annotation.core.errors import DomainError, Missing, translated_format_errors
+from annotation.core.lifecycle import send
+from annotation.core.membership.access import require_role
+from annotation.files.opening import open_content
+from annotation.files.places import is_address, size_of
+from annotation.files.preparing import splitting_of
+from annotation.files.uploads import keep_file
+from annotation.models import ImportGroup, ImportJob, ImportOptions, Membership, Project, parse_options
+from prm.faults import fault_of
+from prm.formats.detection import detect
+from prm.formats.mapping import Mapping
+from prm.formats.registry import FORMATS, TABLE
+from prm.formats.table import checked, sample
+from prm.messages import Message
+
+
+@transaction.atomic
+def start_import(
+    *,
+    by: User,
+    project: Project,
+    file: Iterable[bytes],
+    filename: str,
+    format: str = "auto",
+    decomposition: str = "blank_lines",
+    options: ImportOptions | None = None,
+) -> ImportJob:
+    """Keep an uploaded file, given in pieces, and let a worker take it in.
+
+    Raises Forbidden, DomainError (`unknown_format`, `unknown_decomposition`) at once where no record of
+    it could be read.
+    """
+    require_role(by, project, Membership.Role.MANAGER)
+    path = keep_file(pieces=file, filename=filename)
+    try:
+        job = create_import(
+            by=by,
+            project=project,
+            path=path,
+            filename=filename,
+            format=format,
+            decomposition=decomposition,
+            options=options,
+        )
+    except BaseException:
+        path.unlink(missing_ok=True)
+        raise
+    send(job)
+    return job
+
+
+@transaction.atomic
+def create_import(
+    *,
+    by: User | None,
+    project: Project,
+    path: Path | str,
+    filename: str,
+    format: str,
+    decomposition: str,
+    options: ImportOptions | None = None,
+    group: ImportGroup | None = None,
+) -> ImportJob:
+    """A job for a file that stays where it lies (see `places`); nobody works on it yet.
+
+    `by` is None for the operator of the machine. Raises as `start_import`, Missing (`file_not_found`) and DomainError
+    (`unreadable_file`).
+    """
+    if by is not None:
+        require_role(by, project, Membership.Role.MANAGER)
+    splitting_of(decomposition, (options or ImportOptions()).thinking)
+    place = str(path) if is_address(str(path)) else str(Path(path).resolve())
+    found, mapping = _format_of(place, filename, format, options.mapping if options else None)
+    options = msgspec.structs.replace(options or ImportOptions(), mapping=mapping)
+    job = ImportJob.objects.create(
+        project=project,
+        requested_by=by,
+        group=group,
+        filename=filename[-300:] if group else Path(filename).name[:300],
+        path=place,
+        format=found,
+        decomposition=decomposition,
+        options=msgspec.to_builtins(options),
+        total_bytes=size_of(place),
+    )
+    audit.record(
+        by=by,
+        action="import.start",
+        target=job,
+        project=project,
+        after={"filename": job.filename, "format": job.format, "bytes": job.total_bytes},
+    )
+    return job
+
+
+def read_options(given: dict[str, Any]) -> ImportOptions:
+    """The options of an import from what a request gives. Raises DomainError (`invalid_options`) naming the field."""
+    try:
+        return parse_options(given)
+    except msgspec.ValidationError as error:
+        field, reason = fault_of(error)
+        raise DomainError(
+            "invalid_options", Message("import_option_invalid", field=field, reason=reason), {"field": field}
+        ) from None
+
+
+@dataclass(frozen=True)
+class Progress:
+    """Share of the file's bytes done, 0 to 1; records a second; seconds left, None while not known."""
+
+    share: float
+    records_per_second: float | None
+    seconds_left: float | None
+
+
+def progress_of(job: ImportJob) -> Progress:
+    share = 1.0 if job.state == ImportJob.State.DONE else job.done_bytes / job.total_bytes if job.total_bytes else 0.0
+    if job.started_at is None or not job.done_records:
+        return Progress(share, None, None)
+    seconds = ((job.finished_at or timezone.now()) - job.started_at).total_seconds()
+    left = seconds / share - seconds if share and job.finished_at is None else None
+    return Progress(share, job.done_records / seconds if seconds else None, left)
+
+
+@translated_format_errors()
+def _format_of(place: str, filename: str, format: str, mapping: Mapping | None) -> tuple[str, Mapping | None]:
+    """The format, and for a table the mapping to read it by: the one given, else the one proposed."""
+    if format not in FORMATS and format != "auto":
+        known = ", ".join(FORMATS)
+        raise DomainError("unknown_format", Message("no_such_import_format", format=format, known=known))
+    try:
+        if format == "auto":
+            with open_content(place) as content:
+                format = TABLE if mapping else detect(content.stream, filename)
+        if format != TABLE:
+            return format, None
+        with open_content(place) as content:
+            return format, checked(mapping, sample(content.stream))
+    except OSError as error:
+        reason = Message("file_not_readable", filename=filename, strerror=error.strerror or error)
+        if isinstance(error, FileNotFoundError):
+            raise Missing("file_not_found", reason) from None
+        raise DomainError("unreadable_file", reason) from None

@@ -1,0 +1,131 @@
+"""How the beginning of a file would come in, before anything of it is taken."""
+
+import io
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import islice
+from typing import BinaryIO, cast
+
+from annotation.core.errors import DomainError, translated_format_errors
+from annotation.files.opening import unpacked_head
+from annotation.files.preparing import prepared, splitting_of
+from annotation.files.split_preview import Division, division_of
+from annotation.files.warnings import foreseen_warnings, warnings_in_words
+from annotation.models import ImportOptions
+from prm.formats.detection import detect
+from prm.formats.mapping import Mapping
+from prm.formats.record import Record, Rejection
+from prm.formats.registry import FORMATS, TABLE
+from prm.formats.table import Sample, fault_of, is_csv, proposed, reader_of, sample
+from prm.messages import Message
+
+_DEFAULT = ImportOptions()
+PREVIEW_BYTES = 2 * 1024 * 1024
+LOOKED_AT = 100
+SHOWN = 3
+
+
+@dataclass(frozen=True)
+class Preview:
+    """The format, the first records with their lines, and the first lines that would be rejected.
+
+    Of a table also how it begins, the mapping that it is read by, and what that lacks, in a sentence. `division` is of
+    the solutions that come as one text, None where none does. `warnings` are of the first LOOKED_AT records.
+    """
+
+    format: str
+    records: list[tuple[int, Record]]
+    rejections: list[Rejection]
+    begun: Sample | None = None
+    mapping: Mapping | None = None
+    lacks: str = ""
+    is_csv: bool = False
+    division: Division | None = None
+    warnings: Sequence[Message] = ()
+
+
+@translated_format_errors()
+def preview_import(
+    *,
+    head: bytes,
+    whole: bool,
+    filename: str,
+    format: str,
+    decomposition: str,
+    options: ImportOptions = _DEFAULT,
+    tail: bytes = b"",
+    size: int = 0,
+) -> Preview:
+    """Read the first records of a file from its first bytes; `whole` tells that there are no others.
+
+    Of a Parquet file that is not whole the `tail` is needed too, and the `size` of it all. Raises DomainError
+    (`unknown_format`, `unknown_decomposition`, `unreadable_file`) where the import would not start.
+    """
+    splitting, mapping = splitting_of(decomposition, options.thinking), options.mapping
+    content = unpacked_head(head, PREVIEW_BYTES)
+    if head and not content:
+        raise DomainError("unreadable_file", Message("file_packing_broken", filename=filename))
+    whole = whole and len(content) < PREVIEW_BYTES
+    stream = io.BytesIO(content) if whole or not tail else cast(BinaryIO, EndsOfFile(content, tail, size))
+    try:
+        found = detect(stream, filename) if format == "auto" else format
+        if found not in FORMATS:
+            raise DomainError("unknown_format", Message("no_such_format", format=format))
+        begun = None
+        if found == TABLE:
+            stream.seek(0)
+            begun = sample(stream)
+            mapping = mapping or proposed(begun)
+            if lacks := fault_of(mapping, begun):
+                return Preview(found, [], [], begun, mapping, lacks, is_csv(content))
+        stream.seek(0)
+        items = list(islice(reader_of(found, mapping)(stream), LOOKED_AT))
+    except OSError as error:
+        raise DomainError(
+            "unreadable_file", Message("file_not_readable", filename=filename, strerror=error.strerror or error)
+        ) from None
+    if not whole and len(items) < LOOKED_AT and items and isinstance(items[-1][1], Rejection):
+        items.pop()  # cut off by us
+    texts = [item.solution_text for _, item in items if isinstance(item, Record) and item.solution_text]
+    division = division_of(texts, splitting)
+    read = [(line, prepared(line, item, splitting, options)) for line, item in items]
+    records = [(line, item) for line, item in read if isinstance(item, Record)]
+    rejections = [item for _, item in read if isinstance(item, Rejection)]
+    return Preview(
+        found,
+        records[:SHOWN],
+        rejections[:SHOWN],
+        begun,
+        mapping,
+        is_csv=begun is not None and is_csv(content),
+        division=division,
+        warnings=warnings_in_words(foreseen_warnings([record for _, record in records], whole=whole)),
+    )
+
+
+class EndsOfFile(io.RawIOBase):
+    """A file of which only the beginning and the end are there; reading between them raises OSError."""
+
+    def __init__(self, head: bytes, tail: bytes, size: int) -> None:
+        self._head, self._tail, self._size, self._at = head, tail, size, 0
+
+    def readable(self) -> bool:
+        return True
+
+    def seekable(self) -> bool:
+        return True
+
+    def tell(self) -> int:
+        return self._at
+
+    def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
+        self._at = offset + {io.SEEK_SET: 0, io.SEEK_CUR: self._at, io.SEEK_END: self._size}[whence]
+        return self._at
+
+    def read(self, size: int = -1) -> bytes:
+        end = self._size if size < 0 else min(self._size, self._at + size)
+        start, from_tail = self._at, self._at - (self._size - len(self._tail))
+        if end > len(self._head) and from_tail < 0:
+            raise OSError("the first rows lie too deep in the file to be shown")
+        self._at = max(start, end)
+        return self._head[start:end] if end <= len(self._head) else self._tail[from_tail : from_tail + end - start]

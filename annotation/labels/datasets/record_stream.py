@@ -1,0 +1,149 @@
+"""A project's solutions and labels as records, in a stream of bounded memory."""
+
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from itertools import chain, islice
+
+import msgspec
+from django.db import connection, transaction
+from django.db.models import Count, Exists, OuterRef, Q, QuerySet
+
+from annotation.labels.datasets.filters import SnapshotFilters
+from annotation.labels.datasets.reading import Label, count_ratings, read_solutions
+from annotation.labels.quality.consensus import consensus_of, person_of, reliability_of, with_reliability
+from annotation.labels.quality.contrast import Told, keeps
+from annotation.labels.quality.reliability import Reliability, Words
+from annotation.models import HIDDEN_LANES, Annotation, LabelBatch, Project, Solution
+from annotation.work.gold.designation import hidden_gold, is_gold
+from prm.formats.record import Record, RecordAnnotation
+
+AT_ONCE = 250  # solutions held in memory
+
+
+def stream_records(*, project: Project, filters: SnapshotFilters) -> Iterator[Record]:
+    """The records that the filters ask for, by solution, each with the consensus of the labels it holds.
+
+    All of them are of one moment. People stand under their pseudonyms; comments and the reasons they gave
+    are left out, and so are the critiques they wrote unless the filters ask for them. How reliable each is, where the
+    consensus asks for it, is learned from these labels alone.
+    """
+    with _one_moment():
+        reliability = _reliability(project, filters) if filters.consensus == "reliability" else None
+        critiques = filters.critiques == "included"
+        for record, labels in _read(project, _solutions(project, filters), written_critiques=critiques):
+            latest, kept = _taken(labels, filters)
+            if len(kept) >= filters.min_annotations and _agreed(record, labels, filters):
+                record.annotations = [with_reliability(one, reliability) for one in kept] if reliability else kept
+                record.consensus = consensus_of(latest, reliability)
+                yield record
+
+
+def _reliability(project: Project, filters: SnapshotFilters) -> Reliability | None:
+    """From the solutions that several labelled, that somebody adjudicated, or that are gold: of these, first words.
+
+    How common each rating is comes from all labels.
+    """
+    several = Solution.objects.annotate(words=Count("annotations")).filter(words__gt=1).values("pk")
+    settled = Annotation.objects.filter(project=project, adjudicates=True).values("solution")
+    shared = _solutions(project, filters).filter(Q(pk__in=several) | Q(pk__in=settled)).exclude(is_gold())
+
+    def latest() -> Iterator[Record]:
+        for record, labels in _read(project, shared):
+            record.annotations, _ = _taken(labels, filters)
+            yield record
+
+    gold = _gold(project, filters)
+    truths = {record.solution_id: truth for record, truth in gold}
+    alone = _words_alone(project, _solutions(project, filters).exclude(pk__in=shared.values("pk")), filters)
+    return reliability_of(chain(latest(), (record for record, _ in gold)), truths, alone)
+
+
+def _words_alone(project: Project, solutions: QuerySet[Solution], filters: SnapshotFilters) -> Words:
+    """How often each person gave each rating on these solutions, which have one label at most."""
+    aside = _some_set_aside(project)
+    found: Words = Counter()
+    for chunk in _chunks(solutions.exclude(is_gold())):
+        for label, words in count_ratings(chunk, batches_set_aside=aside):
+            latest, _ = _taken([label], filters)
+            found.update({(person_of(one), rating): n for one in latest for rating, n in words.items()})
+    return found
+
+
+def _gold(project: Project, filters: SnapshotFilters) -> list[tuple[Record, RecordAnnotation]]:
+    """What each giver of the kinds that are asked for first answered on each hidden gold, and its reference."""
+    asked = msgspec.structs.replace(filters, splits=[], generations=[], lanes=[*HIDDEN_LANES])
+    gold = hidden_gold(project)
+    references = set(gold.values_list("annotation", flat=True))
+    found = []
+    for record, labels in _read(project, _solutions(project, asked).filter(pk__in=gold.values("solution"))):
+        record.annotations, _ = _taken([label for label in labels if label.revision == 1], asked)
+        [truth] = (label.annotation for label in labels if label.id in references)
+        found.append((record, truth))
+    return found
+
+
+@contextmanager
+def _one_moment() -> Iterator[None]:
+    """A transaction that sees one state of the database; inside another one, that one's view has to do."""
+    outermost = not connection.in_atomic_block
+    with transaction.atomic():
+        if outermost:
+            with connection.cursor() as cursor:
+                cursor.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ")
+        yield
+
+
+def _solutions(project: Project, filters: SnapshotFilters) -> QuerySet[Solution]:
+    solutions = Solution.objects.filter(project=project).order_by("id")
+    if filters.splits:
+        solutions = solutions.filter(split__in=filters.splits)
+    if filters.policies:
+        solutions = solutions.filter(generator__in=filters.policies)
+    if filters.visibilities:
+        solutions = solutions.filter(provenance__visibility__in=filters.visibilities)
+    if not filters.takes_gold:
+        solutions = solutions.exclude(is_gold())
+    if filters.min_annotations:
+        solutions = solutions.filter(Exists(Annotation.objects.filter(solution=OuterRef("pk"))))
+    return solutions
+
+
+def _read(
+    project: Project, solutions: QuerySet[Solution], *, written_critiques: bool = False
+) -> Iterator[tuple[Record, list[Label]]]:
+    """The solutions as records without labels, each with its labels; some at a time."""
+    aside = _some_set_aside(project)
+    for chunk in _chunks(solutions):
+        yield from read_solutions(chunk, batches_set_aside=aside, written_critiques=written_critiques)
+
+
+def _some_set_aside(project: Project) -> bool:
+    return project.label_batches.filter(state=LabelBatch.State.SET_ASIDE).exists()
+
+
+def _chunks(solutions: QuerySet[Solution]) -> Iterator[list[int]]:
+    ids = solutions.values_list("pk", flat=True).iterator(chunk_size=10 * AT_ONCE)
+    while chunk := list(islice(ids, AT_ONCE)):
+        yield chunk
+
+
+def _agreed(record: Record, labels: list[Label], filters: SnapshotFilters) -> bool:
+    """Whether the sources that the filters name agree on the solution as they ask, by all that they said last."""
+    rule = filters.agreement
+    if rule is None or (rule.splits and record.split not in rule.splits):
+        return True
+    said = [label for label in labels if filters.takes_gold or label.annotation.lane not in HIDDEN_LANES]
+    last = {label.labeller: label for label in sorted(said, key=lambda label: label.revision)}
+    counting = [label.annotation for label in last.values() if filters.set_aside == "included" or not label.set_aside]
+    return keeps(rule, (Told(one.source_kind, one.source_name, one.first_error) for one in counting))
+
+
+def _taken(labels: list[Label], filters: SnapshotFilters) -> tuple[list[RecordAnnotation], list[RecordAnnotation]]:
+    """The latest revisions that the filters take, and all the revisions that they ask for."""
+    last = {label.labeller: label.id for label in sorted(labels, key=lambda label: label.revision)}
+    if filters.set_aside == "left_out":
+        labels = [label for label in labels if not label.set_aside]
+    taken = [label for label in labels if filters.take(label.annotation)]
+    latest = [label.annotation for label in taken if last[label.labeller] == label.id]
+    return latest, latest if filters.revisions == "latest" else [label.annotation for label in taken]

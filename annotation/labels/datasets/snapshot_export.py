@@ -1,0 +1,57 @@
+"""A snapshot in a file format."""
+
+from collections.abc import Collection, Iterator
+from typing import BinaryIO, cast
+
+from annotation.labels.datasets.plans import SUFFIXES, TRL, plan_export
+from annotation.labels.datasets.snapshots import open_snapshot, read_snapshot
+from annotation.models import Snapshot
+from prm.formats import parquet_rows, table
+from prm.formats.prm800k import prm800k
+from prm.formats.raw import CHUNK, json_lines
+from prm.formats.trl import SCHEMA, rows_of
+from prm.vocabulary import NeutralPolicy
+
+CONTENT_TYPES = {
+    "jsonl": "application/x-ndjson",
+    "csv": "text/csv; charset=utf-8",
+    "parquet": "application/vnd.apache.parquet",
+}
+
+
+def export_snapshot(
+    snapshot: Snapshot, format: str, *, neutral: str = "positive", splits: Collection[str] | None = None
+) -> Iterator[bytes]:
+    """Stream the snapshot in a format: `records` are its own lines, with nothing left out.
+
+    `trl` and `trl_parquet` are TRL's stepwise supervision; `csv` and `parquet` a table with a row for each label.
+    `neutral` says what becomes of neutral steps in the first two, which have only yes and no; the others keep all three
+    classes. The file holds solutions of `splits`. Without them, it holds every split where each line says its own; TRL
+    cannot, and holds the splits that the snapshot was asked for, else the pool alone.
+    Raises as `plan_export`, DomainError (`mixed_kinds`, `empty_export`), and as `open_snapshot`.
+    """
+    plan = plan_export(snapshot, format, neutral=neutral, splits=splits)
+    if plan.refusal:
+        raise plan.refusal
+    if format == "records" and not plan.left_out:
+        return _pieces(open_snapshot(snapshot))
+    records = (record for record in read_snapshot(snapshot) if record.split in plan.splits)
+    if format in TRL:
+        rows = rows_of(records, neutral=cast(NeutralPolicy, neutral))
+        return parquet_rows.write_rows(rows, SCHEMA) if format == "trl_parquet" else json_lines(rows)
+    writers = {"prm800k": prm800k.write, "csv": table.write, "parquet": table.write_parquet, "records": json_lines}
+    return writers[format](records)
+
+
+def export_name(snapshot: Snapshot, format: str) -> str:
+    """A file name that tells project, content and format."""
+    return f"{snapshot.project.slug}-{snapshot.sha256[:12]}-{format}.{SUFFIXES[format]}"
+
+
+def content_type(format: str) -> str:
+    return CONTENT_TYPES[SUFFIXES[format]]
+
+
+def _pieces(file: BinaryIO) -> Iterator[bytes]:
+    with file:
+        yield from iter(lambda: file.read(CHUNK), b"")

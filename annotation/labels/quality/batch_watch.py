@@ -1,0 +1,111 @@
+"""The watch over labels as they come in: suspected batches are written down, for a person to decide on."""
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any
+
+from django.db import transaction
+from django.db.models import Max
+
+from annotation.core import audit
+from annotation.labels.quality import batches
+from annotation.labels.quality.alarm import Alarm, Judged, find_alarms
+from annotation.labels.quality.haste import find_haste
+from annotation.labels.quality.pace import timed_labels
+from annotation.labels.quality.source_verdicts import judge_by_model, judge_by_overlap, latest_told, name_of
+from annotation.models import LabelBatch, Project
+
+Judge, State = LabelBatch.Judge, LabelBatch.State
+
+
+def watch_projects() -> int:
+    """Look at the labels of every active project; returns how many new batches are suspected."""
+    return sum(len(watch(project)) for project in Project.objects.filter(state=Project.State.ACTIVE))
+
+
+def watch(project: Project) -> list[LabelBatch]:
+    """Write down the batches that stand out and are not known yet, and let known suspicions grow; returns the new ones.
+
+    Other people's labels judge first; the model is asked only about those whom they do not name, and the time on a step
+    about the rest. Where the policy says so, what people's labels name is set aside at once; the model alone sets
+    nothing aside, since what it is surprised by may be what it has to learn, and neither does the pace: a person can be
+    fast and right.
+    """
+    told = latest_told(project)
+    new: list[LabelBatch | None] = []
+    named: set[str] = set()
+    for judge, judged in ((Judge.OVERLAP, judge_by_overlap(told)), (Judge.MODEL, judge_by_model(project, told))):
+        for alarm in _alarms(project, [one for one in judged if one.who not in named]):
+            named.add(alarm.who)
+            new.append(_write_down(project, judge, alarm.who, alarm.since, alarm.until, _evidence(alarm)))
+    for haste in find_haste(timed_labels(project), cleared_until=_cleared(project)):
+        if haste.who not in named:
+            usual = None if haste.usual_ms is None else round(haste.usual_ms)
+            evidence = {"labels": haste.labels, "step_ms": round(haste.step_ms), "usual_ms": usual}
+            new.append(_write_down(project, Judge.PACE, haste.who, haste.since, haste.until, evidence))
+    return [batch for batch in new if batch is not None]
+
+
+def _alarms(project: Project, judged: list[Judged]) -> list[Alarm]:
+    return find_alarms(
+        judged,
+        labels_between_false_alarms=project.policies.quality.labels_between_false_alarms,
+        cleared_until=_cleared(project),
+    )
+
+
+def _cleared(project: Project) -> Mapping[str, datetime]:
+    """Until when each person's labels were looked at and taken as they are."""
+    rows = (
+        project.label_batches.filter(state=State.IN_USE)
+        .order_by()
+        .values_list("annotator", "source")
+        .annotate(until=Max("until"))
+    )
+    return {name_of(annotator, source): until for annotator, source, until in rows}
+
+
+@transaction.atomic
+def _write_down(
+    project: Project, judge: str, who: str, since: datetime, until: datetime, evidence: dict[str, Any]
+) -> LabelBatch | None:
+    """The batch where it is new; None where it is known, and maybe longer now."""
+    Project.objects.select_for_update(no_key=True).get(pk=project.pk)
+    kind, _, pk = who.partition(" ")
+    owner = {f"{kind}_id": int(pk)}
+    known = project.label_batches.filter(**owner, state=State.SUSPECTED).first()
+    if known is not None:
+        if known.until < until and known.judge == judge:
+            before = {"until": known.until.isoformat(), "evidence": known.evidence}
+            known.until, known.since, known.evidence = until, min(known.since, since), evidence
+            known.save(update_fields=["since", "until", "evidence"])
+            _tell(known, before)
+        return None
+    batch = LabelBatch.objects.create(
+        project=project, **owner, since=since, until=until, judge=judge, evidence=evidence
+    )
+    _tell(batch, {})
+    if project.policies.quality.set_aside and judge == Judge.OVERLAP:
+        batch = batches.set_aside(by=None, batch=batch, reason="the project's policy")
+    return batch
+
+
+def _tell(batch: LabelBatch, before: dict[str, Any]) -> None:
+    audit.record(
+        by=None,
+        action="labels.suspect",
+        target=batch,
+        project=batch.project,
+        before=before,
+        after={"judge": batch.judge, "until": batch.until.isoformat(), "evidence": batch.evidence},
+    )
+
+
+def _evidence(alarm: Alarm) -> dict[str, Any]:
+    return {
+        "judged": alarm.judged,
+        "differed": alarm.differed,
+        "expected": round(alarm.expected, 1),
+        "score": round(alarm.score, 2),
+        "threshold": round(alarm.threshold, 2),
+    }

@@ -1,0 +1,77 @@
+"""What the commands that bring other tools' projects over have in common: the names, and the report."""
+
+from argparse import ArgumentParser
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import msgspec
+from django.core.management.base import CommandError
+
+from annotation.files.project_moves import Line, Summary
+from prm.formats.step_names import MEANINGS, StepNames
+from prm.splitting import RULES
+
+TEXTS = {
+    "problem": "data field of the problem",
+    "steps": "data field of the list of steps, or of a text that is split into steps",
+    "step_text": "key of the text in a step, where steps are objects",
+    "rating": "control that rates a step, {} in the place of the step's number: rating_{}",
+    "comment": "control of the comments on a step, likewise",
+    "answer": "data field of the reference answer",
+    "generator": "data field of the policy model",
+    "id": "data field of an id",
+}
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    """The options that both commands have."""
+    parser.add_argument("--project", required=True, help="address (slug) of the project")
+    parser.add_argument("--members", action="store_true", help="give the labels of people to members of their e-mail")
+    parser.add_argument("--dry-run", action="store_true", help="say how the names are read, and take nothing in")
+    parser.add_argument("--decomposition", default="blank_lines", choices=list(RULES), help="where steps are one text")
+    names = parser.add_argument_group("names", "proposed from the project; say here what is not right")
+    for name, text in TEXTS.items():
+        names.add_argument(f"--{name.replace('_', '-')}", help=text)
+    names.add_argument("--dimension", action="append", default=[], metavar="CONTROL_{}", help="a further rating")
+    names.add_argument("--first", type=int, help="number of the first step in the controls' names: 0 or 1")
+    names.add_argument(
+        "--word", action="append", default=[], metavar="WORD=MEANING", help="MEANING: good, neutral, bad or unsure"
+    )
+
+
+def corrected(names: StepNames, options: Mapping[str, Any]) -> StepNames:
+    """The proposed names with what the user says instead. Raises CommandError."""
+    for name in (*TEXTS, "first"):
+        if options[name] is not None:
+            setattr(names, name, options[name])
+    for pattern in options["dimension"]:
+        names.dimensions = [*names.dimensions, pattern]
+    for said in options["word"]:
+        word, _, meaning = said.rpartition("=")
+        if not word or meaning not in set(MEANINGS.values()):
+            raise CommandError(f"--word {said}: say WORD=good, neutral, bad or unsure.")
+        names.words = names.words | {word.strip().lower(): meaning}
+    return names
+
+
+def in_words(names: StepNames) -> str:
+    """One line a name, as it is read."""
+    said = msgspec.to_builtins(names)
+    words = ", ".join(f"{word} = {meaning}" for word, meaning in said.pop("words").items())
+    lines = [f"  {name.replace('_', '-')}: {value}" for name, value in said.items() if value not in ("", [])]
+    return "\n".join(["The names are read so:", *lines, f"  words: {words or '(none)'}"])
+
+
+def tell(line: Line, write: Callable[[str], Any]) -> None:
+    """What became of one task, and what of it did not come over."""
+    where = f", solution {line.solution}" if line.solution else ""
+    write(f"{line.name}: {line.state}{where}, {line.annotations} annotations")
+    for left in line.left:
+        write(f"  not moved: {left}")
+
+
+def in_total(summary: Summary) -> str:
+    return (
+        f"{summary.accepted} tasks accepted with {summary.annotations} annotations, {summary.duplicate} here already, "
+        f"{summary.rejected} rejected; {summary.left} things not moved."
+    )

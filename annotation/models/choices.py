@@ -1,0 +1,71 @@
+"""The vocabularies as choices of fields and forms: each word with what pages call it."""
+
+from django.db.models import TextChoices
+from django.utils.functional import Promise
+from django.utils.translation import gettext_lazy as _
+from django.utils.translation import pgettext_lazy
+
+Choices = list[tuple[str, str | Promise]]
+
+
+class Lane(TextChoices):
+    """Why an item is in the queue; never told to the annotator."""
+
+    ACQUISITION = "acquisition", _("acquisition")
+    CONTROL = "control", _("control")
+    HOLDOUT = "holdout", _("holdout")
+    CALIBRATION = "calibration", _("calibration")
+    OVERLAP = "overlap", _("overlap")
+    PINNED = "pinned", _("pinned")
+    GOLD = "gold", _("gold")
+    SCREENING = "screening", _("screening")
+
+
+HIDDEN_LANES = (Lane.SCREENING, Lane.GOLD)  # answers to what is known already: they measure people and teach nothing
+MEASURING_LANES = (Lane.HOLDOUT, Lane.CALIBRATION)  # their labels measure the model
+
+
+class Role(TextChoices):
+    ANNOTATOR = "annotator", pgettext_lazy("role", "Annotator")
+    REVIEWER = "reviewer", _("Reviewer")
+    MANAGER = "manager", _("Manager")
+
+
+SPLITS: Choices = [("pool", _("pool")), ("calibration", _("calibration")), ("holdout", _("holdout"))]
+STEP_KINDS: Choices = [
+    ("reasoning", _("Reasoning")),
+    ("plan", _("Plan")),
+    ("tool_call", _("Tool Call")),
+    ("observation", _("Observation")),
+    ("edit", _("Edit")),
+    ("answer", _("Answer")),
+]
+RATING_STATES: Choices = [
+    ("rated", _("Rated")),
+    ("unsure", _("Unsure")),
+    ("not_reached", _("Not Reached")),
+]
+FINISH_REASONS: Choices = [
+    ("solution", _("all steps rated")),
+    ("found_error", _("first error")),
+    ("give_up", _("gave up")),
+    ("bad_problem", _("bad problem")),
+]
+SOURCE_KINDS: Choices = [
+    ("human", _("people")),
+    ("simulated", _("simulated people")),
+    ("consensus", _("consensus in a file")),
+    ("model_judge", _("model judges")),
+    ("monte_carlo", _("Monte Carlo estimates")),
+    ("heuristic", _("heuristics")),
+]
+OUTCOME_SOURCES: Choices = [
+    ("given", _("given with the solution")),
+    ("grader", _("answer compared with the reference")),
+    ("tests", _("tests that were run")),
+]
+VISIBILITIES: Choices = [
+    ("raw", _("raw")),
+    ("summary", _("a summary")),
+    ("redacted", _("redacted")),
+]

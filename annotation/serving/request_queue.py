@@ -1,0 +1,217 @@
+"""The queue of questions: a Redis stream with one consumer group of workers; each answer has its own key.
+
+A question stays on the stream until it is answered and logged, so another worker claims the questions of a worker
+that died. The stream's length and age show how busy the workers are.
+"""
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+import redis
+from django.conf import settings
+
+from annotation.core.errors import DomainError
+from annotation.serving.messages import Answer, Question, decode_answer, decode_question, encode
+from prm.messages import Message
+
+STREAM, GROUP = "serving:questions", "score"
+RATE, ALIVE = "serving:rate", "serving:alive"
+ANSWER_SECONDS = 60  # an answer that nobody fetches expires
+ALIVE_SECONDS = 4
+SOCKET_SECONDS = 65  # above the longest wait for an answer
+SHORTEST_RETRY, LONGEST_RETRY = 1, 60
+SPEED_UNKNOWN = 10.0  # questions a second, before anything was measured
+
+# The age counts from the first undelivered entry: delivered entries stay on the stream until they are logged.
+_ENQUEUE = """
+local waiting = redis.call('XLEN', KEYS[1])
+local taken = nil
+local groups = redis.pcall('XINFO', 'GROUPS', KEYS[1])
+if not groups.err and groups[1] then
+  for i = 1, #groups[1], 2 do
+    if groups[1][i] == 'last-delivered-id' then taken = groups[1][i + 1] end
+  end
+end
+local first = redis.call('XRANGE', KEYS[1], taken and '(' .. taken or '-', '+', 'COUNT', 1)
+local age = 0
+if first[1] then
+  age = redis.call('TIME')[1] - math.floor(tonumber(string.match(first[1][1], '^%d+')) / 1000)
+end
+if waiting >= tonumber(ARGV[2]) or age > tonumber(ARGV[3]) then return {waiting, age, false} end
+return {waiting, age, redis.call('XADD', KEYS[1], '*', 'q', ARGV[1])}
+"""
+
+
+class Overloaded(DomainError):
+    """More questions wait than can be answered in time; `wait` is in seconds."""
+
+    status = 429
+
+    def __init__(self, waiting: int, wait: int) -> None:
+        self.wait = wait
+        super().__init__(
+            "overloaded", Message("overloaded", n=waiting, wait=wait), {"waiting": waiting, "retry_after": wait}
+        )
+
+
+class NoAnswer(DomainError):
+    """The answer did not come in time."""
+
+    status = 504
+
+
+class NoWorker(DomainError):
+    """No worker of the score queue runs, or Redis does not answer."""
+
+    status = 503
+    wait = 5
+
+
+@dataclass(frozen=True)
+class QueuedQuestion:
+    """A question and its entry on the stream."""
+
+    entry_id: str
+    question: Question
+
+
+@lru_cache(maxsize=1)
+def redis_client() -> Any:
+    """The client that threads share; each call uses its own connection of the pool."""
+    return redis.Redis.from_url(settings.REDIS_URL, socket_connect_timeout=3, socket_timeout=SOCKET_SECONDS)
+
+
+def wait_for_answer(question: Question) -> Answer:
+    """Enqueue the question and wait for its answer. Raises Overloaded, NoAnswer, NoWorker."""
+    try:
+        entry_id = _enqueue(question)
+        seconds = max(0.01, question.deadline - question.asked_at)
+        popped = redis_client().blpop([_answer_key(question.id)], timeout=seconds)
+        if popped is None:
+            redis_client().xdel(STREAM, entry_id)
+            raise _why_no_answer(question)
+    except redis.RedisError as error:
+        raise redis_away(error) from error
+    return decode_answer(popped[1])
+
+
+def redis_away(error: redis.RedisError) -> NoWorker:
+    return NoWorker("redis_away", Message("redis_away", error=error))
+
+
+def count_workers() -> int:
+    """The number of workers with a current heartbeat."""
+    return len(list(redis_client().scan_iter(match=_alive_key("*"), count=1000)))
+
+
+def count_waiting() -> int:
+    return int(redis_client().xlen(STREAM))
+
+
+def join_group(worker: str) -> None:
+    """Register the worker as a reader of the stream; call it again after Redis lost its data."""
+    try:
+        redis_client().xgroup_create(STREAM, GROUP, id="0", mkstream=True)
+    except redis.ResponseError as error:
+        if "BUSYGROUP" not in str(error):
+            raise
+    send_heartbeat(worker)
+
+
+def send_heartbeat(worker: str) -> None:
+    redis_client().set(_alive_key(worker), 1, ex=ALIVE_SECONDS)
+
+
+def leave_group(worker: str) -> None:
+    """End the heartbeat, so that another worker claims the unanswered questions at once."""
+    redis_client().delete(_alive_key(worker))
+
+
+def take_waiting(worker: str, *, most: int, seconds: float) -> list[QueuedQuestion]:
+    """Up to `most` waiting questions; if there are none, the first that arrives within `seconds`."""
+    streams = redis_client().xreadgroup(GROUP, worker, {STREAM: ">"}, count=most, block=max(1, int(seconds * 1000)))
+    return [queued for _, entries in streams or [] for queued in _decode_entries(entries)]
+
+
+def claim_abandoned(worker: str) -> list[QueuedQuestion]:
+    """Claim the unanswered questions of workers without a heartbeat."""
+    claimed: list[QueuedQuestion] = []
+    for consumer in redis_client().xinfo_consumers(STREAM, GROUP):
+        name = consumer["name"].decode()
+        if name == worker or redis_client().exists(_alive_key(name)):
+            continue
+        pending = redis_client().xpending_range(STREAM, GROUP, "-", "+", 1000, consumername=name)
+        ids = [entry["message_id"] for entry in pending]
+        if ids:
+            claimed += _decode_entries(redis_client().xclaim(STREAM, GROUP, worker, min_idle_time=500, message_ids=ids))
+        else:
+            redis_client().xgroup_delconsumer(STREAM, GROUP, name)
+    return claimed
+
+
+def send_answers(answers: Iterable[tuple[Question, Answer]]) -> None:
+    with redis_client().pipeline(transaction=False) as pipe:
+        for question, reply in answers:
+            pipe.rpush(_answer_key(question.id), encode(reply))
+            pipe.expire(_answer_key(question.id), ANSWER_SECONDS)
+        pipe.execute()
+
+
+def delete_entries(entry_ids: Iterable[str]) -> None:
+    """Delete answered and logged questions from the stream."""
+    with redis_client().pipeline(transaction=False) as pipe:
+        for entry_id in entry_ids:
+            pipe.xack(STREAM, GROUP, entry_id)
+            pipe.xdel(STREAM, entry_id)
+        pipe.execute()
+
+
+def report_rate(questions_per_second: float) -> None:
+    """Store a busy worker's throughput, which estimates Retry-After."""
+    redis_client().set(RATE, f"{questions_per_second:.4f}", ex=3600)
+
+
+def _enqueue(question: Question) -> bytes:
+    limits = (settings.SERVING_MOST_WAITING, settings.SERVING_LONGEST_WAIT)
+    waiting, age, entry_id = redis_client().eval(_ENQUEUE, 1, STREAM, encode(question), *limits)
+    if entry_id is None:
+        if age > settings.SERVING_LONGEST_WAIT and not count_workers():
+            raise _no_worker()
+        raise Overloaded(waiting, _estimate_retry_after(waiting))
+    return bytes(entry_id)
+
+
+def _estimate_retry_after(waiting: int) -> int:
+    """Seconds to answer the waiting questions at the latest rate."""
+    rate = float(redis_client().get(RATE) or SPEED_UNKNOWN)
+    return min(LONGEST_RETRY, max(SHORTEST_RETRY, math.ceil(waiting / max(rate, 0.01))))
+
+
+def _why_no_answer(question: Question) -> DomainError:
+    if not count_workers():
+        return _no_worker()
+    seconds = question.deadline - question.asked_at
+    return NoAnswer("timed_out", Message("timed_out", seconds=f"{seconds:g}"), {"timeout": seconds})
+
+
+def _no_worker() -> NoWorker:
+    return NoWorker("no_worker", Message("no_worker"))
+
+
+def _decode_entries(entries: Iterable[tuple[bytes, dict[bytes, bytes] | None]]) -> list[QueuedQuestion]:
+    return [
+        QueuedQuestion(entry_id.decode(), decode_question(fields[b"q"]))
+        for entry_id, fields in entries
+        if entry_id and fields
+    ]
+
+
+def _answer_key(question: str) -> str:
+    return f"serving:answer:{question}"
+
+
+def _alive_key(worker: str) -> str:
+    return f"{ALIVE}:{worker}"

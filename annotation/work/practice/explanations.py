@@ -1,0 +1,94 @@
+"""What is known of a gold solution beside what a person said of it, step by step."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from annotation.models import Annotation, GoldAnswer
+from annotation.work.gold.gold_accuracy import Answer, Outcome, outcome_of
+from prm.vocabulary import WORD_OF, Word
+
+ANYBODY = 0  # an outcome does not depend on whose it is
+
+
+@dataclass(frozen=True)
+class StepWords:
+    """What the reference (`known`) and the person (`said`) say of a completion, None where they say nothing.
+
+    `error_type` and `comment` are the reference's.
+    """
+
+    step: int
+    position: int
+    text: str
+    known: Word | None
+    said: Word | None
+    error_type: str
+    comment: str
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """How an answer stands to what is known. First errors are positions, -1 for none, None where the person gave up.
+
+    `accepted` are further first errors that count as right, `explanation` and `comment` say why.
+    """
+
+    outcome: Outcome
+    said: int | None
+    known: int
+    accepted: list[int]
+    explanation: str
+    comment: str
+    steps: list[StepWords]
+
+
+def explain(gold: GoldAnswer, *, said: int | None, words: Mapping[int, Word], tolerance: int) -> Explanation:
+    """`said` is the person's first error, `words` what they say of each completion, by its id."""
+    reference, known = gold.annotation, _known(gold)
+    answer = Answer(ANYBODY, gold.solution_id, said, known, frozenset(gold.accepted))
+    return Explanation(
+        outcome=outcome_of(answer, tolerance=tolerance),
+        said=said,
+        known=known,
+        accepted=list(gold.accepted),
+        explanation=gold.explanation,
+        comment=reference.comment,
+        steps=_steps(reference, words),
+    )
+
+
+def words_of(annotation: Annotation) -> dict[int, Word]:
+    """What an annotation says of each completion that it reached."""
+    ratings = annotation.ratings.exclude(state="not_reached").values_list("step", "state", "rating")
+    return {step: word_of(state, rating) for step, state, rating in ratings}
+
+
+def word_of(state: str, rating: int | None) -> Word:
+    return "unsure" if state == "unsure" else WORD_OF[rating]
+
+
+def _known(gold: GoldAnswer) -> int:
+    assert gold.annotation.first_error is not None  # what has none never becomes gold
+    return gold.annotation.first_error
+
+
+def _steps(reference: Annotation, words: Mapping[int, Word]) -> list[StepWords]:
+    known = {one.step_id: one for one in reference.ratings.exclude(state="not_reached")}
+    steps = reference.solution.steps.order_by("position", "alternative").values_list("pk", "position", "text")
+    found = []
+    for step, position, text in steps:
+        one = known.get(step)
+        if one is None and step not in words:
+            continue
+        found.append(
+            StepWords(
+                step,
+                position,
+                text,
+                word_of(one.state, one.rating) if one else None,
+                words.get(step),
+                one.error_type if one else "",
+                one.comment if one else "",
+            )
+        )
+    return found

@@ -1,0 +1,83 @@
+"""What a snapshot was asked for, in the words of the form that asks."""
+
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from typing import Any
+
+from django.utils.formats import date_format
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from annotation.models import Lane, choices
+
+HELD = [("left_out", gettext_lazy("left out")), ("included", gettext_lazy("included"))]
+NAMES = {
+    "splits": gettext_lazy("Splits"),
+    "policies": gettext_lazy("Written by"),
+    "visibilities": gettext_lazy("What is seen of the reasoning"),
+    "source_kinds": gettext_lazy("Labels by"),
+    "finish_reasons": gettext_lazy("Ended with"),
+    "lanes": gettext_lazy("Lanes"),
+    "generations": gettext_lazy("Generations"),
+    "hints": gettext_lazy("Labels made with the model's hints"),
+    "submitted_from": gettext_lazy("From"),
+    "submitted_to": gettext_lazy("Before"),
+    "min_annotations": gettext_lazy("Least labels of a solution"),
+    "revisions": gettext_lazy("Earlier revisions"),
+    "set_aside": gettext_lazy("Batches that are set aside"),
+    "gold": gettext_lazy("Gold solutions"),
+    "critiques": gettext_lazy("Critiques"),
+    "consensus": gettext_lazy("Consensus by"),
+}
+CHOICES: dict[str, Mapping[str, Any]] = {
+    "splits": dict(choices.SPLITS),
+    "visibilities": dict(choices.VISIBILITIES),
+    "source_kinds": dict(choices.SOURCE_KINDS),
+    "finish_reasons": dict(choices.FINISH_REASONS),
+    "lanes": dict(Lane.choices),
+    "revisions": {"latest": gettext_lazy("left out"), "all": gettext_lazy("included")},
+    "set_aside": dict(HELD),
+    "gold": dict(HELD),
+    "critiques": dict(HELD),
+    "hints": dict(HELD),
+    "consensus": {"shares": gettext_lazy("shares"), "reliability": gettext_lazy("reliability")},
+}
+AGREEMENT = {
+    ("agreeing", "first_error"): gettext_lazy("Agree on the first error"),
+    ("agreeing", "within_one"): gettext_lazy("Agree on the first error, within one step"),
+    ("agreeing", "presence"): gettext_lazy("Agree on whether there is an error"),
+    ("differing", "first_error"): gettext_lazy("Differ on the first error"),
+    ("differing", "within_one"): gettext_lazy("Differ on the first error, by more than one step"),
+    ("differing", "presence"): gettext_lazy("Differ on whether there is an error"),
+}
+
+
+def asked_for(filters: Mapping[str, Any]) -> str:
+    """Stored filters in the reader's language, in the order of the form: a database keeps none."""
+    phrases = [f"{label}: {_value(name, filters[name])}" for name, label in NAMES.items() if name in filters]
+    if rule := filters.get("agreement"):
+        phrases.append(_agreement(rule))
+    return "; ".join(phrases) or _("everything")
+
+
+def _value(name: str, asked: Any) -> str:
+    if name.startswith("submitted_"):
+        return _moment(asked)
+    named = CHOICES.get(name, {})
+    several = asked if isinstance(asked, list) else [asked]
+    return ", ".join(str(named.get(one, one)) for one in several)
+
+
+def _moment(asked: str) -> str:
+    """Times are in UTC; the first moment of a day is the day."""
+    moment = datetime.fromisoformat(asked).astimezone(UTC)
+    day = date_format(moment.date(), "DATE_FORMAT")
+    return day if moment.time() == moment.min.time() else f"{day}, {moment:%H:%M} UTC"
+
+
+def _agreement(rule: Mapping[str, Any]) -> str:
+    """Each source is a kind, or one source of a kind, "model_judge:name"."""
+    kinds = dict(choices.SOURCE_KINDS)
+    sources = (source.partition(":") for source in rule["sources"])
+    named = ", ".join(f"{kinds.get(kind, kind)}{sign}{name}" for kind, sign, name in sources)
+    return f"{AGREEMENT[rule.get('keep', 'agreeing'), rule.get('on', 'first_error')]}: {named}"

@@ -1,0 +1,145 @@
+"""The labels that come with a file: a rating for every step, or only the place of the first error."""
+
+import re
+from collections.abc import Iterable, Sequence
+from itertools import zip_longest
+from typing import Any, NamedTuple
+
+from prm.formats.path import taken_path
+from prm.formats.reading import Unreadable
+from prm.formats.record import PathPosition, Rating, Record, RecordAnnotation
+from prm.messages import Message
+from prm.vocabulary import FinishReason, SourceKind, StepKind
+
+NONE = -1
+_INDEX = re.compile(r"\s*[0-9]{1,9}\s*")
+
+
+def rated_label(
+    ratings: Sequence[int | None],
+    *,
+    kind: SourceKind,
+    name: str,
+    kinds: Sequence[StepKind] = (),
+    native: dict[str, Any] | None = None,
+) -> RecordAnnotation:
+    """A label with one rating per step of the sampled path; None means that the file does not rate the step."""
+    path = [
+        PathPosition(position, chosen=0, ratings=[] if rating is None else [Rating(0, "rated", rating=rating)])
+        for position, rating in enumerate(ratings)
+    ]
+    finish, error = conclusion_of(path, len(ratings), kinds=kinds)
+    return RecordAnnotation(
+        source_kind=kind,
+        source_name=name,
+        finish_reason=finish,
+        path=path,
+        first_error=error,
+        native=native or {},
+    )
+
+
+def conclusion_of(
+    path: Iterable[PathPosition], count: int, *, kinds: Sequence[StepKind] = ()
+) -> tuple[FinishReason, int | None]:
+    """The finish reason and first error that ratings of the `count` sampled steps support.
+
+    Nobody is expected to rate an observation; `kinds` names the kind of each step. An unrated step of another kind
+    may be wrong. Before the first step rated -1 it leaves the first error unknown (None). Without such a step the
+    label counts as given up, because only a fully rated solution is known to have no error.
+    """
+    rated = {place.position: place.ratings[0].rating for place in path if place.ratings}
+    expected = (position for position, kind in zip_longest(range(count), kinds) if kind != "observation")
+    unrated = [position for position in expected if position not in rated]
+    bad = min((position for position, rating in rated.items() if rating == -1), default=None)
+    if bad is not None:
+        return "found_error", None if any(position < bad for position in unrated) else bad
+    return ("give_up", None) if unrated else ("solution", NONE)
+
+
+def annotator_in(line: dict[str, Any], format: str) -> str:
+    """The name under `annotator` in a line; the name of the format if the line names nobody. Raises Unreadable."""
+    name = line.get("annotator")
+    if name is None or name == "":
+        return format
+    if isinstance(name, bool) or not isinstance(name, str | int):
+        raise Unreadable("annotator", Message("annotator_not_text"))
+    return str(name)
+
+
+def index_in(text: str) -> int | None:
+    """The index that a text says; None where it says anything else."""
+    return int(text) if _INDEX.fullmatch(text) else None
+
+
+def index_label(
+    error: int, count: int, *, field: str, kind: SourceKind, name: str, native: dict[str, Any] | None = None
+) -> RecordAnnotation:
+    """The label of `count` steps whose first error stands at `error` (0-based, -1 for none).
+
+    The steps before it are right; nothing is known of those behind it. Raises Unreadable naming `field` where
+    there is no such step.
+    """
+    if not NONE <= error < count:
+        raise Unreadable(field, Message("step_index_invalid", error=error, last=count - 1))
+    path = [
+        PathPosition(position, chosen=0, ratings=[Rating(0, "rated", rating=1)])
+        for position in range(count if error == NONE else error)
+    ]
+    if error != NONE:
+        path.append(PathPosition(error, ratings=[Rating(0, "rated", rating=-1)]))
+    return RecordAnnotation(
+        source_kind=kind,
+        source_name=name,
+        finish_reason="solution" if error == NONE else "found_error",
+        path=path,
+        first_error=error,
+        native=native or {},
+    )
+
+
+def label_to_write(annotations: Sequence[RecordAnnotation], name: str) -> RecordAnnotation | None:
+    """Of the labels whose first error is known, the format's own where there is one, else the last."""
+    known = [annotation for annotation in annotations if annotation.first_error is not None]
+    return next((annotation for annotation in known if annotation.source_name == name), known[-1] if known else None)
+
+
+def step_ratings(annotation: RecordAnnotation, count: int) -> list[int | None]:
+    """The rating of the first completion at each of `count` positions, None where there is none."""
+    ratings: list[int | None] = [None] * count
+    for place in annotation.path:
+        for rating in place.ratings:
+            if rating.alternative == 0 and place.position < count:
+                ratings[place.position] = rating.rating
+    return ratings
+
+
+class Step(NamedTuple):
+    """A step as a format with one completion a position writes it."""
+
+    text: str
+    kind: StepKind
+    rating: int | None
+
+
+def steps_along(record: Record, label: RecordAnnotation | None) -> list[Step]:
+    """The steps that a label's path consists of with its ratings, and the sampled ones where it takes none."""
+    taken = {step.position: step for step in taken_path(label.finish_reason, label.path)} if label else {}
+    sampled = step_ratings(label, len(record.positions)) if label else [None] * len(record.positions)
+    steps = []
+    for position, completions in enumerate(record.positions):
+        step = taken.get(position)
+        if step is not None and step.alternative is None:
+            steps.append(Step(step.own_text or "", "reasoning", None))
+        elif step is not None and step.alternative:
+            completion = completions[step.alternative]
+            steps.append(Step(completion.text, completion.kind, step.rating.rating if step.rating else None))
+        elif completions:
+            steps.append(Step(completions[0].text, completions[0].kind, sampled[position]))
+    return steps
+
+
+def rated_along(record: Record, label: RecordAnnotation) -> tuple[list[str], list[int | None]]:
+    """The texts and the ratings of the steps along a label's path."""
+    along = steps_along(record, label)
+    return [step.text for step in along], [step.rating for step in along]
