@@ -90,7 +90,7 @@ def open_generation(
         return opened
     plan = _plan(project, model, seed)
     if note:
-        plan.recipe |= {"note": str(note), "messages": {"note": as_json(note)}}
+        plan.recipe.update(note=str(note), messages={"note": as_json(note)})
     return _open(project, model, run, by, seed, plan if run else _not_empty(plan))
 
 
