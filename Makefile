@@ -1,5 +1,6 @@
 # make run      start Stepmark on this machine          PORT=8000 HOST=127.0.0.1
 # make test     every test                              TESTS="tests/unit -k name"
+# make test-fast  unit tests that start no processes and need no torch: for between two edits
 # make check    style, types, import rules, generated files
 # make format   rewrite Python to the style
 # make types    the front end's types of the API; make messages: the catalogues of the languages
@@ -12,10 +13,11 @@ export PORT HOST
 unexport PYTHONDONTWRITEBYTECODE
 
 IN := .venv/bin/python -m
+PYTEST := pytest --numprocesses 2 --dist loadfile --no-loadscope-reorder
 # mypy reads the settings, which ask for addresses; it uses none of them.
 UNUSED_SERVERS := DATABASE_URL=postgresql:/// REDIS_URL=redis://unused
 
-.PHONY: run test check format types messages install install-dev
+.PHONY: run test test-fast check format types messages install install-dev
 
 run: install
 	@exec $(IN) launch run
@@ -24,7 +26,10 @@ test: install-dev
 	@$(IN) launch.chromium
 	@$(IN) launch.frontend
 	@$(IN) launch.frontend test
-	@$(IN) pytest --numprocesses 2 --dist loadfile --no-loadscope-reorder $(TESTS)
+	@$(IN) $(PYTEST) $(TESTS)
+
+test-fast: install-dev
+	@$(IN) $(PYTEST) -m "not processes and not torch" tests/architecture tests/unit
 
 check: install-dev
 	$(IN) ruff check .

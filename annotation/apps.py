@@ -1,3 +1,5 @@
+from importlib import import_module
+
 from django.apps import AppConfig
 
 
@@ -5,3 +7,6 @@ class AnnotationConfig(AppConfig):
     name = "annotation"
     verbose_name = "Annotation"
     default_auto_field = "django.db.models.BigAutoField"
+
+    def ready(self) -> None:
+        import_module("annotation.labels.quality.consensus")  # registers the product's consensus models

@@ -15,12 +15,13 @@ from torch import Tensor
 from torch.nn.functional import gelu
 
 from prm.cores import use_half_the_cores
+from prm.formats.trace_files import read_traces
 from prm.heads import Heads
 from prm.labels import step_labels
 from prm.probes.neighbours import agreement, ensemble_of, places_of, step_features_of
 from prm.sandbox import WorldConfig, generate
 from prm.scoring import Scorer
-from prm.traces import Trace, read_traces
+from prm.traces import Trace
 
 NEAREST = 10
 SOLUTIONS, SEED = 500, 7

@@ -11,20 +11,6 @@ AUDIT_VERDICTS = [
     ("fail", _("fail")),
     ("cannot tell", _("cannot tell")),
 ]
-# What an acquisition function looks for.
-ACQUISITIONS = [
-    ("balanced_errors", _("likely errors and right solutions in balance, by uncertainty per cost")),
-    ("first_error_bald", _("information about the first error, per cost")),
-    ("first_error_entropy", _("uncertainty about the first error, per cost")),
-    ("joint_bald", _("information about all steps together, per cost")),
-    ("step_bald", _("information about each step by itself, per cost")),
-    ("entropy", _("entropy")),
-    ("margin", _("margin")),
-    ("actprm", _("the ActPRM rule: unsure up to the first predicted error")),
-    ("convincing_wrong_answer", _("convincing wrong answers")),
-    ("surprisal", _("surprise at the least likely step")),
-    ("random", _("random")),
-]
 # How a lane was drawn: kept in English with the generation.
 DRAWS = frozenset(
     {

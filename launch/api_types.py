@@ -1,7 +1,7 @@
-"""The front end's TypeScript types of the API, generated from the schemas of its OpenAPI description that it uses.
+"""The front end's TypeScript: the API's types, from the schemas of its OpenAPI description, and the shared vocabulary.
 
 python -m launch.api_types            write them
-python -m launch.api_types --check    fail where they are not those of the API as it is
+python -m launch.api_types --check    fail where they are not those of the server as it is
 """
 
 import json
@@ -19,11 +19,17 @@ from launch.options import BASE_DIR
 
 TYPES = SOURCES / "src" / "api" / "schema.d.ts"
 NAMED_BY = SOURCES / "src" / "api" / "types.ts"
+VOCABULARY = SOURCES / "src" / "vocabulary.ts"
 # The settings ask for addresses; describing the API uses none of them.
 UNUSED = {"DATABASE_URL": "postgresql:///", "REDIS_URL": "redis://unused"}
 
 
-def generate() -> str:
+def generate() -> dict[Path, str]:
+    """Each generated file, as it should be."""
+    return {TYPES: generate_types(), VOCABULARY: _run([sys.executable, "manage.py", "front_end_vocabulary"])}
+
+
+def generate_types() -> str:
     """The types of the API as it is; a warning of the generator is an error."""
     node = find_node()
     install_packages(SOURCES, node)
@@ -56,21 +62,26 @@ def reduce_to_used(description: dict[str, Any], source: str) -> dict[str, Any]:
 
 
 def write() -> None:
-    """Bring the types up to date."""
-    TYPES.write_text(generate())
+    """Bring the files up to date."""
+    for file, text in generate().items():
+        file.write_text(text)
 
 
 def check() -> None:
-    """Refuse types that are not those of the API."""
-    if TYPES.read_text() != generate():
-        raise LaunchError(f"{TYPES.relative_to(BASE_DIR)} is not what the API is now: run `make types` and commit it.")
+    """Refuse files that are not those of the server."""
+    for file, text in generate().items():
+        if file.read_text() != text:
+            raise LaunchError(
+                f"{file.relative_to(BASE_DIR)} is not what the server is now: run `make types`, commit it."
+            )
 
 
-def _run(command: list[str]) -> None:
+def _run(command: list[str]) -> str:
     outcome = subprocess.run(command, cwd=BASE_DIR, env=os.environ | UNUSED, capture_output=True, text=True)
     if outcome.returncode != 0:
         print(outcome.stdout + outcome.stderr, file=sys.stderr)
         raise LaunchError("The API's types cannot be generated: what went wrong stands above.")
+    return outcome.stdout
 
 
 if __name__ == "__main__":

@@ -11,9 +11,10 @@ import msgspec
 from prm.config import TrainConfig
 from prm.errors import ModelFileError
 from prm.faults import UNDECODABLE, sentence_of
+from prm.formats.trace_files import read_traces
 from prm.messages import Message
 from prm.provenance import Provenance
-from prm.traces import Trace, read_traces
+from prm.traces import Trace
 from prm.trust import Trust
 
 FORMAT = "stepmark-prm"

@@ -4,13 +4,13 @@ One JSON object a line (JSONL, UTF-8). This module imports neither torch nor num
 process may use it.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
-from prm.jsonl import read_records, write_records
+from prm.jsonl import write_records
 from prm.messages import Message
 from prm.vocabulary import Split
 
@@ -110,11 +110,6 @@ class Trace(msgspec.Struct, omit_defaults=True):
 
 def _steps(trace: Trace) -> Message:
     return Message("n_steps", n=len(trace.steps))
-
-
-def read_traces(path: Path | str) -> Iterator[Trace]:
-    """Stream the traces of a JSONL file; raises DataError naming file, line and field."""
-    return read_records(path, Trace)
 
 
 def write_traces(path: Path | str, traces: Iterable[Trace]) -> int:

@@ -26,7 +26,7 @@ RUNS_AT_ONCE = 8  # test runs in one checkout at the same time, each with server
 RUNNING = ExitStack()
 hypothesis.settings.register_profile("busy machine", deadline=None)
 hypothesis.settings.load_profile("busy machine")
-pytest_plugins = ["tests.plugins.browser", "tests.plugins.extensions", "tests.plugins.workers"]
+pytest_plugins = ["tests.plugins.browser", "tests.plugins.extensions", "tests.plugins.needs", "tests.plugins.workers"]
 
 
 def _start_servers() -> None:

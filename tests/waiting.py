@@ -1,17 +1,25 @@
 """Waiting in tests for what other processes do: as long as a machine with other work may take, and no longer."""
 
+import inspect
 import time
 from collections.abc import Callable
 from typing import TypeVar
 
-PATIENCE = 600  # seconds; it ends a hang and asserts no speed
+PATIENCE = 120  # seconds; it ends a hang and asserts no speed
 Found = TypeVar("Found")
 
 
 def until(true: Callable[[], Found], seconds: float = PATIENCE) -> Found:
-    """Wait until `true()` is; returns what it gave."""
+    """Wait until `true()` is; returns what it gave. Raises AssertionError with the source of what never was."""
     deadline = time.monotonic() + seconds
     while not (found := true()):
-        assert time.monotonic() < deadline, "it did not happen in time"
+        assert time.monotonic() < deadline, f"{seconds} s have passed, and this is still false:\n{_source(true)}"
         time.sleep(0.05)
     return found
+
+
+def _source(true: Callable[[], object]) -> str:
+    try:
+        return inspect.getsource(true).strip()
+    except (OSError, TypeError):  # a method of C, a callable object
+        return repr(true)

@@ -18,10 +18,11 @@ from annotation.core.errors import Missing
 from annotation.core.membership.access import find_project, require_role, visible_projects
 from annotation.core.wording import in_words
 from annotation.labels.datasets.dataset_cards import dataset_card
-from annotation.labels.datasets.plans import FORMATS, Plan, plan_export
-from annotation.labels.datasets.snapshot_export import CONTENT_TYPES, content_type, export_name, export_snapshot
+from annotation.labels.datasets.plans import Plan, plan_export
+from annotation.labels.datasets.snapshot_export import content_type, export_name, export_snapshot
 from annotation.labels.datasets.snapshots import create_snapshot
 from annotation.models import Membership, Snapshot
+from prm.exporters import CONTENT_TYPES, EXPORTERS
 from prm.messages import Message
 from prm.vocabulary import NEUTRAL_POLICIES, SPLITS
 
@@ -62,7 +63,7 @@ class SnapshotSerializer(serializers.ModelSerializer):
 
     @extend_schema_field(PlanSerializer(many=True))
     def get_exports(self, snapshot: Snapshot) -> list[dict[str, Any]]:
-        return [_told(plan_export(snapshot, format)) for format in FORMATS]
+        return [_told(plan_export(snapshot, format)) for format in EXPORTERS]
 
 
 def _told(plan: Plan) -> dict[str, Any]:
@@ -82,7 +83,7 @@ class FreezeSerializer(serializers.Serializer):
 
 
 class DownloadSerializer(serializers.Serializer):
-    format = serializers.ChoiceField(FORMATS, default="prm800k")
+    format = serializers.CharField(default="prm800k", help_text="The name of an export format.")
     neutral = serializers.ChoiceField(NEUTRAL_POLICIES, default="positive")
     splits = serializers.MultipleChoiceField(
         choices=SPLITS,

@@ -5,6 +5,8 @@ SENTENCES: dict[str, str | tuple[str, str]] = {
     "alternative_ratings_left_out": ("{n} rating of an alternative", "{n} ratings of alternatives"),
     "batch_already_decided": "This batch was decided so already.",
     "calibration_solutions_left_out": ("{n} calibration solution", "{n} calibration solutions"),
+    "consensus_alike": "all alike",
+    "consensus_by_reliability": "by how reliable each annotator is",
     "dimensions_left_out": ("{n} dimension or critique of a step", "{n} dimensions and critiques of steps"),
     "dispute_settled": "This dispute is settled already.",
     "empty_batch": "Nobody labelled anything there: choose another time.",
@@ -23,7 +25,7 @@ SENTENCES: dict[str, str | tuple[str, str]] = {
         "{n} line ends before a step that is unsure or not rated",
         "{n} lines end before a step that is unsure or not rated",
     ),
-    "mixed_kinds": "This snapshot holds labels of several kinds ({kinds}), and a line of TRL cannot say which it is of. Make a snapshot of one kind (`source_kinds`), or export another format.",
+    "mixed_kinds": "This snapshot holds labels of several kinds ({kinds}), and a line of {format} cannot say which it is of. Make a snapshot of one kind (`source_kinds`), or export another format.",
     "nothing_to_snapshot": "No label in this project matches these filters.",
     "own_steps_not_marked": (
         "{n} step is not marked as written by an annotator",
@@ -51,7 +53,6 @@ SENTENCES: dict[str, str | tuple[str, str]] = {
         "{n} solutions whose labels take no step",
     ),
     "solutions_without_labels": ("{n} solution without labels", "{n} solutions without labels"),
-    "unknown_export_format": "There is no export format '{format}'. Choose one of: {known}.",
     "unknown_neutral_policy": "Neutral steps are {known}; not '{neutral}'.",
     "unknown_split": "There is no split '{split}'. Choose from: {known}.",
 }

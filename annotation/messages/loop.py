@@ -1,7 +1,7 @@
 """What rounds, model jobs, simulations and samplings report."""
 
 SENTENCES: dict[str, str | tuple[str, str]] = {
-    "acquisition_of_policy_unknown": "{error}. Change the project's policy.",
+    "acquisition_of_policy_unknown": "{error} Change the project's policy.",
     "agreement_below_floor": "People name the same first error on {share:.0%} of the pairs; the floor is {floor:.0%}. Settle disagreements and sharpen the guidelines first.",
     "already_champion": "Model {n} is the champion already.",
     "another_run_in_progress": "Run {n} is in progress. Wait for it, or cancel it first.",
@@ -177,7 +177,6 @@ SENTENCES: dict[str, str | tuple[str, str]] = {
     "unexpected_next_step": "Retry once; if it fails again, send the log to whoever runs this server.",
     "unknown_endpoint": "There is no endpoint '{endpoint}'; there are: {known}.",
     "unknown_problem_choice": "Problems are chosen as {known}.",
-    "unknown_simulation_functions": "There is no acquisition function {unknown}; there are {known}.",
     "unknown_token": "A text has a token id above {highest}.",
     "weights_deleted_by_retention": "The weights of model {n} were deleted by the retention policy.",
     "worker_died_next_step": "Look at the worker's log and at the machine's memory, then retry.",

@@ -11,21 +11,12 @@ from annotation.models.hints_policy import HintsPolicy
 from annotation.models.pace_policy import PacePolicy
 from annotation.models.queue_policy import QueuePolicy
 from annotation.models.rounds_policy import RoundsPolicy
+from prm.acquisition.registry import FUNCTIONS
+from prm.consensus import CONSENSUS
+from prm.errors import UnknownNameError
+from prm.registry import Registry
 from prm.vocabulary import NeutralPolicy, SourceKind
 
-Acquisition = Literal[
-    "random",
-    "entropy",
-    "margin",
-    "step_bald",
-    "joint_bald",
-    "first_error_bald",
-    "first_error_entropy",
-    "balanced_errors",
-    "convincing_wrong_answer",
-    "actprm",
-    "surprisal",
-]
 ColdStart = Literal["random", "surprisal"]
 Share = Annotated[float, msgspec.Meta(ge=0, le=1)]
 Count = Annotated[int, msgspec.Meta(ge=0)]
@@ -64,7 +55,7 @@ class QualityPolicy(msgspec.Struct, forbid_unknown_fields=True):
     `hold_rounds` begins no round by itself; `set_aside` takes what other people's labels name out of use unasked.
     """
 
-    consensus: Literal["reliability", "shares"] = "reliability"
+    consensus: str = "reliability"
     labels_between_false_alarms: Annotated[int, msgspec.Meta(ge=10)] = 2000
     hold_rounds: bool = False
     set_aside: bool = False
@@ -97,7 +88,7 @@ class ProjectPolicy(msgspec.Struct, forbid_unknown_fields=True):
     pace: PacePolicy = msgspec.field(default_factory=PacePolicy)
     generation_budget: Positive = 200
     mix: LaneMix = msgspec.field(default_factory=LaneMix)
-    acquisition: Acquisition = "balanced_errors"
+    acquisition: str = "balanced_errors"
     caps: Caps = msgspec.field(default_factory=Caps)
     cold_start: ColdStart = "random"
     neutral: NeutralPolicy = "positive"
@@ -121,5 +112,20 @@ class ProjectPolicy(msgspec.Struct, forbid_unknown_fields=True):
 
 
 def parse_policy(value: dict) -> ProjectPolicy:
-    """Raises msgspec.ValidationError naming the field."""
+    """A policy to be stored. Raises msgspec.ValidationError naming the field; a name may be in no registry."""
+    policy = read_policy(value)
+    named: list[tuple[str, Registry, str]] = [
+        ("acquisition", FUNCTIONS, policy.acquisition),
+        ("quality.consensus", CONSENSUS, policy.quality.consensus),
+    ]
+    for field, registry, name in named:
+        try:
+            registry.check(name)
+        except UnknownNameError as error:
+            raise msgspec.ValidationError(f"{error} - at `$.{field}`") from ValueError(*error.args)
+    return policy
+
+
+def read_policy(value: dict) -> ProjectPolicy:
+    """A stored policy, which may name an extension that has been uninstalled since."""
     return msgspec.convert(value, ProjectPolicy)

@@ -8,7 +8,7 @@ from django.utils.translation import gettext_lazy as _
 
 from annotation.models import choices
 from annotation.models.example import Example, parse_examples
-from annotation.models.policy import ProjectPolicy, parse_policy
+from annotation.models.policy import ProjectPolicy, read_policy
 from annotation.models.scheme import LabelScheme, parse_scheme
 
 
@@ -41,7 +41,7 @@ class Project(models.Model):
 
     @property
     def policies(self) -> ProjectPolicy:
-        return parse_policy(self.policy)
+        return read_policy(self.policy)
 
 
 class Membership(models.Model):

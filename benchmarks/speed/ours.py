@@ -16,8 +16,8 @@ import msgspec
 import torch
 
 from prm.config import Progress, TrainConfig
+from prm.formats.trace_files import read_traces
 from prm.scoring import Scorer
-from prm.traces import read_traces
 from prm.training import train as train_model
 
 Job = dict[str, Any]

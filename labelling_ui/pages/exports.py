@@ -14,7 +14,7 @@ from annotation.core.errors import DomainError, Forbidden, Missing
 from annotation.core.wording import in_words as in_reader_words
 from annotation.labels.datasets.dataset_cards import dataset_card
 from annotation.labels.datasets.filters import in_words
-from annotation.labels.datasets.plans import FORMATS, plan_export
+from annotation.labels.datasets.plans import plan_export
 from annotation.labels.datasets.snapshot_export import content_type, export_name, export_snapshot
 from annotation.labels.datasets.snapshots import create_snapshot
 from annotation.models import Lane, Membership, Project, Snapshot, choices
@@ -22,6 +22,7 @@ from labelling_ui.pages.access import MANAGER, attempt, project_page
 from labelling_ui.pages.agreement_fields import FIELDS, AgreementFields
 from labelling_ui.pages.listing import Column, Listing, respond
 from labelling_ui.selectors.snapshot_wishes import asked_for
+from prm.exporters import EXPORTERS, RECORDS
 from prm.vocabulary import SPLITS
 
 
@@ -74,13 +75,6 @@ class SnapshotForm(AgreementFields):
         return chosen
 
 
-FILES = [
-    ("prm800k", "PRM800K"),
-    ("trl", "TRL"),
-    ("trl_parquet", gettext_lazy("TRL, Parquet")),
-    ("csv", "CSV"),
-    ("parquet", "Parquet"),
-]
 COLUMNS = [
     Column("made", gettext_lazy("Made"), lambda s: s.created_at.isoformat(), sort="created_at"),
     Column("sha256", gettext_lazy("Content"), lambda s: s.sha256),
@@ -108,13 +102,15 @@ def export(request: HttpRequest, member: Membership) -> HttpResponseBase:
 def _files(snapshot: Snapshot, neutral: str) -> list[dict[str, Any]]:
     """What a download in each format holds and leaves out; of TRL also the file with every split, if it differs."""
     files = []
-    for format, label in FILES:
+    for format in EXPORTERS:
+        if format == RECORDS:  # for another Stepmark, through the API
+            continue
         plan = plan_export(snapshot, format, neutral=neutral)
         every = plan_export(snapshot, format, neutral=neutral, splits=SPLITS)
         files.append(
             {
                 "format": format,
-                "label": label,
+                "label": in_reader_words(EXPORTERS.get(format).title),
                 "plan": plan,
                 "lost": plan.sentences(),
                 "every": every if every.splits != plan.splits and not every.refusal else None,
@@ -127,7 +123,7 @@ def _files(snapshot: Snapshot, neutral: str) -> list[dict[str, Any]]:
 def download(request: HttpRequest, member: Membership, snapshot_id: int, format: str) -> HttpResponseBase:
     """The snapshot in a format, streamed; the page says why there is no such file."""
     snapshot = _find(member.project, snapshot_id)
-    if format not in FORMATS:
+    if format not in EXPORTERS:
         raise Http404("There is no such format.")
     splits = [split for split in request.GET.getlist("splits") if split in SPLITS]
     try:

@@ -10,7 +10,7 @@ from django.utils.formats import date_format
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from annotation.loop.gateway.acquisition import RANDOM, functions
+from annotation.loop.gateway.acquisition import RANDOM
 from annotation.loop.proof.simulating import PICTURE, folder_of
 from annotation.loop.proof.simulations import LEAST_BUDGET, MOST_SEEDS, start_simulation
 from annotation.models import Membership, Project, SimulationRun, Snapshot
@@ -18,6 +18,7 @@ from labelling_ui.numbers import decimal
 from labelling_ui.pages.access import MANAGER, attempt, project_page
 from labelling_ui.pages.listing import Column, Listing, respond
 from labelling_ui.templatetags.figures import acquisition_in_words
+from prm.acquisition import FUNCTIONS
 
 USUAL = ["first_error_bald", "balanced_errors"]
 AXES = ("solutions", "steps", "seconds")
@@ -69,7 +70,7 @@ class SimulationForm(forms.Form):
         snapshots: SnapshotField = self.fields["snapshot"]  # type: ignore[assignment]
         snapshots.queryset = project.snapshots.all()
         chosen: forms.MultipleChoiceField = self.fields["functions"]  # type: ignore[assignment]
-        chosen.choices = [(name, f"{acquisition_in_words(name)} ({name})") for name in functions() if name != RANDOM]
+        chosen.choices = [(name, f"{acquisition_in_words(name)} ({name})") for name in FUNCTIONS if name != RANDOM]
         chosen.initial = USUAL
 
 

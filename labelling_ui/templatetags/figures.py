@@ -16,6 +16,7 @@ from annotation.core import wording
 from annotation.models import Annotation, Lane, Membership, choices
 from labelling_ui import words
 from labelling_ui.numbers import decimal, signed
+from prm.acquisition import FUNCTIONS
 
 register = template.Library()
 
@@ -126,7 +127,7 @@ def draw_in_words(how: str) -> str:
 @register.filter
 def acquisition_in_words(function: str) -> str:
     """What an acquisition function looks for."""
-    return str(dict(words.ACQUISITIONS).get(function, function))
+    return in_words(FUNCTIONS.get(function).looks_for) if function in FUNCTIONS else function
 
 
 @register.filter

@@ -4,14 +4,14 @@ Every function takes `p` [..., steps, heads] and gives [...]: p[k, m] is head m'
 given a good prefix, and a head stays one head across the steps of a solution. Information is in nats.
 """
 
-from collections.abc import Callable
-
 import numpy as np
 from numpy.typing import NDArray
 
-from prm.acquisition.candidates import UNKNOWN, Array, Stack
+from prm.acquisition.candidates import UNKNOWN, Array
 from prm.acquisition.costs import reached
-from prm.acquisition.joint import entropy_of, joint_bald
+from prm.acquisition.joint import entropy_of
+from prm.acquisition.registry import acquisition
+from prm.messages import Message
 
 RIGHT_DESPITE_ERROR = 0.15  # how far a right final answer lowers the chance that some step is wrong
 WRONG_HAS_ERROR = 0.98
@@ -20,6 +20,13 @@ ACTPRM_CONFIDENCE = 0.9
 LEAST = 1e-12
 
 
+@acquisition("random", looks_for=Message("seeks_random"))
+def random(p: Array) -> Array:
+    """The same for all."""
+    return np.ones(p.shape[:-2])
+
+
+@acquisition("first_error_bald", looks_for=Message("seeks_first_error_information"), per_cost=True, first_error=True)
 def first_error_bald(p: Array) -> Array:
     """Information that a reader's first-error verdict gives about the heads.
 
@@ -31,6 +38,19 @@ def first_error_bald(p: Array) -> Array:
     return _information(q, axis=-2)
 
 
+@acquisition(
+    "balanced_errors",
+    looks_for=Message("seeks_balance"),
+    per_cost=True,
+    first_error=True,
+    balanced=True,
+)
+@acquisition(
+    "first_error_entropy",
+    looks_for=Message("seeks_first_error_uncertainty"),
+    per_cost=True,
+    first_error=True,
+)
 def first_error_entropy(p: Array) -> Array:
     """How uncertain a reader's first-error verdict is altogether: H(mean_m q_m), `first_error_bald` without what
     is taken off for the heads' own uncertainty. Where errors are rare, it is greatest where one may be: heads
@@ -41,6 +61,7 @@ def first_error_entropy(p: Array) -> Array:
     return entropy_of(q.mean(axis=-1), axis=-1)
 
 
+@acquisition("step_bald", looks_for=Message("seeks_step_information"), per_cost=True)
 def step_bald(p: Array) -> Array:
     """Sum over steps of each step's own BALD (Houlsby et al. 2011, eq. 2), as if every step were rated by itself.
 
@@ -49,17 +70,20 @@ def step_bald(p: Array) -> Array:
     return _information(np.stack([p, 1 - p]), axis=0).sum(axis=-1)
 
 
+@acquisition("entropy", looks_for=Message("seeks_entropy"))
 def entropy(p: Array) -> Array:
     """Mean over steps of the entropy of the heads' mean: uncertainty sampling (Lewis & Gale 1994)."""
     mean = p.mean(axis=-1)
     return entropy_of(np.stack([mean, 1 - mean]), axis=0).mean(axis=-1)
 
 
+@acquisition("margin", looks_for=Message("seeks_margin"))
 def margin(p: Array) -> Array:
     """How near the most doubtful step's mean lies to one half: 1 at one half, 0 at certainty (Scheffer et al. 2001)."""
     return np.asarray((1 - np.abs(2 * p.mean(axis=-1) - 1)).max(axis=-1))
 
 
+@acquisition("surprisal", looks_for=Message("seeks_surprise"))
 def surprisal(p: Array) -> Array:
     """Surprise at the least likely step, -ln min_k mean_m p_mk.
 
@@ -69,6 +93,7 @@ def surprisal(p: Array) -> Array:
     return np.asarray(-np.log(np.maximum(p.mean(axis=-1).min(axis=-1), LEAST)))
 
 
+@acquisition("actprm", looks_for=Message("seeks_actprm"))
 def actprm(p: Array) -> Array:
     """1 where a model is unsure of a solution, 0 where it is not: the rule of ActPRM (Duan et al. 2025, algorithm 1).
 
@@ -82,6 +107,7 @@ def actprm(p: Array) -> Array:
     return np.asarray((unsure & (errors_before == 0)).any(axis=-1).astype(float))
 
 
+@acquisition("convincing_wrong_answer", looks_for=Message("seeks_convincing_wrong_answers"), needs_outcome=True)
 def convincing_wrong_answer(p: Array, correct: NDArray[np.int8]) -> Array:
     """The score of a solution whose final answer is wrong (Lightman et al. 2023, section 2.4); 0 for a right one.
 
@@ -106,25 +132,3 @@ def _information(q: Array, axis: int) -> Array:
     """H(mean_m q_m) - mean_m H(q_m) with outcomes along `axis` and heads along the last one."""
     mixed = entropy_of(q.mean(axis=-1, keepdims=True), axis)[..., 0]
     return np.asarray(np.maximum(mixed - entropy_of(q, axis).mean(axis=-1), 0.0))
-
-
-def _of(function: Callable[[Array], Array]) -> Callable[[Stack], Array]:
-    return lambda stack: function(stack.p)
-
-
-FUNCTIONS: dict[str, Callable[[Stack], Array]] = {
-    "random": lambda stack: np.ones(len(stack.p)),
-    "entropy": _of(entropy),
-    "margin": _of(margin),
-    "step_bald": _of(step_bald),
-    "joint_bald": _of(joint_bald),
-    "first_error_bald": _of(first_error_bald),
-    "first_error_entropy": _of(first_error_entropy),
-    "balanced_errors": _of(first_error_entropy),
-    "convincing_wrong_answer": lambda stack: convincing_wrong_answer(stack.p, stack.correct),
-    "actprm": _of(actprm),
-    "surprisal": _of(surprisal),
-}
-PER_COST = frozenset({"step_bald", "joint_bald", "first_error_bald", "first_error_entropy", "balanced_errors"})
-NEEDS_OUTCOME = frozenset({"convincing_wrong_answer"})
-BALANCED = frozenset({"balanced_errors"})  # drawn so that errors, where they are rare, are not rare among the drawn

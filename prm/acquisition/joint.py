@@ -3,12 +3,15 @@
 import numpy as np
 
 from prm.acquisition.candidates import CELLS, Array
+from prm.acquisition.registry import acquisition
+from prm.messages import Message
 
 EXACT_STEPS = 8  # up to here all 2 ** steps outcomes are looked at
 SAMPLES = 64  # outcomes drawn from each head beyond
 SEED = 20190620
 
 
+@acquisition("joint_bald", looks_for=Message("seeks_joint_information"), per_cost=True)
 def joint_bald(p: Array) -> Array:
     """Information that the ratings of all steps give together: H(mean_m P_m) - mean_m H(P_m), where head m gives the
     ratings y the probability P_m(y) = prod_k p_mk^{y_k} (1 - p_mk)^{1 - y_k}.

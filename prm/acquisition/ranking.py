@@ -8,10 +8,9 @@ import numpy as np
 from prm.acquisition.candidates import Array, Candidate, Numbers, Pool, Selected
 from prm.acquisition.costs import CostModel, expected_cost
 from prm.acquisition.drawing import draw
-from prm.acquisition.functions import BALANCED, FUNCTIONS, PER_COST, error_chance
+from prm.acquisition.functions import error_chance
 from prm.acquisition.inclusion import SHARPNESS, Caps, inclusion_probabilities
-from prm.errors import PRMError
-from prm.messages import Message
+from prm.acquisition.registry import FUNCTIONS
 
 ONE_EACH = Caps()
 WANTED_ERRONEOUS = 0.8  # chosen on development problems of the sandbox, where chances are over-stated
@@ -38,9 +37,9 @@ def rank(
 ) -> list[Selected]:
     """Draw up to `budget` candidates by the named function, most useful first.
 
-    Fewer come back where the caps leave fewer. Raises PRMError for an unknown name or uneven heads.
+    Fewer come back where the caps leave fewer. Raises UnknownNameError, and PRMError for uneven heads.
     """
-    check_name(name)
+    FUNCTIONS.check(name)
     if not candidates or budget < 1:
         return []
     drawn = rank_pool(name, Pool.of(candidates), budget=budget, cost=cost, rng=rng, caps=caps)
@@ -55,12 +54,12 @@ def rank_pool(
     name: str, pool: Pool, *, budget: int, cost: CostModel, rng: np.random.Generator, caps: Caps = ONE_EACH
 ) -> Ranking:
     """The same on columns, for pools of a million. A solution with no scored step has gain 0."""
-    check_name(name)
+    function = FUNCTIONS.get(name)
     if not len(pool) or budget < 1:
         return Ranking(np.zeros(0, dtype=np.int64), *(np.zeros(0) for _ in range(3)))
     gain, seconds = gains(name, pool, cost)
-    utility = gain / seconds if name in PER_COST else gain
-    if name in BALANCED:
+    utility = gain / seconds if function.per_cost else gain
+    if function.balanced:
         utility = (utility * balance(chances(pool))) ** (1 / SHARPNESS)  # weights are to be in proportion to it
     included = inclusion_probabilities(utility, pool.problem, pool.domain, budget, caps)
     drawn = draw(included, pool.problem, pool.domain, rng, pool.embedding)
@@ -72,8 +71,9 @@ def gains(name: str, pool: Pool, cost: CostModel) -> tuple[Array, Array]:
     """Each candidate's gain by the named function, and its expected cost in seconds: two arrays [n]."""
     gain = np.full(len(pool), 1.0 if name == "random" else 0.0)
     seconds = np.full(len(pool), cost.fixed_seconds)
+    function = FUNCTIONS.get(name)
     for stack in pool.stacks():
-        gain[stack.index] = FUNCTIONS[name](stack)
+        gain[stack.index] = function(stack)
         seconds[stack.index] = expected_cost(stack.p, stack.chars, cost)
     return gain, np.maximum(seconds, 1e-3)
 
@@ -90,9 +90,3 @@ def balance(chance: Array) -> Array:
     """Weights [n] under which WANTED_ERRONEOUS of what is drawn is expected to have an error, if chances are right."""
     share = np.clip(chance.mean(), 1e-6, 1 - 1e-6)
     return np.asarray(chance * WANTED_ERRONEOUS / share + (1 - chance) * (1 - WANTED_ERRONEOUS) / (1 - share))
-
-
-def check_name(name: str) -> None:
-    """Raises PRMError for a name that is no acquisition function."""
-    if name not in FUNCTIONS:
-        raise PRMError(Message("unknown_function", name=name, known=", ".join(FUNCTIONS)))

@@ -9,6 +9,7 @@ import numpy as np
 
 from prm.audits.finding import Chart, Check, Figure, Finding, Series, conclude
 from prm.audits.ranking import Chosen, clear
+from prm.audits.registry import AUDITS
 from prm.audits.subject import ENOUGH, Subject
 from prm.evaluation.metrics import CALIBRATION_BINS, brier, divide, expected_calibration_error, in_bins
 from prm.evaluation.resampling import Array, Metric, resample
@@ -20,6 +21,7 @@ WORSE = 0.005  # of Brier score
 IN_A_BIN = 5  # steps, below which a bin is not drawn
 
 
+@AUDITS.register("calibration")
 def audit(subject: Subject, rng: Random) -> Finding:
     """Reliability, ECE and Brier of step scores; skill is the share of the base rate's Brier score that is saved."""
     steps = subject.steps

@@ -13,6 +13,7 @@ import numpy as np
 from prm.audits.edits import Edit, falsify, pad, praise, renotate, repeat, rephrase, with_problem
 from prm.audits.finding import Chart, Check, Figure, Finding, Series, conclude
 from prm.audits.ranking import clear
+from prm.audits.registry import AUDITS
 from prm.audits.subject import ENOUGH, Subject, accepted, is_whole
 from prm.evaluation.resampling import Metric
 from prm.evaluation.words import format_metric, percent
@@ -63,6 +64,7 @@ class Reactions:
     below: tuple[Metric, int]
 
 
+@AUDITS.register("gaming")
 def audit(subject: Subject, rng: Random) -> Finding:
     """Solution scores and verdicts before and after each edit."""
     reactions = _measure_reactions(subject, rng)

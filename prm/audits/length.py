@@ -7,6 +7,7 @@ import numpy as np
 
 from prm.audits.finding import Chart, Check, Figure, Finding, Series, conclude
 from prm.audits.ranking import Chosen, Ranking, above_chance, clear, rank_steps
+from prm.audits.registry import AUDITS
 from prm.audits.subject import ENOUGH, Rows, Subject
 from prm.evaluation.metrics import divide, expected_calibration_error, ranking
 from prm.evaluation.report import LENGTH_BINS, processbench
@@ -18,6 +19,7 @@ PARTS = 5  # of the steps, by their number of characters
 FALL = 0.10  # of AUROC among steps of like length
 
 
+@AUDITS.register("length")
 def audit(subject: Subject, rng: Random) -> Finding:
     """AUROC by length of the step, and AUROC, F1 and calibration by number of steps of the solution."""
     whole = rank_steps(subject)

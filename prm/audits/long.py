@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from prm.audits.chains import Chain, make_chains
 from prm.audits.finding import Chart, Check, Figure, Finding, Series, conclude
 from prm.audits.ranking import Chosen, Ranking, clear, rank
+from prm.audits.registry import AUDITS
 from prm.audits.subject import ENOUGH, Subject
 from prm.evaluation.columns import predicted_first_error
 from prm.evaluation.metrics import divide, expected_calibration_error, harmonic_mean, ranking
@@ -38,6 +39,7 @@ class Steps:
     owner: NDArray[np.int64]
 
 
+@AUDITS.register("long")
 def audit(subject: Subject, rng: Random) -> Finding:
     """AUROC and calibration by depth, F1 by length of the chain, and what lies beyond the context."""
     chains = {n: list(make_chains(subject.traces, n, CHAINS, rng)) for n in STEPS}

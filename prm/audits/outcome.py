@@ -12,6 +12,7 @@ import numpy as np
 
 from prm.audits.finding import Chart, Check, Figure, Finding, Series, conclude
 from prm.audits.ranking import above_chance, clear, rank_steps
+from prm.audits.registry import AUDITS
 from prm.audits.subject import ENOUGH, Subject, is_whole
 from prm.audits.swaps import right_answers, with_right_answer, with_wrong_answer
 from prm.evaluation.resampling import Metric
@@ -48,6 +49,7 @@ class Swap:
     earlier: float
 
 
+@AUDITS.register("outcome")
 def audit(subject: Subject, rng: Random) -> Finding:
     """Step AUROC among right answers and among wrong ones, where minima stand, and what an answer swap moves."""
     outcome = np.array([np.nan if t.final_answer_correct is None else t.final_answer_correct for t in subject.traces])

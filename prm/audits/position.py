@@ -4,6 +4,7 @@ from random import Random
 
 from prm.audits.finding import Chart, Check, Figure, Finding, Series, conclude
 from prm.audits.ranking import Ranking, above_chance, clear, rank_steps
+from prm.audits.registry import AUDITS
 from prm.audits.subject import ENOUGH, Subject
 from prm.evaluation.report import POSITION_BINS, in_ranges
 from prm.evaluation.resampling import Metric
@@ -14,6 +15,7 @@ from prm.messages import Message
 DRIFT = 0.10  # of the mean score of right steps, from the first places to the last
 
 
+@AUDITS.register("position")
 def audit(subject: Subject, rng: Random) -> Finding:
     """AUROC by position beside the baselines, and how the mean score of right steps moves with position."""
     steps = subject.steps

@@ -1,27 +1,18 @@
 """All audits of one model on one set of solutions, as one report."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from random import Random
 
 import msgspec
 
-from prm.audits import calibration, gaming, length, long, outcome, position, transfer
 from prm.audits.finding import Finding
 from prm.audits.ranking import rank_steps
+from prm.audits.registry import AUDITS
 from prm.audits.subject import Subject
 from prm.evaluation.report import processbench
 from prm.evaluation.resampling import Metric, as_metric
 
 FORMAT_VERSION = 1
-AUDITS: dict[str, Callable[[Subject, Random], Finding]] = {
-    "outcome": outcome.audit,
-    "gaming": gaming.audit,
-    "transfer": transfer.audit,
-    "length": length.audit,
-    "long": long.audit,
-    "position": position.audit,
-    "calibration": calibration.audit,
-}
 
 
 class AuditReport(msgspec.Struct, frozen=True, kw_only=True):
@@ -49,13 +40,13 @@ class AuditReport(msgspec.Struct, frozen=True, kw_only=True):
     format_version: int = FORMAT_VERSION
 
 
-def run_audits(subject: Subject, *, model: str, data: str, names: Sequence[str] = tuple(AUDITS)) -> AuditReport:
-    """Run the named audits, each with random numbers of its own, so that leaving one out changes no other."""
+def run_audits(subject: Subject, *, model: str, data: str, names: Sequence[str] = ()) -> AuditReport:
+    """Run the named audits, or all, each with random numbers of its own, so that leaving one out changes no other."""
     whole = rank_steps(subject)
     findings = []
-    for name in names:
+    for name in names or AUDITS:
         subject.say(f"audit: {name}")
-        findings.append(AUDITS[name](subject, Random(f"{subject.seed}/{name}")))
+        findings.append(AUDITS.get(name)(subject, Random(f"{subject.seed}/{name}")))
     return AuditReport(
         model=model,
         data=data,

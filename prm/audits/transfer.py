@@ -12,6 +12,7 @@ import numpy as np
 
 from prm.audits.finding import Chart, Check, Figure, Finding, Series, conclude
 from prm.audits.ranking import Ranking, clear, rank_steps
+from prm.audits.registry import AUDITS
 from prm.audits.subject import ENOUGH, Subject
 from prm.evaluation.metrics import ranking
 from prm.evaluation.resampling import Array, Metric, resample
@@ -31,6 +32,7 @@ RULE = (
 )
 
 
+@AUDITS.register("transfer")
 def audit(subject: Subject, rng: Random) -> Finding:
     """AUROC on each domain and generator, of a model that never saw it beside one that did."""
     if subject.training is None:

@@ -7,7 +7,7 @@ from prm.evaluation.best_of_n import BestOfN
 from prm.evaluation.evaluation import Evaluation
 from prm.evaluation.prmbench import DIMENSIONS, Category, PRMBenchReport
 from prm.evaluation.words import format_metric, short
-from prm.readers.prmbench import CORRECT
+from prm.formats.prmbench import CORRECT
 
 STEP_COLUMNS = ("step AUROC", "index AUROC", "length AUROC", "step AUPRC", "ECE", "Brier")
 COLUMNS = ("", "solutions", "ProcessBench F1", "first error", *STEP_COLUMNS)

@@ -15,10 +15,11 @@ from prm.commands.common import MODEL_HELP, at_least, input_file, load_scorer, s
 from prm.config import TrainConfig
 from prm.errors import DataError
 from prm.files import write_atomic, write_json
+from prm.formats.trace_files import read_traces
 from prm.labels import first_error
 from prm.messages import Message
 from prm.scores import TraceScore
-from prm.traces import Trace, read_traces, write_traces
+from prm.traces import Trace, write_traces
 
 if TYPE_CHECKING:
     from prm.audits import AuditReport, Subject, Training
@@ -55,18 +56,17 @@ def add(commands: Any) -> None:
 
 def run(options: argparse.Namespace) -> None:
     from prm.audits import AUDITS, run_audits
-    from prm.readers import read_benchmark
+    from prm.formats.benchmark import read_benchmark
 
-    unknown = sorted(set(options.only or ()) - set(AUDITS))
-    if unknown:
-        raise DataError(Message("unknown_audit", unknown=", ".join(unknown), known=", ".join(AUDITS)))
+    for name in options.only or ():
+        AUDITS.check(name)
     data = ", ".join(path.name for path in options.data)
     traces = _sample(read_benchmark(options.data).traces, options.limit, Random(options.seed))
     if not any(first_error(trace) is not None for trace in traces):
         raise DataError(Message("nothing_to_audit_against", data=data))
     clock = _Clock()
     subject = _subject(options, traces, clock.say)
-    report = run_audits(subject, model=Path(options.model).name, data=data, names=options.only or tuple(AUDITS))
+    report = run_audits(subject, model=Path(options.model).name, data=data, names=options.only or ())
     clock.say("drawing")
     _write(options.out, report)
     clock.say(f"written to {options.out}")

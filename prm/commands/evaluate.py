@@ -16,7 +16,7 @@ from prm.traces import Trace
 
 if TYPE_CHECKING:
     from prm.evaluation.evaluation import Threshold
-    from prm.readers import Benchmark
+    from prm.formats.benchmark import Benchmark
 
 
 def add(commands: Any) -> None:
@@ -29,7 +29,7 @@ def add(commands: Any) -> None:
         type=input_file,
         nargs="+",
         required=True,
-        help="labelled traces, ProcessBench, PRMBench or a pool of sampled solutions; told apart by content",
+        help="labelled traces, or files of any other format; told apart by content",
     )
     parser.add_argument("--json", type=Path, help="write the results here too")
     threshold = parser.add_mutually_exclusive_group()
@@ -45,7 +45,7 @@ def add(commands: Any) -> None:
 def run(options: argparse.Namespace) -> None:
     from prm.cards import evaluation_tables
     from prm.evaluation.evaluation import Threshold, measure, threshold_from
-    from prm.readers import read_benchmark
+    from prm.formats.benchmark import read_benchmark
 
     check_output(options.json, *options.data, options.scores, options.threshold_from)
     benchmark = read_benchmark(options.data)
@@ -88,7 +88,7 @@ class _Scored:
 
 def _models(options: argparse.Namespace, benchmark: "Benchmark") -> Iterator[_Scored]:
     from prm.evaluation.evaluation import Threshold
-    from prm.readers import read_published
+    from prm.formats.benchmark import read_published
 
     if options.model:
         yield _of_model(options.model, benchmark)

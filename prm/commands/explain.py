@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 from prm.commands.common import at_least, check_output, input_file, load_scorer, say
 from prm.errors import DataError
+from prm.formats.trace_files import read_traces
 from prm.jsonl import write_records
 from prm.messages import Message
-from prm.traces import Trace, read_traces
+from prm.traces import Trace
 
 if TYPE_CHECKING:
     from prm.probes.neighbours import Neighbours
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 def add(commands: Any) -> None:
     parser = commands.add_parser("explain", help="say why steps have their scores")
     parser.add_argument("--model", type=Path, required=True, help="model folder")
-    parser.add_argument("--data", type=input_file, required=True, help="JSONL of traces")
+    parser.add_argument("--data", type=input_file, required=True, help="traces, or a file of any other format")
     parser.add_argument("--trace", help="id of the one trace to explain; default all")
     parser.add_argument(
         "--training",

@@ -8,8 +8,9 @@ from typing import Any
 from prm.commands.common import MODEL_HELP, above_zero, at_least, check_output, input_file, load_scorer, say
 from prm.errors import DataError
 from prm.files import write_json
+from prm.formats.trace_files import read_traces
 from prm.messages import Message
-from prm.traces import Trace, read_traces, write_traces
+from prm.traces import Trace, write_traces
 from prm.vocabulary import SPLITS
 
 WORLD = "world"

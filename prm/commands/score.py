@@ -1,4 +1,4 @@
-"""`score`: scores of every step, from JSONL of traces to JSONL of scores."""
+"""`score`: scores of every step, from a file of traces to JSONL of scores."""
 
 import argparse
 import sys
@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from prm.commands.common import MODEL_HELP, at_least, check_output, input_file, load_scorer, say
+from prm.formats.trace_files import read_traces
 from prm.scores import AGGREGATES, Throughput, aggregated, write_scores
-from prm.traces import read_traces
 
 if TYPE_CHECKING:
     from prm.scoring import Scorer
@@ -18,7 +18,7 @@ PROGRESS_SECONDS = 5.0
 def add(commands: Any) -> None:
     parser = commands.add_parser("score", help="score every step of traces")
     parser.add_argument("--model", required=True, help=MODEL_HELP)
-    parser.add_argument("--data", type=input_file, required=True, help="JSONL of traces")
+    parser.add_argument("--data", type=input_file, required=True, help="traces, or a file of any other format")
     parser.add_argument("--out", type=Path, required=True, help="JSONL of scores")
     parser.add_argument(
         "--aggregate", choices=AGGREGATES, default="product", help="solutions and blocks from their steps"

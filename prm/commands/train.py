@@ -20,7 +20,9 @@ REASONS = {kind.exit_code: kind for kind in (DataError, Cancelled)}
 
 def add(commands: Any) -> None:
     parser = commands.add_parser("train", help="train on labelled traces")
-    parser.add_argument("--data", type=input_file, required=True, help="JSONL of labelled traces")
+    parser.add_argument(
+        "--data", type=input_file, required=True, help="labelled traces, or a file of any other format with step labels"
+    )
     parser.add_argument("--out", type=Path, required=True, help="folder for the model; a stopped run resumes there")
     parser.add_argument("--config", type=input_file, help="JSON of training choices")
     parser.add_argument("--cache", type=Path, help="folder that keeps token ids and features from run to run")

@@ -13,9 +13,9 @@ from prm.evaluation.best_of_n import BestOfN, best_of_n
 from prm.evaluation.prmbench import PRMBenchReport, prm_score
 from prm.evaluation.report import Report, evaluate
 from prm.faults import UNDECODABLE, sentence_of
+from prm.formats.benchmark import Benchmark
 from prm.labels import problem_of
 from prm.messages import Message
-from prm.readers import Benchmark
 from prm.scores import TraceScore
 from prm.traces import Trace
 

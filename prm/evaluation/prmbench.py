@@ -18,9 +18,9 @@ import numpy as np
 from prm.errors import DataError
 from prm.evaluation.metrics import divide
 from prm.evaluation.resampling import Array, Metric, as_metric, draws_of
+from prm.formats.prmbench import CORRECT
 from prm.labels import problem_of, step_labels
 from prm.messages import Message
-from prm.readers.prmbench import CORRECT
 from prm.scores import TraceScore
 from prm.traces import Trace
 

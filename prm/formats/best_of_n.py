@@ -5,6 +5,7 @@ scores that other models gave (`prm_step_scores`) and other keys are kept with t
 of a problem stay in one split. Step labels are not part of it.
 """
 
+from collections.abc import Iterator
 from typing import Any
 
 import msgspec
@@ -12,6 +13,8 @@ import msgspec
 from prm.formats.record import Record, sampled, sampled_texts
 from prm.formats.registry import file_format
 from prm.messages import Message
+from prm.scores import TraceScore
+from prm.traces import Trace
 
 
 class _Line(msgspec.Struct):
@@ -29,6 +32,8 @@ class _Line(msgspec.Struct):
     "best_of_n",
     label=Message("format_best_of_n"),
     keys=("problem_id", "candidate_index", "problem", "steps", "is_correct"),
+    split="holdout",
+    judged="best of n",
 )
 def best_of_n(value: Any) -> Record:
     line = msgspec.convert(value, _Line)
@@ -60,3 +65,16 @@ def _lines(record: Record) -> list[dict[str, Any]]:
         **({"generator": record.generator} if record.generator else {}),
     }
     return [line | record.extra]
+
+
+@best_of_n.unpacks
+def _unpack(trace: Trace, record: Record) -> list[Trace]:
+    return [msgspec.structs.replace(trace, problem_id=record.source_group)]
+
+
+@best_of_n.publishes
+def _published(record: Record) -> Iterator[tuple[str, TraceScore]]:
+    """The step scores that other models gave, by the model."""
+    by_model = msgspec.convert(record.extra.get("prm_step_scores", {}), dict[str, list[float]])
+    for model, scores in by_model.items():
+        yield model, TraceScore(record.external_id, [[p] for p in scores], list(scores), [None] * len(scores), None)

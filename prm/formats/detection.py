@@ -38,7 +38,7 @@ def detect(stream: BinaryIO, filename: str) -> str:
     if not table.is_csv(head):
         content = msgspec.json.encode(begun.rows) if head.startswith(MAGIC) else head
         keys = {key.decode() for key in re.findall(rb'"(\w+)"\s*:', content)}
-        if name := _format_with(keys):
+        if name := format_with(keys):
             return name
     else:
         keys = set()
@@ -50,7 +50,8 @@ def detect(stream: BinaryIO, filename: str) -> str:
     raise FormatError("unknown_format", Message("format_not_recognised", filename=filename, known=", ".join(FORMATS)))
 
 
-def _format_with(keys: set[str]) -> str:
+def format_with(keys: set[str]) -> str:
+    """Of the formats whose keys are all there, the one with the most keys; empty for none."""
     known = {name: FORMATS.get(name).keys for name in FORMATS}
     complete = [name for name, wanted in known.items() if wanted and keys.issuperset(wanted)]
     return max(complete, key=lambda name: len(known[name]), default="")

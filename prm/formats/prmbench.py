@@ -4,6 +4,7 @@ The solution is `modified_process`, an answer to `modified_question`; `error_ste
 of its wrong steps, all others are right. What it was made from stays with the solution.
 """
 
+from collections.abc import Iterator
 from typing import Any
 
 import msgspec
@@ -12,9 +13,21 @@ from prm.formats.labels import annotator_in, rated_along, rated_label
 from prm.formats.reading import Unreadable, other_fields
 from prm.formats.record import Record, RecordAnnotation, as_given, sampled
 from prm.formats.registry import file_format
+from prm.labels import GOOD
 from prm.messages import Message
+from prm.traces import Step, Trace
 
 SOURCE = "prmbench"
+
+
+CORRECT, TWIN_OF_CORRECT = "correct", "redundency"  # the benchmark's own spelling
+
+
+class _Origin(msgspec.Struct):
+    """What a solution was made from."""
+
+    original_question: str
+    original_process: list[str]
 
 
 class _Line(msgspec.Struct):
@@ -25,7 +38,13 @@ class _Line(msgspec.Struct):
     idx: str = ""
 
 
-@file_format("prmbench", label="PRMBench", keys=("modified_question", "modified_process", "error_steps"))
+@file_format(
+    "prmbench",
+    label="PRMBench",
+    keys=("modified_question", "modified_process", "error_steps"),
+    split="holdout",
+    judged="prmbench",
+)
 def prmbench(value: Any) -> Record:
     line = msgspec.convert(value, _Line)
     count = len(line.modified_process)
@@ -67,3 +86,22 @@ def _native(record: Record, annotation: RecordAnnotation) -> dict[str, Any] | No
         "error_steps": annotation.native.get("error_steps", wrong),
         **{key: text for key, text in told.items() if text},
     }
+
+
+@prmbench.unpacks
+def _unpack(trace: Trace, record: Record) -> Iterator[Trace]:
+    """The changed solution, named by its classification; with a redundant one comes the unchanged one beside it,
+    under the domain "correct", as the benchmark's own evaluation has it."""
+    origin = msgspec.convert(record.extra, _Origin)
+    changed = msgspec.structs.replace(trace, problem_id=origin.original_question)
+    yield msgspec.structs.replace(changed, id=f"{trace.domain}_{trace.id}")
+    if trace.domain == TWIN_OF_CORRECT:
+        yield msgspec.structs.replace(
+            changed,
+            id=f"{CORRECT}_{trace.id}",
+            domain=CORRECT,
+            problem=origin.original_question,
+            steps=[Step(text) for text in origin.original_process],
+            labels=[GOOD] * len(origin.original_process),
+            first_error=-1,
+        )

@@ -12,6 +12,7 @@ from prm.formats.labels import annotator_in, index_label
 from prm.formats.reading import other_fields
 from prm.formats.record import Record, RecordAnnotation, as_given, sampled, sampled_texts
 from prm.formats.registry import file_format
+from prm.traces import Trace
 
 SOURCE = "processbench"
 
@@ -25,7 +26,7 @@ class _Line(msgspec.Struct):
     final_answer_correct: bool | None = None
 
 
-@file_format("processbench", label="ProcessBench", keys=("problem", "steps", "label"), array=True)
+@file_format("processbench", label="ProcessBench", keys=("problem", "steps", "label"), array=True, split="holdout")
 def processbench(value: Any) -> Record:
     line = msgspec.convert(value, _Line)
     label = index_label(line.label, len(line.steps), field="label", kind="consensus", name=annotator_in(value, SOURCE))
@@ -52,3 +53,9 @@ def _native(record: Record, annotation: RecordAnnotation) -> dict[str, Any]:
     }
     known = {key: value for key, value in native.items() if value not in ("", None)}
     return {**as_given(record, annotation, "extra"), **known}
+
+
+@processbench.unpacks
+def _unpack(trace: Trace, record: Record) -> list[Trace]:
+    """The solution; its domain is the subset, which its id begins with ("gsm8k-17")."""
+    return [msgspec.structs.replace(trace, domain=trace.id.rpartition("-")[0])]

@@ -7,15 +7,19 @@ into a `Format`. `@name.writes` stands on the one that gives the JSON objects th
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, BinaryIO, Protocol
+from typing import Any, BinaryIO, Literal, Protocol
 
 from prm.errors import FormatError
 from prm.formats.labels import label_to_write
 from prm.formats.raw import json_array, json_lines
 from prm.formats.reading import Numbered, read_documents, read_records
 from prm.formats.record import Record, RecordAnnotation
+from prm.formats.record_traces import trace_from_file
 from prm.messages import Message
 from prm.registry import Registry
+from prm.scores import TraceScore
+from prm.traces import Trace
+from prm.vocabulary import Split
 
 
 class Reader(Protocol):
@@ -27,6 +31,10 @@ Parse = Callable[[Any], Record]
 Lines = Callable[[Record], Iterable[Any]]
 LabelLine = Callable[[Record, RecordAnnotation], dict[str, Any] | None]
 
+Unpack = Callable[[Trace, Record], Iterable[Trace]]
+Published = Callable[[Record], Iterable[tuple[str, TraceScore]]]
+Judged = Literal["steps", "prmbench", "best of n"]
+
 TABLE = "table"
 
 
@@ -37,6 +45,9 @@ class Format:
     `label` is its name for people. A file whose first record has all the `keys` is in this format; one without keys is
     recognised by other means, or chosen by name. `read` streams (line, record or rejection) from after the first
     `skip` of them.
+
+    The library measures on such a file what `judged` says, and takes its solutions to be of `split`. `unpack` makes
+    the traces of a record, and `published` gives the scores that it carries, by the name of the model.
     """
 
     name: str
@@ -45,6 +56,24 @@ class Format:
     keys: tuple[str, ...] = ()
     writer: Writer | None = None
     array: bool = False
+    split: Split = "pool"
+    judged: Judged = "steps"
+    unpack: Unpack = lambda trace, record: [trace]
+    published: Published | None = None
+
+    def unpacks(self, unpack: Unpack) -> Unpack:
+        """A decorator for the function that makes the traces of a record from the one that all formats have."""
+        self.unpack = unpack
+        return unpack
+
+    def publishes(self, published: Published) -> Published:
+        """A decorator for the function that gives the scores that a record carries."""
+        self.published = published
+        return published
+
+    def traces(self, record: Record, name: str) -> Iterable[Trace]:
+        """The traces of a record; `name` is for a record without an id."""
+        return self.unpack(trace_from_file(record, name=name, split=self.split), record)
 
     def write(self, records: Iterable[Record]) -> Iterator[bytes]:
         """The bytes of a file of the records that the format can express. Raises FormatError (`not_written`)."""
@@ -97,11 +126,14 @@ def file_format(
     keys: tuple[str, ...] = (),
     members: Callable[[Any], Iterable[Any]] | None = None,
     array: bool = False,
+    split: Split = "pool",
+    judged: Judged = "steps",
 ) -> Callable[[Parse], Format]:
     """A decorator that registers a format of JSON records by the function that parses one of them.
 
     The function raises Unreadable or msgspec.ValidationError naming the field. `members` gives the records of a file
-    that is one JSON object (see `read_documents`). A format that is an `array` is written as one JSON array.
+    that is one JSON object (see `read_documents`). A format that is an `array` is written as one JSON
+    array. `split` and `judged` are as in `Format`.
     """
 
     def decorate(parse: Parse) -> Format:
@@ -110,7 +142,7 @@ def file_format(
             if members is None
             else partial(read_documents, members=members, parse=parse)
         )
-        added = Format(name, label, read, keys, array=array)
+        added = Format(name, label, read, keys, array=array, split=split, judged=judged)
         FORMATS.add(name, added, module=parse.__module__)
         return added
 

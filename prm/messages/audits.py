@@ -56,6 +56,7 @@ SENTENCES: dict[str, str | tuple[str, str]] = {
     "f1_in_chains": "F1 is {near} in chains of {first} steps, {far} in chains of {last}.",
     "false_step_scores_lower": "A step made false scores below the true one {share} of the time.",
     "generator_part": "generator {name}",
+    "kind_audit": "audit",
     "lowest_score_last_too_often": "The lowest score stands on the last step too often ({lowest} of lowest scores, {errors} of first errors).",
     "lowest_score_placed_well": "The lowest score stands on the last step about as often as the first error ({lowest} of lowest scores, {errors} of first errors).",
     "n_errors": ("{n} error", "{n} errors"),

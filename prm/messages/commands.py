@@ -15,7 +15,6 @@ SENTENCES: dict[str, str | tuple[str, str]] = {
         "{n} solutions have no score, the first of them {missing!r}",
     ),
     "training_file_missing": "{path}: no such file; give the training data once by --training",
-    "unknown_audit": "no audit is named {unknown}: one of {known}",
     "unknown_sandbox_domain": "no domain of the sandbox is named {unknown}: {known}",
     "verifier_needs_project": "a verifier at an address judges with a project's champion: name it with --project",
 }

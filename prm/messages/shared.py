@@ -12,5 +12,4 @@ SENTENCES: dict[str, str | tuple[str, str]] = {
     "server_error": "{url}{path}: {error}",
     "server_status": "{url}{path} answers {code}: {answer}",
     "training_cancelled": "training was cancelled; the same command resumes it",
-    "unknown_function": "unknown acquisition function {name!r}: one of {known}",
 }

@@ -18,12 +18,13 @@ from prm.checkpoint import load_state, save_state
 from prm.encoding import encode
 from prm.errors import DataError, ModelFileError
 from prm.features import compute_features
+from prm.formats.trace_files import read_traces
 from prm.heads import Heads
 from prm.labels import step_labels
 from prm.manifest import WEIGHTS_FILE, file_sha256
 from prm.messages import Message
 from prm.scoring import Scorer
-from prm.traces import Step, StepLabel, Trace, read_traces
+from prm.traces import Step, StepLabel, Trace
 
 FILE = "neighbours.safetensors"
 AXES = 64

@@ -44,8 +44,7 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True):
 
     def __post_init__(self) -> None:
         for name in self.functions:
-            if name not in FUNCTIONS:
-                raise DataError(Message("unknown_function", name=name, known=", ".join(FUNCTIONS)))
+            FUNCTIONS.check(name)
         if RANDOM not in self.functions:
             raise DataError(Message("simulation_without_random"))
         if list(self.budgets) != sorted(set(self.budgets)) or len(self.budgets) < 2 or self.budgets[0] < 1:

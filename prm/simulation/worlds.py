@@ -7,10 +7,11 @@ from random import Random
 from typing import NamedTuple
 
 from prm.errors import DataError
+from prm.formats.trace_files import read_traces
 from prm.labels import first_error, source_groups
 from prm.messages import Message
 from prm.sandbox import WorldConfig, generate
-from prm.traces import Trace, read_traces
+from prm.traces import Trace
 from prm.vocabulary import Split
 
 SHARES: dict[Split, float] = {"pool": 0.6, "calibration": 0.15, "holdout": 0.25}

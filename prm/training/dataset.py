@@ -11,9 +11,10 @@ import msgspec
 
 from prm.config import TrainConfig
 from prm.errors import DataError
+from prm.formats.trace_files import read_traces
 from prm.labels import Target, first_error, group_of, problem_of, source_groups, step_labels, step_target
 from prm.messages import Message
-from prm.traces import Alternative, StepLabel, Trace, read_traces
+from prm.traces import Alternative, StepLabel, Trace
 
 ENOUGH_HELD = 10  # erroneous and correct solutions each, below which a threshold would be noise
 

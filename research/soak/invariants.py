@@ -28,7 +28,7 @@ from annotation.models import (
     Solution,
     TrainingRun,
 )
-from prm.traces import read_traces
+from prm.formats.trace_files import read_traces
 from research.soak.books import Entry
 
 STUCK = timedelta(minutes=5)

@@ -13,11 +13,12 @@ from annotation.loop.gateway.traces import write_holdout_traces
 from annotation.models import Project
 from prm.calibration import fit_threshold_on
 from prm.evaluation import compare, evaluate
+from prm.formats.trace_files import read_traces
 from prm.labels import first_error
 from prm.sandbox import WorldConfig, generate
 from prm.scores import TraceScore
 from prm.scoring import Scorer
-from prm.traces import Trace, read_traces
+from prm.traces import Trace
 
 FRESH_SOLUTIONS = 600
 BOOTSTRAP = 1000

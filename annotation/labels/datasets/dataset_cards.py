@@ -4,8 +4,9 @@ from collections.abc import Collection, Mapping
 from typing import Any
 
 from annotation.labels.datasets.filters import in_words
-from annotation.labels.datasets.plans import FORMATS, plan_export
+from annotation.labels.datasets.plans import plan_export
 from annotation.models import Snapshot
+from prm.exporters import EXPORTERS
 
 KINDS = {
     "human": "people",
@@ -16,14 +17,6 @@ KINDS = {
     "heuristic": "heuristics",
 }
 NO_PEOPLE = "–"
-FORMAT_NAMES = {
-    "prm800k": "PRM800K",
-    "trl": "TRL stepwise supervision",
-    "trl_parquet": "TRL stepwise supervision, Parquet",
-    "csv": "CSV",
-    "parquet": "Parquet",
-    "records": "Stepmark records",
-}
 NEUTRAL = {
     "positive": "count as good steps (`true`)",
     "negative": "count as bad steps (`false`)",
@@ -170,9 +163,9 @@ def _formats(neutral: str) -> str:
 
 def _losses(snapshot: Snapshot, neutral: str, splits: Collection[str] | None) -> str:
     rows = {}
-    for format in FORMATS:
+    for format in EXPORTERS:
         plan = plan_export(snapshot, format, neutral=neutral, splits=splits)
         lost = "; ".join(plan.sentences()) or "nothing"
         solutions = 0 if plan.refusal else plan.solutions
-        rows[FORMAT_NAMES[format]] = f"{solutions} | {plan.refusal.message if plan.refusal else lost}"
+        rows[EXPORTERS.get(format).title] = f"{solutions} | {plan.refusal.message if plan.refusal else lost}"
     return _table("What each format leaves out", "format", "solutions | left out", rows, columns=3)

@@ -9,6 +9,8 @@ import msgspec
 from annotation.core.errors import DomainError
 from annotation.models import HIDDEN_LANES, Lane
 from annotation.models.agreement_rule import AgreementRule
+from prm.consensus import CONSENSUS
+from prm.errors import UnknownNameError
 from prm.faults import fault_of
 from prm.formats.record import RecordAnnotation
 from prm.messages import Message
@@ -45,7 +47,7 @@ class SnapshotFilters(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=
     gold: Literal["left_out", "included"] = "left_out"
     critiques: Literal["left_out", "included"] = "left_out"
     hints: Literal["left_out", "included"] = "included"
-    consensus: Literal["shares", "reliability"] = "shares"
+    consensus: str = "shares"
     agreement: AgreementRule | None = None
 
     @property
@@ -74,7 +76,11 @@ def parse_filters(given: dict[str, Any]) -> SnapshotFilters:
     """Raises DomainError (`invalid_filters`) naming the field; a time without a zone is UTC, a day its first moment."""
     times = {name: _moment(given[name]) for name in ("submitted_from", "submitted_to") if name in given}
     try:
-        return msgspec.convert(given | times, SnapshotFilters)
+        filters = msgspec.convert(given | times, SnapshotFilters)
+        CONSENSUS.check(filters.consensus)
+        return filters
+    except UnknownNameError as error:
+        raise DomainError("invalid_filters", error.args[0], {"field": "consensus"}) from None
     except msgspec.ValidationError as error:
         field, reason = fault_of(error)
         fault = Message("field_reason", field=field, reason=reason) if field else reason

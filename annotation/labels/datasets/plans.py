@@ -7,27 +7,12 @@ from typing import Any
 
 from annotation.core.errors import DomainError
 from annotation.models import Snapshot
+from prm.errors import UnknownNameError
+from prm.exporters import EXPORTERS, Exporter
 from prm.messages import Message, joined
 from prm.vocabulary import NEUTRAL_POLICIES, SPLITS
 
-SUFFIXES = {
-    "prm800k": "jsonl",
-    "trl": "jsonl",
-    "trl_parquet": "parquet",
-    "csv": "csv",
-    "parquet": "parquet",
-    "records": "jsonl",
-}
-FORMATS = tuple(SUFFIXES)
-TRL = frozenset({"trl", "trl_parquet"})  # a line says neither the split nor the kind of its labels
 DEFAULT_SPLITS = ("pool",)
-STEP_WISE = ("error_types", "dimensions", "accepted", "hints")
-NOT_HELD = {
-    "records": (),
-    "prm800k": STEP_WISE,
-    **dict.fromkeys(("csv", "parquet"), ("alternatives", "own_steps", *STEP_WISE)),
-    **dict.fromkeys(TRL, ("alternatives", *STEP_WISE)),
-}
 
 
 @dataclass(frozen=True)
@@ -59,14 +44,14 @@ def plan_export(
 
     Raises DomainError (`unknown_format`, `unknown_policy`, `unknown_split`).
     """
-    _check(format, neutral, splits or ())
+    exporter = _check(format, neutral, splits or ())
     counts = snapshot.counts
-    held = _splits(snapshot, format, splits)
+    held = _splits(snapshot, exporter, splits)
     by_split = counts.get("splits", {})
     left_out = Counter[str]({split: by_split[split] for split in SPLITS if split in by_split and split not in held})
     ends_early = Counter[str]()
     solutions = sum(by_split.values()) - left_out.total()
-    if format in TRL:
+    if exporter.two_classes:
         for split, lines in counts.get("trl", {}).get("drop" if neutral == "drop" else "keep", {}).items():
             if split in held:
                 left_out.update(lines["left_out"])
@@ -75,14 +60,16 @@ def plan_export(
     elif format == "prm800k" and (unlabelled := sum(counts.get("unlabelled", {}).get(split, 0) for split in held)):
         left_out["unlabelled"] = unlabelled
         solutions -= unlabelled
-    not_held = {what: n for what in NOT_HELD[format] if (n := _said_of_steps(counts, what))}
-    refusal = _refusal(format, counts.get("source_kinds", {}), solutions, left_out)
+    not_held = {what: n for what in exporter.not_held if (n := _said_of_steps(counts, what))}
+    refusal = _refusal(exporter, counts.get("source_kinds", {}), solutions, left_out)
     return Plan(format, held, solutions, dict(left_out), dict(ends_early), not_held, refusal)
 
 
-def _check(format: str, neutral: str, splits: Collection[str]) -> None:
-    if format not in FORMATS:
-        raise DomainError("unknown_format", Message("unknown_export_format", format=format, known=", ".join(FORMATS)))
+def _check(format: str, neutral: str, splits: Collection[str]) -> Exporter:
+    try:
+        exporter = EXPORTERS.get(format)
+    except UnknownNameError as error:
+        raise DomainError("unknown_format", error.args[0]) from None
     if neutral not in NEUTRAL_POLICIES:
         raise DomainError(
             "unknown_policy", Message("unknown_neutral_policy", known=", ".join(NEUTRAL_POLICIES), neutral=neutral)
@@ -90,19 +77,22 @@ def _check(format: str, neutral: str, splits: Collection[str]) -> None:
     for split in splits:
         if split not in SPLITS:
             raise DomainError("unknown_split", Message("unknown_split", split=split, known=", ".join(SPLITS)))
+    return exporter
 
 
-def _splits(snapshot: Snapshot, format: str, asked: Collection[str] | None) -> tuple[str, ...]:
+def _splits(snapshot: Snapshot, exporter: Exporter, asked: Collection[str] | None) -> tuple[str, ...]:
     """Those asked for, here or when the snapshot was made; else all that the format can tell apart."""
-    wanted = asked or snapshot.filters.get("splits") or (DEFAULT_SPLITS if format in TRL else SPLITS)
+    wanted = asked or snapshot.filters.get("splits") or (DEFAULT_SPLITS if exporter.nameless else SPLITS)
     return tuple(split for split in SPLITS if split in wanted)
 
 
-def _refusal(format: str, kinds: Mapping[str, int], solutions: int, left_out: Mapping[str, int]) -> DomainError | None:
-    if format in TRL and len(kinds) > 1:
+def _refusal(
+    exporter: Exporter, kinds: Mapping[str, int], solutions: int, left_out: Mapping[str, int]
+) -> DomainError | None:
+    if exporter.nameless and len(kinds) > 1:
         return DomainError(
             "mixed_kinds",
-            Message("mixed_kinds", kinds=", ".join(f"{kind}: {n}" for kind, n in kinds.items())),
+            Message("mixed_kinds", kinds=", ".join(f"{kind}: {n}" for kind, n in kinds.items()), format=exporter.title),
             {"source_kinds": dict(kinds)},
         )
     if not solutions:

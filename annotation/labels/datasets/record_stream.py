@@ -13,9 +13,10 @@ from annotation.labels.datasets.filters import SnapshotFilters
 from annotation.labels.datasets.reading import Label, count_ratings, read_solutions
 from annotation.labels.quality.consensus import consensus_of, person_of, reliability_of, with_reliability
 from annotation.labels.quality.contrast import Told, keeps
-from annotation.labels.quality.reliability import Reliability, Words
+from annotation.labels.quality.reliability import Reliability
 from annotation.models import HIDDEN_LANES, Annotation, LabelBatch, Project, Solution
 from annotation.work.gold.designation import hidden_gold, is_gold
+from prm.consensus import CONSENSUS, Estimate, Trust, Words
 from prm.formats.record import Record, RecordAnnotation
 
 AT_ONCE = 250  # solutions held in memory
@@ -29,17 +30,20 @@ def stream_records(*, project: Project, filters: SnapshotFilters) -> Iterator[Re
     consensus asks for it, is learned from these labels alone.
     """
     with _one_moment():
-        reliability = _reliability(project, filters) if filters.consensus == "reliability" else None
+        model = CONSENSUS.get(filters.consensus)
+        trust = _learned(model.estimate, project, filters) if model.learns else None
         critiques = filters.critiques == "included"
         for record, labels in _read(project, _solutions(project, filters), written_critiques=critiques):
             latest, kept = _taken(labels, filters)
             if len(kept) >= filters.min_annotations and _agreed(record, labels, filters):
-                record.annotations = [with_reliability(one, reliability) for one in kept] if reliability else kept
-                record.consensus = consensus_of(latest, reliability)
+                record.annotations = (
+                    [with_reliability(one, trust) for one in kept] if isinstance(trust, Reliability) else kept
+                )
+                record.consensus = consensus_of(latest, trust)
                 yield record
 
 
-def _reliability(project: Project, filters: SnapshotFilters) -> Reliability | None:
+def _learned(estimate: Estimate, project: Project, filters: SnapshotFilters) -> Trust | None:
     """From the solutions that several labelled, that somebody adjudicated, or that are gold: of these, first words.
 
     How common each rating is comes from all labels.
@@ -56,7 +60,7 @@ def _reliability(project: Project, filters: SnapshotFilters) -> Reliability | No
     gold = _gold(project, filters)
     truths = {record.solution_id: truth for record, truth in gold}
     alone = _words_alone(project, _solutions(project, filters).exclude(pk__in=shared.values("pk")), filters)
-    return reliability_of(chain(latest(), (record for record, _ in gold)), truths, alone)
+    return reliability_of(estimate, chain(latest(), (record for record, _ in gold)), truths, alone)
 
 
 def _words_alone(project: Project, solutions: QuerySet[Solution], filters: SnapshotFilters) -> Words:

@@ -3,20 +3,12 @@
 from collections.abc import Collection, Iterator
 from typing import BinaryIO, cast
 
-from annotation.labels.datasets.plans import SUFFIXES, TRL, plan_export
+from annotation.labels.datasets.plans import plan_export
 from annotation.labels.datasets.snapshots import open_snapshot, read_snapshot
 from annotation.models import Snapshot
-from prm.formats import parquet_rows, table
-from prm.formats.prm800k import prm800k
-from prm.formats.raw import CHUNK, json_lines
-from prm.formats.trl import SCHEMA, rows_of
+from prm.exporters import EXPORTERS, RECORDS
+from prm.formats.raw import CHUNK
 from prm.vocabulary import NeutralPolicy
-
-CONTENT_TYPES = {
-    "jsonl": "application/x-ndjson",
-    "csv": "text/csv; charset=utf-8",
-    "parquet": "application/vnd.apache.parquet",
-}
 
 
 def export_snapshot(
@@ -33,23 +25,19 @@ def export_snapshot(
     plan = plan_export(snapshot, format, neutral=neutral, splits=splits)
     if plan.refusal:
         raise plan.refusal
-    if format == "records" and not plan.left_out:
+    if format == RECORDS and not plan.left_out:
         return _pieces(open_snapshot(snapshot))
     records = (record for record in read_snapshot(snapshot) if record.split in plan.splits)
-    if format in TRL:
-        rows = rows_of(records, neutral=cast(NeutralPolicy, neutral))
-        return parquet_rows.write_rows(rows, SCHEMA) if format == "trl_parquet" else json_lines(rows)
-    writers = {"prm800k": prm800k.write, "csv": table.write, "parquet": table.write_parquet, "records": json_lines}
-    return writers[format](records)
+    return EXPORTERS.get(format).write(records, cast(NeutralPolicy, neutral))
 
 
 def export_name(snapshot: Snapshot, format: str) -> str:
     """A file name that tells project, content and format."""
-    return f"{snapshot.project.slug}-{snapshot.sha256[:12]}-{format}.{SUFFIXES[format]}"
+    return f"{snapshot.project.slug}-{snapshot.sha256[:12]}-{format}.{EXPORTERS.get(format).suffix}"
 
 
 def content_type(format: str) -> str:
-    return CONTENT_TYPES[SUFFIXES[format]]
+    return EXPORTERS.get(format).content_type
 
 
 def _pieces(file: BinaryIO) -> Iterator[bytes]:

@@ -6,16 +6,18 @@ from math import inf, prod
 
 import msgspec
 
-from annotation.labels.quality.reliability import Reliability, Vote, Words, estimate
+from annotation.labels.quality.reliability import Reliability
+from prm.consensus import Estimate, Trust, Vote, Words, consensus_model
 from prm.formats.path import agreed_path, parting, taken_path
 from prm.formats.record import Consensus, Record, RecordAnnotation
+from prm.messages import Message
 from prm.vocabulary import RATINGS
 
 Place = tuple[int, int]  # a completion: its position and alternative
 DIGITS = 4  # of a posterior: the same labels give the same file on any machine
 
 
-def consensus_of(annotations: Sequence[RecordAnnotation], reliability: Reliability | None = None) -> list[Consensus]:
+def consensus_of(annotations: Sequence[RecordAnnotation], reliability: Trust | None = None) -> list[Consensus]:
     """The posterior of each rated completion, by position and alternative; give latest revisions only.
 
     It is the share of each rating among the words, or with `reliability` what these words of these people make
@@ -41,12 +43,18 @@ def consensus_of(annotations: Sequence[RecordAnnotation], reliability: Reliabili
     return [_agreed(step, said, settled.get(step), reliability) for step, said in counted if step[0] <= last]
 
 
+@consensus_model("shares", title=Message("consensus_alike"), learns=False)
+def shares(votes: Sequence[Vote], *, settled: Mapping[Hashable, int], alone: Words | None) -> None:
+    """Every word counts alike."""
+
+
 def reliability_of(
+    estimate: Estimate,
     records: Iterable[Record],
     truths: Mapping[int | None, RecordAnnotation] | None = None,
     alone: Words | None = None,
-) -> Reliability | None:
-    """What the words on shared steps tell of each person; None where no step is shared. Give latest revisions only.
+) -> Trust | None:
+    """What `estimate` learns of each person from the words on shared steps. Give latest revisions only.
 
     An adjudication tells what is right, and nothing of its giver, whom it would always find right.
     `truths` has, by solution, a label that is right for certain and whose giver is not judged by it. `alone` are the
@@ -105,7 +113,7 @@ def _last_decided(annotation: RecordAnnotation) -> float:
 
 
 def _agreed(
-    step: tuple[int, int], said: list[tuple[str, int]], settled: int | None, reliability: Reliability | None
+    step: tuple[int, int], said: list[tuple[str, int]], settled: int | None, reliability: Trust | None
 ) -> Consensus:
     if settled is not None:
         return Consensus(*step, *_shares([settled]), votes=1, adjudicated=True)
@@ -115,7 +123,8 @@ def _agreed(
         return Consensus(*step, *_shares([word for _, word in said]), votes=len(said))
     good, neutral, _ = (round(float(chance), DIGITS) for chance in reliability.posterior(said))
     bad = round(max(1 - good - neutral, 0.0), DIGITS)
-    ignorant = prod(1 - max(reliability.informedness(person), 0.0) for person, _ in said)
+    informed = reliability.informedness if isinstance(reliability, Reliability) else lambda person: 1.0
+    ignorant = prod(1 - max(informed(person), 0.0) for person, _ in said)
     return Consensus(*step, good, neutral, bad, votes=len(said), weight=round(1 - ignorant, DIGITS))
 
 

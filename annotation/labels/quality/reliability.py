@@ -9,23 +9,15 @@ import numpy as np
 from annotation.labels.quality.anchoring import Ends, Gap, gap_between
 from annotation.labels.quality.dawid_skene import NEVER, Array, fit, prior_of_all
 from annotation.work.gold.gold_accuracy import score_interval
+from prm.consensus import Vote, Words, consensus_model
+from prm.messages import Message
 from prm.vocabulary import RATINGS
 
 BAD = RATINGS.index(-1)
 SMOOTHING = 10.0
-Words = Counter[tuple[str, int]]  # how often a person gave a rating
 # One step of each true rating, which the average person gets right at .8: without it a rating that no shared step has
 # would be impossible, and everybody would be taken to guess it.
 IMAGINED = np.full((3, 3), 0.1) + 0.7 * np.eye(3)
-
-
-@dataclass(frozen=True)
-class Vote:
-    """One person's rating (1, 0 or -1) of one step."""
-
-    step: Hashable
-    person: str
-    rating: int
 
 
 @dataclass(frozen=True)
@@ -68,16 +60,17 @@ class Reliability:
         others = counts[:BAD]
         return (float(counts[BAD, BAD]), float(counts[BAD].sum())), (float(others[:, BAD].sum()), float(others.sum()))
 
-    def posterior(self, said: Iterable[tuple[str, int]]) -> Array:
+    def posterior(self, words: Iterable[tuple[str, int]]) -> Array:
         """Probability [3] of each true rating after these (person, rating) words on one step."""
         logs = np.log(self.prior + NEVER)
-        for person, rating in said:
+        for person, rating in words:
             logs = logs + np.log(self.of(person)[:, RATINGS.index(rating)])
         chances = np.exp(logs - logs.max())
         probability: Array = chances / chances.sum()
         return probability
 
 
+@consensus_model("reliability", title=Message("consensus_by_reliability"))
 def estimate(
     votes: Sequence[Vote],
     *,

@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from django.db.models import Count, QuerySet
 
 from annotation.labels.quality.anchoring import Gap
-from annotation.labels.quality.reliability import Reliability, Vote, Words, estimate
+from annotation.labels.quality.reliability import Reliability, estimate
 from annotation.labels.quality.source_verdicts import Told, latest_told, name_of
 from annotation.models import Project, StepRating
+from prm.consensus import Vote, Words
 
 ONE_STEP = 0.5  # expected steps that are more likely one than none
 

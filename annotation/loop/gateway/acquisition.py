@@ -68,7 +68,7 @@ def rank(name: str, scored: Scored, *, budget: int, cost: ReadingCost, rng: np.r
     columns = (scored.ids[drawn.index], drawn.inclusion_probability, drawn.gain, drawn.expected_cost)
     chosen = [Ranked(*row) for row in zip(*(column.tolist() for column in columns), strict=True)]
     notes: dict[str, Any] = {"of_a_problem": of_problem, "of_a_domain": caps.domain, "cost": asdict(cost)}
-    if name in acquisition.NEEDS_OUTCOME:
+    if acquisition.FUNCTIONS.get(name).needs_outcome:
         notes["without_outcome"] = int((scored.correct == acquisition.UNKNOWN).sum())
     return Ranking(chosen, len(pool), notes)
 
@@ -86,10 +86,3 @@ def draw_evenly(
     included = acquisition.even_probabilities(codes[0], count)
     drawn = rng.permutation(acquisition.draw_nested(included, codes, rng))
     return drawn, included[drawn]
-
-
-def functions() -> list[str]:
-    """The acquisition functions that there are."""
-    from prm.acquisition import FUNCTIONS
-
-    return list(FUNCTIONS)

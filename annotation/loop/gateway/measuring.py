@@ -18,9 +18,9 @@ REPORT_BOOTSTRAP, GATE_BOOTSTRAP = 200, 2000
 def report(data: Path, scores: Path, *, model: Path | None, threshold: float, seed: int) -> dict[str, Any]:
     """The metrics of a model's scores (None: of no model) on labelled traces, each with its interval, as JSON."""
     from prm.evaluation import evaluate
+    from prm.formats.trace_files import read_traces
     from prm.manifest import read_manifest
     from prm.scores import read_scores
-    from prm.traces import read_traces
 
     found = evaluate(
         list(read_traces(data)),
@@ -102,8 +102,8 @@ def _compared(
 ) -> "Comparison | None":
     from prm import evaluation
     from prm.errors import DataError
+    from prm.formats.trace_files import read_traces
     from prm.scores import read_scores
-    from prm.traces import read_traces
 
     try:
         return evaluation.compare(

@@ -54,8 +54,8 @@ def _loaded(model: Path | None, backbone: str) -> "Scorer":
 
 def score_file(model: Path | None, policy: ProjectPolicy, data: Path, out: Path, *, on_batch: Beat) -> None:
     """Score the traces of `data` into `out` with a model, or with no labels at all (None)."""
+    from prm.formats.trace_files import read_traces
     from prm.scores import write_scores
-    from prm.traces import read_traces
 
     scorer = _scorer(model, policy.backbone)
     write_scores(out, scorer.score(read_traces(data), on_progress=lambda total: on_batch()))
@@ -65,8 +65,8 @@ def threshold_of(model: Path | None, policy: ProjectPolicy, *, fitted_on: Path, 
     """Where a score counts as an error: the model's own; for zero labels the best on the training labels."""
     from prm.calibration import fit_threshold_on
     from prm.errors import DataError
+    from prm.formats.trace_files import read_traces
     from prm.labels import first_error
-    from prm.traces import read_traces
 
     scorer = _scorer(model, policy.backbone)
     if model is not None:

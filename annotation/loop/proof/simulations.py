@@ -9,8 +9,10 @@ from annotation.core import audit
 from annotation.core.errors import Conflict, DomainError
 from annotation.core.lifecycle import resume_job, send
 from annotation.core.membership.access import require_role
-from annotation.loop.gateway.acquisition import RANDOM, functions
+from annotation.loop.gateway.acquisition import RANDOM
 from annotation.models import Membership, Project, SimulationRun, Snapshot
+from prm.acquisition import FUNCTIONS
+from prm.errors import UnknownNameError
 from prm.messages import Message
 
 LEAST_BUDGET = 40
@@ -55,9 +57,12 @@ def resume_simulation(*, by: User, job: SimulationRun) -> SimulationRun:
 
 
 def _check(snapshot: Snapshot, chosen: Sequence[str], seeds: int, budget: int) -> None:
-    known, splits = functions(), snapshot.counts.get("splits", {})
-    if unknown := [name for name in chosen if name not in known]:
-        raise _invalid("functions", Message("unknown_simulation_functions", unknown=unknown[0], known=", ".join(known)))
+    splits = snapshot.counts.get("splits", {})
+    try:
+        for name in chosen:
+            FUNCTIONS.check(name)
+    except UnknownNameError as error:
+        raise _invalid("functions", error.args[0]) from None
     if len(chosen) < 2:
         raise _invalid("functions", Message("no_function_chosen"))
     if not 1 <= seeds <= MOST_SEEDS:

@@ -10,6 +10,7 @@ from annotation.loop.gateway.acquisition import Ranking, Scored, rank
 from annotation.loop.selection import reading_times
 from annotation.loop.selection.candidates import Candidates
 from annotation.models import ModelVersion, Project
+from prm.acquisition import FUNCTIONS
 
 CHUNK = 2000
 EMBEDDING_WIDTH = 32
@@ -30,16 +31,11 @@ WHERE score.model_version_id = %s AND score.score IS NOT NULL
 """
 
 
-FIRST_ERROR = frozenset(
-    {"first_error_bald", "first_error_entropy", "balanced_errors"}
-)  # ask what a first-error reader says
-
-
 def acquisition_of(project: Project) -> str:
     """The project's acquisition function; information about the *first* error means little where every
     step is rated, so that the information of all ratings together takes its place there."""
     name = project.policies.acquisition
-    if name in FIRST_ERROR and not project.label_scheme.stop_at_first_error:
+    if name in FUNCTIONS and FUNCTIONS.get(name).first_error and not project.label_scheme.stop_at_first_error:
         return "joint_bald"
     return name
 

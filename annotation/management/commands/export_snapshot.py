@@ -7,10 +7,11 @@ from django.core.management.base import BaseCommand, CommandError
 
 from annotation.core.errors import DomainError
 from annotation.labels.datasets.dataset_cards import dataset_card
-from annotation.labels.datasets.plans import FORMATS, plan_export
+from annotation.labels.datasets.plans import plan_export
 from annotation.labels.datasets.snapshot_export import export_snapshot
 from annotation.labels.datasets.snapshots import create_snapshot
 from annotation.models import Project
+from prm.exporters import EXPORTERS
 from prm.vocabulary import NEUTRAL_POLICIES, SPLITS
 
 
@@ -20,7 +21,7 @@ class Command(BaseCommand):
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("file", type=Path)
         parser.add_argument("--project", required=True, help="address (slug) of the project")
-        parser.add_argument("--format", default="prm800k", choices=FORMATS)
+        parser.add_argument("--format", default="prm800k", choices=EXPORTERS.names())
         parser.add_argument("--neutral", default="positive", choices=NEUTRAL_POLICIES, help="neutral steps in TRL")
         parser.add_argument(
             "--splits", nargs="+", choices=SPLITS, help="splits in the file (by default TRL has the pool alone)"

@@ -5,8 +5,13 @@ from django.utils.translation import gettext_lazy
 
 from annotation.models import LaneMix
 from annotation.models.policy import Caps
-from labelling_ui import words
 from labelling_ui.pages.settings.part import PolicyPart
+from labelling_ui.templatetags.figures import acquisition_in_words
+from prm.acquisition import FUNCTIONS
+
+
+def _acquisitions() -> list[tuple[str, str]]:
+    return [(name, acquisition_in_words(name)) for name in FUNCTIONS]
 
 
 class GenerationsPart(PolicyPart):
@@ -25,7 +30,7 @@ class GenerationsPart(PolicyPart):
         label=gettext_lazy("Share of calibration"), help_text=gettext_lazy("fits its thresholds")
     )
     overlap = forms.FloatField(label=gettext_lazy("Share of overlap"), help_text=gettext_lazy("measures agreement"))
-    acquisition = forms.ChoiceField(choices=words.ACQUISITIONS, label=gettext_lazy("What to label next"))
+    acquisition = forms.ChoiceField(choices=_acquisitions, label=gettext_lazy("What to label next"))
     problem = forms.IntegerField(
         required=False,
         label=gettext_lazy("Most solutions of a problem"),

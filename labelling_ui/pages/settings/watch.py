@@ -3,7 +3,9 @@
 from django import forms
 from django.utils.translation import gettext_lazy
 
+from annotation.core.wording import in_words
 from labelling_ui.pages.settings.part import PolicyPart
+from prm.consensus import CONSENSUS
 
 
 class WatchPart(PolicyPart):
@@ -13,10 +15,7 @@ class WatchPart(PolicyPart):
     section = "quality"
 
     consensus = forms.ChoiceField(
-        choices=[
-            ("reliability", gettext_lazy("by how reliable each annotator is")),
-            ("shares", gettext_lazy("all alike")),
-        ],
+        choices=lambda: [(name, in_words(CONSENSUS.get(name).title)) for name in CONSENSUS],
         label=gettext_lazy("Labels are weighed"),
     )
     labels_between_false_alarms = forms.IntegerField(

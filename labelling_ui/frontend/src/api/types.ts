@@ -1,11 +1,11 @@
 /** The shapes that the workbench speaks, from the API's own schema (`npm run types` writes schema.d.ts). */
 import type { components } from "./schema";
 
+import type { Rating } from "../vocabulary";
+
 type Schemas = components["schemas"];
 
-export type Rating = 1 | 0 | -1;
-export type StepKind = Schemas["StepKind"];
-export type FinishReason = Schemas["FinishReason"];
+export type { FinishReason, Rating, StepKind } from "../vocabulary";
 export type Step = Schemas["Step"];
 export type StepPosition = Schemas["Position"];
 export type Scheme = Schemas["Scheme"];

@@ -1,6 +1,7 @@
 import type { Hint, Step } from "../api/types";
 import { rows } from "./derived";
 import { markOf, type Row, type Seen, type State } from "./model";
+import { RATING_OF } from "../vocabulary";
 
 /**
  * Whether the score of a step comes into sight by itself. That of a later step never does: who knows where the model
@@ -60,5 +61,5 @@ function hasScore(state: State, { main, candidate, position }: Row): boolean {
 
 function ratingOf(state: State, step: Step): Seen["before"] {
   const { answer } = markOf(state.work, step.id);
-  return answer === null || answer === "unsure" ? null : ({ good: 1, neutral: 0, bad: -1 } as const)[answer];
+  return answer === null || answer === "unsure" ? null : RATING_OF[answer];
 }

@@ -1,9 +1,10 @@
-import type { Hint, Scheme, Step, StepPosition } from "../api/types";
+import type { FinishReason, Hint, Scheme, Step, StepPosition } from "../api/types";
+import type { Answer, FINISHED } from "../vocabulary";
 import { NOTHING_BESIDE, type Beside, type BesideAction } from "./dimensions";
 import type { Span, SpanAction } from "./spans";
 
 /** What a person can say of a step. Nothing said is null; a step after the first error is never asked about. */
-export type Answer = "good" | "neutral" | "bad" | "unsure";
+export type { Answer } from "../vocabulary";
 
 export interface Mark {
   readonly answer: Answer | null;
@@ -29,7 +30,7 @@ export const BLANK_MARK: Mark = {
 
 /** The person ends the work without rating to the end. */
 export interface Stop {
-  readonly kind: "give_up" | "bad_problem";
+  readonly kind: Exclude<FinishReason, (typeof FINISHED)[number]>;
   readonly reason: string;
 }
 

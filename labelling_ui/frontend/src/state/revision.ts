@@ -4,8 +4,9 @@ import type { Asked } from "./fitting";
 import { fromDimensions } from "./dimensions";
 import { BLANK_WORK, type Answer, type Mark, type Work } from "./model";
 import { fromGiven } from "./spans";
+import { ANSWERS, RATING_OF } from "../vocabulary";
 
-const ANSWERS: Record<number, Answer> = { 1: "good", 0: "neutral", [-1]: "bad" };
+const answerOf = (rating: number): Answer | null => ANSWERS.find((answer) => answer !== "unsure" && RATING_OF[answer] === rating) ?? null;
 
 type Said = NonNullable<OwnLabel["path"][number]["ratings"]>[number];
 
@@ -64,5 +65,5 @@ export function toMark(said: Said): Mark {
     beside: fromDimensions(said.dimensions),
   };
   if (said.state === "unsure") return { ...notes, answer: "unsure" };
-  return { ...notes, answer: said.state === "rated" && said.rating != null ? (ANSWERS[said.rating] ?? null) : null };
+  return { ...notes, answer: said.state === "rated" && said.rating != null ? answerOf(said.rating) : null };
 }

@@ -1,11 +1,10 @@
-import type { FinishReason, PathEntry, Rating, StepJudgement, StepPosition, Submission, Task } from "../api/types";
+import type { FinishReason, PathEntry, StepJudgement, StepPosition, Submission, Task } from "../api/types";
 import { placesOf } from "./choosing";
 import { firstErrorIndex, ownStepsAt, readiness, rows } from "./derived";
 import { toDimensions } from "./dimensions";
-import { markOf, type Answer, type Mark, type State } from "./model";
+import { markOf, type Mark, type State } from "./model";
 import { toGiven } from "./spans";
-
-const RATINGS: Record<Exclude<Answer, "unsure">, Rating> = { good: 1, neutral: 0, bad: -1 };
+import { RATING_OF } from "../vocabulary";
 
 /**
  * The submission of finished work, or null while something is missing. `submissionId` is a UUID made here once;
@@ -93,5 +92,5 @@ function toJudgement(step: number, mark: Mark | null): StepJudgement {
   // What is not reached has nothing marked in it: the server would say so.
   if (answer === null) return { step, state: "not_reached", rating: null, ...notes, spans: [] };
   if (answer === "unsure") return { step, state: "unsure", rating: null, ...notes };
-  return { step, state: "rated", rating: RATINGS[answer], ...notes, ...(mark?.accepted && { accepted: true }) };
+  return { step, state: "rated", rating: RATING_OF[answer], ...notes, ...(mark?.accepted && { accepted: true }) };
 }

@@ -3,9 +3,8 @@ import { useContext } from "preact/hooks";
 import type { Scheme } from "../api/types";
 import { offers, type Answer } from "../state/model";
 import { text } from "../text";
+import { ANSWERS } from "../vocabulary";
 import { keyOf, shortcutsOf, type Shortcut } from "./keys";
-
-const ANSWERS: Answer[] = ["good", "neutral", "bad", "unsure"];
 
 /** An answer as the project names it. */
 export interface Look {

@@ -89,7 +89,7 @@ def test_half_precision_columns_rank_as_rows_do() -> None:
 
 
 def test_an_unknown_name_is_an_error() -> None:
-    with pytest.raises(PRMError, match="unknown acquisition function 'best'"):
+    with pytest.raises(PRMError, match="There is no acquisition function 'best'"):
         rank("best", candidates(2, 2), budget=1, cost=CostModel(), rng=np.random.default_rng(0))
     assert rank("random", [], budget=1, cost=CostModel(), rng=np.random.default_rng(0)) == []
 

@@ -18,6 +18,7 @@ from prm.audits.summary import audit_summary
 from prm.files import write_json
 from prm.messages import Message, from_json
 from prm.traces import write_traces
+from tests.plugins.extensions import InstallExtension
 from tests.unit.prm.audits.sums import make_sums, perfect, subject_of
 from tests.unit.prm.small_world import make_traces
 
@@ -110,10 +111,31 @@ def test_the_command_writes_all_three(tmp_path: Path, backbone_folders: dict[str
     assert sorted(path.name for path in out.iterdir()) == ["AUDIT.md", "report.html", "report.json"]
 
 
+GUIDE = (Path(__file__).parents[4] / "docs" / "extending.md").read_text()
+
+
+def test_a_package_outside_adds_an_audit(
+    tmp_path: Path, backbone_folders: dict[str, Path], install_extension: InstallExtension
+) -> None:
+    [example] = re.findall(r"^## An audit\n.*?^```python\n(.*?)^```", GUIDE, re.M | re.S)
+    install_extension("size_audit", example, AUDITS)
+    data, out = tmp_path / "data.jsonl", tmp_path / "out"
+    write_traces(data, make_traces(25, seed=1))
+    model = f"zero:{backbone_folders['llama']}"
+    arguments = ["audit", "--model", model, "--data", str(data), "--out", str(out), "--bootstrap", "20"]
+    assert main([*arguments, "--only", "size"]) == 0
+    report = msgspec.json.decode((out / "report.json").read_bytes(), type=AuditReport)
+    assert [(finding.title, finding.verdict) for finding in report.findings] == [("Size", "ok")]
+    assert "It is enough." in (out / "report.html").read_text()
+
+
 @pytest.mark.parametrize(
     ("more", "said"),
     [
-        (["--only", "colour"], "no audit is named colour"),
+        (
+            ["--only", "colour"],
+            "There is no audit 'colour'. Choose one of: outcome, gaming",
+        ),
         (["--training", "nowhere.jsonl"], "nowhere.jsonl: no such file"),
         ([], "no solution's first error is known"),
     ],

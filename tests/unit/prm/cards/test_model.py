@@ -12,9 +12,9 @@ from prm.cards.model import Audit
 from prm.config import TrainConfig
 from prm.evaluation.evaluation import Threshold, measure
 from prm.files import write_json
+from prm.formats.benchmark import Benchmark
 from prm.manifest import MANIFEST_FILE, WEIGHTS_FILE, Counts, Manifest, file_sha256
 from prm.provenance import Provenance
-from prm.readers import Benchmark
 from tests.unit.prm.evaluation.hand_made import HAND_MADE, score, trace
 
 PROVENANCE = Provenance(

@@ -6,10 +6,11 @@ import pytest
 
 from prm.__main__ import main
 from prm.errors import DataError, ModelFileError
+from prm.formats.trace_files import read_traces
 from prm.jsonl import write_records
 from prm.portable.importing import adopt
 from prm.scoring import Scorer
-from prm.traces import Step, Trace, read_traces, write_traces
+from prm.traces import Step, Trace, write_traces
 
 
 @pytest.fixture

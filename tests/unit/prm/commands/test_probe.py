@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from prm.__main__ import main
-from prm.traces import read_traces
+from prm.formats.trace_files import read_traces
 
 
 @pytest.fixture(scope="module")

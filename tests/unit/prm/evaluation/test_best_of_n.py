@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from prm.cards.tables import best_of_n_table
 from prm.errors import DataError
 from prm.evaluation.best_of_n import best_of_n, expected_majority, expected_oracle, expected_selected
-from prm.readers import read_benchmark, read_published
+from prm.formats.benchmark import read_benchmark, read_published
 from prm.scores import TraceScore
 from prm.traces import Step, Trace
 from tests.real_data import real_data

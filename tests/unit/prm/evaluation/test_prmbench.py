@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from prm.cards.tables import prmbench_table
 from prm.errors import DataError
 from prm.evaluation.prmbench import prm_score
+from prm.formats.benchmark import read_benchmark
 from prm.labels import BAD, GOOD
-from prm.readers import read_benchmark
 from prm.traces import Step, Trace
 from tests.unit.prm.evaluation.hand_made import score, trace
 

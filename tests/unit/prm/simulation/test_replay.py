@@ -129,7 +129,7 @@ def test_the_command_writes_table_picture_and_json(source, tmp_path, capsys):
     ("change", "words"),
     [
         ({"functions": ("entropy",)}, "compares with random"),
-        ({"functions": ("random", "guess")}, "unknown acquisition function 'guess'"),
+        ({"functions": ("random", "guess")}, "There is no acquisition function 'guess'"),
         ({"budgets": (20, 10)}, "budgets must rise"),
         ({"noises": (0.5,)}, "below 0.5"),
         ({"candidates": 15}, "too few to label 20"),

@@ -15,11 +15,12 @@ from annotation.core.errors import Conflict, DomainError
 from annotation.core.membership.projects import create_project
 from annotation.files.record_import import import_records
 from annotation.labels.datasets.dataset_cards import dataset_card
-from annotation.labels.datasets.plans import FORMATS, plan_export
+from annotation.labels.datasets.plans import plan_export
 from annotation.labels.datasets.snapshot_export import export_snapshot
 from annotation.labels.datasets.snapshots import create_snapshot, read_snapshot, snapshot_file
 from annotation.models import Annotation, AuditEntry, Membership, Problem
 from labelling_ui.selectors.attention import concerns
+from prm.exporters import EXPORTERS
 from prm.formats import table
 from prm.formats.prm800k import prm800k
 from prm.formats.processbench import processbench
@@ -199,7 +200,7 @@ def test_what_a_line_of_trl_cannot_hold_is_counted_by_its_reason(project, manage
         assert len(lines([exported(snapshot, "trl", neutral=neutral, splits=ALL)])) == expected.solutions
     assert plan_export(snapshot, "prm800k").left_out == {"unlabelled": 1}
     card = dataset_card(snapshot, neutral="drop", splits=ALL)
-    assert "| TRL stepwise supervision | 3 | 1 solution whose labels take no step" in card
+    assert "| TRL | 3 | 1 solution whose labels take no step" in card
     assert "1 line ends before a neutral step" in card
 
 
@@ -272,7 +273,7 @@ def test_an_edited_file_is_never_read(project, manager):
     with capture_logs() as logs:
         for read in (
             lambda: read_snapshot(snapshot),
-            *(partial(exported, snapshot, one, splits=ALL) for one in FORMATS),
+            *(partial(exported, snapshot, one, splits=ALL) for one in EXPORTERS),
         ):
             with pytest.raises(Conflict, match="changed after it was frozen") as raised:
                 read()

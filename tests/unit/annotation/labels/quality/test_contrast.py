@@ -10,13 +10,13 @@ from hypothesis import strategies as st
 from annotation.core.errors import DomainError
 from annotation.files.record_import import import_records
 from annotation.labels.datasets.filters import in_words, parse_filters
-from annotation.labels.datasets.plans import FORMATS, TRL
 from annotation.labels.datasets.record_stream import stream_records
 from annotation.labels.datasets.snapshot_export import export_name, export_snapshot
 from annotation.labels.datasets.snapshots import create_snapshot
 from annotation.labels.quality.contrast import WAYS, Contrast, Told, agree, contrasted, contrasts, keeps
 from annotation.models import LabelSource, Membership
 from annotation.models.agreement_rule import AgreementRule
+from prm.exporters import EXPORTERS
 from prm.formats.labels import index_label
 from prm.formats.record import Completion, Record
 from tests.factories import MembershipFactory, ProjectFactory
@@ -118,8 +118,8 @@ def test_every_export_format_can_be_downloaded_of_an_agreement(project, client):
     assert snapshot.counts["solutions"] == 2
     asked = {"agreement": {"sources": list(KINDS)}, "source_kinds": ["model_judge"]}
     of_one_kind = create_snapshot(by=manager.user, project=project, filters=asked)
-    for format in FORMATS:
-        assert b"".join(export_snapshot(of_one_kind if format in TRL else snapshot, format))
+    for format in EXPORTERS:
+        assert b"".join(export_snapshot(of_one_kind if EXPORTERS.get(format).nameless else snapshot, format))
     assert export_name(snapshot, "trl_parquet").endswith("-trl_parquet.parquet")
     client.force_login(manager.user)
     page = client.get(reverse("contrasts", args=[project.slug])).content.decode()

@@ -7,7 +7,7 @@ from annotation.labels.quality.consensus import consensus_of
 from annotation.loop.gateway.traces import write_holdout_traces, write_training_traces
 from prm.formats.prm800k import prm800k
 from prm.formats.record import Completion, PathPosition, Rating, Record, RecordAnnotation
-from prm.traces import read_traces
+from prm.formats.trace_files import read_traces
 from tests.real_data import real_data
 
 

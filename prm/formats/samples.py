@@ -11,14 +11,13 @@ from prm.scores import TraceScore
 from prm.splitting import Splitting
 from prm.traces import Step, Trace
 
-NAME = "sampled responses"
-JUDGED = "best of n"
+LABEL = "sampled responses"
 MARKS = frozenset({"question", "pred", "score", "code"})
 PUBLISHED = "pred_score"
 SPLITTING = Splitting("blank_lines", "drop")
 
 
-class Record(msgspec.Struct):
+class Samples(msgspec.Struct):
     """`code` holds the responses, `pred` their final answers."""
 
     idx: int
@@ -34,7 +33,7 @@ class Record(msgspec.Struct):
             raise ValueError(f"{len(self.code)} responses, {len(self.pred)} answers, {len(self.score)} judgements")
 
 
-def traces_of(record: Record) -> Iterator[Trace]:
+def traces_of(record: Samples) -> Iterator[Trace]:
     """The responses, split into steps at blank lines."""
     for index, (text, answer, right) in enumerate(zip(record.code, record.pred, record.score, strict=True)):
         yield Trace(
@@ -49,7 +48,7 @@ def traces_of(record: Record) -> Iterator[Trace]:
         )
 
 
-def scores_of(record: Record) -> Iterator[tuple[str, TraceScore]]:
+def scores_of(record: Samples) -> Iterator[tuple[str, TraceScore]]:
     """The published outcome scores; steps have none."""
     for index, ((outcome, *_), text) in enumerate(zip(record.pred_score, record.code, strict=False)):
         none = [None] * len(SPLITTING.split(text).steps)

@@ -8,8 +8,8 @@ import msgspec
 import pytest
 
 from prm.errors import DataError
+from prm.formats.benchmark import read_benchmark, read_published
 from prm.labels import first_error
-from prm.readers import read_benchmark, read_published
 from prm.scores import TraceScore, write_scores
 from prm.traces import Step, Trace, write_traces
 from tests.real_data import real_data
@@ -103,7 +103,7 @@ def test_our_own_traces_and_scores_are_read(tmp_path: Path) -> None:
 def test_files_of_one_format_are_read_together_and_of_two_refused(tmp_path: Path) -> None:
     gsm8k, math = write(tmp_path / "a", PROCESSBENCH), write(tmp_path / "b", PROCESSBENCH | {"id": "math-1"})
     assert [trace.domain for trace in read_benchmark([gsm8k, math]).traces] == ["gsm8k", "math"]
-    with pytest.raises(DataError, match=r"several formats .*a \(ProcessBench\), .*c \(scored candidates\)"):
+    with pytest.raises(DataError, match=r"several formats .*a \(ProcessBench\), .*c \(best-of-N pool\)"):
         read_benchmark([gsm8k, write(tmp_path / "c", CANDIDATE)])
     with pytest.raises(DataError, match="b, line 1: a solution 'gsm8k-3' came before"):
         read_benchmark([gsm8k, write(math, PROCESSBENCH)])
@@ -114,13 +114,17 @@ def test_files_of_one_format_are_read_together_and_of_two_refused(tmp_path: Path
     [
         (b"", "no records"),
         (b"hello\n", "line 1: JSON is malformed"),
-        (b'{"a": 1}\n', "its first record has the fields a; known are PRMBench"),
-        (b"[1, 2", "Input data was truncated"),
+        (b'{"a": 1}\n', "file looks like none of prm800k, .*: no record in its first lines has the keys of one"),
+        (b"[1, 2", "line 1: Expected an object, got a whole number"),
+        (b'[{"a": 1', "line 1: the file ends inside this record"),
         (b"\x1f\x8bnot gzip after all", "file"),
-        (json.dumps(PROCESSBENCH | {"label": 2}).encode(), r"line 1: first_error 2 is no position of 2 steps"),
+        (
+            json.dumps(PROCESSBENCH | {"label": 2}).encode(),
+            r"line 1, field `label`: Expected a step from 0 to 1, or -1 for no error, got 2",
+        ),
         (
             json.dumps(PROCESSBENCH | {"steps": [1]}).encode(),
-            r"line 1: Expected a text, got a whole number - at `\$\.steps\[0\]`",
+            r"line 1, field `steps\[0\]`: Expected a text, got a whole number",
         ),
         (json.dumps(SAMPLES | {"pred": []}).encode(), "line 1: 2 responses, 0 answers, 2 judgements"),
     ],

@@ -1,0 +1,34 @@
+"""The words that the front end shares with the server, as TypeScript."""
+
+import json
+from typing import Any
+
+from django.core.management.base import BaseCommand
+
+from annotation.models.scheme import DEFAULT_KEYS
+from prm import vocabulary
+
+UNIONS = {
+    "Answer": vocabulary.WORDS,
+    "Rating": vocabulary.RATINGS,
+    "FinishReason": vocabulary.FINISH_REASONS,
+    "StepKind": vocabulary.STEP_KINDS,
+}
+CONSTANTS = {
+    "ANSWERS": vocabulary.WORDS,
+    "RATING_OF": vocabulary.RATING_OF,
+    "FINISHED": vocabulary.FINISHED,
+    "DEFAULT_KEYS": DEFAULT_KEYS,
+}
+
+
+class Command(BaseCommand):
+    help = "Print the words that the front end shares with the server, as TypeScript."
+    requires_system_checks: list[str] = []
+
+    def handle(self, **options: Any) -> None:
+        self.stdout.write("/** The server's vocabulary; `make types` writes this file. */")
+        for name, words in UNIONS.items():
+            self.stdout.write(f"export type {name} = {' | '.join(map(json.dumps, words))};")
+        for name, value in CONSTANTS.items():
+            self.stdout.write(f"export const {name} = {json.dumps(value, indent=2)} as const;")

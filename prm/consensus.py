@@ -1,0 +1,62 @@
+"""The consensus models that exist, by name, and how one is added: what the words on a step make probable."""
+
+from collections import Counter
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Protocol, TypeVar
+
+from prm.messages import Message
+from prm.registry import Registry
+
+Words = Counter[tuple[str, int]]  # how often a person gave a rating
+
+
+@dataclass(frozen=True)
+class Vote:
+    """One person's rating (1, 0 or -1) of one step."""
+
+    step: Hashable
+    person: str
+    rating: int
+
+
+class Trust(Protocol):
+    """What was learned of the people."""
+
+    def posterior(self, words: Iterable[tuple[str, int]]) -> Iterable[float]:
+        """Probability of good, neutral and bad after these (person, rating) words on one step."""
+        ...
+
+
+class Estimate(Protocol):
+    """Learns from `votes` on shared steps. Steps that are `settled` have that rating; `alone` are all other words.
+
+    With None, every word counts alike.
+    """
+
+    def __call__(
+        self, votes: Sequence[Vote], *, settled: Mapping[Hashable, int], alone: Words | None
+    ) -> Trust | None: ...
+
+
+@dataclass(frozen=True)
+class ConsensusModel:
+    """`title` says on pages how labels are weighed. One that does not learn is never given votes."""
+
+    estimate: Estimate
+    title: str
+    learns: bool = True
+
+
+Kind = TypeVar("Kind", bound=Estimate)
+CONSENSUS = Registry[ConsensusModel]("stepmark.consensus", Message("kind_consensus_model"), built_in=())
+
+
+def consensus_model(name: str, *, title: str = "", learns: bool = True) -> Callable[[Kind], Kind]:
+    """Register the decorated function under a name; the arguments are fields of `ConsensusModel`."""
+
+    def decorate(estimate: Kind) -> Kind:
+        CONSENSUS.add(name, ConsensusModel(estimate, title or name, learns), module=estimate.__module__)
+        return estimate
+
+    return decorate

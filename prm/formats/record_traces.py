@@ -1,0 +1,128 @@
+"""From a record to a trace: the agreed path and what was rated beside it, with posteriors."""
+
+from collections import Counter
+from collections.abc import Sequence
+from itertools import takewhile
+
+import msgspec
+
+from prm.formats.path import Taken, consensus_path, taken_path
+from prm.formats.record import Completion, Consensus, Record, RecordAnnotation
+from prm.splitting import Splitting
+from prm.traces import Alternative, LabelSource, Step, StepLabel, Trace
+from prm.vocabulary import Split
+
+Posteriors = dict[tuple[int, int], Consensus]  # by position and alternative
+
+_BLANK_LINES = Splitting("blank_lines", "drop")
+
+
+def trace_of(record: Record) -> Trace:
+    """What the annotations of the record agree on, with the posteriors of its consensus.
+
+    A step that an annotator wrote has no label: nobody rated it. Where the annotators stopped, the solution goes on
+    unlabelled: cut there, its length would tell where its error is.
+    """
+    agreed = consensus_path(record)
+    posteriors = {(c.position, c.alternative): c for c in record.consensus}
+    path: list[tuple[Step, StepLabel | None]] = [
+        (Step(taken.own_text or ""), None)
+        if taken.alternative is None
+        else _labelled(record, posteriors, taken.position, taken.alternative)
+        for taken in agreed
+    ]
+    as_sampled = all(taken.alternative == 0 for taken in agreed)
+    if as_sampled:
+        rest = takewhile(lambda at: at and not at[0].added, record.positions[len(agreed) :])
+        path += [(Step(at[0].text, at[0].kind), None) for at in rest]
+    return Trace(
+        id=str(record.solution_id),
+        problem=record.problem,
+        problem_id=str(record.problem_id),
+        source_group=record.source_group,
+        split=record.split,  # type: ignore[arg-type]
+        domain=record.domain,
+        generator=record.generator,
+        steps=[step for step, _ in path],
+        labels=[label for _, label in path],
+        alternatives=_alternatives(record, agreed, posteriors),
+        sources=[LabelSource(a.source_kind, a.annotator or a.source_name, a.first_error) for a in record.annotations],
+        final_answer_correct=record.final_answer_correct if as_sampled else None,
+    )
+
+
+def is_labelled(trace: Trace) -> bool:
+    """Whether a step of the trace, or one beside it, has a label."""
+    return any(trace.labels or ()) or any(beside.label for beside in trace.alternatives)
+
+
+def trace_from_file(record: Record, *, name: str, split: Split) -> Trace:
+    """The trace of a record of any format.
+
+    It is named by the record's id, else by `name`, and is of `split` unless the record names another. A posterior is
+    the share of each rating among the labels, unless the record brings its own.
+    """
+    if record.solution_text is not None:
+        pieces = _BLANK_LINES.split(record.solution_text).steps
+        record = msgspec.structs.replace(record, positions=[[Completion(piece)] for piece in pieces])
+    settled = record if record.consensus else msgspec.structs.replace(record, consensus=_shares(record.annotations))
+    trace = trace_of(settled)
+    errors = {annotation.first_error for annotation in record.annotations}
+    error = errors.pop() if len(errors) == 1 and not record.consensus else None
+    return msgspec.structs.replace(
+        trace,
+        id=record.external_id or (name if record.solution_id is None else trace.id),
+        problem_id="" if record.problem_id is None else trace.problem_id,
+        split=record.split or split,
+        labels=trace.labels if is_labelled(trace) else None,
+        first_error=error if error is not None and error < len(trace.steps) else None,
+        reference_answer=record.reference_answer,
+        meta={} if record.final_answer is None else {"final_answer": record.final_answer},
+    )
+
+
+def _shares(annotations: Sequence[RecordAnnotation]) -> list[Consensus]:
+    votes: dict[tuple[int, int], Counter[int]] = {}
+    for annotation in annotations:
+        for place in annotation.path:
+            for rating in place.ratings:
+                if rating.rating is not None:
+                    votes.setdefault((place.position, rating.alternative), Counter())[rating.rating] += 1
+    shares = []
+    for (position, alternative), counts in sorted(votes.items()):
+        total = counts.total()
+        good, neutral, bad = (counts[rating] / total for rating in (1, 0, -1))
+        shares.append(Consensus(position, alternative, good, neutral, bad, votes=total))
+    return shares
+
+
+def _alternatives(record: Record, agreed: list[Taken], posteriors: Posteriors) -> list[Alternative]:
+    """Rated completions that the agreed path does not take, in order.
+
+    A rating holds for the steps that its reader saw before it, so it counts only where the reader had
+    walked the agreed path up to there.
+    """
+    on_path = {(taken.position, taken.alternative) for taken in agreed}
+    beside: dict[tuple[int, int], Alternative] = {}
+    for annotation in record.annotations:
+        walked = taken_path(annotation.finish_reason, annotation.path)
+        for place in annotation.path:
+            before = _until(agreed, place.position)
+            if _until(walked, place.position) != before:
+                continue
+            for key in {(place.position, rating.alternative) for rating in place.ratings} - on_path:
+                if key in posteriors:
+                    beside[key] = Alternative(len(before), *_labelled(record, posteriors, *key))
+    return [beside[key] for key in sorted(beside)]
+
+
+def _until(path: list[Taken], position: int) -> list[tuple[int, int | None, str | None]]:
+    return [(taken.position, taken.alternative, taken.own_text) for taken in path if taken.position < position]
+
+
+def _labelled(record: Record, posteriors: Posteriors, position: int, alternative: int) -> tuple[Step, StepLabel | None]:
+    completion, agreed = record.positions[position][alternative], posteriors.get((position, alternative))
+    step = Step(completion.text, completion.kind)
+    if agreed is None:
+        return step, None
+    return step, StepLabel(good=agreed.good, neutral=agreed.neutral, bad=agreed.bad, weight=agreed.weight)

@@ -1,0 +1,166 @@
+"""The library reads, trains on, scores and measures on files of every format that the platform imports."""
+
+import gzip
+import json
+import shutil
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from prm.__main__ import main
+from prm.config import TrainConfig
+from prm.errors import DataError
+from prm.formats.detection import detect
+from prm.formats.prm800k import prm800k
+from prm.formats.registry import FORMATS
+from prm.formats.trace_files import open_traces, read_traces
+from prm.labels import first_error, step_labels
+from prm.traces import Alternative, Step, StepLabel, Trace, write_traces
+from tests.plugins.extensions import InstallExtension
+from tests.real_data import real_data
+from tests.unit.prm.formats.hostile import EXAMPLES
+
+BENCHMARKS = {"processbench", "prmbench", "best_of_n"}
+ORIGIN = {"original_question": "q", "original_process": ["a"]}  # what the example on the page leaves out
+
+
+def example(name: str) -> dict:
+    return json.loads(EXAMPLES[name]) | (ORIGIN if name == "prmbench" else {})
+
+
+@pytest.mark.parametrize("name", sorted(EXAMPLES))
+def test_every_format_is_read_as_traces(name: str, tmp_path: Path) -> None:
+    path = tmp_path / "data.jsonl"
+    path.write_text(json.dumps(example(name)) + "\n")
+    [(_, record)] = FORMATS.get(name).read(path.open("rb"))
+    [trace] = read_traces(path)
+    assert open_traces(path).label == FORMATS.get(name).label
+    assert (trace.problem, trace.split) == (record.problem, "holdout" if name in BENCHMARKS else "pool")
+    assert trace.id.endswith(record.external_id or "data-1")
+    assert [source.kind for source in trace.sources] == [label.source_kind for label in record.annotations]
+    assert {first_error(trace)} == ({label.first_error for label in record.annotations} or {None})
+    assert (trace.labels is None) == (not record.annotations)
+
+
+def test_prm800k_labels_the_path_and_what_was_rated_beside_it(tmp_path: Path) -> None:
+    path = tmp_path / "data.jsonl"
+    line = example("prm800k")
+    line["question"]["pre_generated_steps"] = ["a", "b"]
+    line["label"] = {
+        "steps": [
+            {"completions": [{"text": "a", "rating": 1, "flagged": None}], "human_completion": None,
+             "chosen_completion": 0},
+            {"completions": [{"text": "b", "rating": -1, "flagged": None}, {"text": "c", "rating": 0, "flagged": None}],
+             "human_completion": None, "chosen_completion": None},
+        ],
+        "finish_reason": "found_error", "total_time": 1,
+    }  # fmt: skip
+    path.write_text(json.dumps(line))
+    [trace] = read_traces(path)
+    assert [step.text for step in trace.steps] == ["a", "b"]
+    assert [label and label.rating for label in step_labels(trace)] == [1, -1]
+    assert trace.alternatives == [Alternative(1, Step("c"), StepLabel(good=0, neutral=1, bad=0))]
+    assert first_error(trace) == 1
+
+
+def test_labels_of_one_solution_are_shares_and_disagreement_leaves_the_first_error_open(tmp_path: Path) -> None:
+    path = tmp_path / "data.csv"
+    path.write_text('problem,steps,human_label,judge_label\np,"[""a"", ""b""]","[1, 1]","[1, -1]"\n')
+    [trace] = read_traces(path)
+    assert [(label.good, label.bad) for label in trace.labels] == [(1, 0), (0.5, 0.5)]
+    assert trace.first_error is None
+    assert {source.kind for source in trace.sources} == {"human", "model_judge"}
+
+
+def test_a_solution_without_steps_is_split_at_blank_lines(tmp_path: Path) -> None:
+    path = tmp_path / "data.jsonl"
+    path.write_text(json.dumps({"problem": "p", "solution": "a\n\nb"}))
+    [trace] = read_traces(path)
+    assert [step.text for step in trace.steps] == ["a", "b"]
+
+
+def test_our_own_traces_are_read_exactly(tmp_path: Path) -> None:
+    label = StepLabel(good=0.5, neutral=0.25, bad=0.25, weight=0.5)
+    traces = [
+        Trace("a", "p", [Step("x", "tool_call"), Step("y")], labels=[label, None], meta={"label": 1},
+              alternatives=[Alternative(1, Step("z"), label)]),
+        Trace("b", "q", [Step("x")], first_error=0, split="calibration"),
+    ]  # fmt: skip
+    path, packed = tmp_path / "t.jsonl", tmp_path / "t.jsonl.gz"
+    write_traces(path, traces)
+    packed.write_bytes(gzip.compress(path.read_bytes()))
+    assert list(read_traces(path)) == list(read_traces(packed)) == traces
+    path.write_bytes(msgspec.json.encode(traces))
+    assert list(read_traces(path)) == traces
+    path.write_bytes(b"")
+    assert list(read_traces(path)) == []
+
+
+def test_a_line_that_cannot_be_taken_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "data.jsonl"
+    path.write_text(json.dumps(example("trl")) + "\n" + json.dumps(example("trl") | {"labels": []}) + "\n")
+    with pytest.raises(DataError, match=r"data.jsonl, line 2, field `labels`: Expected a label for each of"):
+        list(read_traces(path))
+
+
+def test_the_real_prm800k_has_the_first_errors_of_its_labels() -> None:
+    path = real_data("prm800k/prm800k_real_records.jsonl")
+    traces = list(read_traces(path))
+    with path.open("rb") as stream:
+        labels = [record.annotations[0] for _, record in prm800k.read(stream)]
+    assert [trace.sources[0].first_error for trace in traces] == [label.first_error for label in labels]
+    for trace, label in zip(traces, labels, strict=True):
+        assert label.first_error is None or first_error(trace) == label.first_error
+    assert len({trace.id for trace in traces}) == 9
+    assert any(trace.alternatives for trace in traces)
+
+
+def test_the_real_prm800k_trains_scores_and_measures(
+    tmp_path: Path, backbone_folders: dict[str, Path], capsys: pytest.CaptureFixture[str]
+) -> None:
+    data, config = tmp_path / "prm800k.jsonl", tmp_path / "config.json"
+    shutil.copy(real_data("prm800k/prm800k_real_records.jsonl"), data)
+    choices = TrainConfig(base=str(backbone_folders["llama"]), epochs=1, heads=2, hidden=8)
+    config.write_bytes(msgspec.json.encode(choices))
+    model, scores = tmp_path / "model", tmp_path / "scores.jsonl"
+    assert main(["train", "--data", str(data), "--config", str(config), "--out", str(model)]) == 0
+    assert main(["score", "--model", str(model), "--data", str(data), "--out", str(scores)]) == 0
+    ids = [json.loads(line)["id"] for line in scores.read_text().splitlines()]
+    assert ids == [trace.id for trace in read_traces(data)]
+    capsys.readouterr()
+    assert main(["evaluate", "--scores", str(scores), "--data", str(data), "--bootstrap", "10"]) == 0
+    assert "PRM800K" in capsys.readouterr().out
+
+
+def test_a_benchmark_is_not_trained_on(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "data.json"
+    path.write_text(json.dumps([example("processbench")]))
+    assert main(["train", "--data", str(path), "--out", str(tmp_path / "model")]) == 2
+    assert "holdout" in capsys.readouterr().err
+
+
+def test_another_package_adds_a_format_by_one_file(tmp_path: Path, install_extension: InstallExtension) -> None:
+    install_extension(
+        "chalkboard",
+        """
+        from prm.formats.record import Record, sampled
+        from prm.formats.registry import file_format
+
+        @file_format("chalkboard", label="Chalkboard", keys=("task", "chalk"))
+        def chalkboard(value):
+            return Record(problem=value["task"], positions=sampled(value["chalk"]))
+
+        @chalkboard.writes
+        def lines(record):
+            return [{"task": record.problem, "chalk": [at[0].text for at in record.positions]}]
+        """,
+        FORMATS,
+    )
+    path = tmp_path / "data.jsonl"
+    path.write_text('{"task": "p", "chalk": ["a", "b"]}\n')
+    assert detect(path.open("rb"), path.name) == "chalkboard"
+    [trace] = read_traces(path)
+    assert [step.text for step in trace.steps] == ["a", "b"]
+    [(_, record)] = FORMATS.get("chalkboard").read(path.open("rb"))
+    assert b"".join(FORMATS.get("chalkboard").write([record])) == b'{"task":"p","chalk":["a","b"]}\n'
