@@ -73,7 +73,7 @@ def main() -> None:
 
 def measure(kind: str, share: float, overlap: float, replicates: int, between: int) -> Power:
     from annotation.labels.quality.alarm import find_alarms
-    from annotation.labels.quality.source_verdicts import judge_by_overlap
+    from annotation.labels.quality.judged_labels import judge_by_overlap
     from benchmarks.poison import TURNCOAT
 
     after, judged, false_alarms, judged_in_all = [], [], 0, 0
@@ -102,7 +102,7 @@ def measure(kind: str, share: float, overlap: float, replicates: int, between: i
 def _until_named(told: list, poisoned: list[int], between: int) -> int:
     """Poisoned labels that were in when the alarm went off: the watch sees labels as they come."""
     from annotation.labels.quality.alarm import find_alarms
-    from annotation.labels.quality.source_verdicts import judge_by_overlap
+    from annotation.labels.quality.judged_labels import judge_by_overlap
     from benchmarks.poison import TURNCOAT
 
     for number in range(LOOK_EVERY, len(poisoned), LOOK_EVERY):
@@ -119,7 +119,7 @@ def _solutions() -> list[Trace]:
 
 def labels(kind: str, share: float, overlap: float, rng: np.random.Generator) -> tuple[list, list[int]]:
     """All labels in order, and the ids of the poisoned ones."""
-    from annotation.labels.quality.source_verdicts import Told
+    from annotation.labels.quality.judged_labels import FirstErrorLabel
     from benchmarks.poison import KINDS, TURNCOAT, poisoned
 
     names = [*CROWD, TURNCOAT]
@@ -136,7 +136,7 @@ def labels(kind: str, share: float, overlap: float, rng: np.random.Generator) ->
                 reading = poisoned(kind, reading, len(trace.steps), rng)
                 bad.append(label)
             at = START + timedelta(minutes=label)
-            told.append(Told(label, number, name, False, reading.first_error, at, False))
+            told.append(FirstErrorLabel(label, number, name, False, reading.first_error, at, False))
     return told, bad
 
 

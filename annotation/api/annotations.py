@@ -16,10 +16,10 @@ from annotation.core.membership.access import find_project, membership_of
 from annotation.labels.quality.statistics import my_progress
 from annotation.models import Annotation, SentBack
 from annotation.work.labelling.payload import Submission
-from annotation.work.labelling.revisions import as_given, fills_place, latest_of
+from annotation.work.labelling.revisions import as_submitted, fills_place, find_latest
 from annotation.work.labelling.sending_back import sent_back_to
 from annotation.work.labelling.submission import submit_annotation
-from annotation.work.practice.screening_progress import standing_told
+from annotation.work.practice.screening_progress import describe_standing
 from prm.vocabulary import FINISH_REASONS, RATING_STATES
 
 LONGEST_TEXT = 20_000
@@ -226,13 +226,13 @@ class OwnWork(APIView):
     def get(self, request: Request, slug: str, solution_id: int) -> Response:
         """The caller's latest revision on a solution, and the solution as a task. A draft in it is of a revision."""
         project = find_project(request.user, slug)
-        latest = latest_of(by=caller(request), project=project, solution_id=solution_id)
+        latest = find_latest(by=caller(request), project=project, solution_id=solution_id)
         assert latest.lease is not None  # it came through the queue
         sent = latest.sent_back.filter(state=SentBack.State.OPEN).first()
         return Response(
             {
                 "task": task_of(latest.lease, project),
-                "submitted": as_given(latest),
+                "submitted": as_submitted(latest),
                 "sent_back": sent and sent.reason,
             }
         )
@@ -249,7 +249,7 @@ class MyProgress(APIView):
         told = my_progress(by=caller(request), project=project) | {"sent_back": 0, "screening": None}
         if member is not None:
             member.project = project
-            screening = standing_told(member)
+            screening = describe_standing(member)
             told["sent_back"] = sent_back_to(member).count()
             told["screening"] = screening and asdict(screening)
         return Response(told)

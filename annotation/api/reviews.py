@@ -20,7 +20,7 @@ from annotation.labels.quality.review_queue import REASONS, to_review
 from annotation.models import Annotation, Project, Solution
 from annotation.work.labelling.adjudication import accept, adjudicate
 from annotation.work.labelling.payload import Submission
-from annotation.work.labelling.revisions import as_given
+from annotation.work.labelling.revisions import as_submitted
 from annotation.work.labelling.submission import Submitted
 from prm.messages import Message
 
@@ -181,7 +181,7 @@ def _step(step: Any) -> dict[str, Any]:
 
 
 def _label(label: Any) -> dict[str, Any]:
-    return as_given(label) | {
+    return as_submitted(label) | {
         "id": label.pk,
         "annotator": label.annotator and label.annotator.user.username,
         "adjudicates": label.adjudicates,

@@ -1,4 +1,4 @@
-"""Work one item ahead of whoever takes them, so that reading goes on while the database writes."""
+"""Reads one item ahead of the consumer, so that reading continues while the database writes."""
 
 from collections.abc import Generator, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -9,9 +9,9 @@ _END = object()
 
 
 def ahead(items: Iterator[Item]) -> Generator[Item]:
-    """The items in their order, each made in a thread while the one before is in use; two exist at a time.
+    """The items in order, each read in a thread while the previous one is in use; two exist at a time.
 
-    What the iterator raises is raised here. Close the generator to stop early: it waits for the item being made.
+    The iterator's exceptions are raised here. Close the generator to stop early: it waits for the item being read.
     """
     with ThreadPoolExecutor(max_workers=1, thread_name_prefix="ahead") as pool:
         coming = pool.submit(next, items, _END)

@@ -1,7 +1,7 @@
-"""The grader over the solutions that are in a project already: their outcomes filled, and disagreements listed.
+"""Answer checks: grade a project's stored solutions, set missing outcomes and list disagreements.
 
-It goes through solutions by id, chunk by chunk; a chunk's outcomes and the progress are committed together, so a check
-that was killed goes on where it was. Run again, it changes nothing.
+A check works through solutions by id in chunks and commits each chunk's outcomes with its progress, so a killed check
+resumes where it was. A second run changes nothing.
 """
 
 from dataclasses import dataclass
@@ -46,7 +46,7 @@ def start_answer_check(*, by: User | None, project: Project, overwrite: bool = F
 
 
 def run_answer_check(check_id: int) -> None:
-    """Grade from where the check stands to its end; nothing where another worker is at it, or it has ended."""
+    """Resume the check and run it to its end; does nothing if another worker runs it, or it has ended."""
     run_job(AnswerCheck, check_id, _grade)
 
 
@@ -80,7 +80,7 @@ def outcomes_of(project: Project) -> Outcomes:
 def regrade(problem: Problem, *, by: User) -> None:
     """Grade the solutions of a problem by its new reference, within the caller's transaction.
 
-    Outcomes by tests or from a file stay. An outcome by the grader is removed where the grader cannot tell any more.
+    Outcomes by tests or from a file stay. The grader's own outcomes are removed if it can no longer decide.
     """
     unknown_or_graded = Q(final_answer_correct=None) | Q(outcome_source=GRADER)
     rows = problem.solutions.select_for_update(of=("self",)).filter(unknown_or_graded).select_related("problem")
@@ -122,7 +122,10 @@ def _next(check: AnswerCheck) -> list[Solution]:
 def _graded(chunk: list[Solution], *, seconds: float) -> list[_Verdict]:
     steps = Step.objects.filter(solution__in=chunk, alternative=0).order_by("solution", "-position")
     last = dict(steps.distinct("solution").values_list("solution", "text"))
-    answers = [Answered(one.final_answer, last.get(one.pk, ""), one.problem.reference_answer or "") for one in chunk]
+    answers = [
+        Answered(solution.final_answer, last.get(solution.pk, ""), solution.problem.reference_answer or "")
+        for solution in chunk
+    ]
     verdicts = grade_answers(answers, seconds_in_all=seconds)
     return [
         _Verdict(correct, (answer.stated or answer_in(answer.last) or "")[:1000])
@@ -134,7 +137,7 @@ def _graded(chunk: list[Solution], *, seconds: float) -> list[_Verdict]:
 def _keep(check: AnswerCheck, chunk: list[Solution], verdicts: list[_Verdict]) -> None:
     """Store what a chunk was graded as, with the progress it makes. Raises Cancelled."""
     heed(check)
-    now_here = {one.pk: one for one in Solution.objects.select_for_update().filter(pk__in=[one.pk for one in chunk])}
+    now_here = {row.pk: row for row in Solution.objects.select_for_update().filter(pk__in=[row.pk for row in chunk])}
     references = dict(Problem.objects.filter(solutions__in=now_here).values_list("pk", "reference_answer"))
     before, after, disagreements = {}, {}, []
     for read, verdict in zip(chunk, verdicts, strict=True):

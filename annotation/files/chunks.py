@@ -17,7 +17,7 @@ CHUNK_BYTES = 8 * 1024 * 1024  # of what the file holds, unpacked
 
 @dataclass
 class Chunk:
-    """What was read in one go. Both lists hold the number of a record in its file, 0-based, beside it."""
+    """Records that are stored together. Both lists hold each record's 0-based number in its file."""
 
     taken: list[tuple[int, int, Record]] = field(default_factory=list)  # number, line
     rejected: list[tuple[int, Rejection]] = field(default_factory=list)

@@ -103,8 +103,8 @@ def _of_report(project: Project, content: BinaryIO) -> Iterator[tuple[int, Tally
 
 def _learn(project: Project, names: Iterable[str], is_known: dict[str, bool]) -> None:
     fresh = [name for name in names if name not in is_known]
-    found = set(_named(project, fresh).values_list("external_id", flat=True))
-    is_known.update({name: name in found for name in fresh})
+    existing = set(_named(project, fresh).values_list("external_id", flat=True))
+    is_known.update({name: name in existing for name in fresh})
 
 
 def _named(project: Project, ids: Iterable[str]) -> QuerySet[Solution]:

@@ -44,7 +44,7 @@ class NewRows:
 
 
 def _new_keys(model: Model) -> Iterator[int]:
-    """Keys in blocks that grow, so that few round trips are made where many are used, and few gaps where few are."""
+    """Allocates keys in growing blocks: few round trips for many keys, few gaps for few keys."""
     block = 250
     with connection.cursor() as cursor:
         cursor.execute("SELECT pg_get_serial_sequence(%s, 'id')", [model._meta.db_table])

@@ -1,4 +1,4 @@
-"""Files that are sent together: uploads, or what lies below a root of the operator's, with one summary."""
+"""Groups of files that are imported together, uploads or files below an operator's root, with one summary."""
 
 import uuid
 from collections.abc import Iterable, Sequence
@@ -34,13 +34,13 @@ class Manner:
 def import_uploads(
     *, by: User, project: Project, uploads: Sequence[uuid.UUID], manner: Manner, name: str = ""
 ) -> list[ImportJob]:
-    """Let workers take uploaded files in; several become a group under `name`.
+    """Start the import of uploaded files; several become a group under `name`.
 
     Raises Forbidden, Missing (`upload_not_found`), DomainError (`upload_unfinished`), and for one file as
-    `create_import`: its upload is kept then, to be tried in another format.
+    `create_import`, which leaves the upload in place for a try in another format.
     """
-    found = [find_upload(by=by, upload=upload) for upload in uploads]
-    for upload in found:
+    owned = [find_upload(by=by, upload=upload) for upload in uploads]
+    for upload in owned:
         if upload.project_id != project.pk or upload.offset < upload.size:
             raise DomainError(
                 "upload_unfinished",
@@ -49,11 +49,11 @@ def import_uploads(
     jobs = import_places(
         by=by,
         project=project,
-        files=[(str(upload.path), upload.filename) for upload in found],
+        files=[(str(upload.path), upload.filename) for upload in owned],
         manner=manner,
-        name=name or f"{len(found)} files",
+        name=name or f"{len(owned)} files",
     )
-    for upload in found:
+    for upload in owned:
         upload.delete()
     send(jobs[0])
     return jobs
@@ -63,18 +63,18 @@ def import_uploads(
 def import_files(
     *, by: User, project: Project, files: Sequence[tuple[str, Iterable[bytes]]], manner: Manner
 ) -> list[ImportJob]:
-    """Keep files that came in one go, as (name, pieces), and let workers take them in.
+    """Store files that came in one request, as (name, pieces), and start their import.
 
     Raises Forbidden, as `keep_file`, and for one file as `create_import`.
     """
     require_role(by, project, Membership.Role.MANAGER)
-    kept: list[tuple[str, str]] = []
+    stored: list[tuple[str, str]] = []
     try:
         for filename, pieces in files:
-            kept.append((str(keep_file(pieces=pieces, filename=filename)), filename))
-        jobs = import_places(by=by, project=project, files=kept, manner=manner, name=f"{len(kept)} files")
+            stored.append((str(keep_file(pieces=pieces, filename=filename)), filename))
+        jobs = import_places(by=by, project=project, files=stored, manner=manner, name=f"{len(stored)} files")
     except BaseException:
-        for place, _size in kept:
+        for place, _size in stored:
             Path(place).unlink(missing_ok=True)
         raise
     send(jobs[0])
@@ -83,7 +83,7 @@ def import_files(
 
 @transaction.atomic
 def import_from_root(*, by: User, project: Project, root: str, path: str, manner: Manner) -> list[ImportJob]:
-    """Let workers take in a file, a folder's files, or those of a pattern, below one of the operator's roots.
+    """Start the import of a file, a folder or a pattern below one of the operator's roots.
 
     Raises Forbidden, and as `place_below`, `find_files` and, for one file, `create_import`.
     """
@@ -111,7 +111,7 @@ def import_places(
 
 
 def cancel_group(*, by: User, group: ImportGroup) -> None:
-    """Stop what runs of a group and what waits. Raises Forbidden."""
+    """Cancel a group's running and waiting jobs. Raises Forbidden."""
     for job in group.jobs.filter(state__in=ImportJob.LIVE).order_by("-pk"):
         with suppress(Conflict):  # one that is over by now leaves the others to stop
             cancel_job(by=by, job=job)

@@ -1,4 +1,4 @@
-"""What makes two problems, solutions or labels the same, so that nothing is taken in twice."""
+"""Hashes that identify problems, solutions and labels, so that nothing is imported twice."""
 
 import hashlib
 import uuid
@@ -27,10 +27,10 @@ def content_hash(record: Record) -> str:
 def payload_hash(record: Record, annotation: RecordAnnotation) -> str:
     """SHA-256 of one label with everything its giver's record says about what was labelled.
 
-    Left out are the problem's group and split, what made the solution, and an outcome that was found out here: a label
-    stays the same label if more is known of its solution.
+    It excludes the problem's group and split, the solution's provenance, and outcomes found here: learning more about
+    a solution does not change its labels' identity.
     """
-    said = msgspec.structs.replace(
+    hashed = msgspec.structs.replace(
         record,
         annotations=[annotation],
         consensus=[],
@@ -41,9 +41,9 @@ def payload_hash(record: Record, annotation: RecordAnnotation) -> str:
         provenance=None,
     )
     if record.outcome_source is not None:
-        said.outcome_source = None
-        said.final_answer_correct = record.final_answer_correct if record.outcome_source == "given" else None
-    return hashlib.sha256(msgspec.json.encode(said)).hexdigest()
+        hashed.outcome_source = None
+        hashed.final_answer_correct = record.final_answer_correct if record.outcome_source == "given" else None
+    return hashlib.sha256(msgspec.json.encode(hashed)).hexdigest()
 
 
 def submission_id(project_id: int, payload: str) -> uuid.UUID:

@@ -1,7 +1,7 @@
-"""The body of an import: a stored file into the project, chunk by chunk, each one transaction.
+"""The body of an import: a stored file into the project, in chunks of one transaction each.
 
-A chunk's rows and the job's progress are committed together, so an import that was killed goes on behind
-the last whole chunk and adds nothing twice.
+A chunk's rows and the job's progress are committed together, so a killed import resumes after the last complete chunk
+and adds nothing twice.
 """
 
 import gc
@@ -31,10 +31,10 @@ log = logging.getLogger(__name__)
 
 
 def run_import(job_id: int, *, on_progress: Callable[[ImportJob], None] = lambda job: None) -> None:
-    """Take the file of a job in, from where it stands to its end; `on_progress` is called after each chunk.
+    """Import a job's file from where the job is to its end; `on_progress` is called after each chunk.
 
-    Does nothing if another worker is at it, or if it has ended. What goes wrong with the file ends the
-    job as failed and says why; a lost database leaves it to the sweep.
+    Does nothing if another worker runs it, or if it has ended. A broken file fails the job with a reason; after a lost
+    database connection the sweep re-enqueues it.
     """
     job = run_job(ImportJob, job_id, lambda job: _take_in(job, on_progress))
     if job is not None:
@@ -102,7 +102,7 @@ def _commit(job: ImportJob, chunk: Chunk, original: Original) -> None:
 
 
 def _store(job: ImportJob, chunk: Chunk) -> tuple[Counts, list[tuple[int, Rejection]]]:
-    """Store the records; where the database refuses the chunk, each by itself, to find the one it refuses."""
+    """Store the records; if the database rejects the chunk, store each alone to find the bad one."""
     try:
         with transaction.atomic():
             return store_chunk(project=job.project, records=[record for _, _, record in chunk.taken], job=job), []

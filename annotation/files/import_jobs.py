@@ -38,10 +38,9 @@ def start_import(
     decomposition: str = "blank_lines",
     options: ImportOptions | None = None,
 ) -> ImportJob:
-    """Keep an uploaded file, given in pieces, and let a worker take it in.
+    """Store an uploaded file, passed in pieces, and enqueue its import.
 
-    Raises Forbidden, DomainError (`unknown_format`, `unknown_decomposition`) at once where no record of
-    it could be read.
+    Raises Forbidden, DomainError (`unknown_format`, `unknown_decomposition`) at once if no record of it can be read.
     """
     require_role(by, project, Membership.Role.MANAGER)
     path = keep_file(pieces=file, filename=filename)
@@ -74,7 +73,7 @@ def create_import(
     options: ImportOptions | None = None,
     group: ImportGroup | None = None,
 ) -> ImportJob:
-    """A job for a file that stays where it lies (see `places`); nobody works on it yet.
+    """Create a job, not enqueued yet, for a file that stays in its place (see `places`).
 
     `by` is None for the operator of the machine. Raises as `start_import`, Missing (`file_not_found`) and DomainError
     (`unreadable_file`).
@@ -83,7 +82,7 @@ def create_import(
         require_role(by, project, Membership.Role.MANAGER)
     splitting_of(decomposition, (options or ImportOptions()).thinking)
     place = str(path) if is_address(str(path)) else str(Path(path).resolve())
-    found, mapping = _format_of(place, filename, format, options.mapping if options else None)
+    read_format, mapping = _format_of(place, filename, format, options.mapping if options else None)
     options = msgspec.structs.replace(options or ImportOptions(), mapping=mapping)
     job = ImportJob.objects.create(
         project=project,
@@ -91,7 +90,7 @@ def create_import(
         group=group,
         filename=filename[-300:] if group else Path(filename).name[:300],
         path=place,
-        format=found,
+        format=read_format,
         decomposition=decomposition,
         options=msgspec.to_builtins(options),
         total_bytes=size_of(place),
@@ -106,10 +105,10 @@ def create_import(
     return job
 
 
-def read_options(given: dict[str, Any]) -> ImportOptions:
+def read_options(body: dict[str, Any]) -> ImportOptions:
     """The options of an import from what a request gives. Raises DomainError (`invalid_options`) naming the field."""
     try:
-        return parse_options(given)
+        return parse_options(body)
     except msgspec.ValidationError as error:
         field, reason = fault_of(error)
         raise DomainError(
@@ -131,13 +130,13 @@ def progress_of(job: ImportJob) -> Progress:
     if job.started_at is None or not job.done_records:
         return Progress(share, None, None)
     seconds = ((job.finished_at or timezone.now()) - job.started_at).total_seconds()
-    left = seconds / share - seconds if share and job.finished_at is None else None
-    return Progress(share, job.done_records / seconds if seconds else None, left)
+    seconds_left = seconds / share - seconds if share and job.finished_at is None else None
+    return Progress(share, job.done_records / seconds if seconds else None, seconds_left)
 
 
 @translated_format_errors()
 def _format_of(place: str, filename: str, format: str, mapping: Mapping | None) -> tuple[str, Mapping | None]:
-    """The format, and for a table the mapping to read it by: the one given, else the one proposed."""
+    """The format, and for a table its mapping: the user's, else the proposed one."""
     if format not in FORMATS and format != "auto":
         known = ", ".join(FORMATS)
         raise DomainError("unknown_format", Message("no_such_import_format", format=format, known=known))

@@ -1,4 +1,4 @@
-"""How the beginning of a file would come in, before anything of it is taken."""
+"""Previews an import from a file's beginning; nothing is stored."""
 
 import io
 from collections.abc import Sequence
@@ -68,18 +68,18 @@ def preview_import(
     whole = whole and len(content) < PREVIEW_BYTES
     stream = io.BytesIO(content) if whole or not tail else cast(BinaryIO, EndsOfFile(content, tail, size))
     try:
-        found = detect(stream, filename) if format == "auto" else format
-        if found not in FORMATS:
+        detected = detect(stream, filename) if format == "auto" else format
+        if detected not in FORMATS:
             raise DomainError("unknown_format", Message("no_such_format", format=format))
         begun = None
-        if found == TABLE:
+        if detected == TABLE:
             stream.seek(0)
             begun = sample(stream)
             mapping = mapping or proposed(begun)
             if lacks := fault_of(mapping, begun):
-                return Preview(found, [], [], begun, mapping, lacks, is_csv(content))
+                return Preview(detected, [], [], begun, mapping, lacks, is_csv(content))
         stream.seek(0)
-        items = list(islice(reader_of(found, mapping)(stream), LOOKED_AT))
+        items = list(islice(reader_of(detected, mapping)(stream), LOOKED_AT))
     except OSError as error:
         raise DomainError(
             "unreadable_file", Message("file_not_readable", filename=filename, strerror=error.strerror or error)
@@ -92,7 +92,7 @@ def preview_import(
     records = [(line, item) for line, item in read if isinstance(item, Record)]
     rejections = [item for _, item in read if isinstance(item, Rejection)]
     return Preview(
-        found,
+        detected,
         records[:SHOWN],
         rejections[:SHOWN],
         begun,

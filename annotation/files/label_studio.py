@@ -64,8 +64,8 @@ class Server:
         """All tasks, page by page. Raises DomainError (`label_studio_refused`)."""
         number = 0
         for page in count(1):
-            asked = f"/api/tasks?project={self.project}&page_size={PAGE}&page={page}&fields=all"
-            answer = self._get(asked)
+            path = f"/api/tasks?project={self.project}&page_size={PAGE}&page={page}&fields=all"
+            answer = self._get(path)
             for value in answer["tasks"]:
                 number += 1
                 try:
@@ -131,23 +131,27 @@ def _label(
     moved: Moved, record: Record, task: Task, names: StepNames, naming: Naming, emails: Mapping[int, str]
 ) -> None:
     steps = len(record.positions)
-    for told in task.annotations:
-        person, email = _giver(told, emails)
+    for annotation in task.annotations:
+        person, email = _giver(annotation, emails)
         pseudonym, is_member = naming(person, email)
-        if told.was_cancelled:
-            moved.left.append(f"annotation {told.id}: {pseudonym} skipped the task")
+        if annotation.was_cancelled:
+            moved.left.append(f"annotation {annotation.id}: {pseudonym} skipped the task")
             continue
-        said = said_by(told)
-        label = label_of(names, said, steps, source_kind="human")
-        moved.left += [f"annotation {told.id}: {what}" for what in said.left]
+        ratings = said_by(annotation)
+        label = label_of(names, ratings, steps, source_kind="human")
+        moved.left += [f"annotation {annotation.id}: {loss}" for loss in ratings.left]
         if label is None:
-            moved.left.append(f"annotation {told.id}: rates no step")
+            moved.left.append(f"annotation {annotation.id}: rates no step")
             continue
         label.annotator, label.source_name = (pseudonym, "") if is_member else (None, pseudonym)
-        label.adjudicates = told.ground_truth
-        label.total_ms = min(int(told.lead_time * 1000), MOST_MS) if told.lead_time and told.lead_time > 0 else None
-        label.submitted_at = _moment(told.updated_at)
-        label.native = label.native | {"label_studio": {"annotation": told.id}}
+        label.adjudicates = annotation.ground_truth
+        label.total_ms = (
+            min(int(annotation.lead_time * 1000), MOST_MS)
+            if annotation.lead_time and annotation.lead_time > 0
+            else None
+        )
+        label.submitted_at = _moment(annotation.updated_at)
+        label.native = label.native | {"label_studio": {"annotation": annotation.id}}
         record.annotations.append(label)
     moved.left += [f"draft {draft.id}: was never submitted" for draft in task.drafts]
     record.annotations += list(_predicted(moved, task, names, steps))
@@ -155,29 +159,33 @@ def _label(
 
 def _predicted(moved: Moved, task: Task, names: StepNames, steps: int) -> Iterator[RecordAnnotation]:
     """Predictions are a model's word; an export has them only inside the annotations that began with one."""
-    inside = [msgspec.convert(told.prediction, Told) for told in task.annotations if told.prediction]
+    inside = [msgspec.convert(annotation.prediction, Told) for annotation in task.annotations if annotation.prediction]
     whole = {
-        one.id: one for one in [*inside, *(one for one in task.predictions if isinstance(one, Told))] if one.result
+        prediction.id: prediction
+        for prediction in [*inside, *(prediction for prediction in task.predictions if isinstance(prediction, Told))]
+        if prediction.result
     }
-    for one in whole.values():
-        said = said_by(one)
-        label = label_of(names, said, steps, source_kind="model_judge")
-        moved.left += [f"prediction {one.id}: {what}" for what in said.left]
+    for prediction in whole.values():
+        ratings = said_by(prediction)
+        label = label_of(names, ratings, steps, source_kind="model_judge")
+        moved.left += [f"prediction {prediction.id}: {loss}" for loss in ratings.left]
         if label is not None:
-            label.source_name = one.model_version or "a model of Label Studio"
-            label.submitted_at = _moment(one.updated_at)
-            label.native = label.native | {"label_studio": {"prediction": one.id}}
+            label.source_name = prediction.model_version or "a model of Label Studio"
+            label.submitted_at = _moment(prediction.updated_at)
+            label.native = label.native | {"label_studio": {"prediction": prediction.id}}
             yield label
-    absent = [one for one in task.predictions if isinstance(one, int) and one not in whole]
-    moved.left += [f"prediction {one}: the export names it and does not hold it" for one in absent]
+    absent = [absent_id for absent_id in task.predictions if isinstance(absent_id, int) and absent_id not in whole]
+    moved.left += [f"prediction {absent_id}: the export names it and does not hold it" for absent_id in absent]
 
 
-def _giver(told: Told, emails: Mapping[int, str]) -> tuple[str, str]:
+def _giver(annotation: Told, emails: Mapping[int, str]) -> tuple[str, str]:
     """Who it was, by their id where there is one, and their e-mail where it is known."""
-    given = told.completed_by
-    person = given if isinstance(given, Person) else Person(email=given) if isinstance(given, str) else Person(given)
-    found = _MAIL.search(told.created_username)
-    email = person.email or emails.get(person.id or 0, "") or (found[0] if found else "")
+    author = annotation.completed_by
+    person = (
+        author if isinstance(author, Person) else Person(email=author) if isinstance(author, str) else Person(author)
+    )
+    address = _MAIL.search(annotation.created_username)
+    email = person.email or emails.get(person.id or 0, "") or (address[0] if address else "")
     return (str(person.id) if person.id is not None else email or "nobody"), email
 
 

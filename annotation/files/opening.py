@@ -18,9 +18,9 @@ LARGEST_RATIO = 200  # text packs by 5 to 30; a file made to fill a disk by 1,00
 
 @dataclass(frozen=True)
 class Content:
-    """What a file holds. Reading `stream` raises OSError where a packed file is broken or unpacks to absurdly much.
+    """A file's content. Reading `stream` raises OSError if a packed file is broken or unpacks to far too much.
 
-    A file that is not packed can be read from any place of it (`seek`), wherever it lies.
+    An unpacked file supports `seek`, wherever it is stored.
     """
 
     stream: "_Guarded"

@@ -1,4 +1,4 @@
-"""Where files to import lie: a path on this machine, or an address that fsspec opens (`s3://bucket/a.jsonl`).
+"""Places of files to import: a path on this machine, or an address that fsspec opens (`s3://bucket/a.jsonl`).
 
 People name files below the roots that the operator allows (settings.IMPORT_ROOTS); the shell may name any. An
 address is stored without credentials: they are those of the root that it lies below, else the environment's.
@@ -42,10 +42,10 @@ def find_files(place: str, *, below: str = "") -> list[str]:
     """
     try:
         fs, path = _system(_local(place))
-        found = [path] if fs.isfile(path) else fs.glob(path) if _is_pattern(path) else fs.find(path)
-        files = [fs.unstrip_protocol(file) for file in found if not _is_hidden(file, path) and fs.isfile(file)]
+        paths = [path] if fs.isfile(path) else fs.glob(path) if _is_pattern(path) else fs.find(path)
+        files = [fs.unstrip_protocol(file) for file in paths if not _is_hidden(file, path) and fs.isfile(file)]
     except Exception as error:  # each storage has its own
-        raise DomainError("unreachable", Message("unreachable", place=place, reason=_told(error))) from error
+        raise DomainError("unreachable", Message("unreachable", place=place, reason=_describe_error(error))) from error
     places = sorted(_local(file) for file in files)
     if below:
         places = [file for file in places if _is_below(file, settings.IMPORT_ROOTS[below]["url"])]
@@ -58,7 +58,7 @@ def find_files(place: str, *, below: str = "") -> list[str]:
 
 @contextmanager
 def open_place(place: str) -> Iterator[BinaryIO]:
-    """A file to read from any place of it. Whatever goes wrong with a storage is told as OSError."""
+    """A seekable file. Every storage error is raised as OSError."""
     if not is_address(place):
         with Path(place).open("rb") as file:
             yield file
@@ -136,8 +136,8 @@ def _is_hidden(file: str, path: str) -> bool:
 
 
 def _as_os_error(error: Exception) -> OSError:
-    return error if isinstance(error, OSError) and error.strerror else OSError(_told(error))
+    return error if isinstance(error, OSError) and error.strerror else OSError(_describe_error(error))
 
 
-def _told(error: Exception) -> str:
+def _describe_error(error: Exception) -> str:
     return f"{type(error).__name__}: {error}".rstrip(": ")

@@ -34,7 +34,7 @@ SCORE_TASK = "rounds.score_news"
 
 @dataclass(frozen=True)
 class Answer:
-    """What became of one posted solution. `solution` is its id here, None where it was rejected."""
+    """The result for one posted solution. `solution` is its id here, None if it was rejected."""
 
     line: int
     id: str
@@ -62,9 +62,9 @@ def post_solutions(
     decomposition: str = "blank_lines",
     thinking: str = "separate",
 ) -> list[Answer]:
-    """Take in the solutions of JSON Lines (see `prm.formats.posted`), each answered by itself.
+    """Store the solutions of JSON Lines (see `prm.formats.posted`); one answer per solution.
 
-    Raises Forbidden, DomainError (`too_many`, `unknown_decomposition`), Busy; then nothing was taken.
+    Raises Forbidden, DomainError (`too_many`, `unknown_decomposition`), Busy; then nothing is stored.
     """
     require_role(by, project, Membership.Role.MANAGER)
     splitting = splitting_of(decomposition, thinking)
@@ -85,8 +85,8 @@ def _store(by: User, project: Project, names: dict[int, str], items: dict[int, R
     _wait(project)
     known = _Known(project, names.values())
     checked = {line: known.checked(line, item) for line, item in items.items()}
-    taken = [item for item in checked.values() if isinstance(item, Record)]
-    stored = iter(store_each(project=project, records=taken))
+    records = [item for item in checked.values() if isinstance(item, Record)]
+    stored = iter(store_each(project=project, records=records))
     answers = []
     for line, item in checked.items():
         if isinstance(item, Rejection):
@@ -98,7 +98,7 @@ def _store(by: User, project: Project, names: dict[int, str], items: dict[int, R
     counted: dict[str, int] = Counter(answer.state for answer in answers)
     if counted["accepted"]:
         enqueue(SCORE_TASK)
-    runs = sorted({record.provenance.run for record in taken if record.provenance and record.provenance.run})
+    runs = sorted({record.provenance.run for record in records if record.provenance and record.provenance.run})
     audit.record(by=by, action="solutions.post", target=project, project=project, after={**counted, "runs": runs})
     return answers
 
@@ -119,8 +119,8 @@ def _learn_references(project: Project, records: list[Record]) -> None:
     """A run need not send the reference of a problem that is here: the record gets it, to be graded by."""
     bare = [record for record in records if record.reference_answer is None]
     hashes = {id(record): identity.text_hash(record.problem) for record in bare}
-    found = Problem.objects.filter(project=project, text_hash__in=hashes.values())
-    references = dict(found.values_list("text_hash", "reference_answer"))
+    problems = Problem.objects.filter(project=project, text_hash__in=hashes.values())
+    references = dict(problems.values_list("text_hash", "reference_answer"))
     for record in bare:
         record.reference_answer = references.get(hashes[id(record)])
 
@@ -130,8 +130,8 @@ class _Known:
 
     def __init__(self, project: Project, names: Iterable[str]) -> None:
         ids = set(names) - {""}
-        found = Solution.objects.filter(project=project, external_id__in=ids)
-        rows = found.values_list("external_id", "problem__text_hash", "content_hash")
+        solutions = Solution.objects.filter(project=project, external_id__in=ids)
+        rows = solutions.values_list("external_id", "problem__text_hash", "content_hash")
         self._contents: dict[str, set[tuple[str, str]]] = defaultdict(set)
         for name, *content in rows:
             self._contents[name].add((content[0], content[1]))

@@ -36,7 +36,7 @@ def moved_tasks(
         people = by_task.pop(task, [])
         if moved.record is not None:
             used = {names.problem, names.steps, names.answer, names.generator, names.id}
-            rest = {name: given for name, given in value.items() if name not in used}
+            rest = {name: field for name, field in value.items() if name not in used}
             moved.record.extra = {"potato": {"task": task} | ({"data": rest} if rest else {})}
             for annotator in people:
                 _label(moved, moved.record, project, annotator, task, names, naming)
@@ -50,13 +50,13 @@ def moved_tasks(
 def _label(
     moved: Moved, record: Record, project: Project, annotator: Annotator, task: str, names: StepNames, naming: Naming
 ) -> None:
-    said = potato.said_by(project, annotator.said[task], len(record.positions))
+    ratings = potato.said_by(project, annotator.said[task], len(record.positions))
     is_person = annotator.kind == "human"
-    label = label_of(names, said, len(record.positions), source_kind="human" if is_person else "model_judge")
+    label = label_of(names, ratings, len(record.positions), source_kind="human" if is_person else "model_judge")
     pseudonym, is_member = naming(annotator.name, annotator.name if "@" in annotator.name else "")
     if not is_person:
         pseudonym, is_member = annotator.name, False
-    moved.left += [f"{pseudonym}: {what}" for what in said.left]
+    moved.left += [f"{pseudonym}: {loss}" for loss in ratings.left]
     if label is None:
         moved.left.append(f"{pseudonym}: rates no step")
         return

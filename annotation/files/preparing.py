@@ -1,4 +1,4 @@
-"""What a file's reader gives, made ready to be stored: texts split into steps, faults found."""
+"""Prepares a reader's records for storage: splits texts into steps and finds faults."""
 
 from typing import cast
 
@@ -53,7 +53,7 @@ def prepared(
 
 
 def _split(record: Record, text: str, splitting: Splitting) -> str:
-    """Give the record its steps, and keep what is known of its hidden reasoning; the reason if it has nothing else."""
+    """Split the record into steps and note its hidden reasoning; returns a reason if it holds nothing else."""
     split = splitting.split(text)
     record.positions, record.solution_text = [[Completion(step)] for step in split.steps], None
     if not split.thinking_length:

@@ -1,4 +1,4 @@
-"""Projects of other labelling tools: what came over, what did not, and why, task by task."""
+"""Moves projects of other labelling tools here, and reports task by task what did not move and why."""
 
 import hashlib
 import hmac
@@ -27,7 +27,7 @@ AT_ONCE = 200
 
 @dataclass
 class Moved:
-    """One task on its way: `record` is None where nothing of it can come; `left` says what stays behind and why."""
+    """One task to move: `record` is None if nothing of it can move; `left` lists what does not move and why."""
 
     name: str
     record: Record | None
@@ -35,8 +35,8 @@ class Moved:
 
 
 @dataclass
-class Line:
-    """What became of one task."""
+class TaskReport:
+    """The result for one task."""
 
     name: str
     state: str
@@ -72,7 +72,7 @@ def as_solution(name: str, names: StepNames, data: Mapping[str, Any], decomposit
 
 
 def people_of(project: Project, *, tool: str, members: bool) -> Naming:
-    """Names people: as the member of the same e-mail where `members` is asked for, else by a pseudonym.
+    """Names people: with `members` as the member of the same e-mail, else by a pseudonym.
 
     A pseudonym is the same in every run on this installation, and cannot be traced without its secret key.
     """
@@ -96,9 +96,9 @@ def move(
     project: Project,
     tool: str,
     tasks: Iterable[Moved],
-    on_line: Callable[[Line], None] = lambda line: None,
+    on_report: Callable[[TaskReport], None] = lambda report: None,
 ) -> Summary:
-    """Take the tasks in, some at a time, each time with an audit row; a second run adds nothing.
+    """Store the tasks in chunks, with an audit row each; a second run adds nothing.
 
     `by` is None for the operator of the machine. Raises Forbidden.
     """
@@ -106,33 +106,33 @@ def move(
         require_role(by, project, Membership.Role.MANAGER)
     summary, waiting = Summary(), iter(tasks)
     while chunk := list(islice(waiting, AT_ONCE)):
-        for line in _store(by, project, tool, chunk):
-            setattr(summary, line.state, getattr(summary, line.state) + 1)
-            summary.annotations += line.annotations
-            summary.left += len(line.left)
-            on_line(line)
+        for report in _store(by, project, tool, chunk):
+            setattr(summary, report.state, getattr(summary, report.state) + 1)
+            summary.annotations += report.annotations
+            summary.left += len(report.left)
+            on_report(report)
     return summary
 
 
 @transaction.atomic
-def _store(by: User | None, project: Project, tool: str, chunk: list[Moved]) -> list[Line]:
-    taken: list[tuple[Line, Record]] = []
-    lines = []
+def _store(by: User | None, project: Project, tool: str, chunk: list[Moved]) -> list[TaskReport]:
+    readable: list[tuple[TaskReport, Record]] = []
+    reports = []
     for moved in chunk:
-        line = Line(moved.name, "rejected", left=list(moved.left))
-        lines.append(line)
+        report = TaskReport(moved.name, "rejected", left=list(moved.left))
+        reports.append(report)
         if moved.record and (fault := fault_of(moved.record)):
-            line.left.append(f"{fault[0]}: {fault[1]}")
+            report.left.append(f"{fault[0]}: {fault[1]}")
         elif moved.record:
-            taken.append((line, moved.record))
-    grade_records([record for _, record in taken])
-    stored = store_each(project=project, records=[record for _, record in taken])
-    for (line, _), (counts, solution) in zip(taken, stored, strict=True):
-        line.state = "accepted" if counts.accepted else "duplicate"
-        line.solution, line.annotations = solution, counts.annotations
-    states = [line.state for line in lines]
+            readable.append((report, moved.record))
+    grade_records([record for _, record in readable])
+    stored = store_each(project=project, records=[record for _, record in readable])
+    for (report, _), (counts, solution) in zip(readable, stored, strict=True):
+        report.state = "accepted" if counts.accepted else "duplicate"
+        report.solution, report.annotations = solution, counts.annotations
+    states = [report.state for report in reports]
     counted = {state: states.count(state) for state in ("accepted", "duplicate", "rejected")}
-    annotations = sum(line.annotations for line in lines)
+    annotations = sum(report.annotations for report in reports)
     after = counted | {"annotations": annotations, "tool": tool}
     audit.record(by=by, action="project.move", target=project, project=project, after=after)
-    return lines
+    return reports

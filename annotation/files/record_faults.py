@@ -1,4 +1,4 @@
-"""What a record must hold before the database takes it in."""
+"""The checks that a record must pass before it is stored."""
 
 from prm.formats.record import PathPosition, Record, RecordAnnotation
 from prm.messages import Message

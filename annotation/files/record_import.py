@@ -19,10 +19,9 @@ CHUNK_RECORDS = 500
 
 @transaction.atomic
 def import_records(*, project: Project, records: Iterable[Record], by: User | None) -> Counts:
-    """Take records in, all or none; what the project has already is counted and not added again.
+    """Store records, all or none; duplicates are counted and not added again.
 
-    Raises DomainError (`invalid_record`) naming the record and its field. `by` is None for what the
-    platform does by itself.
+    Raises DomainError (`invalid_record`) naming the record and its field. `by` is None for the platform itself.
     """
     counts = Counts()
     numbered = enumerate(records)

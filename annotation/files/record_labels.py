@@ -167,10 +167,10 @@ class Labels:
 
 
 def _uuids(texts: Any) -> list[uuid.UUID]:
-    found = []
+    parsed = []
     for text in set(texts) - {None}:
         try:
-            found.append(uuid.UUID(text))
+            parsed.append(uuid.UUID(text))
         except ValueError:
             continue
-    return found
+    return parsed

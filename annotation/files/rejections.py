@@ -1,4 +1,4 @@
-"""What an import refused: each record with its line, the reason, and what the file says there, to be mended."""
+"""Rejected records of an import, each with its line, the reason and its text, so that users can fix them."""
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
@@ -42,13 +42,13 @@ def originals(place: str, format: str, mapping: Mapping | None) -> Iterator[Orig
 
 
 def keep_rejections(job: ImportJob, rejected: Sequence[Numbered], original: Original) -> None:
-    """Store what a chunk refuses, given in the order of the file, as far as the bounds of one import go."""
-    kept = rejected[: max(0, MAX_REJECTIONS - job.rejected)]
-    if not kept:
+    """Store a chunk's rejections, in the order of the file, up to the import's limits."""
+    stored = rejected[: max(0, MAX_REJECTIONS - job.rejected)]
+    if not stored:
         return
     size = job.rejections.aggregate(size=Sum(Length("original")))["size"] or 0
     rows = []
-    for number, rejection in kept:
+    for number, rejection in stored:
         raw = original(number) if size < MAX_ORIGINALS else None
         size += len(raw or b"")
         rows.append(
@@ -72,7 +72,7 @@ def rejected_lines(job: ImportJob) -> Iterator[bytes]:
 
 
 def original_lines(job: ImportJob) -> Iterator[bytes]:
-    """The rejected records as they stand in the file, one a line, to be mended and sent again."""
+    """The rejected records as the file has them, one per line, to be fixed and sent again."""
     rows = job.rejections.filter(original__isnull=False).order_by("line", "pk")
     for original in rows.values_list("original", flat=True).iterator(chunk_size=50):
         yield bytes(original or b"") + b"\n"

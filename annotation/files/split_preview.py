@@ -1,4 +1,4 @@
-"""What a rule of splitting makes of some texts: how many steps, how long, what looks wrong; what others make."""
+"""Previews a splitting rule on sample texts: step counts, lengths and oddities, beside the other rules' counts."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -59,14 +59,14 @@ class Division:
 
 
 def division_of(texts: Sequence[str], splitting: Splitting) -> Division | None:
-    """What the rule makes of the texts, and each other rule; None where there is no text."""
+    """Apply the rule, and every other one, to the texts; None for no texts."""
     looked_at = _first(texts)
     if not looked_at:
         return None
     divided = [splitting.split(text) for text in looked_at]
     counts = [len(split.steps) for split in divided]
     lengths = [len(step) for split in divided for step in split.steps]
-    others = {name: counts if name == splitting.rule else _counts(looked_at, splitting, name) for name in RULES}
+    counts_by_rule = {name: counts if name == splitting.rule else _counts(looked_at, splitting, name) for name in RULES}
     return Division(
         splitting=splitting,
         solutions=len(looked_at),
@@ -77,23 +77,23 @@ def division_of(texts: Sequence[str], splitting: Splitting) -> Division | None:
         long=sum(length > LONG for length in lengths),
         short=sum(length < SHORT for length in lengths),
         thinking=sum(split.thinking_length > 0 for split in divided),
-        tried=[Tried(name, min(many), median(many), max(many)) for name, many in others.items()],
+        tried=[Tried(name, min(many), median(many), max(many)) for name, many in counts_by_rule.items()],
     )
 
 
 def _counts(texts: Sequence[str], splitting: Splitting, rule: str) -> list[int]:
-    other = msgspec.structs.replace(splitting, rule=rule)
-    return [len(other.split(text).steps) for text in texts]
+    alternative = msgspec.structs.replace(splitting, rule=rule)
+    return [len(alternative.split(text).steps) for text in texts]
 
 
 def _first(texts: Sequence[str]) -> list[str]:
-    taken, left = [], LOOKED_AT
+    beginnings, chars_left = [], LOOKED_AT
     for text in texts:
-        if left <= 0:
+        if chars_left <= 0:
             break
-        taken.append(text[:left])
-        left -= len(text)
-    return taken
+        beginnings.append(text[:chars_left])
+        chars_left -= len(text)
+    return beginnings
 
 
 def _bars(counts: Sequence[int], most: int = 12) -> list[Bar]:

@@ -18,7 +18,7 @@ def normalised(text: str) -> str:
 
 
 def source_group_of(problem: str, given: str = "") -> str:
-    """The group that numeric variants of a problem share: as given, else its text with the numbers taken out."""
+    """The group that numeric variants of a problem share: `given`, else its text without numbers."""
     if given:
         return given
     template = _NUMBER.sub("#", normalised(problem)).lower()  # 955 real MATH problems make 948 groups

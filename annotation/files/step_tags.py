@@ -37,11 +37,11 @@ def read_prompt(text: str) -> tuple[str, list[str]]:
 
 def of_turns(turns: list[tuple[str, str]]) -> tuple[str, list[str]]:
     """Problem and steps of a chat: what the user asks, and the assistant's answer. Raises ValueError."""
-    asked = [words for role, words in turns if role == "user"]
+    questions = [words for role, words in turns if role == "user"]
     answered = [words for role, words in turns if role == "assistant" and words]
-    if len(asked) != 1 or len(answered) != 1:
+    if len(questions) != 1 or len(answered) != 1:
         raise ValueError(Message("prompt_messages_invalid"))
-    return asked[0], tagged_steps(answered[0])
+    return questions[0], tagged_steps(answered[0])
 
 
 def tagged_steps(answer: str) -> list[str]:

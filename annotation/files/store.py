@@ -1,4 +1,4 @@
-"""One chunk of records into the database: what is there already is found again, the rest is copied in."""
+"""Stores one chunk of records: existing rows are matched, new ones are written by COPY."""
 
 from collections import defaultdict
 from collections.abc import Sequence
@@ -35,10 +35,10 @@ LOCK = 0x5374_6570  # the class of the advisory locks taken here; the key is the
 
 @dataclass(frozen=True)
 class Counts:
-    """What became of records: `accepted` brought a solution or a label, `duplicates` nothing new.
+    """Counts of records: `accepted` added a solution or a label, `duplicates` added nothing.
 
-    Of the labels, `unnamed` differ from one that names nobody either and were kept beside it; `revised` replace an
-    earlier label of the same annotator.
+    Of the labels, `unnamed` differ from another label without an annotator and are stored beside it; `revised` replace
+    an earlier label of the same annotator.
     """
 
     accepted: int = 0
@@ -110,21 +110,21 @@ class _Chunk:
         self._solutions = self._find_solutions()
 
     def store(self) -> list[tuple[Counts, int]]:
-        each = []
+        stored = []
         for record, (problem_hash, content) in zip(self._records, self._hashes, strict=True):
             counts = self._add(record, problem_hash, content)
-            each.append((counts, self._solutions[self._problems[problem_hash].id, content].id))
+            stored.append((counts, self._solutions[self._problems[problem_hash].id, content].id))
         self._rows.write()
-        return each
+        return stored
 
     def _find_problems(self) -> dict[str, _Problem]:
         hashes = {problem for problem, _ in self._hashes}
-        found = Problem.objects.filter(project=self._project, text_hash__in=hashes)
+        problems = Problem.objects.filter(project=self._project, text_hash__in=hashes)
         return {
             row["text_hash"]: _Problem(
                 row["id"], row["split"], {"problem": row["text"], **{name: row[name] for name in PROBLEM_SAYS}}
             )
-            for row in found.values("id", "split", "text", "text_hash", *PROBLEM_SAYS)
+            for row in problems.values("id", "split", "text", "text_hash", *PROBLEM_SAYS)
         }
 
     def _find_solutions(self) -> dict[tuple[int, str], _Solution]:
@@ -168,8 +168,10 @@ class _Chunk:
         if not fresh:
             return NEW
         stored = problem.says | solution.says
-        given = {name: getattr(record, name) for name in stored if getattr(record, name) != stored[name]}
-        added = [self._labels.add(annotation, solution=solution.id, steps=steps, given=given) for annotation in fresh]
+        differing = {name: getattr(record, name) for name in stored if getattr(record, name) != stored[name]}
+        added = [
+            self._labels.add(annotation, solution=solution.id, steps=steps, given=differing) for annotation in fresh
+        ]
         return Counts(
             accepted=1, annotations=len(fresh), unnamed=added.count("unnamed"), revised=added.count("revised")
         )

@@ -1,6 +1,7 @@
-"""Files that come in pieces, over connections that break: what is on the disk is never sent again.
+"""Resumable uploads: a piece that is on the disk is never sent again.
 
-A piece is on the disk before its upload says so. What a killed process had written beyond that is overwritten.
+A piece is written to the disk before the upload's offset moves. Bytes that a killed process wrote beyond the offset
+are overwritten.
 """
 
 import errno
@@ -50,7 +51,7 @@ class Busy(DomainError):
 
 
 class Damaged(DomainError):
-    """A piece that is not what its checksum says."""
+    """A piece does not match its checksum."""
 
     status = 460
 
@@ -73,41 +74,41 @@ def begin_upload(*, by: User, project: Project, filename: str, size: int, finger
 
 
 def find_upload(*, by: User, upload: uuid.UUID) -> Upload:
-    """The caller's own upload. Raises Missing (`upload_not_found`), also where it was given up or taken in."""
-    found = Upload.objects.select_related("project").filter(pk=upload, by=by).first()
-    if found is None:
+    """The caller's own upload. Raises Missing (`upload_not_found`), also if it was discarded or imported."""
+    row = Upload.objects.select_related("project").filter(pk=upload, by=by).first()
+    if row is None:
         raise Missing("upload_not_found", Message("no_such_upload", upload=upload))
-    require_role(by, found.project, Membership.Role.MANAGER)
-    return found
+    require_role(by, row.project, Membership.Role.MANAGER)
+    return row
 
 
 def append_piece(
     *, by: User, upload: uuid.UUID, offset: int, pieces: Iterable[bytes], checksum: tuple[str, bytes] | None = None
 ) -> Upload:
-    """Write what comes at `offset`, and say how far the file now is.
+    """Write the received bytes at `offset` and return the upload with its new offset.
 
-    Where the connection breaks, what came is kept, unless a checksum (algorithm, digest) vouches for the whole only.
+    If the connection breaks, received bytes stay, unless a checksum (algorithm, digest) covers only the whole piece.
     Raises Conflict (`wrong_offset`), TooLarge (`upload_too_long`), NoSpace (`disk_full`), Busy (`upload_busy`), Damaged
     (`checksum_mismatch`), DomainError (`unknown_checksum`); nothing is kept then.
     """
     if checksum and checksum[0] not in CHECKSUMS:
         raise DomainError("unknown_checksum", Message("unknown_checksum", known=" or ".join(CHECKSUMS)))
-    found = find_upload(by=by, upload=upload)
-    with _writing(found) as file:
-        found.refresh_from_db()
-        if offset != found.offset:
+    row = find_upload(by=by, upload=upload)
+    with _writing(row) as file:
+        row.refresh_from_db()
+        if offset != row.offset:
             raise Conflict(
                 "wrong_offset",
-                Message("wrong_offset", filename=found.filename, offset=found.offset),
-                {"offset": found.offset},
+                Message("wrong_offset", filename=row.filename, offset=row.offset),
+                {"offset": row.offset},
             )
         file.truncate(offset)
         file.seek(offset)
         digest = hashlib.new(checksum[0]) if checksum else None
         try:
             for piece in pieces:
-                if file.tell() + len(piece) > found.size:
-                    raise TooLarge("upload_too_long", Message("upload_too_long", n=found.size, filename=found.filename))
+                if file.tell() + len(piece) > row.size:
+                    raise TooLarge("upload_too_long", Message("upload_too_long", n=row.size, filename=row.filename))
                 file.write(piece)
                 if digest:
                     digest.update(piece)
@@ -118,18 +119,18 @@ def append_piece(
             raise Damaged("checksum_mismatch", Message("checksum_mismatch"))
         file.flush()
         os.fsync(file.fileno())
-        found.offset = file.tell()
-        found.save(update_fields=["offset", "touched_at"])
-    return found
+        row.offset = file.tell()
+        row.save(update_fields=["offset", "touched_at"])
+    return row
 
 
 @transaction.atomic
 def discard_upload(*, by: User, upload: uuid.UUID) -> None:
     """Give an upload up. Raises as `find_upload`."""
-    found = find_upload(by=by, upload=upload)
-    audit.record(by=by, action="upload.discard", target=found, project=found.project)
-    path = found.path
-    found.delete()
+    row = find_upload(by=by, upload=upload)
+    audit.record(by=by, action="upload.discard", target=row, project=row.project)
+    path = row.path
+    row.delete()
     transaction.on_commit(lambda: path.unlink(missing_ok=True))
 
 
@@ -139,7 +140,7 @@ def unfinished_uploads(*, by: User, project: Project) -> list[Upload]:
 
 
 def sweep_uploads() -> int:
-    """Remove uploads that nobody went on with, and files that belong to nothing; returns how many of both."""
+    """Delete abandoned uploads and orphaned files; returns the number of both."""
     before = timezone.now() - ABANDONED_AFTER
     swept = 0
     for upload in Upload.objects.filter(touched_at__lt=before):
@@ -167,7 +168,7 @@ def keep_file(*, pieces: Iterable[bytes], filename: str) -> Path:
     settings.UPLOAD_ROOT.mkdir(parents=True, exist_ok=True)
     path: Path = settings.UPLOAD_ROOT / uuid.uuid4().hex
     try:
-        with _told_when_full(filename), path.open("xb") as out:
+        with _report_disk_full(filename), path.open("xb") as out:
             for piece in pieces:
                 out.write(piece)
                 if out.tell() > settings.MAX_UPLOAD_BYTES:
@@ -182,9 +183,9 @@ def keep_file(*, pieces: Iterable[bytes], filename: str) -> Path:
 
 @contextmanager
 def _writing(upload: Upload) -> Iterator[BinaryIO]:
-    """The file of an upload, to one writer at a time; a full disk is told as NoSpace."""
+    """The upload's file, locked for one writer. Raises NoSpace if the disk is full."""
     try:
-        with _told_when_full(upload.filename), upload.path.open("r+b") as file:
+        with _report_disk_full(upload.filename), upload.path.open("r+b") as file:
             try:
                 fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError:
@@ -195,7 +196,7 @@ def _writing(upload: Upload) -> Iterator[BinaryIO]:
 
 
 @contextmanager
-def _told_when_full(filename: str) -> Iterator[None]:
+def _report_disk_full(filename: str) -> Iterator[None]:
     try:
         yield
     except OSError as error:

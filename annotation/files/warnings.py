@@ -1,4 +1,4 @@
-"""What an import took in that its user should know of: counts kept with the job, and the sentences they become."""
+"""Warnings of an import: the counts stored with its job, and their sentences."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -43,17 +43,17 @@ def lacking_splits(project: Project) -> dict[str, int]:
 
 
 def foreseen_warnings(records: Sequence[Record], *, whole: bool) -> dict[str, int]:
-    """What an import of the records into an empty project would warn of; the file goes on unless they are the `whole`.
+    """The warnings of importing the records into an empty project; `whole` if they are the whole file.
 
-    Of a part, an empty split is foreseen only if most of its problems share a source group with another one.
+    For a part of a file, an empty split is foreseen only if most of its problems share a source group with another one.
     """
     groups = {text_hash(record.problem): source_group_of(record.problem, record.source_group) for record in records}
     splits = Counter(assign_split(group) for group in groups.values())
     warnings = add_warnings({}, records, Counts())
     shared = 2 * len(set(groups.values())) <= len(groups)
     if groups and len(splits) < len(SPLITS) and (shared or (whole and len(set(groups.values())) < len(groups))):
-        found = {"problems": len(groups), "source_groups": len(set(groups.values()))}
-        warnings |= found | {split: splits[split] for split in SPLITS}
+        totals = {"problems": len(groups), "source_groups": len(set(groups.values()))}
+        warnings |= totals | {split: splits[split] for split in SPLITS}
     labels: dict[tuple[str, str, str], set[str]] = {}
     for record in records:
         for label in record.annotations:

@@ -1,4 +1,4 @@
-"""A job that a command asks for, to its end."""
+"""Runs a command's job to its end."""
 
 import time
 from collections.abc import Callable
@@ -8,8 +8,8 @@ from annotation.models import Job
 LOOK_AGAIN_SECONDS = 0.5
 
 
-def to_its_end(job: Job, work: Callable[[], object]) -> None:
-    """Does the job by `work`, or waits for the worker of the platform that is at it; the row is then as it ended."""
+def finish_job(job: Job, work: Callable[[], object]) -> None:
+    """Run the job by `work`, or wait for the worker that runs it; then the row holds its final state."""
     work()
     job.refresh_from_db()
     while job.live:

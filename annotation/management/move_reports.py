@@ -1,4 +1,4 @@
-"""What the commands that bring other tools' projects over have in common: the names, and the report."""
+"""Options and reports shared by the commands that move other tools' projects here."""
 
 from argparse import ArgumentParser
 from collections.abc import Callable, Mapping
@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 from django.core.management.base import CommandError
 
-from annotation.files.project_moves import Line, Summary
+from annotation.files.project_moves import Summary, TaskReport
 from prm.formats.step_names import MEANINGS, StepNames
 from prm.splitting import RULES
 
@@ -39,38 +39,38 @@ def add_arguments(parser: ArgumentParser) -> None:
     )
 
 
-def corrected(names: StepNames, options: Mapping[str, Any]) -> StepNames:
-    """The proposed names with what the user says instead. Raises CommandError."""
+def correct_names(names: StepNames, options: Mapping[str, Any]) -> StepNames:
+    """The proposed names with the user's corrections. Raises CommandError."""
     for name in (*TEXTS, "first"):
         if options[name] is not None:
             setattr(names, name, options[name])
     for pattern in options["dimension"]:
         names.dimensions = [*names.dimensions, pattern]
-    for said in options["word"]:
-        word, _, meaning = said.rpartition("=")
+    for option in options["word"]:
+        word, _, meaning = option.rpartition("=")
         if not word or meaning not in set(MEANINGS.values()):
-            raise CommandError(f"--word {said}: say WORD=good, neutral, bad or unsure.")
+            raise CommandError(f"--word {option}: say WORD=good, neutral, bad or unsure.")
         names.words = names.words | {word.strip().lower(): meaning}
     return names
 
 
-def in_words(names: StepNames) -> str:
-    """One line a name, as it is read."""
-    said = msgspec.to_builtins(names)
-    words = ", ".join(f"{word} = {meaning}" for word, meaning in said.pop("words").items())
-    lines = [f"  {name.replace('_', '-')}: {value}" for name, value in said.items() if value not in ("", [])]
-    return "\n".join(["The names are read so:", *lines, f"  words: {words or '(none)'}"])
+def describe_names(names: StepNames) -> str:
+    """The names in use, one per line."""
+    values = msgspec.to_builtins(names)
+    words = ", ".join(f"{word} = {meaning}" for word, meaning in values.pop("words").items())
+    rows = [f"  {name.replace('_', '-')}: {value}" for name, value in values.items() if value not in ("", [])]
+    return "\n".join(["The names are read so:", *rows, f"  words: {words or '(none)'}"])
 
 
-def tell(line: Line, write: Callable[[str], Any]) -> None:
-    """What became of one task, and what of it did not come over."""
-    where = f", solution {line.solution}" if line.solution else ""
-    write(f"{line.name}: {line.state}{where}, {line.annotations} annotations")
-    for left in line.left:
-        write(f"  not moved: {left}")
+def report_task(task: TaskReport, write: Callable[[str], Any]) -> None:
+    """Write one task's result and the parts that did not move."""
+    where = f", solution {task.solution}" if task.solution else ""
+    write(f"{task.name}: {task.state}{where}, {task.annotations} annotations")
+    for loss in task.left:
+        write(f"  not moved: {loss}")
 
 
-def in_total(summary: Summary) -> str:
+def describe_total(summary: Summary) -> str:
     return (
         f"{summary.accepted} tasks accepted with {summary.annotations} annotations, {summary.duplicate} here already, "
         f"{summary.rejected} rejected; {summary.left} things not moved."

@@ -5,8 +5,8 @@ from django.core.management.base import CommandError
 from annotation.models import Project
 
 
-def project_at(slug: str) -> Project:
-    """Raises CommandError naming the projects that there are."""
+def find_project_by_slug(slug: str) -> Project:
+    """The project. Raises CommandError that lists the existing projects."""
     try:
         return Project.objects.get(slug=slug)
     except Project.DoesNotExist:

@@ -15,7 +15,7 @@ def latest_annotations(project: Project) -> QuerySet[Annotation]:
 
 
 def own_opinions(project: Project) -> QuerySet[Annotation]:
-    """Each person's latest label that is their own word: an adjudication knows what the others said.
+    """Each person's latest label that is their own opinion: an adjudicator has seen the other labels.
 
     Labels of programs among the members are left out.
     """

@@ -25,10 +25,10 @@ LOOKS = 5  # at a queue in which places come free and are gone again
 
 @dataclass(frozen=True, kw_only=True)
 class Claim:
-    """A lease, or the reason why there is none: done, all_leased, not_annotator, holding_enough, paused,
+    """A lease, or the reason for its absence: done, all_leased, not_annotator, holding_enough, paused,
     screening_failed, screening_unready, cap_reached, cooling_down, not_qualified.
 
-    `message` is for the annotator; `retry_at` is when there may be work again, None where nobody knows.
+    `message` is for the annotator; `retry_at` is when there may be work again, None if unknown.
     """
 
     lease: Lease | None = None
@@ -39,25 +39,25 @@ class Claim:
 
 
 def claim_next(*, by: User, project: Project, holding: list[int]) -> Claim:
-    """The oldest lease of the person that is not in `holding` (ids their page has in hand), else a new one.
+    """The person's oldest lease that is not in `holding` (ids that their page already has), else a new one.
 
-    At most `1 + prefetch_depth` leases are active per person. Whoever is an active member may label.
+    At most `1 + prefetch_depth` leases are active per person. Every active member may label.
     """
-    found = _attempt(take, by=by, project=project, holding=holding)
+    claim = _attempt(take, by=by, project=project, holding=holding)
     for _look in range(LOOKS):
-        if found is not None:
+        if claim is not None:
             break
         # Before saying that nothing is left: take back what nobody works on any more, look at everything, and wait for
         # what others are locking at this moment. In transactions of their own, so that no lock waits on another.
         expire_leases(project=project)
-        found = _attempt(take_thoroughly, by=by, project=project, holding=holding) or _nothing(by, project)
-    if found is None:
-        found = Claim(reason="all_leased", message=_("Others were quicker just now."), retry_at=timezone.now())
-    return found if isinstance(found, Claim) else Claim(lease=_with_work(found.lease), resumed=found.resumed)
+        claim = _attempt(take_thoroughly, by=by, project=project, holding=holding) or _nothing(by, project)
+    if claim is None:
+        claim = Claim(reason="all_leased", message=_("Others were quicker just now."), retry_at=timezone.now())
+    return claim if isinstance(claim, Claim) else Claim(lease=_with_work(claim.lease), resumed=claim.resumed)
 
 
 @dataclass(frozen=True)
-class _Found:
+class _ClaimedLease:
     lease: int
     resumed: bool = False
 
@@ -75,8 +75,8 @@ SELECT id FROM annotation_lease WHERE annotator_id = %(annotator)s AND state = '
 
 
 @transaction.atomic
-def _attempt(take: Take, *, by: User, project: Project, holding: list[int]) -> _Found | Claim | None:
-    """A lease, or a reason that no further look can change; None if `take` found nothing. Not on disk yet."""
+def _attempt(take: Take, *, by: User, project: Project, holding: list[int]) -> _ClaimedLease | Claim | None:
+    """A lease, or a final reason for its absence; None if `take` found nothing. Not committed yet."""
     row = fetch_one(MEMBER, {"project": project.pk, "user": by.pk})
     if row is None:
         message = _("You are not a member of this project, so you cannot label in it.")
@@ -93,11 +93,11 @@ def _attempt(take: Take, *, by: User, project: Project, holding: list[int]) -> _
     )
 
 
-def _resume(lease_ids: list[int], until: datetime) -> _Found | None:
+def _resume(lease_ids: list[int], until: datetime) -> _ClaimedLease | None:
     """The first of these leases that is still active, extended: the sweep may be expiring one at this moment."""
     for lease_id in lease_ids:
         if Lease.objects.filter(pk=lease_id, state=Lease.State.ACTIVE).update(expires_at=until):
-            return _Found(lease_id, resumed=True)
+            return _ClaimedLease(lease_id, resumed=True)
     return None
 
 
@@ -114,7 +114,9 @@ def _refusal(membership: Membership, held: int, now: datetime) -> Claim | None:
     return None
 
 
-def _take_new(take: Take, by: User, membership: Membership, *, now: datetime, until: datetime) -> _Found | Claim | None:
+def _take_new(
+    take: Take, by: User, membership: Membership, *, now: datetime, until: datetime
+) -> _ClaimedLease | Claim | None:
     """A new lease: on hidden gold if that is due, else on the next item of the queue."""
     gold = hidden.give(membership, now=now, until=until)
     if gold and gold.taken is None:
@@ -131,7 +133,7 @@ def _take_new(take: Take, by: User, membership: Membership, *, now: datetime, un
         after={"item": taken.item, "solution": taken.solution, "expires_at": until.isoformat()}
         | ({} if hint is None else {"hint": hint}),
     )
-    return _Found(taken.lease)
+    return _ClaimedLease(taken.lease)
 
 
 WORK = f"""
@@ -159,7 +161,7 @@ def _with_work(lease_id: int) -> Lease:
 
 
 def _nothing(by: User, project: Project) -> Claim | None:
-    """Why there is nothing; None where something came free at this moment."""
+    """Why there is no work; None if something has just become free."""
     membership = Membership.objects.get(project=project, user=by)
     membership.project = project
     why = why_nothing(membership, rules_for(membership, timezone.now()))

@@ -1,4 +1,4 @@
-"""Where values and places stand in the plot, and what is written beside it."""
+"""Positions of values and places in the plot, and the labels of its axes."""
 
 import math
 from collections.abc import Sequence
@@ -35,16 +35,16 @@ def round_steps(bottom: float, top: float, wanted: int, *, outside: bool = False
 
 
 def common_places(series: Sequence[Series]) -> list[str]:
-    """The places of all series, each once, in an order that every series keeps: one may begin before another."""
+    """The places of all series, each once, in an order consistent with every series."""
     merged: list[str] = []
-    for one in series:
-        at = 0  # behind the place of this series that was met last
-        for label in dict.fromkeys(p.label for p in one.points):
+    for line in series:
+        position = 0  # after the latest place of this series
+        for label in dict.fromkeys(p.label for p in line.points):
             if label in merged:
-                at = merged.index(label) + 1
+                position = merged.index(label) + 1
             else:
-                merged.insert(at, label)
-                at += 1
+                merged.insert(position, label)
+                position += 1
     return merged
 
 

@@ -18,14 +18,14 @@ def legend_of(series: Sequence[Series]) -> list[tuple[str, str]]:
     return [(s.look, s.name) for s in series] if len(series) > 1 else []
 
 
-def told_of(point: Point, form: Format) -> str:
-    told = "–" if point.value is None else form(point.value)
+def describe_point(point: Point, form: Format) -> str:
+    words = "–" if point.value is None else form(point.value)
     if point.low is not None and point.high is not None:
         bounds = {"low": form(point.low), "high": form(point.high)}
-        told += " ({})".format(_("%(low)s to %(high)s") % bounds)
-    return f"{told} {point.note}".strip()
+        words += " ({})".format(_("%(low)s to %(high)s") % bounds)
+    return f"{words} {point.note}".strip()
 
 
-def rows_of(labels: Sequence[str], series: Sequence[Series], form: Format) -> list[list[str]]:
-    by_label = [{p.label: p for p in s.points} for s in series]
-    return [[label, *(told_of(one[label], form) if label in one else "–" for one in by_label)] for label in labels]
+def table_rows(labels: Sequence[str], series: Sequence[Series], form: Format) -> list[list[str]]:
+    columns = [{p.label: describe_point(p, form) for p in s.points} for s in series]
+    return [[label, *(column.get(label, "–") for column in columns)] for label in labels]

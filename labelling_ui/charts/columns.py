@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from django.utils.translation import gettext as _
 
 from labelling_ui.charts.axes import Axis, common_places, x_ticks_of
-from labelling_ui.charts.chart_words import Format, legend_of, plain, rows_of, told_of
+from labelling_ui.charts.chart_words import Format, describe_point, legend_of, plain, table_rows
 from labelling_ui.charts.pieces import Chart, Mark, Series, Tick
 from labelling_ui.numbers import decimal
 
@@ -24,7 +24,7 @@ def bar_chart(title: str, series: Series, *, places: str, form: Format = plain, 
             0.0,
             slot * 0.72,
             axis.place(p.value or 0.0),
-            title=f"{p.label}: {told_of(p, form)}",
+            title=f"{p.label}: {describe_point(p, form)}",
             href=p.href,
         )
         for i, p in enumerate(series.points)
@@ -37,7 +37,7 @@ def bar_chart(title: str, series: Series, *, places: str, form: Format = plain, 
         y_ticks=axis.ticks(form),
         bars=bars,
         header=[places, series.name],
-        rows=rows_of(labels, [series], form),
+        rows=table_rows(labels, [series], form),
     )
 
 
@@ -45,20 +45,20 @@ def share_chart(title: str, series: Sequence[Series], *, places: str) -> Chart:
     """Stacked columns of counts, each column as high as the plot: the shares at each place."""
     labels = common_places(series)
     counts = [{p.label: p.value or 0.0 for p in s.points} for s in series]
-    totals = [sum(one.get(label, 0.0) for one in counts) for label in labels]
+    totals = [sum(by_label.get(label, 0.0) for by_label in counts) for label in labels]
     if not any(totals):
         return Chart(title)
     slot = 100 / len(labels)
     bars = []
     for i, (label, total) in enumerate(zip(labels, totals, strict=True)):
         base = 0.0
-        for one, count in zip(series, counts, strict=True):
+        for part, count in zip(series, counts, strict=True):
             value = count.get(label, 0.0)
             height = 100 * value / total if total else 0.0
             if height:
                 of = _("%(n)s of %(all)s") % {"n": decimal(value), "all": decimal(total)}
-                told = f"{label}: {one.name} {decimal(height)} % ({of})"
-                bars.append(Mark(one.look, slot * (i + 0.1), base, slot * 0.8, height, title=told))
+                tooltip = f"{label}: {part.name} {decimal(height)} % ({of})"
+                bars.append(Mark(part.look, slot * (i + 0.1), base, slot * 0.8, height, title=tooltip))
             base += height
     return Chart(
         title,
@@ -67,5 +67,5 @@ def share_chart(title: str, series: Sequence[Series], *, places: str) -> Chart:
         y_ticks=[Tick(at, f"{at} %") for at in (0, 50, 100)],
         bars=bars,
         header=[places, *(s.name for s in series)],
-        rows=rows_of(labels, series, plain),
+        rows=table_rows(labels, series, plain),
     )

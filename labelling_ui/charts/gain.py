@@ -31,8 +31,8 @@ def gain_chart(
         middle = least + (i + 0.5) * width
         look = "worse" if middle < -100 * tolerance else "even" if middle <= 0 else "better"
         if n:
-            told = f"{signed(middle, 1)}: {n}"
-            bars.append(Mark(look, i * 100 / bins + 0.2, 0.0, 100 / bins - 0.4, 88 * n / max(counts), told))
+            tooltip = f"{signed(middle, 1)}: {n}"
+            bars.append(Mark(look, i * 100 / bins + 0.2, 0.0, 100 / bins - 0.4, 88 * n / max(counts), tooltip))
     return Chart(
         title,
         x_ticks=[Tick(across(at), _change(at)) for at in round_steps(least, most, 6)],

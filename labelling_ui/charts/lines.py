@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from labelling_ui.charts.axes import Axis, centre, common_places, x_ticks_of
-from labelling_ui.charts.chart_words import Format, legend_of, plain, rows_of, told_of
+from labelling_ui.charts.chart_words import Format, describe_point, legend_of, plain, table_rows
 from labelling_ui.charts.pieces import Chart, Mark, Series, Stroke
 
 
@@ -26,21 +26,21 @@ def line_chart(
         return Chart(title)
     axis = Axis(min(known) if bottom is None else bottom, max(known) if top is None else top)
     lines, dots = [], []
-    for one in series:
-        at = {p.label: p for p in one.points if p.value is not None}
-        places_of = [(centre(i, len(labels)), at[label]) for i, label in enumerate(labels) if label in at]
+    for line in series:
+        by_label = {p.label: p for p in line.points if p.value is not None}
+        plotted = [(centre(i, len(labels)), by_label[label]) for i, label in enumerate(labels) if label in by_label]
         path = " ".join(
             f"{'L' if i else 'M'}{x:.2f} {100 - axis.place(p.value):.2f}"
-            for i, (x, p) in enumerate(places_of)
+            for i, (x, p) in enumerate(plotted)
             if p.value is not None
         )
-        lines.append(Stroke(one.look, path))
-        for x, point in places_of:
+        lines.append(Stroke(line.look, path))
+        for x, point in plotted:
             if point.low is not None and point.high is not None:
                 low, high = (100 - axis.place(bound) for bound in (point.low, point.high))
-                lines.append(Stroke(f"{one.look} whisker", f"M{x:.2f} {low:.2f} V{high:.2f}"))
-            told = f"{one.name}, {point.label}: {told_of(point, form)}"
-            dots.append(Mark(one.look, x, axis.place(point.value or 0.0), title=told, href=point.href))
+                lines.append(Stroke(f"{line.look} whisker", f"M{x:.2f} {low:.2f} V{high:.2f}"))
+            tooltip = f"{line.name}, {point.label}: {describe_point(point, form)}"
+            dots.append(Mark(line.look, x, axis.place(point.value or 0.0), title=tooltip, href=point.href))
     return Chart(
         title,
         legend=legend_of(series),
@@ -49,5 +49,5 @@ def line_chart(
         lines=lines,
         dots=dots,
         header=[places, *(s.name for s in series)],
-        rows=rows_of(labels, series, form),
+        rows=table_rows(labels, series, form),
     )

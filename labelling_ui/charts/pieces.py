@@ -1,4 +1,4 @@
-"""What a chart is made of."""
+"""The parts of a chart."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field

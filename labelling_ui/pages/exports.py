@@ -13,7 +13,7 @@ from annotation.api.downloads import download as streamed
 from annotation.core.errors import DomainError, Forbidden, Missing
 from annotation.core.wording import in_words as in_reader_words
 from annotation.labels.datasets.dataset_cards import dataset_card
-from annotation.labels.datasets.filters import in_words
+from annotation.labels.datasets.filters import describe_filters as filter_phrases
 from annotation.labels.datasets.plans import plan_export
 from annotation.labels.datasets.snapshot_export import content_type, export_name, export_snapshot
 from annotation.labels.datasets.snapshots import create_snapshot
@@ -21,7 +21,7 @@ from annotation.models import Lane, Membership, Project, Snapshot, choices
 from labelling_ui.pages.access import MANAGER, attempt, project_page
 from labelling_ui.pages.agreement_fields import FIELDS, AgreementFields
 from labelling_ui.pages.listing import Column, Listing, respond
-from labelling_ui.selectors.snapshot_wishes import asked_for
+from labelling_ui.selectors.snapshot_filters import describe_filters
 from prm.exporters import EXPORTERS, RECORDS
 from prm.vocabulary import SPLITS
 
@@ -78,7 +78,7 @@ class SnapshotForm(AgreementFields):
 COLUMNS = [
     Column("made", gettext_lazy("Made"), lambda s: s.created_at.isoformat(), sort="created_at"),
     Column("sha256", gettext_lazy("Content"), lambda s: s.sha256),
-    Column("asked_for", gettext_lazy("Asked for"), lambda s: "; ".join(in_words(s.filters)) or "everything"),
+    Column("asked_for", gettext_lazy("Asked for"), lambda s: "; ".join(filter_phrases(s.filters)) or "everything"),
     Column("solutions", gettext_lazy("Solutions"), lambda s: s.counts.get("solutions"), number=True),
     Column("labels", gettext_lazy("Labels"), lambda s: s.counts.get("annotations"), number=True),
 ]
@@ -93,7 +93,7 @@ def export(request: HttpRequest, member: Membership) -> HttpResponseBase:
         return redirect("export", member.project.slug)
     listing = Listing(request, member.project.snapshots.select_related("created_by"), COLUMNS, sort="-made")
     for snapshot in listing.page.object_list:
-        snapshot.asked_for = asked_for(snapshot.filters)
+        snapshot.asked_for = describe_filters(snapshot.filters)
         snapshot.files = _files(snapshot, member.project.policies.neutral)
     context = {"member": member, "form": form, "labels": member.project.annotations.exists()}
     return respond(request, "labelling_ui/export.html", listing, f"{member.project.slug}-snapshots", context)

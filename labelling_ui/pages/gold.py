@@ -17,8 +17,8 @@ from annotation.work.gold.designation import (
     MOST_AT_ONCE,
     active_gold,
     hidden_gold,
-    mark_found,
     mark_gold,
+    mark_references,
     references,
     retire_gold,
 )
@@ -161,7 +161,7 @@ def mark_many(request: HttpRequest, member: Membership) -> HttpResponseBase:
     narrowed = {name: value for name, value in narrowed.items() if value}
     found = list(references(member.project, kinds=data["kinds"], **narrowed))
     found = random.sample(found, min(data["most"], len(found)))
-    marked = attempt(request, "", mark_found, project=member.project, found=found, practice=data["practice"])
+    marked = attempt(request, "", mark_references, project=member.project, chosen=found, practice=data["practice"])
     if marked:
         told = ngettext("%(n)s solution became gold.", "%(n)s solutions became gold.", marked) % {"n": marked}
         messages.success(request, told)

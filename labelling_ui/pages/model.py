@@ -51,7 +51,7 @@ ACTIONS: dict[str, tuple[Callable[..., Any], Any]] = {
 def model(request: HttpRequest, member: Membership, number: int) -> HttpResponse:
     version = _find(member, number)
     version.f1 = holdout_f1(version)  # type: ignore[attr-defined]
-    history = [(entry, model_page.told(entry, version)) for entry in model_page.history_of(version)]
+    history = [(entry, model_page.describe_entry(entry, version)) for entry in model_page.history_of(version)]
     domains = member.project.problems.exclude(domain="").order_by("domain").values_list("domain", flat=True).distinct()
     context = {
         "member": member,

@@ -1,1 +1,1 @@
-"""What the pages read: each module asks the database for the figures of one concern. Nothing here writes."""
+"""Queries for the pages: each module reads the figures of one concern. Nothing here writes."""

@@ -1,4 +1,4 @@
-"""What needs a person, each with a count and the page where the rows are."""
+"""Concerns that need a person, each with a count and the page that lists its rows."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ from annotation.loop.rounds.limits import below_floor
 from annotation.models import Dispute, ImportJob, LabelBatch, Membership, TrainingRun
 from annotation.work.annotations import latest_annotations
 from annotation.work.gold.gold_answers import to_review
-from annotation.work.gold.screening import kept_out
+from annotation.work.gold.screening import excluded_members
 
 FAILURES_COUNT_FOR = timedelta(days=14)
 
@@ -123,7 +123,7 @@ def _annotator_concerns(member: Membership) -> Iterator[Concern]:
             "people whose screening failed, or whom a policy paused",
             "n",
         ),
-        kept_out(member.project).count(),
+        excluded_members(member.project).count(),
         _managers_page(member, "members"),
     )
 

@@ -1,4 +1,4 @@
-"""One generation: how each lane was drawn and how far it is, and what chances its items had."""
+"""One generation: how each lane was drawn, its progress, and its items' inclusion probabilities."""
 
 from bisect import bisect_left
 from collections import Counter
@@ -52,8 +52,8 @@ def lanes_of(generation: Generation) -> list[LaneProgress]:
         )
         .order_by("-items", "lane")
     )
-    found = list(rows)
-    total = sum(row["items"] for row in found)
+    lanes = list(rows)
+    total = sum(row["items"] for row in lanes)
     return [
         LaneProgress(
             lane=row["lane"],
@@ -69,12 +69,12 @@ def lanes_of(generation: Generation) -> list[LaneProgress]:
             done=row["all_done"],
             wanted=row["all_wanted"],
         )
-        for row in found
+        for row in lanes
     ]
 
 
 def chances(generation: Generation) -> list[tuple[str, int]]:
-    """How many items had which chance of being drawn, between EDGES; empty where none is recorded."""
+    """The number of items by inclusion probability, between EDGES; empty if none is recorded."""
     known = QueueItem.objects.filter(generation=generation, inclusion_probability__isnull=False)
     bins = Counter(bisect_left(EDGES, p - 1e-9) for p in known.values_list("inclusion_probability", flat=True) if p)
     if not bins:
@@ -87,23 +87,23 @@ def chances(generation: Generation) -> list[tuple[str, int]]:
 def settings_of(generation: Generation) -> Sequence[tuple[str, str]]:
     """What the acquisition lane was ranked by: its caps, the cost it reckoned with, what it had to do without."""
     notes: dict[str, Any] = generation.recipe.get("lanes", {}).get(Lane.ACQUISITION, {})
-    found = []
+    settings = []
     if "of_a_problem" in notes:
-        found.append((_("most of a problem"), str(notes["of_a_problem"])))
+        settings.append((_("most of a problem"), str(notes["of_a_problem"])))
     if notes.get("of_a_domain"):
-        found.append((_("most of a domain"), f"{notes['of_a_domain']:.0%}"))
+        settings.append((_("most of a domain"), f"{notes['of_a_domain']:.0%}"))
     if "cost" in notes:
         cost = notes["cost"]
-        each = {"fixed": cost["fixed"], "step": cost["per_step"], "char": cost["per_char"] * 100}
-        figures = {name: decimal(seconds, 1) for name, seconds in each.items()}
+        costs = {"fixed": cost["fixed"], "step": cost["per_step"], "char": cost["per_char"] * 100}
+        figures = {name: decimal(seconds, 1) for name, seconds in costs.items()}
         words = _("%(fixed)s s, %(step)s s a step, %(char)s s a hundred characters")
-        found.append((_("cost of a label"), words % figures))
+        settings.append((_("cost of a label"), words % figures))
     if notes.get("without_outcome"):
-        found.append((_("without a graded answer"), decimal(notes["without_outcome"])))
+        settings.append((_("without a graded answer"), decimal(notes["without_outcome"])))
     if "read" in notes:
         words = _("%(n)s solutions by “%(backbone)s”, with no labels")
-        found.append((_("read"), words % {"n": decimal(notes["read"]), "backbone": notes["backbone"]}))
+        settings.append((_("read"), words % {"n": decimal(notes["read"]), "backbone": notes["backbone"]}))
     if "note" in generation.recipe:
         note = message_of(generation.recipe, "note")
-        found.append((_("ranked at random because"), in_words(note)))
-    return found
+        settings.append((_("ranked at random because"), in_words(note)))
+    return settings

@@ -15,7 +15,7 @@ def labels_by_day(project: Project, *, days: int) -> list[tuple[date, int]]:
     """Labels given on each of the last `days` days, in UTC, today last."""
     today = timezone.now().date()
     since = today - timedelta(days=days - 1)
-    given: dict[date, int] = dict(
+    counts: dict[date, int] = dict(
         latest_annotations(project)
         .filter(submitted_at__date__gte=since)
         .annotate(day=TruncDate("submitted_at"))
@@ -23,7 +23,7 @@ def labels_by_day(project: Project, *, days: int) -> list[tuple[date, int]]:
         .annotate(n=Count("pk"))
         .order_by("day")
     )
-    return [(day, given.get(day, 0)) for day in (since + timedelta(days=i) for i in range(days))]
+    return [(day, counts.get(day, 0)) for day in (since + timedelta(days=i) for i in range(days))]
 
 
 def forecast(*, remaining: int, labels: list[tuple[date, int]], now: datetime) -> date | None:

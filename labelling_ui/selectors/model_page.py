@@ -61,16 +61,16 @@ class MetricRow:
 
 
 def metric_rows(version: ModelVersion) -> list[MetricRow]:
-    """The whole holdout first, then its domains; empty where the version was not measured."""
+    """The whole holdout first, then its domains; empty if the version was not measured."""
     report = version.metrics.get("challenger")
     if not report:
         return []
     slices = {_("all domains"): report["overall"]} | dict(sorted((report.get("by_domain") or {}).items()))
     return [
         MetricRow(
-            name, found.get("n_solutions", 0), [UNKNOWN | (found.get(metric) or {}) for metric, _label in METRICS]
+            name, metrics.get("n_solutions", 0), [UNKNOWN | (metrics.get(metric) or {}) for metric, _label in METRICS]
         )
-        for name, found in slices.items()
+        for name, metrics in slices.items()
     ]
 
 
@@ -102,20 +102,20 @@ def parent_of(version: ModelVersion) -> ModelVersion | None:
 
 
 def history_of(version: ModelVersion) -> QuerySet[AuditEntry]:
-    """What happened to it, the latest first; being replaced is told by the promotion of another."""
+    """The version's audit rows, latest first; another version's promotion shows that it was replaced."""
     own = Q(target_type="modelversion", target_id=str(version.pk))
     replaced = Q(action="model.promote", project=version.project, before__champion=version.number)
     return AuditEntry.objects.filter(own | replaced).select_related("by").order_by("-pk")
 
 
-def told(entry: AuditEntry, version: ModelVersion) -> str:
+def describe_entry(entry: AuditEntry, version: ModelVersion) -> str:
     """An audit row in words."""
     if entry.action == "model.promote" and entry.target_id != str(version.pk):
         return _("replaced by model %(n)s") % {"n": entry.after.get("champion")}
-    words = str(ACTIONS.get(entry.action, entry.action))
-    said = next(filter(None, (wording.message_of(entry.after, name) for name in ("verdict", "reason", "error"))), "")
+    phrase = str(ACTIONS.get(entry.action, entry.action))
+    detail = next(filter(None, (wording.message_of(entry.after, name) for name in ("verdict", "reason", "error"))), "")
     domain = entry.after.get("domain")
-    return ": ".join([words, *([f"“{domain}”"] if domain else []), *([wording.in_words(said)] if said else [])])
+    return ": ".join([phrase, *([f"“{domain}”"] if domain else []), *([wording.in_words(detail)] if detail else [])])
 
 
 def card_of(version: ModelVersion) -> str:

@@ -45,26 +45,26 @@ def costs_of(version: ModelVersion) -> list[Cost]:
     costs = version.manifest.get("costs")
     if not costs:
         return []
-    found = [Cost(_("device"), _device(costs))]
+    shown = [Cost(_("device"), _device(costs))]
     stage = next((costs["stages"][name] for name in MAIN_STAGES if costs["stages"].get(name, {}).get("tokens")), None)
     if stage is not None:
-        found += [
+        shown += [
             Cost(_("useful tokens a second"), decimal(stage["tokens_per_second"])),
             Cost(_("padding"), f"{decimal(100 * stage['padded_share'], 1)} %"),
             Cost(_("utilisation"), f"{decimal(100 * stage['utilisation'], 1)} %", _peak(costs)),
         ]
     memory = f"{decimal(costs['peak_memory_bytes'] / 1e9, 2)} GB"
-    found.append(Cost(_("peak memory"), memory, _source(costs["memory_kind"])))
+    shown.append(Cost(_("peak memory"), memory, _source(costs["memory_kind"])))
     if costs["energy_joules"] is not None:
         energy = f"{decimal(costs['energy_joules'] / 3600, 1)} Wh"
-        found.append(Cost(_("energy"), energy, _source(costs["energy_source"])))
+        shown.append(Cost(_("energy"), energy, _source(costs["energy_source"])))
     seconds = [
-        f"{STAGES.get(name, name)} {decimal(one['seconds'], 1)} s"
-        for name, one in costs["stages"].items()
-        if one["seconds"] >= 0.05
+        f"{STAGES.get(name, name)} {decimal(stage_costs['seconds'], 1)} s"
+        for name, stage_costs in costs["stages"].items()
+        if stage_costs["seconds"] >= 0.05
     ]
-    found.append(Cost(_("time"), ", ".join(seconds)))
-    return found
+    shown.append(Cost(_("time"), ", ".join(seconds)))
+    return shown
 
 
 def _device(costs: dict) -> str:
@@ -72,8 +72,8 @@ def _device(costs: dict) -> str:
 
 
 def _peak(costs: dict) -> str:
-    told = {"peak": decimal(costs["peak_flops"] / 1e12, 2), "source": _source(costs["peak_source"])}
-    return _("of %(peak)s TFLOP/s (%(source)s)") % told
+    words = {"peak": decimal(costs["peak_flops"] / 1e12, 2), "source": _source(costs["peak_source"])}
+    return _("of %(peak)s TFLOP/s (%(source)s)") % words
 
 
 def _source(source: str) -> str:

@@ -1,10 +1,10 @@
-"""How a training goes, from the latest line that it wrote."""
+"""The progress of a training run, from its latest logged figures."""
 
 from dataclasses import dataclass
 
 from annotation.models import RunPoint, RunStage, TrainingRun
 
-LEAST_SHARE = 0.02  # of a stage, before what is left of it can be told
+LEAST_SHARE = 0.02  # of a stage, before its remaining time is estimated
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,7 @@ def progress_of_training(run: TrainingRun) -> TrainingProgress | None:
 
 
 def _seconds_left(run: TrainingRun) -> float | None:
-    """As long as it took so far, in proportion; training often ends earlier, when held loss stops falling."""
+    """The elapsed time in proportion to the rest; early stopping often ends training sooner."""
     stage = run.stages.filter(name=RunStage.Name.TRAIN, state=RunStage.State.RUNNING).first()
     if stage is None or stage.progress < LEAST_SHARE:
         return None

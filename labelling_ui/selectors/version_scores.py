@@ -1,4 +1,4 @@
-"""Model versions as figures: the holdout F1 with its interval, and what the gate said."""
+"""Model versions' holdout F1 with its interval."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -16,7 +16,7 @@ class Score:
 
 
 def holdout_f1(version: ModelVersion) -> Score | None:
-    """ProcessBench F1 of the version on the holdout, None where it was not measured."""
+    """ProcessBench F1 of the version on the holdout, None if it was not measured."""
     return _score(version.metrics.get("challenger"))
 
 

@@ -1,4 +1,7 @@
-"""A package outside adds what the guide shows, by the guide's own examples; for an audit see `audits/test_report.py`."""
+"""A package outside adds what the guide shows, by the guide's own examples.
+
+For an audit see `audits/test_report.py`.
+"""
 
 import io
 import json

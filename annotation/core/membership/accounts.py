@@ -19,10 +19,10 @@ USERNAME_LENGTH = 150
 
 @transaction.atomic
 def invite(*, by: User, project: Project, username: str, role: str) -> tuple[Membership, str | None]:
-    """Let the person with this user name in; opens an account where there is none yet.
+    """Add the person with this user name to the project; creates an account if there is none.
 
-    Returns the membership, and the new account's first password (None for an account that was there),
-    which cannot be shown again, and which they change when they first come in. Raises Forbidden, DomainError
+    Returns the membership, and a new account's first password (None for an existing account). It cannot be shown
+    again, and the person must change it at the first login. Raises Forbidden, DomainError
     (`invalid_username`, `invalid_role`), Conflict (`already_member`).
     """
     require_role(by, project, Membership.Role.MANAGER)

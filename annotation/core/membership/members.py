@@ -86,9 +86,9 @@ def qualify(*, by: User, membership: Membership, domains: Sequence[str] | None) 
 
 @transaction.atomic
 def mark_machine(*, by: User, membership: Membership, machine: bool) -> Membership:
-    """Say that a member is a program, or that it is a person: what they submit from now on is of that kind.
+    """Mark a member as a program or as a person; it decides the source kind of their future labels.
 
-    Labels that are stored keep their kind. Raises Forbidden.
+    Stored labels keep their kind. Raises Forbidden.
     """
     require_role(by, membership.project, Membership.Role.MANAGER)
     membership = _lock(membership)

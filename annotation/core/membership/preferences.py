@@ -11,7 +11,7 @@ from prm.messages import Message
 
 
 def preference_of(user: User | AnonymousUser) -> Preference:
-    """What this person chose; a blank one, which is not stored, for whoever chose nothing."""
+    """The person's preferences; an unsaved default for people without any."""
     if not user.is_authenticated:
         return Preference()
     return Preference.objects.filter(user=user).first() or Preference(user=user)

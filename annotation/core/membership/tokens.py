@@ -53,7 +53,7 @@ def revoke_token(*, by: User, token_id: int) -> None:
 
 @transaction.atomic
 def limit_token(*, by: User, token_id: int, limits: dict[str, int | None]) -> ApiToken:
-    """Set how much scoring one of the user's own keys may ask for; None takes a limit away.
+    """Set the scoring limits of one of the user's own keys; None removes a limit.
 
     `limits` has names of ApiToken.LIMITS. Raises Missing, DomainError (`invalid_limit`).
     """

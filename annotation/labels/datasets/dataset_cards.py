@@ -3,7 +3,7 @@
 from collections.abc import Collection, Mapping
 from typing import Any
 
-from annotation.labels.datasets.filters import in_words
+from annotation.labels.datasets.filters import describe_filters
 from annotation.labels.datasets.plans import plan_export
 from annotation.models import Snapshot
 from prm.exporters import EXPORTERS
@@ -102,20 +102,20 @@ def _reliability(counts: Mapping[str, Any]) -> str:
     weighed = counts.get("reliability")
     if not weighed:
         return ""
-    rows = {person: _informed(one) for person, one in weighed.items()}
-    said = (
+    rows = {person: _informed(measures) for person, measures in weighed.items()}
+    note = (
         "The consensus weighs each word by its giver's reliability, which Dawid and Skene's model learns from the "
         "steps that several rated: how much more often bad steps are called bad than others are (1 for always right, "
         "0 for a word that tells nothing). A giver with few shared steps is close to the average; the 95 % interval is "
         "what their own ratings show without it."
     )
     head = "informedness | own 95 % interval | shared steps"
-    return _table("Reliability", "annotator or source", head, rows, columns=4) + "\n\n" + said
+    return _table("Reliability", "annotator or source", head, rows, columns=4) + "\n\n" + note
 
 
-def _informed(one: Mapping[str, Any]) -> str:
-    interval = " to ".join(f"{end:.2f}" for end in one["interval"] or ())
-    return f"{one['informedness']:.2f} | {interval or 'not known'} | {one['shared_steps']}"
+def _informed(measures: Mapping[str, Any]) -> str:
+    interval = " to ".join(f"{end:.2f}" for end in measures["interval"] or ())
+    return f"{measures['informedness']:.2f} | {interval or 'not known'} | {measures['shared_steps']}"
 
 
 def _hints(counts: Mapping[str, Any]) -> str:
@@ -135,8 +135,8 @@ def _hints(counts: Mapping[str, Any]) -> str:
 def _table(title: str, key: str, value: str, rows: Mapping[str, Any], *, columns: int = 2) -> str:
     if not rows:
         return ""
-    lines = [f"| {_cell(name) or '(none)'} | {number} |" for name, number in rows.items()]
-    return "\n".join([f"## {title}", "", f"| {key} | {value} |", "|" + " --- |" * columns, *lines])
+    cells = [f"| {_cell(name) or '(none)'} | {number} |" for name, number in rows.items()]
+    return "\n".join([f"## {title}", "", f"| {key} | {value} |", "|" + " --- |" * columns, *cells])
 
 
 def _cell(text: str) -> str:
@@ -144,8 +144,8 @@ def _cell(text: str) -> str:
 
 
 def _filters(filters: Mapping[str, Any]) -> str:
-    said = [f"- {line}" for line in in_words(filters)]
-    return "## Filters\n\n" + ("\n".join(said) or "None: the latest revision of every annotation.")
+    bullets = [f"- {phrase}" for phrase in describe_filters(filters)]
+    return "## Filters\n\n" + ("\n".join(bullets) or "None: the latest revision of every annotation.")
 
 
 def _formats(neutral: str) -> str:

@@ -55,7 +55,7 @@ class SnapshotFilters(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=
         return self.gold == "included" or not {*HIDDEN_LANES}.isdisjoint(self.lanes)
 
     def take(self, annotation: RecordAnnotation) -> bool:
-        """Whether the label is one of those asked for, its revision apart."""
+        """Whether the label passes the filters, whatever its revision."""
         wanted: list[tuple[Collection[Any], Any]] = [
             (self.source_kinds, annotation.source_kind),
             (self.finish_reasons, annotation.finish_reason),
@@ -66,17 +66,17 @@ class SnapshotFilters(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=
         return (
             (self.takes_gold or annotation.lane not in HIDDEN_LANES)
             and not (self.hints == "left_out" and annotation.hint is not None and annotation.hint.shown)
-            and all(not asked or value in asked for asked, value in wanted)
+            and all(not allowed or value in allowed for allowed, value in wanted)
             and (self.submitted_from is None or (moment is not None and moment >= self.submitted_from))
             and (self.submitted_to is None or (moment is not None and moment < self.submitted_to))
         )
 
 
-def parse_filters(given: dict[str, Any]) -> SnapshotFilters:
+def parse_filters(body: dict[str, Any]) -> SnapshotFilters:
     """Raises DomainError (`invalid_filters`) naming the field; a time without a zone is UTC, a day its first moment."""
-    times = {name: _moment(given[name]) for name in ("submitted_from", "submitted_to") if name in given}
+    times = {name: _moment(body[name]) for name in ("submitted_from", "submitted_to") if name in body}
     try:
-        filters = msgspec.convert(given | times, SnapshotFilters)
+        filters = msgspec.convert(body | times, SnapshotFilters)
         CONSENSUS.check(filters.consensus)
         return filters
     except UnknownNameError as error:
@@ -87,19 +87,19 @@ def parse_filters(given: dict[str, Any]) -> SnapshotFilters:
         raise DomainError("invalid_filters", Message("invalid_filters", fault=fault), {"field": field}) from None
 
 
-def in_words(filters: Mapping[str, Any]) -> list[str]:
-    """What stored filters ask for, one phrase each; none where they ask for everything."""
-    return [f"{name.replace('_', ' ')}: {_in_words(asked)}" for name, asked in filters.items()]
+def describe_filters(filters: Mapping[str, Any]) -> list[str]:
+    """One phrase per stored filter; empty for no filters."""
+    return [f"{name.replace('_', ' ')}: {_describe_value(value)}" for name, value in filters.items()]
 
 
-def _in_words(asked: Any) -> str:
-    if isinstance(asked, dict):
-        return str(msgspec.convert(asked, AgreementRule))
-    return ", ".join(map(str, asked)) if isinstance(asked, list) else str(asked)
+def _describe_value(value: Any) -> str:
+    if isinstance(value, dict):
+        return str(msgspec.convert(value, AgreementRule))
+    return ", ".join(map(str, value)) if isinstance(value, list) else str(value)
 
 
 def _moment(value: Any) -> Any:
-    """What is no time stays as it is, to be refused with its field."""
+    """Parse a time; text that is not one stays as it is, so that the conversion rejects it with its field."""
     if not isinstance(value, str):
         return value
     try:

@@ -1,4 +1,4 @@
-"""What the file of a snapshot in a format will hold, what it leaves out and why: known before it is made."""
+"""Plans an export: what the file will hold, what it leaves out and why, before it is written."""
 
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping
@@ -19,9 +19,9 @@ DEFAULT_SPLITS = ("pool",)
 class Plan:
     """An export before it is made.
 
-    `solutions` are those in the file, `left_out` counts the others by reason: a split, or why there is no line.
-    `ends_early` counts lines of TRL that end before the agreed path does, `not_held` what the snapshot says beside the
-    ratings and the format has no place for. `refusal` is raised if the export is made nevertheless.
+    `solutions` counts those in the file, `left_out` the others by reason (a split, or why there is no line),
+    `ends_early` TRL lines that end before the agreed path, `not_held` details that the format cannot express.
+    `refusal` is raised if the export is made anyway.
     """
 
     format: str
@@ -52,15 +52,15 @@ def plan_export(
     ends_early = Counter[str]()
     solutions = sum(by_split.values()) - left_out.total()
     if exporter.two_classes:
-        for split, lines in counts.get("trl", {}).get("drop" if neutral == "drop" else "keep", {}).items():
+        for split, solution_counts in counts.get("trl", {}).get("drop" if neutral == "drop" else "keep", {}).items():
             if split in held:
-                left_out.update(lines["left_out"])
-                ends_early.update(lines["ends_early"])
-                solutions -= sum(lines["left_out"].values())
+                left_out.update(solution_counts["left_out"])
+                ends_early.update(solution_counts["ends_early"])
+                solutions -= sum(solution_counts["left_out"].values())
     elif format == "prm800k" and (unlabelled := sum(counts.get("unlabelled", {}).get(split, 0) for split in held)):
         left_out["unlabelled"] = unlabelled
         solutions -= unlabelled
-    not_held = {what: n for what in exporter.not_held if (n := _said_of_steps(counts, what))}
+    not_held = {kind: n for kind in exporter.not_held if (n := _count_not_held(counts, kind))}
     refusal = _refusal(exporter, counts.get("source_kinds", {}), solutions, left_out)
     return Plan(format, held, solutions, dict(left_out), dict(ends_early), not_held, refusal)
 
@@ -80,9 +80,9 @@ def _check(format: str, neutral: str, splits: Collection[str]) -> Exporter:
     return exporter
 
 
-def _splits(snapshot: Snapshot, exporter: Exporter, asked: Collection[str] | None) -> tuple[str, ...]:
-    """Those asked for, here or when the snapshot was made; else all that the format can tell apart."""
-    wanted = asked or snapshot.filters.get("splits") or (DEFAULT_SPLITS if exporter.nameless else SPLITS)
+def _splits(snapshot: Snapshot, exporter: Exporter, requested: Collection[str] | None) -> tuple[str, ...]:
+    """The splits requested here or for the snapshot, else all that the format can distinguish."""
+    wanted = requested or snapshot.filters.get("splits") or (DEFAULT_SPLITS if exporter.nameless else SPLITS)
     return tuple(split for split in SPLITS if split in wanted)
 
 
@@ -102,15 +102,15 @@ def _refusal(
     return None
 
 
-def _said_of_steps(counts: Mapping[str, Any], what: str) -> int:
-    if what == "hints":
+def _count_not_held(counts: Mapping[str, Any], kind: str) -> int:
+    if kind == "hints":
         return sum(counts.get("hints", {}).get(arm, 0) for arm in ("shown", "blind"))
-    told = counts.get(what, 0)
-    return sum(told.values()) if isinstance(told, dict) else int(told)
+    count = counts.get(kind, 0)
+    return sum(count.values()) if isinstance(count, dict) else int(count)
 
 
 def _phrases(codes: Mapping[str, str], counts: Mapping[str, int]) -> Iterator[Message]:
-    return (Message(codes[what], n=n) for what, n in counts.items())
+    return (Message(codes[kind], n=n) for kind, n in counts.items())
 
 
 _LEFT_OUT = {

@@ -68,7 +68,7 @@ Rows = Sequence[Any]  # named tuples of one of the statements above
 
 
 class Label(NamedTuple):
-    """An annotation as a record has it, and what decides whether a dataset takes it.
+    """An annotation in record form, with the fields that filters decide on.
 
     `labeller` is the source and, for a person, the member.
     """
@@ -85,8 +85,8 @@ def read_solutions(
 ) -> list[tuple[Record, list[Label]]]:
     """Solutions by their ids in ascending order, without labels, each with all its labels, oldest first.
 
-    Where no batch of the project's labels is set aside, no label is looked up among them. The critiques that people
-    wrote, in words of their own, are left out unless they are asked for.
+    If no batch of the project is set aside, labels are not looked up in batches. People's own critiques are left out
+    unless requested.
     """
     steps, critiques = _by_first_column(STEPS, ids), _by_first_column(CRITIQUES, ids)
     places = {step.id: (step.position, step.alternative) for rows in steps.values() for step in rows}
@@ -212,10 +212,10 @@ def _path(path: Rows, ratings: Rows, places: Places, written_critiques: bool) ->
 
 
 def _spans(text: str) -> list[Span]:
-    """The places alone: what was said of them could tell who said it."""
+    """The places without their comments, which could identify the person."""
     if text == "[]":
         return []
-    return [Span(one.start, one.end, one.error_type) for one in msgspec.json.decode(text, type=list[Span])]
+    return [Span(span.start, span.end, span.error_type) for span in msgspec.json.decode(text, type=list[Span])]
 
 
 def _object(text: str) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from django.db.models import Count, Exists, OuterRef, Q, QuerySet
 from annotation.labels.datasets.filters import SnapshotFilters
 from annotation.labels.datasets.reading import Label, count_ratings, read_solutions
 from annotation.labels.quality.consensus import consensus_of, person_of, reliability_of, with_reliability
-from annotation.labels.quality.contrast import Told, keeps
+from annotation.labels.quality.contrast import SourceVerdict, keeps
 from annotation.labels.quality.reliability import Reliability
 from annotation.models import HIDDEN_LANES, Annotation, LabelBatch, Project, Solution
 from annotation.work.gold.designation import hidden_gold, is_gold
@@ -23,21 +23,21 @@ AT_ONCE = 250  # solutions held in memory
 
 
 def stream_records(*, project: Project, filters: SnapshotFilters) -> Iterator[Record]:
-    """The records that the filters ask for, by solution, each with the consensus of the labels it holds.
+    """The records that pass the filters, by solution, each with the consensus of its labels.
 
-    All of them are of one moment. People stand under their pseudonyms; comments and the reasons they gave
-    are left out, and so are the critiques they wrote unless the filters ask for them. How reliable each is, where the
-    consensus asks for it, is learned from these labels alone.
+    All are read from one state of the database. People appear under pseudonyms; their comments and reasons are left
+    out, and so are their critiques unless the filters include them. Reliability, if the consensus uses it, is fitted to
+    these labels alone.
     """
     with _one_moment():
         model = CONSENSUS.get(filters.consensus)
         trust = _learned(model.estimate, project, filters) if model.learns else None
         critiques = filters.critiques == "included"
         for record, labels in _read(project, _solutions(project, filters), written_critiques=critiques):
-            latest, kept = _taken(labels, filters)
-            if len(kept) >= filters.min_annotations and _agreed(record, labels, filters):
+            latest, chosen = _select_labels(labels, filters)
+            if len(chosen) >= filters.min_annotations and _agreed(record, labels, filters):
                 record.annotations = (
-                    [with_reliability(one, trust) for one in kept] if isinstance(trust, Reliability) else kept
+                    [with_reliability(label, trust) for label in chosen] if isinstance(trust, Reliability) else chosen
                 )
                 record.consensus = consensus_of(latest, trust)
                 yield record
@@ -54,7 +54,7 @@ def _learned(estimate: Estimate, project: Project, filters: SnapshotFilters) -> 
 
     def latest() -> Iterator[Record]:
         for record, labels in _read(project, shared):
-            record.annotations, _ = _taken(labels, filters)
+            record.annotations, _ = _select_labels(labels, filters)
             yield record
 
     gold = _gold(project, filters)
@@ -64,32 +64,32 @@ def _learned(estimate: Estimate, project: Project, filters: SnapshotFilters) -> 
 
 
 def _words_alone(project: Project, solutions: QuerySet[Solution], filters: SnapshotFilters) -> Words:
-    """How often each person gave each rating on these solutions, which have one label at most."""
+    """The count of each person's ratings on these solutions, which have at most one label."""
     aside = _some_set_aside(project)
-    found: Words = Counter()
+    counts: Words = Counter()
     for chunk in _chunks(solutions.exclude(is_gold())):
         for label, words in count_ratings(chunk, batches_set_aside=aside):
-            latest, _ = _taken([label], filters)
-            found.update({(person_of(one), rating): n for one in latest for rating, n in words.items()})
-    return found
+            latest, _ = _select_labels([label], filters)
+            counts.update({(person_of(label), rating): n for label in latest for rating, n in words.items()})
+    return counts
 
 
 def _gold(project: Project, filters: SnapshotFilters) -> list[tuple[Record, RecordAnnotation]]:
-    """What each giver of the kinds that are asked for first answered on each hidden gold, and its reference."""
-    asked = msgspec.structs.replace(filters, splits=[], generations=[], lanes=[*HIDDEN_LANES])
+    """The first answers to each hidden gold solution by givers that pass the filters, and its reference."""
+    hidden_filters = msgspec.structs.replace(filters, splits=[], generations=[], lanes=[*HIDDEN_LANES])
     gold = hidden_gold(project)
     references = set(gold.values_list("annotation", flat=True))
-    found = []
-    for record, labels in _read(project, _solutions(project, asked).filter(pk__in=gold.values("solution"))):
-        record.annotations, _ = _taken([label for label in labels if label.revision == 1], asked)
+    answered = []
+    for record, labels in _read(project, _solutions(project, hidden_filters).filter(pk__in=gold.values("solution"))):
+        record.annotations, _ = _select_labels([label for label in labels if label.revision == 1], hidden_filters)
         [truth] = (label.annotation for label in labels if label.id in references)
-        found.append((record, truth))
-    return found
+        answered.append((record, truth))
+    return answered
 
 
 @contextmanager
 def _one_moment() -> Iterator[None]:
-    """A transaction that sees one state of the database; inside another one, that one's view has to do."""
+    """A transaction that sees one state of the database; a nested one keeps the outer transaction's isolation."""
     outermost = not connection.in_atomic_block
     with transaction.atomic():
         if outermost:
@@ -133,21 +133,23 @@ def _chunks(solutions: QuerySet[Solution]) -> Iterator[list[int]]:
 
 
 def _agreed(record: Record, labels: list[Label], filters: SnapshotFilters) -> bool:
-    """Whether the sources that the filters name agree on the solution as they ask, by all that they said last."""
+    """Whether the sources named by the filters agree on the solution as required, by their latest labels."""
     rule = filters.agreement
     if rule is None or (rule.splits and record.split not in rule.splits):
         return True
-    said = [label for label in labels if filters.takes_gold or label.annotation.lane not in HIDDEN_LANES]
-    last = {label.labeller: label for label in sorted(said, key=lambda label: label.revision)}
+    considered = [label for label in labels if filters.takes_gold or label.annotation.lane not in HIDDEN_LANES]
+    last = {label.labeller: label for label in sorted(considered, key=lambda label: label.revision)}
     counting = [label.annotation for label in last.values() if filters.set_aside == "included" or not label.set_aside]
-    return keeps(rule, (Told(one.source_kind, one.source_name, one.first_error) for one in counting))
+    return keeps(rule, (SourceVerdict(label.source_kind, label.source_name, label.first_error) for label in counting))
 
 
-def _taken(labels: list[Label], filters: SnapshotFilters) -> tuple[list[RecordAnnotation], list[RecordAnnotation]]:
-    """The latest revisions that the filters take, and all the revisions that they ask for."""
+def _select_labels(
+    labels: list[Label], filters: SnapshotFilters
+) -> tuple[list[RecordAnnotation], list[RecordAnnotation]]:
+    """The latest revisions that pass the filters, and all revisions that the filters request."""
     last = {label.labeller: label.id for label in sorted(labels, key=lambda label: label.revision)}
     if filters.set_aside == "left_out":
         labels = [label for label in labels if not label.set_aside]
-    taken = [label for label in labels if filters.take(label.annotation)]
-    latest = [label.annotation for label in taken if last[label.labeller] == label.id]
-    return latest, latest if filters.revisions == "latest" else [label.annotation for label in taken]
+    matching = [label for label in labels if filters.take(label.annotation)]
+    latest = [label.annotation for label in matching if last[label.labeller] == label.id]
+    return latest, latest if filters.revisions == "latest" else [label.annotation for label in matching]

@@ -30,16 +30,16 @@ log = structlog.get_logger(__name__)
 
 
 def create_snapshot(*, by: User | None, project: Project, filters: dict[str, Any]) -> Snapshot:
-    """Freeze the project's labels that the filters (see SnapshotFilters) ask for.
+    """Freeze the project's labels that pass the filters (see SnapshotFilters).
 
-    The same content asked for in the same way is the same snapshot. `by` is None for the platform itself.
+    The same content with the same filters is the same snapshot. `by` is None for the platform itself.
     Raises Forbidden, DomainError (`invalid_filters`, `nothing_to_snapshot`).
     """
     if by is not None:
         require_role(by, project, Membership.Role.MANAGER)
-    asked = parse_filters(filters)
+    parsed = parse_filters(filters)
     tally = Tally()
-    records = tally.of(stream_records(project=project, filters=asked))
+    records = tally.of(stream_records(project=project, filters=parsed))
     sha256 = _write(records)
     counts = tally.counts()
     if not counts["solutions"]:
@@ -48,7 +48,7 @@ def create_snapshot(*, by: User | None, project: Project, filters: dict[str, Any
         snapshot, created = Snapshot.objects.get_or_create(
             project=project,
             sha256=sha256,
-            filters=msgspec.to_builtins(asked),
+            filters=msgspec.to_builtins(parsed),
             defaults={"path": _name(sha256), "counts": counts, "created_by": by},
         )
         if created:
@@ -63,7 +63,7 @@ def read_snapshot(snapshot: Snapshot) -> Iterator[Record]:
 
 
 def open_snapshot(snapshot: Snapshot) -> BinaryIO:
-    """The file of a snapshot at its beginning, once all of it was found to be what was frozen.
+    """The snapshot's file, opened at its start after its hash has been verified.
 
     Raises Missing (`snapshot_file_missing`), Conflict (`snapshot_file_changed`). The latter is logged and recorded for
     the managers.
@@ -88,15 +88,15 @@ def open_snapshot(snapshot: Snapshot) -> BinaryIO:
 
 
 def snapshot_file(snapshot: Snapshot) -> Path:
-    """Where the file of a snapshot lies. Read it through `open_snapshot`."""
+    """The path of a snapshot's file. Read it through `open_snapshot`."""
     path: Path = settings.SNAPSHOT_ROOT / snapshot.path
     return path
 
 
 def changed_snapshots(project: Project, *, since: datetime) -> int:
-    """How many snapshots had a file that was not what was frozen."""
-    found = AuditEntry.objects.filter(project=project, action=CHANGED, at__gte=since)
-    return found.values("target_id").distinct().count()
+    """The number of snapshots whose file no longer matched its hash."""
+    entries = AuditEntry.objects.filter(project=project, action=CHANGED, at__gte=since)
+    return entries.values("target_id").distinct().count()
 
 
 def _report_change(snapshot: Snapshot, sha256: str) -> None:

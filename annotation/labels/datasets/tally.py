@@ -132,9 +132,9 @@ def _beside(annotation: RecordAnnotation) -> int:
     """How many ratings are of completions that the label's own path does not take."""
     if all(len(place.ratings) < 2 for place in annotation.path):
         return 0
-    taken = {(step.position, step.alternative) for step in taken_path(annotation.finish_reason, annotation.path)}
+    on_path = {(step.position, step.alternative) for step in taken_path(annotation.finish_reason, annotation.path)}
     return sum(
-        rating.rating is not None and (place.position, rating.alternative) not in taken
+        rating.rating is not None and (place.position, rating.alternative) not in on_path
         for place in annotation.path
         for rating in place.ratings
     )
@@ -147,12 +147,12 @@ def _arm(hint: HintDraw) -> Iterator[str]:
 
 
 def _dimensions(rating: Rating) -> Iterator[str]:
-    """What is said of a step beside its rating, a name each."""
-    for name, said in rating.dimensions.items():
+    """The names of the details given for a step beside its rating."""
+    for name, value in rating.dimensions.items():
         if name == "clauses":
-            yield from (f"breaks clause {clause}" for clause in said)
+            yield from (f"breaks clause {clause}" for clause in value)
         elif name == "consistent":
-            yield "consistent with earlier steps" if said else "contradicts an earlier step"
+            yield "consistent with earlier steps" if value else "contradicts an earlier step"
         elif name in _WORDS:
             yield _WORDS[name]
         else:  # another tool's

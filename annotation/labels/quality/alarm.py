@@ -1,15 +1,13 @@
-"""A batch of labels that is far from what its giver's labels were, and from what others' are. Pure.
+"""Batches of labels that differ from their giver's earlier labels and from other people's. Pure.
 
-Each label is held against a reference that its giver had no part in, and either differs from it or not. A CUSUM
+Each label either differs or not from a reference that its giver did not influence. A CUSUM
 (E. S. Page, "Continuous inspection schemes", Biometrika 41, 1954) adds up, label by label, the log likelihood ratio of
-"differs at thrice the usual odds" to "differs as usual", and never falls below zero. The alarm goes off at the
-logarithm of `labels_between_false_alarms`: while a person's labels differ as usual, at least so many judged labels lie
-between two false alarms on average (G. Lorden, Annals of Mathematical Statistics 42, 1971). Where the sum last stood at
-zero, the batch begins.
+"differs at thrice the usual odds" to "differs as usual", and never falls below zero. The alarm threshold is
+the logarithm of `labels_between_false_alarms`, the least average number of judged labels between two false alarms
+(G. Lorden, Annals of Mathematical Statistics 42, 1971). The batch begins where the sum was last zero.
 
-What is usual is the person's own past and, while there is little of it, what others do; apart for references
-with an error and without, so that somebody who finds no error at all stands out as much as somebody who finds
-false ones.
+The usual rate is the person's own past, mixed with other people's while that is short. References with and without an
+error have separate rates, so that missing every error stands out as much as finding false ones.
 """
 
 import math
@@ -37,9 +35,9 @@ class Judged:
 
 @dataclass(frozen=True)
 class Alarm:
-    """`differed` of `judged` labels between `since` and `until` did, where `expected` were usual.
+    """`differed` of `judged` labels between `since` and `until` differ; `expected` is the usual number.
 
-    `score` is how far the sum rose, `threshold` where the alarm goes off.
+    `score` is the maximum of the sum, `threshold` the alarm threshold.
     """
 
     who: str
@@ -61,37 +59,38 @@ def find_alarms(
 ) -> list[Alarm]:
     """The batches that stand out, the worst first.
 
-    The worst is blamed first and the others are judged without its word, so that those who differ from a bad
-    annotator are not blamed for it. Labels up to `cleared_until` were looked at by a person: they are past.
+    After each alarm the rest are judged without that giver's labels, so that nobody is blamed for differing from a bad
+    annotator. A person has reviewed labels up to `cleared_until`: they only count as past.
     """
     threshold = math.log(labels_between_false_alarms)
     cleared = cleared_until or {}
-    left, found = list(judged), list[Alarm]()
+    remaining, raised = list(judged), list[Alarm]()
     while True:
-        alarms = [alarm for who in {one.who for one in left} if (alarm := _watch(who, left, threshold, cleared))]
+        givers = {label.who for label in remaining}
+        alarms = [alarm for giver in givers if (alarm := _watch(giver, remaining, threshold, cleared))]
         if not alarms:
-            return found
+            return raised
         worst = max(alarms, key=lambda alarm: (alarm.score, alarm.who))
-        found.append(worst)
-        left = [one for one in left if one.who != worst.who and worst.who not in one.against]
+        raised.append(worst)
+        remaining = [label for label in remaining if label.who != worst.who and worst.who not in label.against]
 
 
-def _watch(who: str, judged: Sequence[Judged], threshold: float, cleared: Mapping[str, datetime]) -> Alarm | None:
+def _watch(giver: str, judged: Sequence[Judged], threshold: float, cleared: Mapping[str, datetime]) -> Alarm | None:
     """The person's highest rise, if it passes the threshold."""
-    usual = _usual(one for one in judged if one.who != who and who not in one.against)
-    own = sorted((one for one in judged if one.who == who), key=lambda one: (one.at, one.label))
+    usual = _usual(label for label in judged if label.who != giver and giver not in label.against)
+    own = sorted((label for label in judged if label.who == giver), key=lambda label: (label.at, label.label))
     past = {True: _Past(usual[True]), False: _Past(usual[False])}
     best: Alarm | None = None
     total, expected, rising = 0.0, 0.0, list[Judged]()
-    for number, one in enumerate(own):
+    for number, label in enumerate(own):
         if number >= RECENT and total < threshold:  # what goes on being suspect does not become usual
             past[own[number - RECENT].error].add(own[number - RECENT].differs)
-        rate = past[one.error].rate
-        total = max(total + _log_ratio(rate, one.differs), 0.0)
-        if total == 0.0 or (who in cleared and one.at <= cleared[who]):
+        rate = past[label.error].rate
+        total = max(total + _log_ratio(rate, label.differs), 0.0)
+        if total == 0.0 or (giver in cleared and label.at <= cleared[giver]):
             total, expected, rising = 0.0, 0.0, []
             continue
-        rising.append(one)
+        rising.append(label)
         expected += rate
         if total >= threshold and (best is None or total > best.score):
             best = _alarm(rising, expected, total, threshold)
@@ -99,7 +98,7 @@ def _watch(who: str, judged: Sequence[Judged], threshold: float, cleared: Mappin
 
 
 class _Past:
-    """How often a person's labels differed before, mixed with how often those of others do."""
+    """The rate at which a person's earlier labels differed, mixed with other people's rate."""
 
     def __init__(self, usual: float) -> None:
         self._differed, self._judged = OTHERS_COUNT * usual, OTHERS_COUNT
@@ -113,12 +112,12 @@ class _Past:
         return min(max(self._differed / self._judged, LEAST), MOST)
 
 
-def _usual(others: Iterable[Judged]) -> dict[bool, float]:
+def _usual(labels: Iterable[Judged]) -> dict[bool, float]:
     """Share that differs, by whether the reference has an error, with one of each added."""
     counts = {True: [1, 2], False: [1, 2]}
-    for one in others:
-        counts[one.error][0] += one.differs
-        counts[one.error][1] += 1
+    for label in labels:
+        counts[label.error][0] += label.differs
+        counts[label.error][1] += 1
     return {error: differed / judged for error, (differed, judged) in counts.items()}
 
 
@@ -133,9 +132,9 @@ def _alarm(rising: Sequence[Judged], expected: float, score: float, threshold: f
         who=rising[0].who,
         since=rising[0].at,
         until=rising[-1].at,
-        labels=tuple(one.label for one in rising),
+        labels=tuple(label.label for label in rising),
         judged=len(rising),
-        differed=sum(one.differs for one in rising),
+        differed=sum(label.differs for label in rising),
         expected=expected,
         score=score,
         threshold=threshold,

@@ -1,4 +1,4 @@
-"""What hints do to labels, as figures: those made with the model's scores in sight against those made without. Pure.
+"""Compares labels made with the model's scores in sight and labels made without. Pure.
 
 A hint is drawn for each person and solution, so the arms differ by chance and by the hint alone.
 """
@@ -89,20 +89,20 @@ def on_known(labels: Iterable[Known], *, tolerance: int = 0) -> tuple[Share, Sha
 
 
 def difference(hinted: Share, blind: Share) -> Gap | None:
-    """The difference of two shares, None where one of them has no answers."""
-    one, other = _ends(hinted), _ends(blind)
-    return None if one is None or other is None else gap_between(one, other)
+    """The difference of two shares, None if either has no answers."""
+    hinted_ends, blind_ends = _ends(hinted), _ends(blind)
+    return None if hinted_ends is None or blind_ends is None else gap_between(hinted_ends, blind_ends)
 
 
-def gap_between(one: Ends, other: Ends) -> Gap:
+def gap_between(hinted: Ends, blind: Ends) -> Gap:
     """The difference of two shares by R. G. Newcombe's hybrid score interval (Stat. Med. 17, 1998, method 10)."""
-    (p, low, high), (q, other_low, other_high) = one, other
+    (p, low, high), (q, other_low, other_high) = hinted, blind
     down, up = sqrt((p - low) ** 2 + (other_high - q) ** 2), sqrt((high - p) ** 2 + (q - other_low) ** 2)
     return Gap(p - q, p - q - down, p - q + up)
 
 
 def _ends(share: Share) -> Ends | None:
-    """The value and its interval; None where there is nothing to have a share of."""
+    """The value and its interval; None for a share of nothing."""
     if share.value is None or share.low is None or share.high is None:
         return None
     return share.value, share.low, share.high
@@ -123,11 +123,12 @@ def ratio(hinted: Logs, blind: Logs) -> Gap | None:
     if hinted.mean is None or blind.mean is None or min(hinted.count, blind.count) < 2:
         return None
     value = hinted.mean - blind.mean
-    one, other = ((arm.deviation or 0.0) ** 2 / arm.count for arm in (hinted, blind))
-    if not one + other:
+    variances = [(arm.deviation or 0.0) ** 2 / arm.count for arm in (hinted, blind)]
+    if not sum(variances):
         return Gap(exp(value), exp(value), exp(value))
-    freedom = (one + other) ** 2 / (one**2 / (hinted.count - 1) + other**2 / (blind.count - 1))
-    half = _student(freedom) * sqrt(one + other)
+    spread = sum(v**2 / (arm.count - 1) for v, arm in zip(variances, (hinted, blind), strict=True))
+    freedom = sum(variances) ** 2 / spread
+    half = _student(freedom) * sqrt(sum(variances))
     return Gap(exp(value), exp(value - half), exp(value + half))
 
 

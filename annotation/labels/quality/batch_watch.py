@@ -11,8 +11,8 @@ from annotation.core import audit
 from annotation.labels.quality import batches
 from annotation.labels.quality.alarm import Alarm, Judged, find_alarms
 from annotation.labels.quality.haste import find_haste
+from annotation.labels.quality.judged_labels import judge_by_model, judge_by_overlap, latest_labels, name_of
 from annotation.labels.quality.pace import timed_labels
-from annotation.labels.quality.source_verdicts import judge_by_model, judge_by_overlap, latest_told, name_of
 from annotation.models import LabelBatch, Project
 
 Judge, State = LabelBatch.Judge, LabelBatch.State
@@ -24,18 +24,17 @@ def watch_projects() -> int:
 
 
 def watch(project: Project) -> list[LabelBatch]:
-    """Write down the batches that stand out and are not known yet, and let known suspicions grow; returns the new ones.
+    """Store new suspected batches and extend known ones; returns the new ones.
 
-    Other people's labels judge first; the model is asked only about those whom they do not name, and the time on a step
-    about the rest. Where the policy says so, what people's labels name is set aside at once; the model alone sets
-    nothing aside, since what it is surprised by may be what it has to learn, and neither does the pace: a person can be
-    fast and right.
+    Other people's labels judge first, then the model judges the remaining people, then the pace per step. If the
+    policy says so, batches found by people's labels are set aside at once. The model and the pace never set labels
+    aside: a surprise may be what the model has to learn, and a person can be fast and right.
     """
-    told = latest_told(project)
+    labels = latest_labels(project)
     new: list[LabelBatch | None] = []
     named: set[str] = set()
-    for judge, judged in ((Judge.OVERLAP, judge_by_overlap(told)), (Judge.MODEL, judge_by_model(project, told))):
-        for alarm in _alarms(project, [one for one in judged if one.who not in named]):
+    for judge, judged in ((Judge.OVERLAP, judge_by_overlap(labels)), (Judge.MODEL, judge_by_model(project, labels))):
+        for alarm in _alarms(project, [label for label in judged if label.who not in named]):
             named.add(alarm.who)
             new.append(_write_down(project, judge, alarm.who, alarm.since, alarm.until, _evidence(alarm)))
     for haste in find_haste(timed_labels(project), cleared_until=_cleared(project)):
@@ -69,7 +68,7 @@ def _cleared(project: Project) -> Mapping[str, datetime]:
 def _write_down(
     project: Project, judge: str, who: str, since: datetime, until: datetime, evidence: dict[str, Any]
 ) -> LabelBatch | None:
-    """The batch where it is new; None where it is known, and maybe longer now."""
+    """The stored batch if it is new; None for a known one, which may be extended."""
     Project.objects.select_for_update(no_key=True).get(pk=project.pk)
     kind, _, pk = who.partition(" ")
     owner = {f"{kind}_id": int(pk)}

@@ -1,4 +1,4 @@
-"""What the annotations of one solution say together about each of its steps."""
+"""The consensus of one solution's annotations on each of its steps."""
 
 from collections import defaultdict
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
@@ -20,12 +20,11 @@ DIGITS = 4  # of a posterior: the same labels give the same file on any machine
 def consensus_of(annotations: Sequence[RecordAnnotation], reliability: Trust | None = None) -> list[Consensus]:
     """The posterior of each rated completion, by position and alternative; give latest revisions only.
 
-    It is the share of each rating among the words, or with `reliability` what these words of these people make
-    probable; the weight is then the chance that one of them tells good from bad. A step that an adjudicating
-    annotation rates has that rating alone; of several the last one decides. Where it ends before the solution does, no
-    word counts on what comes after: it was read as if the error, or the bad problem, were none. An unsure step is no
-    word. Where people chose different paths, the words of those who walked the agreed one count, as far as it goes:
-    the others read the same completion behind something else.
+    It is the share of each rating among the votes, or with `reliability` the probability of each given who voted; the
+    weight is then the chance that at least one voter distinguishes good from bad. A step rated by an adjudication has
+    that rating alone; the last adjudication decides. If it ends before the solution does, votes on later steps do not
+    count, since they ignored the error or the bad problem. An unsure step is no vote. If people chose different paths,
+    only votes along the agreed path count: the others read the same completion after different steps.
     """
     words: dict[Place, list[tuple[str, int]]] = defaultdict(list)
     elsewhere: dict[Place, list[tuple[str, int]]] = defaultdict(list)
@@ -40,7 +39,7 @@ def consensus_of(annotations: Sequence[RecordAnnotation], reliability: Trust | N
         if annotation.adjudicates:
             last = _last_decided(annotation)
     counted = sorted((elsewhere | words).items())
-    return [_agreed(step, said, settled.get(step), reliability) for step, said in counted if step[0] <= last]
+    return [_agreed(step, votes, settled.get(step), reliability) for step, votes in counted if step[0] <= last]
 
 
 @consensus_model("shares", title=Message("consensus_alike"), learns=False)
@@ -54,11 +53,11 @@ def reliability_of(
     truths: Mapping[int | None, RecordAnnotation] | None = None,
     alone: Words | None = None,
 ) -> Trust | None:
-    """What `estimate` learns of each person from the words on shared steps. Give latest revisions only.
+    """What `estimate` learns of each person from the votes on shared steps. Pass latest revisions only.
 
-    An adjudication tells what is right, and nothing of its giver, whom it would always find right.
-    `truths` has, by solution, a label that is right for certain and whose giver is not judged by it. `alone` are the
-    words on all other solutions.
+    An adjudication fixes the truth and does not count for its giver, who would always be right. `truths` has, by
+    solution, a label that is certainly right and does not count for its giver. `alone` are the votes on all other
+    solutions.
     """
     votes: list[Vote] = []
     settled: dict[Hashable, int] = {}
@@ -106,26 +105,26 @@ def _rated(annotation: RecordAnnotation) -> Iterator[tuple[Place, int]]:
 
 
 def _last_decided(annotation: RecordAnnotation) -> float:
-    """The position after which an adjudication leaves nothing to say; infinity where it went through the solution."""
+    """The last position that an adjudication leaves open to votes; infinity if it covers the whole solution."""
     if annotation.finish_reason == "solution":
         return inf
     return max((step[0] for step, _ in _rated(annotation)), default=-1)
 
 
 def _agreed(
-    step: tuple[int, int], said: list[tuple[str, int]], settled: int | None, reliability: Trust | None
+    step: tuple[int, int], votes: list[tuple[str, int]], settled: int | None, reliability: Trust | None
 ) -> Consensus:
     if settled is not None:
         return Consensus(*step, *_shares([settled]), votes=1, adjudicated=True)
-    if reliability is None and len(said) == 1:
-        return Consensus(*step, *ALONE[said[0][1]], votes=1)
+    if reliability is None and len(votes) == 1:
+        return Consensus(*step, *ALONE[votes[0][1]], votes=1)
     if reliability is None:
-        return Consensus(*step, *_shares([word for _, word in said]), votes=len(said))
-    good, neutral, _ = (round(float(chance), DIGITS) for chance in reliability.posterior(said))
+        return Consensus(*step, *_shares([word for _, word in votes]), votes=len(votes))
+    good, neutral, _ = (round(float(chance), DIGITS) for chance in reliability.posterior(votes))
     bad = round(max(1 - good - neutral, 0.0), DIGITS)
     informed = reliability.informedness if isinstance(reliability, Reliability) else lambda person: 1.0
-    ignorant = prod(1 - max(informed(person), 0.0) for person, _ in said)
-    return Consensus(*step, good, neutral, bad, votes=len(said), weight=round(1 - ignorant, DIGITS))
+    ignorant = prod(1 - max(informed(person), 0.0) for person, _ in votes)
+    return Consensus(*step, good, neutral, bad, votes=len(votes), weight=round(1 - ignorant, DIGITS))
 
 
 def _shares(words: list[int]) -> tuple[float, float, float]:

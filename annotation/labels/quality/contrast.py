@@ -1,4 +1,4 @@
-"""Sources of labels against each other: how often two of them name the same first error, and where they do not.
+"""Compares label sources: how often two of them name the same first error, and on which solutions they differ.
 
 Keeping only the solutions on which Monte Carlo estimates and a model judge agree is the consensus filtering of
 "The Lessons of Developing Process Reward Models in Mathematical Reasoning" (Zhang et al. 2025).
@@ -19,8 +19,8 @@ from annotation.models.agreement_rule import AgreementRule, AgreeOn
 NONE = -1
 
 
-class Told(NamedTuple):
-    """What one source says of a solution; the first error is None where it is not known."""
+class SourceVerdict(NamedTuple):
+    """One source's first error of a solution, None if unknown."""
 
     kind: str
     name: str
@@ -65,31 +65,31 @@ def agree(one: int, other: int, on: AgreeOn) -> bool:
     return one == other or (on == "within_one" and min(one, other) != NONE and abs(one - other) == 1)
 
 
-def keeps(rule: AgreementRule, labels: Iterable[Told]) -> bool:
+def keeps(rule: AgreementRule, labels: Iterable[SourceVerdict]) -> bool:
     """Whether a solution with these labels is one that the rule keeps."""
     known = [(label, label.first_error) for label in labels if label.first_error is not None]
     words = [{error for label, error in known if _is_of(label, source)} for source in rule.sources]
     if not all(words):
         return rule.silent == "kept"
-    said = set().union(*words)
-    agreeing = all(agree(one, other, rule.on) for one, other in combinations(said, 2))
+    errors = set().union(*words)
+    agreeing = all(agree(one, other, rule.on) for one, other in combinations(errors, 2))
     return agreeing == (rule.keep == "agreeing")
 
 
-def _is_of(label: Told, source: str) -> bool:
+def _is_of(label: SourceVerdict, source: str) -> bool:
     kind, _, name = source.partition(":")
     return label.kind == kind and name in ("", label.name)
 
 
 def contrasts(project: Project) -> list[tuple[LabelSource, LabelSource, Contrast]]:
-    """Every two sources that told a first error of one solution, the most pairs first."""
+    """Every two sources with a first error on the same solution, the most pairs first."""
     sources = {source.pk: source for source in LabelSource.objects.filter(project=project)}
-    found: dict[tuple[int, int], Contrast] = {}
+    by_pair: dict[tuple[int, int], Contrast] = {}
     with connection.cursor() as cursor:
         cursor.execute(_TOLD + _PAIRS, [project.pk])
         for one, other, error, other_error, pairs in cursor:
-            found.setdefault((one, other), Contrast()).add(error, other_error, pairs)
-    rows = [(sources[one], sources[other], contrast) for (one, other), contrast in found.items()]
+            by_pair.setdefault((one, other), Contrast()).add(error, other_error, pairs)
+    rows = [(sources[one], sources[other], contrast) for (one, other), contrast in by_pair.items()]
     return sorted(rows, key=lambda row: -row[2].pairs)
 
 

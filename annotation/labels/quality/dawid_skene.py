@@ -66,15 +66,15 @@ def fit(
     return Fit(prior, confusion, average, truth, counts)
 
 
-def prior_of_all(found: Fit, alone: Array, confusion: Array, imagined: Array) -> Array:
+def prior_of_all(estimates: Fit, alone: Array, confusion: Array, imagined: Array) -> Array:
     """The prior [classes] of all items: those of the fit, and those that one person alone rated.
 
     `alone` [people, classes] counts the latter by word, `confusion` [people, classes, classes] is these people's, and
     `imagined` is as in `fit`. The confusions stay as they are: a word that nobody checked shows how common a class is,
     and nothing about the person. The likelihood is then concave in the prior, so EM finds its one maximum.
     """
-    prior = found.prior
-    fixed = found.truth.sum(axis=0) + imagined.sum(axis=1)
+    prior = estimates.prior
+    fixed = estimates.truth.sum(axis=0) + imagined.sum(axis=1)
     for _ in range(ROUNDS):
         believed = _rows(np.swapaxes(confusion, 1, 2) * (prior + NEVER))
         before, prior = prior, _rows(fixed + np.einsum("pw,pwk->k", alone, believed))

@@ -15,11 +15,11 @@ from prm.messages import Message
 
 @transaction.atomic
 def resolve(*, by: User, dispute: Dispute, upheld: bool, resolution: str, reference: str = "") -> Dispute:
-    """Settle a dispute with the reason, and with it all that are open on the same problem.
+    """Settle a dispute, and all open ones on the same problem, with a reason.
 
-    `reference`, if the dispute is upheld, is the right answer. It replaces the wrong one, and the problem's solutions
-    are graded by it at once. Raises Forbidden, DomainError (`resolution_needed`; `reference_stands`, dismissed with
-    another one), Conflict (`dispute_settled`).
+    If the dispute is upheld, `reference` replaces the wrong answer and the problem's solutions are
+    graded again at once. Raises Forbidden, DomainError (`resolution_needed`; `reference_stands`, dismissed with another
+    one), Conflict (`dispute_settled`).
     """
     membership = require_role(by, dispute.project, Membership.Role.REVIEWER, Membership.Role.MANAGER)
     if not resolution.strip():
@@ -33,9 +33,9 @@ def resolve(*, by: User, dispute: Dispute, upheld: bool, resolution: str, refere
         raise Conflict("dispute_settled", Message("dispute_settled"))
     if reference.strip():
         _correct(problem, reference.strip(), by=by)
-    for one in open_ones:
-        _settle(one, upheld, resolution, membership)
-    return next(one for one in open_ones if one == dispute)
+    for open_dispute in open_ones:
+        _settle(open_dispute, upheld, resolution, membership)
+    return next(open_dispute for open_dispute in open_ones if open_dispute == dispute)
 
 
 def of_problem(problem: Problem) -> QuerySet[Dispute]:

@@ -34,7 +34,7 @@ class Timed:
 
 @dataclass(frozen=True)
 class Haste:
-    """The latest `labels` of one person took `step_ms` a step; `usual_ms` is what others take, None for too few."""
+    """A person's latest `labels` took `step_ms` per step; `usual_ms` is other people's median, None for too few."""
 
     who: str
     since: datetime
@@ -48,26 +48,26 @@ def find_haste(timed: Sequence[Timed], *, cleared_until: Mapping[str, datetime] 
     """Whoever is too fast, the fastest first; labels up to `cleared_until` were looked at by a person and are past."""
     cleared = cleared_until or {}
     labels: dict[str, list[Timed]] = {}
-    for one in sorted(timed, key=lambda one: one.at):
-        labels.setdefault(one.who, []).append(one)
-    latest = {who: own[-RECENT:] for who, own in labels.items() if len(own) >= LEAST}
-    paces = {who: median(one.step_ms for one in own) for who, own in latest.items()}
-    found = []
-    for who, own in latest.items():
-        fresh = [one for one in own if who not in cleared or one.at > cleared[who]]
-        usual, limit = _limit([pace for other, pace in paces.items() if other != who])
-        if len(fresh) < LEAST or (pace := median(one.step_ms for one in fresh)) >= limit:
+    for label in sorted(timed, key=lambda label: label.at):
+        labels.setdefault(label.who, []).append(label)
+    latest = {giver: own[-RECENT:] for giver, own in labels.items() if len(own) >= LEAST}
+    paces = {giver: median(label.step_ms for label in own) for giver, own in latest.items()}
+    hasty_people = []
+    for giver, own in latest.items():
+        fresh = [label for label in own if giver not in cleared or label.at > cleared[giver]]
+        usual, limit = _limit([pace for other, pace in paces.items() if other != giver])
+        if len(fresh) < LEAST or (pace := median(label.step_ms for label in fresh)) >= limit:
             continue
-        hasty = [one for one in fresh if one.step_ms < limit]
-        found.append(Haste(who, hasty[0].at, hasty[-1].at, len(fresh), pace, usual))
-    return sorted(found, key=lambda haste: (haste.step_ms, haste.who))
+        hasty = [label for label in fresh if label.step_ms < limit]
+        hasty_people.append(Haste(giver, hasty[0].at, hasty[-1].at, len(fresh), pace, usual))
+    return sorted(hasty_people, key=lambda haste: (haste.step_ms, haste.who))
 
 
-def _limit(others: list[float]) -> tuple[float | None, float]:
-    """What is usual among the others, and below which pace a person is too fast."""
-    if len(others) < OTHERS:
+def _limit(peer_paces: list[float]) -> tuple[float | None, float]:
+    """The usual pace of the others, and the pace below which a person is too fast."""
+    if len(peer_paces) < OTHERS:
         return None, FLOOR_MS
-    logs = [math.log(max(pace, 1.0)) for pace in others]
+    logs = [math.log(max(pace, 1.0)) for pace in peer_paces]
     middle = median(logs)
     spread = 1.4826 * median(abs(log - middle) for log in logs)
     below = max(math.log(FACTOR), DEVIATIONS * spread)

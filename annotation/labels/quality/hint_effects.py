@@ -25,8 +25,8 @@ class Design(NamedTuple):
 
 @dataclass(frozen=True)
 class Comparison:
-    """The two arms of one design. `opened` are the hinted labels in which a score was seen at all, `changed` the own
-    ratings that were there before the model's score of the step came into sight, and were others in the end."""
+    """The two arms of one design. `opened` are the hinted labels in which a score was seen at all, `changed` the
+    ratings given before the step's score was seen and changed afterwards."""
 
     design: Design
     since: datetime
@@ -55,7 +55,7 @@ WHERE label.project_id = %(project)s AND hint.shown AND hint.share = %(share)s A
 def labels_drawn(project: Project, *, shown: bool | None = None) -> QuerySet[Annotation]:
     """People's first words on solutions for which it was drawn whether they see a hint; of one arm, or of both.
 
-    Labels that tell no first error, since their givers gave up, are left out.
+    Labels without a first error, because their givers gave up, are left out.
     """
     drawn = first_annotations(project).filter(
         lease__hint__isnull=False, source__kind="human", first_error__isnull=False
@@ -66,17 +66,17 @@ def labels_drawn(project: Project, *, shown: bool | None = None) -> QuerySet[Ann
 def compare_hints(project: Project) -> list[Comparison]:
     """The arms of each design under which somebody labelled, the latest design first."""
     known = _known(project)
-    found = []
+    comparisons = []
     for design, rows in groupby(_figures(project), key=lambda row: Design(row["share"], row["reveal"])):
         figures = {row["shown"]: row for row in rows}
         arms = {shown: _arm(figures.get(shown), known.get((design, shown), []), project) for shown in (True, False)}
-        found.append(_comparison(project, design, figures, arms[True], arms[False]))
-    return sorted(found, key=lambda one: one.until, reverse=True)
+        comparisons.append(_comparison(project, design, figures, arms[True], arms[False]))
+    return sorted(comparisons, key=lambda comparison: comparison.until, reverse=True)
 
 
 def _comparison(project: Project, design: Design, figures: dict[bool, Any], hinted: Arm, blind: Arm) -> Comparison:
-    given = {"project": project.pk, "share": design.share, "reveal": design.reveal}
-    changed, could_change = fetch_one(CHANGED, given) or (0, 0)
+    parameters = {"project": project.pk, "share": design.share, "reveal": design.reveal}
+    changed, could_change = fetch_one(CHANGED, parameters) or (0, 0)
     return Comparison(
         design=design,
         since=min(row["since"] for row in figures.values()),
@@ -156,9 +156,9 @@ def _known(project: Project) -> dict[tuple[Design, bool], list[Known]]:
             "solution__gold_answer__accepted",
         )
     )
-    found: dict[tuple[Design, bool], list[Known]] = {}
-    for share, reveal, shown, verdict, person, solution, said, known, accepted in rows:
+    by_arm: dict[tuple[Design, bool], list[Known]] = {}
+    for share, reveal, shown, verdict, person, solution, first_error, known, accepted in rows:
         if person is not None and known is not None:
-            answer = Answer(person, solution, said, known, frozenset(accepted))
-            found.setdefault((Design(share, reveal), shown), []).append(Known(answer, verdict))
-    return found
+            answer = Answer(person, solution, first_error, known, frozenset(accepted))
+            by_arm.setdefault((Design(share, reveal), shown), []).append(Known(answer, verdict))
+    return by_arm

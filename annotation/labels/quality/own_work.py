@@ -1,4 +1,4 @@
-"""A person's own work: what they did, how long it took, and how it stands to what is known and to what others say."""
+"""A person's own work: labels, time, and agreement with gold and with other people."""
 
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
@@ -55,8 +55,8 @@ def own_work(membership: Membership) -> OwnWork:
         median_seconds=None if median is None else median / 1000,
         seconds=(figures["ms"] or 0) / 1000,
         days=days,
-        gold=_told(_on_gold(membership, midnight)) if policies.feedback.gold else None,
-        peers=_told(_with_peers(membership, midnight)) if policies.feedback.peers else None,
+        gold=_large_enough(_on_gold(membership, midnight)) if policies.feedback.gold else None,
+        peers=_large_enough(_with_peers(membership, midnight)) if policies.feedback.peers else None,
     )
 
 
@@ -68,27 +68,27 @@ def _days(membership: Membership, midnight: datetime) -> dict[date, Day]:
         .values_list("day")
         .annotate(n=Count("pk"), ms=Sum("total_ms"))
     )
-    found = {day: Day(n, (ms or 0) / 1000) for day, n, ms in rows.order_by("day")}
+    worked = {day: Day(n, (ms or 0) / 1000) for day, n, ms in rows.order_by("day")}
     wanted = [since.date() + timedelta(days=n) for n in range(DAYS)]
-    return {day: found.get(day, Day(0, 0.0)) for day in wanted}
+    return {day: worked.get(day, Day(0, 0.0)) for day in wanted}
 
 
 def _on_gold(membership: Membership, before: datetime) -> Share:
     answers = read_answers(answers_to(membership.project, annotator=membership.pk, submitted_at__lt=before))
     tolerance = membership.project.policies.gold.tolerance
-    right = sum(is_right(one.said, one.known, one.accepted, tolerance=tolerance) for one in answers)
+    right = sum(is_right(answer.said, answer.known, answer.accepted, tolerance=tolerance) for answer in answers)
     return share_of(right, len(answers))
 
 
 def _with_peers(membership: Membership, before: datetime) -> Share:
-    told = latest_annotations(membership.project).filter(first_error__isnull=False, submitted_at__lt=before)
-    told = told.exclude(lane__in=HIDDEN_LANES).exclude(adjudicates=True)
-    own = dict(told.filter(annotator=membership.pk).values_list("solution", "first_error"))
-    others = told.filter(solution__in=told.filter(annotator=membership.pk).values("solution"))
-    words = others.exclude(annotator=membership.pk).values_list("solution", "first_error")
+    labels = latest_annotations(membership.project).filter(first_error__isnull=False, submitted_at__lt=before)
+    labels = labels.exclude(lane__in=HIDDEN_LANES).exclude(adjudicates=True)
+    own = dict(labels.filter(annotator=membership.pk).values_list("solution", "first_error"))
+    shared = labels.filter(solution__in=labels.filter(annotator=membership.pk).values("solution"))
+    words = shared.exclude(annotator=membership.pk).values_list("solution", "first_error")
     pairs = [own[solution] == word for solution, word in words]
     return share_of(sum(pairs), len(pairs))
 
 
-def _told(share: Share) -> Share | None:
+def _large_enough(share: Share) -> Share | None:
     return share if share.of >= LEAST else None

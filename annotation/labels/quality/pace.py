@@ -8,7 +8,7 @@ from django.utils import timezone
 
 from annotation.labels.quality.batches import in_use
 from annotation.labels.quality.haste import Timed
-from annotation.labels.quality.source_verdicts import LATEST, name_of
+from annotation.labels.quality.judged_labels import LATEST, name_of
 from annotation.labels.quality.statistics import Median
 from annotation.models import Annotation, PathStep, Project, StepRating
 from annotation.work.annotations import own_opinions
@@ -44,10 +44,10 @@ def pace_by_person(project: Project, person: int | None = None) -> dict[int, Pac
         .values_list("annotation__annotator")
         .annotate(accepted=Count("pk", filter=Q(accepted=True)), of=Count("pk"))
     )
-    shares = {who: share_of(accepted, of) for who, accepted, of in counts}
+    shares = {annotator: share_of(accepted, of) for annotator, accepted, of in counts}
     return {
-        who: Pace(n, _seconds(median), _seconds(on_a_step.get(who)), shares.get(who, share_of(0, 0)))
-        for who, n, median in rows
+        annotator: Pace(n, _seconds(median), _seconds(on_a_step.get(annotator)), shares.get(annotator, share_of(0, 0)))
+        for annotator, n, median in rows
     }
 
 

@@ -60,10 +60,10 @@ class Reliability:
         others = counts[:BAD]
         return (float(counts[BAD, BAD]), float(counts[BAD].sum())), (float(others[:, BAD].sum()), float(others.sum()))
 
-    def posterior(self, words: Iterable[tuple[str, int]]) -> Array:
+    def posterior(self, votes: Iterable[tuple[str, int]]) -> Array:
         """Probability [3] of each true rating after these (person, rating) words on one step."""
         logs = np.log(self.prior + NEVER)
-        for person, rating in words:
+        for person, rating in votes:
             logs = logs + np.log(self.of(person)[:, RATINGS.index(rating)])
         chances = np.exp(logs - logs.max())
         probability: Array = chances / chances.sum()
@@ -78,7 +78,7 @@ def estimate(
     alone: Words | None = None,
     smoothing: float = SMOOTHING,
 ) -> Reliability | None:
-    """From the steps that two or more rated, and those whose rating is `settled`; None where there are none.
+    """Fit reliability to steps with two or more votes or a `settled` rating; None if there are none.
 
     How common each rating is comes from all steps: these, the other `votes`, and `alone`, the
     words on steps that nobody else rated.
@@ -90,10 +90,10 @@ def estimate(
     single.update(alone or {})
     steps = {step: number for number, step in enumerate(dict.fromkeys(vote.step for vote in shared))}
     people = {person: number for number, person in enumerate(sorted({vote.person for vote in shared}))}
-    who = np.array([people[vote.person] for vote in shared])
-    found = fit(
+    voters = np.array([people[vote.person] for vote in shared])
+    estimates = fit(
         np.array([steps[vote.step] for vote in shared]),
-        who,
+        voters,
         np.array([RATINGS.index(vote.rating) for vote in shared]),
         classes=len(RATINGS),
         known={steps[step]: RATINGS.index(rating) for step, rating in known.items() if step in steps},
@@ -104,13 +104,13 @@ def estimate(
     words = np.zeros((strangers + 1, len(RATINGS)))
     for (person, rating), number in single.items():
         words[people.get(person, strangers), RATINGS.index(rating)] += number
-    confusion = np.concatenate([found.confusion, found.average[None]])
-    votes_of = np.bincount(who)
+    confusion = np.concatenate([estimates.confusion, estimates.average[None]])
+    votes_of = np.bincount(voters)
     return Reliability(
-        prior=prior_of_all(found, words, confusion, IMAGINED),
-        average=found.average,
-        confusion={person: found.confusion[number] for person, number in people.items()},
-        counts={person: found.counts[number] for person, number in people.items()},
+        prior=prior_of_all(estimates, words, confusion, IMAGINED),
+        average=estimates.average,
+        confusion={person: estimates.confusion[number] for person, number in people.items()},
+        counts={person: estimates.counts[number] for person, number in people.items()},
         votes={person: int(votes_of[number]) for person, number in people.items()},
     )
 

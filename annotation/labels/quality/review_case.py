@@ -1,4 +1,4 @@
-"""What people said of one solution, side by side, for whoever decides on it."""
+"""All labels of one solution side by side, for the reviewer who decides."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,11 +13,10 @@ Word = tuple[str, int | None]  # the state of a rating, and the rating
 
 @dataclass(frozen=True)
 class CaseRow:
-    """One completion with what each label says of it, None where it says nothing.
+    """One completion with each label's rating of it, None for labels without one.
 
-    `differs` where two who read it do not rate it the same, or name different types of error; `agreed` is how everybody
-    rates it. `on_path` marks the completion that most of them went on with, at each position. `decided` is what the
-    decision says of it.
+    `differs` if two labels give different ratings or error types; `agreed` is the rating they share. `on_path` marks
+    the completion that most labels chose at the position. `decided` is the adjudication's rating.
     """
 
     step: Step
@@ -54,8 +53,8 @@ def case_of(solution: Solution) -> Case:
     """The case of a solution. Answers to gold and machines' labels are no part of it."""
     requests = Prefetch("sent_back", SentBack.objects.filter(state=SentBack.State.OPEN), "open_requests")
     everyones = solution.annotations.select_related("annotator__user", "source")
-    given = list(everyones.prefetch_related("ratings__step", "path", requests).order_by("pk"))
-    last = {(label.source_id, label.annotator_id): label for label in given}
+    all_labels = list(everyones.prefetch_related("ratings__step", "path", requests).order_by("pk"))
+    last = {(label.source_id, label.annotator_id): label for label in all_labels}
     shown = [label for label in last.values() if label.source.kind not in MACHINES and label.lane not in HIDDEN_LANES]
     labels = sorted(shown, key=lambda label: (label.adjudicates, label.pk))
     decided = next((label for label in reversed(labels) if label.adjudicates), None)
@@ -63,17 +62,17 @@ def case_of(solution: Solution) -> Case:
         solution=solution,
         labels=labels,
         rows=_rows(list(solution.steps.prefetch_related("critiques")), labels),
-        newest=max((label.pk for label in given), default=0),
+        newest=max((label.pk for label in all_labels), default=0),
         decided=decided,
     )
 
 
 def _rows(steps: Sequence[Step], labels: Sequence[Annotation]) -> list[CaseRow]:
-    said = {(label.pk, rating.step_id): rating for label in labels for rating in label.ratings.all()}
+    ratings = {(label.pk, rating.step_id): rating for label in labels for rating in label.ratings.all()}
     path = _path(steps, labels)
     rows = []
     for step in steps:
-        words = [said.get((label.pk, step.pk)) for label in labels]
+        words = [ratings.get((label.pk, step.pk)) for label in labels]
         read = [(word.state, word.rating) for word in words if word and word.state != "not_reached"]
         alike = len({*read}) == 1
         types = {word.error_type for word in words if word and word.error_type}

@@ -37,13 +37,13 @@ def next_to_review(project: Project, *, after: int, reason: str = "") -> int | N
 
 def review_counts(project: Project) -> dict[str, int]:
     """How many solutions wait for each of REASONS, how many in `all`, and how many labels are `sent_back`."""
-    found = to_review(project).aggregate(
+    counts = to_review(project).aggregate(
         all=Count("pk"),
         disagreement=Count("pk", filter=Q(differs=True)),
         dispute=Count("pk", filter=Q(disputed=True)),
         doubt=Count("pk", filter=Q(doubted=True)),
     )
-    return found | {"sent_back": sent_back(project).count()}
+    return counts | {"sent_back": sent_back(project).count()}
 
 
 def sent_back(project: Project) -> QuerySet[SentBack]:

@@ -54,7 +54,7 @@ def labels_of(project: Project) -> dict[str, Any]:
 
 
 def median_seconds(project: Project) -> float | None:
-    """What a label costs: the median time over one, of people where there are people, else of simulated ones."""
+    """The cost of a label: its median time, of people if there are any, else of simulated annotators."""
     for kind in ("human", "simulated"):
         labels = latest_annotations(project).filter(source__kind=kind)
         middle = labels.aggregate(middle=Median("total_ms"))["middle"]

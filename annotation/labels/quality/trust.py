@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from django.db.models import Count, QuerySet
 
 from annotation.labels.quality.anchoring import Gap
+from annotation.labels.quality.judged_labels import FirstErrorLabel, latest_labels, name_of
 from annotation.labels.quality.reliability import Reliability, estimate
-from annotation.labels.quality.source_verdicts import Told, latest_told, name_of
 from annotation.models import Project, StepRating
 from prm.consensus import Vote, Words
 
@@ -17,10 +17,10 @@ ONE_STEP = 0.5  # expected steps that are more likely one than none
 
 @dataclass(frozen=True)
 class Trust:
-    """`who` as in `judging.name_of`. `informedness` is what the consensus uses: drawn to the average person where there
-    are few shared steps. The rest is what the person's own words show: the shares of probably bad steps called bad
-    (`finds`), and of others (`invents`), None where there is not one such step; `measured` is their difference with its
-    95 % interval. `votes` counts words on shared steps in so many `labels`."""
+    """`who` as in `judged_labels.name_of`. `informedness` is what the consensus uses: shrunk to the average person if
+    there are few shared steps. The rest comes from the person's own votes: the shares of probably bad steps called bad
+    (`finds`), and of others called bad (`invents`), None without such a step; `measured` is their difference with its
+    95 % interval. `votes` counts votes on shared steps in that many `labels`."""
 
     who: str
     labels: int
@@ -32,39 +32,39 @@ class Trust:
 
 
 def trust_by_person(project: Project) -> dict[str, Trust]:
-    """From the latest labels that count, of annotators and not of machines; empty where nobody shares a step."""
-    told = [one for one in latest_told(project) if not one.machine]
-    shared = _shared(told)
+    """Each person's trust, from their latest labels without machines'; empty if no step is shared."""
+    human = [label for label in latest_labels(project) if not label.machine]
+    shared = _shared(human)
     rated = StepRating.objects.filter(state="rated")
-    rows = rated.filter(annotation__in=[one.label for one in shared])
+    rows = rated.filter(annotation__in=[label.label for label in shared])
     votes: list[Vote] = []
     settled: dict[Hashable, int] = {}
-    decides = {one.label for one in shared if one.adjudicates}
-    for step, annotator, source, rating, label in rows.values_list(
+    decides = {label.label for label in shared if label.adjudicates}
+    for step, annotator, source, rating, annotation in rows.values_list(
         "step", "annotation__annotator", "annotation__source", "rating", "annotation"
     ):
-        if label in decides:
+        if annotation in decides:
             settled[step] = int(rating or 0)
         else:
             votes.append(Vote(step, name_of(annotator, source), int(rating or 0)))
-    once = {one.label for one in told} - {one.label for one in shared}
-    found = estimate(votes, settled=settled, alone=_words(rated.filter(annotation__in=once)))
-    if found is None:
+    once = {label.label for label in human} - {label.label for label in shared}
+    reliability = estimate(votes, settled=settled, alone=_words(rated.filter(annotation__in=once)))
+    if reliability is None:
         return {}
-    labels = Counter(one.who for one in shared)
-    return {who: _trust(who, labels[who], found) for who in found.votes}
+    labels = Counter(label.who for label in shared)
+    return {giver: _trust(giver, labels[giver], reliability) for giver in reliability.votes}
 
 
-def _trust(who: str, labels: int, found: Reliability) -> Trust:
-    (bad, of_bad), (others, of_others) = found.bad_and_others(who)
+def _trust(giver: str, labels: int, reliability: Reliability) -> Trust:
+    (bad, of_bad), (others, of_others) = reliability.bad_and_others(giver)
     return Trust(
-        who=who,
+        who=giver,
         labels=labels,
-        votes=found.votes[who],
+        votes=reliability.votes[giver],
         finds=bad / of_bad if of_bad >= ONE_STEP else None,
         invents=others / of_others if of_others >= ONE_STEP else None,
-        measured=found.measured(who),
-        informedness=found.informedness(who),
+        measured=reliability.measured(giver),
+        informedness=reliability.informedness(giver),
     )
 
 
@@ -76,6 +76,6 @@ def _words(ratings: QuerySet[StepRating]) -> Words:
     return words
 
 
-def _shared(told: list[Told]) -> list[Told]:
-    words = Counter(one.solution for one in told)
-    return [one for one in told if words[one.solution] > 1]
+def _shared(labels: list[FirstErrorLabel]) -> list[FirstErrorLabel]:
+    words = Counter(label.solution for label in labels)
+    return [label for label in labels if words[label.solution] > 1]

@@ -50,9 +50,9 @@ class Scored:
 
 
 def rank(name: str, scored: Scored, *, budget: int, cost: ReadingCost, rng: np.random.Generator, caps: Caps) -> Ranking:
-    """At most `budget` of the scored solutions by acquisition function `name`, the most wanted first.
+    """At most `budget` of the scored solutions by acquisition function `name`, the highest gain first.
 
-    Where the policy caps no problem, one solution of each is taken, and more only as the budget needs it.
+    Without a cap per problem, each problem gives one solution, and more only if the budget needs them.
     """
     from prm import acquisition
     from prm.errors import PRMError

@@ -22,7 +22,7 @@ def report(data: Path, scores: Path, *, model: Path | None, threshold: float, se
     from prm.manifest import read_manifest
     from prm.scores import read_scores
 
-    found = evaluate(
+    evaluation = evaluate(
         list(read_traces(data)),
         read_scores(scores),
         threshold=threshold,
@@ -30,8 +30,8 @@ def report(data: Path, scores: Path, *, model: Path | None, threshold: float, se
         bootstrap=REPORT_BOOTSTRAP,
         seed=seed,
     )
-    told: dict[str, Any] = msgspec.to_builtins(found)
-    return told
+    figures: dict[str, Any] = msgspec.to_builtins(evaluation)
+    return figures
 
 
 def headline(report: dict[str, Any]) -> Message:
@@ -46,26 +46,26 @@ def compare(
 ) -> Measured | None:
     """The challenger's gain in ProcessBench F1 over its rival on the same labels, paired by problem.
 
-    None where the labels cannot tell: no domain has both erroneous and correct solutions.
+    None if no domain has both erroneous and correct solutions.
     """
-    found = _compared(data, challenger, rival, thresholds, seed)
-    if found is None or found.low is None or found.high is None:
+    comparison = _compared(data, challenger, rival, thresholds, seed)
+    if comparison is None or comparison.low is None or comparison.high is None:
         return None
     return Measured(
-        gain=found.gain,
-        low=found.low,
-        high=found.high,
-        solutions=found.n_solutions,
-        problems=found.n_problems,
-        samples=found.samples,
+        gain=comparison.gain,
+        low=comparison.low,
+        high=comparison.high,
+        solutions=comparison.n_solutions,
+        problems=comparison.n_problems,
+        samples=comparison.samples,
     )
 
 
 @dataclass(frozen=True)
 class ArmsMeasured:
-    """What both lanes' models reach, and acquisition minus control, in ProcessBench F1 in [0, 1].
+    """Both lanes' ProcessBench F1 in [0, 1], and acquisition minus control.
 
-    `low` and `high` bound the 95 % interval of the bootstrap paired by problem, None where no draw tells.
+    `low` and `high` bound the 95 % interval of the bootstrap paired by problem, None if no draw has a value.
     """
 
     acquisition_f1: float
@@ -82,18 +82,18 @@ def compare_arms(
     data: Path, *, acquisition: Path, control: Path, thresholds: tuple[float, float], seed: int
 ) -> ArmsMeasured | None:
     """The same for the models of both lanes; None where the labels cannot tell."""
-    found = _compared(data, acquisition, control, thresholds, seed)
-    if found is None:
+    comparison = _compared(data, acquisition, control, thresholds, seed)
+    if comparison is None:
         return None
     return ArmsMeasured(
-        acquisition_f1=found.challenger,
-        control_f1=found.champion,
-        gain=found.gain,
-        low=found.low,
-        high=found.high,
-        samples=found.samples,
-        solutions=found.n_solutions,
-        problems=found.n_problems,
+        acquisition_f1=comparison.challenger,
+        control_f1=comparison.champion,
+        gain=comparison.gain,
+        low=comparison.low,
+        high=comparison.high,
+        samples=comparison.samples,
+        solutions=comparison.n_solutions,
+        problems=comparison.n_problems,
     )
 
 

@@ -1,4 +1,4 @@
-"""The model card beside the weights, which says what the registry says of the version."""
+"""Writes the model card beside the weights, from the registry's record of the version."""
 
 import msgspec
 

@@ -1,4 +1,4 @@
-"""Why a served score is what it is: the labels that stand nearest to each of its steps."""
+"""Explains a served score by the training labels nearest to each of its steps."""
 
 from pathlib import Path
 
@@ -39,22 +39,22 @@ class StepReason(msgspec.Struct):
 
 
 def reasons_of(version: ModelVersion, text: Text, training: Path) -> list[StepReason]:
-    """One entry a scored step. `training` is what the version learned from; its places are kept beside the model.
+    """One entry per scored step. `training` is the version's training file; its embeddings are cached with the model.
 
-    Raises DomainError (`no_explanation`) where these are gone, and `model_unusable`.
+    Raises DomainError (`no_explanation`: the file is gone; `model_unusable`).
     """
     from prm.errors import PRMError
     from prm.probes.explanation import explain
     from prm.probes.neighbours import FILE, Neighbours
 
     scorer = loaded_scorer(version)
-    kept = model_path(version) / FILE
+    stored = model_path(version) / FILE
     try:
-        if kept.is_file():
-            neighbours = Neighbours.load(kept, scorer)
+        if stored.is_file():
+            neighbours = Neighbours.load(stored, scorer)
         else:
             neighbours = Neighbours.build(scorer, training)
-            neighbours.save(kept)
+            neighbours.save(stored)
         [explanation] = explain(scorer, neighbours, [trace_of_text(text)], k=NEAREST)
     except (PRMError, OSError) as error:
         raise DomainError(
@@ -68,15 +68,15 @@ def reasons_of(version: ModelVersion, text: Text, training: Path) -> list[StepRe
             moved_by=sorted(view.moved_by.items(), key=lambda part: -abs(part[1]))[:STRONGEST],
             nearest=[
                 NearLabel(
-                    distance=one.distance,
-                    solution=int(one.trace_id) if one.trace_id.isdecimal() else 0,
-                    position=one.position,
-                    step=one.step.text,
-                    good=one.label.good,
-                    neutral=one.label.neutral,
-                    bad=one.label.bad,
+                    distance=neighbour.distance,
+                    solution=int(neighbour.trace_id) if neighbour.trace_id.isdecimal() else 0,
+                    position=neighbour.position,
+                    step=neighbour.step.text,
+                    good=neighbour.label.good,
+                    neutral=neighbour.label.neutral,
+                    bad=neighbour.label.bad,
                 )
-                for one in view.neighbours
+                for neighbour in view.neighbours
             ],
         )
         for view in explanation.steps

@@ -25,7 +25,7 @@ RUN_SECONDS, PREVIEW_SECONDS = 300.0, 20.0
 
 @dataclass(frozen=True)
 class Sample:
-    """One solution's text; `cut` where the policy ran into the most tokens."""
+    """One solution's text; `cut` if the policy reached the token limit."""
 
     text: str
     cut: bool
@@ -33,7 +33,7 @@ class Sample:
 
 @dataclass(frozen=True)
 class Reply:
-    """What was asked for one problem: its samples, or why there are none."""
+    """The samples of one problem, or why there are none."""
 
     samples: list[Sample]
     calls: int = 0
@@ -62,7 +62,7 @@ def model_of(endpoint: str) -> str:
 
 
 class AskedPolicy:
-    """One endpoint, asked in one way. Raises DomainError (`unknown_endpoint`, `invalid_sampling`)."""
+    """One endpoint with its settings. Raises DomainError (`unknown_endpoint`, `invalid_sampling`)."""
 
     def __init__(
         self, endpoint: str, *, prompt: str, temperature: float, max_tokens: int, for_preview: bool = False
@@ -70,9 +70,9 @@ class AskedPolicy:
         self._endpoint = _endpoint(endpoint, prompt, temperature, max_tokens, for_preview)
 
     def ask(self, problems: Sequence[str], *, samples: int, seeds: Sequence[int]) -> list[Reply]:
-        """`samples` solutions of each problem, several problems at a time; one that fails leaves the others be."""
+        """`samples` solutions of each problem, several problems at a time; a failure does not affect other problems."""
         with ThreadPoolExecutor(CONCURRENCY) as pool:
-            return list(pool.map(lambda one: self._ask(one[0], samples, one[1]), zip(problems, seeds, strict=True)))
+            return list(pool.map(lambda pair: self._ask(pair[0], samples, pair[1]), zip(problems, seeds, strict=True)))
 
     def _ask(self, problem: str, samples: int, seed: int) -> Reply:
         from prm.errors import PolicyError
@@ -82,8 +82,8 @@ class AskedPolicy:
             answers = self._endpoint.sample([Prefix(problem)], n=samples, seed=seed)
         except PolicyError as error:
             return Reply([], error=error.args[0])
-        [found], cost = answers
-        texts = [Sample(one.text, one.cut) for one in found]
+        [completions], cost = answers
+        texts = [Sample(completion.text, completion.cut) for completion in completions]
         return Reply(texts, cost.calls, cost.prompt_tokens, cost.completion_tokens)
 
 

@@ -25,8 +25,8 @@ def pool_mean(values: Sequence[float], inclusion: Sequence[float], *, share: boo
     """Hajek's estimate of the mean over all that could have been drawn; a `share` lies in [0, 1]."""
     from prm.acquisition.estimating import hajek
 
-    found = hajek(values, inclusion, bounds=(0.0, 1.0) if share else (0.0, float("inf")))
-    return msgspec.convert(msgspec.to_builtins(found), Weighted)
+    estimate = hajek(values, inclusion, bounds=(0.0, 1.0) if share else (0.0, float("inf")))
+    return msgspec.convert(msgspec.to_builtins(estimate), Weighted)
 
 
 def predicted_first_error(mean: Sequence[float | None], threshold: float) -> int:

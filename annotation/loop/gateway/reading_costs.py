@@ -28,8 +28,8 @@ def fit_reading_cost(
     """What explains these times best, each of a solution of which so many steps and characters were read."""
     from prm.acquisition import fit_cost
 
-    found = fit_cost(seconds, steps, chars)
-    return ReadingCost(found.fixed_seconds, found.seconds_per_step, found.seconds_per_char, stops_at_error)
+    fitted = fit_cost(seconds, steps, chars)
+    return ReadingCost(fitted.fixed_seconds, fitted.seconds_per_step, fitted.seconds_per_char, stops_at_error)
 
 
 def library_cost(cost: ReadingCost) -> "CostModel":

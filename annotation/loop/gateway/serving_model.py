@@ -28,7 +28,7 @@ def prepare_thread() -> None:
 
 
 class Text(msgspec.Struct, frozen=True, array_like=True):
-    """A solution as far as it goes: `steps` are (text, kind); the first `known` were scored before."""
+    """A solution, maybe unfinished: `steps` are (text, kind); the first `known` were scored before."""
 
     problem: str
     steps: tuple[tuple[str, str], ...]
@@ -36,12 +36,12 @@ class Text(msgspec.Struct, frozen=True, array_like=True):
 
 
 class Scored(msgspec.Struct):
-    """What is said of one solution; `mean` and `spread` have one entry a step, None where it was not scored.
+    """One solution's scores; `mean` and `spread` have one entry per step, None if it was not scored.
 
-    `first_suspicious` is the first step below the model's threshold, -1 where there is none, None where a step
-    without a score stands before any. `uncertainty` is the model's own probability that this verdict is wrong.
-    A `distance` above 1 says that the text is unlike what the model learned from (`out_of_domain`). The verdict is
-    withheld (`abstained`) there, and where it is too uncertain. The flags are None where the model has no bar for them.
+    `first_suspicious` is the first step below the model's threshold, -1 for none, None if a step without a score
+    precedes it. `uncertainty` is the model's own probability that this verdict is wrong. A `distance` above 1 means
+    that the text is unlike the training data (`out_of_domain`). The verdict is withheld (`abstained`) then, and if it
+    is too uncertain. The flags are None if the model has no threshold for them.
     """
 
     mean: list[float | None]
@@ -56,10 +56,10 @@ class Scored(msgspec.Struct):
 
 
 class ServingModel:
-    """One loaded version. Reading is safe from several threads; the kept prefixes of sessions are guarded."""
+    """One loaded version. Scoring is thread-safe; a lock guards the sessions' cached prefixes."""
 
     def __init__(self, version: ModelVersion, *, kept_bytes: int) -> None:
-        """Load it, or take it from where pool scoring has it; raises DomainError (`model_unusable`)."""
+        """Load the version, or share pool scoring's copy. Raises DomainError (`model_unusable`)."""
         self._scorer = loaded_scorer(version)
         self._prefixes = _Prefixes(kept_bytes)
         assert self._scorer.manifest is not None, "a registered version has a manifest"
@@ -69,13 +69,13 @@ class ServingModel:
     def score(self, texts: Sequence[Text], aggregates: Sequence[str]) -> list[Scored]:
         """Score whole solutions in packed passes; `aggregates` names the solution score of each."""
         traces = [trace_of_text(text) for text in texts]
-        found = self._scorer.score(traces)
-        return [self._judged(score, by) for score, by in zip(found, aggregates, strict=True)]
+        scores = self._scorer.score(traces)
+        return [self._judged(score, by) for score, by in zip(scores, aggregates, strict=True)]
 
     def append(self, text: Text, aggregate: str) -> Scored:
-        """Score the steps behind the first `known`, on what is kept of these; else all is read again from the text.
+        """Score the steps after the first `known` from their cached state, or read all again without one.
 
-        The answer is of all the steps. Kept is what was read of a text, under the text: forks share it.
+        The answer covers all steps. The cache key is the text, so forks share the state.
         """
         session = self._prefixes.longest(text)
         if session is None:
@@ -131,11 +131,11 @@ class ServingModel:
         from prm.encoding import tokenise
 
         pieces = tokenise([trace_of_text(text) for text in texts], self._scorer.reader.tokenizer)
-        return sum(len(piece) for each in pieces for piece in each)
+        return sum(len(piece) for token_ids in pieces for piece in token_ids)
 
 
 class _Prefixes:
-    """What is kept of growing solutions, under their texts; the least used goes first."""
+    """An LRU cache of growing solutions' states, by their texts."""
 
     def __init__(self, most_bytes: int) -> None:
         self._most = most_bytes
@@ -156,7 +156,7 @@ class _Prefixes:
         with self._lock:
             self._kept[text.problem, text.steps] = session
             self._kept.move_to_end((text.problem, text.steps))
-            total = sum(each.kept_bytes for each in self._kept.values())
+            total = sum(prefix.kept_bytes for prefix in self._kept.values())
             while total > self._most and len(self._kept) > 1:
                 _, dropped = self._kept.popitem(last=False)
                 total -= dropped.kept_bytes

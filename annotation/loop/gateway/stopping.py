@@ -40,14 +40,15 @@ def advise(seen: Sequence[GenerationSeen]) -> dict[str, Any]:
 
     history = [
         stopping.Round(
-            acquired_gain=one.acquired_gain,
-            acquired_seconds=one.acquired_seconds,
-            control_gain=one.control_gain,
-            control_seconds=one.control_seconds,
-            verdicts_changed=one.changed,
-            holdout_gain=one.holdout_gain,
+            acquired_gain=generation.acquired_gain,
+            acquired_seconds=generation.acquired_seconds,
+            control_gain=generation.control_gain,
+            control_seconds=generation.control_seconds,
+            verdicts_changed=generation.changed,
+            holdout_gain=generation.holdout_gain,
         )
-        for one in seen
+        for generation in seen
     ]
     advice = stopping.advise(history)
-    return msgspec.structs.asdict(advice) | {"criteria": [msgspec.structs.asdict(one) for one in advice.criteria]}
+    criteria = [msgspec.structs.asdict(criterion) for criterion in advice.criteria]
+    return msgspec.structs.asdict(advice) | {"criteria": criteria}

@@ -1,4 +1,4 @@
-"""What the trainer is told, and what it leaves."""
+"""The trainer's configuration and output."""
 
 from pathlib import Path
 from typing import Any
@@ -16,7 +16,7 @@ ELSEWHERE = {"base": "backbone", "neutral": "neutral"}  # choices that have a pl
 
 
 def training_config(policy: ProjectPolicy, *, seed: int) -> dict[str, Any]:
-    """What the trainer is told beside its data. Raises DomainError for a backbone that is not listed (any more)."""
+    """The trainer's configuration. Raises DomainError for a backbone that is not listed (any more)."""
     check_backbone(policy.backbone)
     return {"seed": seed} | policy.training | {name: getattr(policy, place) for name, place in ELSEWHERE.items()}
 

@@ -1,9 +1,9 @@
-"""The two arms of the live comparison: labels of each lane that took the same time, behind one common start. Pure.
+"""The two arms of the live comparison: a common start plus each lane's labels of equal total time. Pure.
 
-The start is what both lanes grew from: labels of generation 0, which is drawn at random, labels that came with a
-file, and the calibration lane. An arm is the start and its own lane's labels from generation 1 on. Within each
-generation both lanes give equal seconds, the larger one a random part, so that both arms hold labels of the
-same champions' times. Overlap, gold and adjudications are in neither.
+The start is labels of generation 0, which is drawn at random, imported labels, and the calibration lane. An arm is
+the start plus its own lane's labels from generation 1 on. Within each generation both lanes contribute equal seconds,
+the larger one a random part, so that both arms cover the same champions. Overlap, gold and adjudications are in
+neither.
 """
 
 from collections import defaultdict
@@ -24,7 +24,7 @@ Key = tuple[int, int]  # generation, solution
 
 @dataclass(frozen=True)
 class Unit:
-    """A solution as one generation had it labelled in one lane, and the seconds that took."""
+    """A solution labelled in one lane of one generation, and the seconds that took."""
 
     generation: int
     solution: int
@@ -80,17 +80,17 @@ def match(units: Iterable[Unit], rng: np.random.Generator) -> Matched:
 
 
 def arm(records: Iterable[Record], lane: str, keys: frozenset[Key]) -> Iterator[Record]:
-    """What the arm of a lane learns from: the start, and the lane's chosen labels, each solution's words counting
-    alike."""
+    """The training records of a lane's arm: the start and the lane's chosen labels, with their consensus."""
     for record in records:
         solution = record.solution_id or 0
-        kept = [
-            one
-            for one in record.annotations
-            if in_start(record, one) or (_of_an_arm(one) and one.lane == lane and (one.generation, solution) in keys)
+        labels = [
+            label
+            for label in record.annotations
+            if in_start(record, label)
+            or (_of_an_arm(label) and label.lane == lane and (label.generation, solution) in keys)
         ]
-        if kept:
-            yield msgspec.structs.replace(record, annotations=kept, consensus=consensus_of(kept))
+        if labels:
+            yield msgspec.structs.replace(record, annotations=labels, consensus=consensus_of(labels))
 
 
 def in_start(record: Record, annotation: RecordAnnotation) -> bool:
@@ -106,10 +106,10 @@ def _of_an_arm(annotation: RecordAnnotation) -> bool:
 
 def _up_to(budget: float, units: list[Unit], rng: np.random.Generator) -> Iterator[Unit]:
     """Units in random order for as long as they fit the budget."""
-    left = budget * (1 + 1e-9)
+    seconds_left = budget * (1 + 1e-9)
     for index in rng.permutation(len(units)):
         unit = units[index]
-        if unit.seconds > left:
+        if unit.seconds > seconds_left:
             return
-        left -= unit.seconds
+        seconds_left -= unit.seconds
         yield unit

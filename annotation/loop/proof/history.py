@@ -17,17 +17,17 @@ SAMPLE = 1000  # of the pool, to see what two models say of it
 
 
 def history_of(project: Project) -> list[GenerationSeen]:
-    """Every generation, the earliest first; what followed the open one is not known yet."""
+    """Every generation, the earliest first; the open one has no results yet."""
     generations = list(project.generations.select_related("model_version").order_by("number"))
     labels = _labels(project)
     # The latest comparison of each generation comes last.
-    compared = {one.generation: one for one in project.shadow_comparisons.order_by("pk")}
-    found = []
-    for one, then in zip_longest(generations, generations[1:]):
-        count, seconds = labels.get(one.pk, (0, 0.0))
-        seen = GenerationSeen(generation=one.number, labels=count, seconds=seconds)
-        found.append(replace(seen, **_then(one, then), **_taught(compared.get(one.number))))
-    return found
+    compared = {comparison.generation: comparison for comparison in project.shadow_comparisons.order_by("pk")}
+    history = []
+    for generation, then in zip_longest(generations, generations[1:]):
+        count, seconds = labels.get(generation.pk, (0, 0.0))
+        seen = GenerationSeen(generation=generation.number, labels=count, seconds=seconds)
+        history.append(replace(seen, **_then(generation, then), **_taught(compared.get(generation.number))))
+    return history
 
 
 def decided_rounds(history: list[GenerationSeen]) -> list[GenerationSeen]:
@@ -50,37 +50,37 @@ def _then(generation: Generation, following: Generation | None) -> dict[str, Any
     }
 
 
-def _taught(found: ShadowComparison | None) -> dict[str, Any]:
-    if found is None:
+def _taught(comparison: ShadowComparison | None) -> dict[str, Any]:
+    if comparison is None:
         return {}
-    told = {"gain": found.gain, "gain_low": found.low, "gain_high": found.high}
-    if found.start_f1 is None:
-        return told
-    return told | {
-        "acquired_gain": found.acquisition_f1 - found.start_f1,
-        "acquired_seconds": found.acquisition_seconds,
-        "control_gain": found.control_f1 - found.start_f1,
-        "control_seconds": found.control_seconds,
+    gains = {"gain": comparison.gain, "gain_low": comparison.low, "gain_high": comparison.high}
+    if comparison.start_f1 is None:
+        return gains
+    return gains | {
+        "acquired_gain": comparison.acquisition_f1 - comparison.start_f1,
+        "acquired_seconds": comparison.acquisition_seconds,
+        "control_gain": comparison.control_f1 - comparison.start_f1,
+        "control_seconds": comparison.control_seconds,
     }
 
 
 def share_changed(before: ModelVersion | None, after: ModelVersion | None) -> float | None:
-    """In which share of a sample of the pool two models tell another first error; None where it is not known."""
+    """The share of a pool sample on which two models name different first errors; None if unknown."""
     if before is None or after is None or before == after:
         return None
     thresholds = [version.manifest.get("threshold") for version in (before, after)]
     if None in thresholds:
         return None
-    said = [
+    verdicts = [
         {pk: predicted_first_error(mean, threshold) for pk, mean in _sampled(version)}
         for version, threshold in zip((before, after), thresholds, strict=True)
     ]
-    both = said[0].keys() & said[1].keys()
-    return sum(said[0][pk] != said[1][pk] for pk in both) / len(both) if both else None
+    both = verdicts[0].keys() & verdicts[1].keys()
+    return sum(verdicts[0][pk] != verdicts[1][pk] for pk in both) / len(both) if both else None
 
 
 def _sampled(version: ModelVersion) -> list[tuple[int, list[float | None]]]:
-    """The same solutions of every version: those with the least of a hash that has nothing to do with their order."""
+    """The same solutions for every version: those with the smallest hashes, which do not depend on their order."""
     spread = Func(F("solution_id"), function="hashint8", output_field=IntegerField())
     rows = PoolScore.objects.filter(model_version=version).order_by(spread)
     return list(rows.values_list("solution", "mean")[:SAMPLE])

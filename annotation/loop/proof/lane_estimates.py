@@ -1,4 +1,4 @@
-"""What the labels of each generation say of the pool it was drawn from, weighted by their inclusion probabilities."""
+"""Estimates for the pool from each generation's labels, weighted by their inclusion probabilities."""
 
 from collections import defaultdict
 from collections.abc import Callable, Sequence
@@ -16,10 +16,10 @@ from annotation.models import Annotation, Generation, ModelVersion, PoolScore, P
 
 
 class LaneEstimates(msgspec.Struct):
-    """Of one lane of one generation: how many of its items are labelled, and what those say of the whole pool.
+    """The labelled items of one lane of one generation, and estimates for the whole pool.
 
     `first_error_rate`: the share of solutions with an error. `champion_accuracy`: the share whose first error the
-    model that drew the generation had right, None where none drew it or its scores are gone. `seconds`: to label one.
+    model that drew the generation had right, None without a model or its scores. `seconds`: to label one solution.
     """
 
     generation: int
@@ -45,19 +45,19 @@ class Labelled:
 def estimates_of(project: Project) -> list[LaneEstimates]:
     """One entry for each of the two lanes of each generation with a label, the earliest first."""
     generations = project.generations.select_related("model_version").order_by("number")
-    return [found for generation in generations for lane in ARMS if (found := _of_lane(generation, lane))]
+    return [estimates for generation in generations for lane in ARMS if (estimates := _of_lane(generation, lane))]
 
 
 def _of_lane(generation: Generation, lane: str) -> LaneEstimates | None:
     labelled = _labelled(generation, lane)
     if not labelled:
         return None
-    predicted = _predicted(generation.model_version, [one.solution for one in labelled])
+    predicted = _predicted(generation.model_version, [label.solution for label in labelled])
 
-    def accuracy(one: Labelled) -> float | None:
-        if one.solution not in predicted:
+    def accuracy(label: Labelled) -> float | None:
+        if label.solution not in predicted:
             return None
-        return fmean(predicted[one.solution] == word for word in one.first_errors)
+        return fmean(predicted[label.solution] == word for word in label.first_errors)
 
     return LaneEstimates(
         generation=generation.number,
@@ -65,16 +65,16 @@ def _of_lane(generation: Generation, lane: str) -> LaneEstimates | None:
         items=generation.items.filter(lane=lane).count(),
         labelled=len(labelled),
         pool=generation.pool_size,
-        first_error_rate=_mean(labelled, lambda one: fmean(word >= 0 for word in one.first_errors), share=True),
+        first_error_rate=_mean(labelled, lambda label: fmean(word >= 0 for word in label.first_errors), share=True),
         champion_accuracy=_mean(labelled, accuracy, share=True),
-        seconds=_mean(labelled, lambda one: one.seconds),
+        seconds=_mean(labelled, lambda label: label.seconds),
     )
 
 
 def _mean(
     labelled: Sequence[Labelled], value_of: Callable[[Labelled], float | None], *, share: bool = False
 ) -> Weighted | None:
-    known = [(value, one.inclusion) for one in labelled if (value := value_of(one)) is not None]
+    known = [(value, label.inclusion) for label in labelled if (value := value_of(label)) is not None]
     return pool_mean([v for v, _ in known], [p for _, p in known], share=share) if known else None
 
 

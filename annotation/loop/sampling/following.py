@@ -1,4 +1,4 @@
-"""What follows a sampling: the champion scores what is new, and then a generation queues it for labelling."""
+"""The steps after a sampling run: the champion scores the new solutions, then a generation queues them."""
 
 from datetime import timedelta
 

@@ -19,7 +19,7 @@ SHOWN = 3
 
 @dataclass(frozen=True)
 class Previewed:
-    """One solution of a problem: as it would be taken in, or why it would not, or why there is none."""
+    """One sampled solution: the record to import, the reason for rejecting it, or the policy's failure."""
 
     problem: Problem
     record: Record | None
@@ -27,7 +27,7 @@ class Previewed:
 
 
 def preview_sampling(*, by: User, project: Project, wish: Wish) -> list[Previewed]:
-    """One solution of each of the first problems, graded; nothing is kept.
+    """Sample and grade one solution of each of the first problems; nothing is stored.
 
     Raises Forbidden, DomainError (`unknown_endpoint`, `invalid_sampling`, `no_problems`).
     """
@@ -36,8 +36,8 @@ def preview_sampling(*, by: User, project: Project, wish: Wish) -> list[Previewe
     ids = chosen_problems(project, choice=wish.choice, domain=wish.domain, most=min(SHOWN, wish.most_problems or SHOWN))
     if not ids:
         raise DomainError("no_problems", Message("no_problem_of_choice"))
-    found = Problem.objects.in_bulk(ids)
-    problems = [found[pk] for pk in ids]
+    rows = Problem.objects.in_bulk(ids)
+    problems = [rows[pk] for pk in ids]
     policy = AskedPolicy(
         wish.endpoint, prompt=wish.prompt, temperature=wish.temperature, max_tokens=wish.max_tokens, for_preview=True
     )

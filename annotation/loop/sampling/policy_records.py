@@ -1,4 +1,4 @@
-"""A policy's text becomes a record: split into steps, graded, and told where it comes from."""
+"""Turns a policy's text into a record: splits it into steps, grades it and adds its provenance."""
 
 from annotation.files.answer_grading import answer_in, grade_records
 from annotation.files.preparing import prepared
@@ -41,7 +41,7 @@ def record_of(run: SamplingRun, problem: Problem, sample: Sample, number: int) -
 
 
 def provenance(run: SamplingRun) -> Provenance:
-    """What is kept with each solution of how it was sampled."""
+    """How a solution was sampled, stored with it."""
     return Provenance(
         policy=run.model,
         temperature=run.temperature,

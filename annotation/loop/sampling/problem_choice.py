@@ -9,7 +9,7 @@ Choice = SamplingRun.Choice
 
 
 def chosen_problems(project: Project, *, choice: str, domain: str, most: int | None) -> list[int]:
-    """The ids of at most `most` problems in the order in which they are asked; of one domain where one is named."""
+    """The ids of at most `most` problems in the order they are sampled; of one domain if `domain` is set."""
     problems = Problem.objects.filter(project=project)
     if domain:
         problems = problems.filter(domain=domain)

@@ -1,7 +1,7 @@
-"""The body of a sampling run: problem by problem, a few at a time, each few one transaction.
+"""The body of a sampling run: a few problems at a time, one transaction each time.
 
-What a few problems brought and that they are done is committed together, so a run that was killed goes on with
-the problems that are not, and takes nothing in twice.
+The solutions of a few problems and their states are committed together, so a killed run resumes with the unfinished
+problems and imports nothing twice.
 """
 
 import time
@@ -29,9 +29,9 @@ Tell = Callable[[SamplingRun], None]
 
 
 def run_sampling(run_id: int, *, seconds: float | None = SLICE_SECONDS, on_progress: Tell = lambda run: None) -> None:
-    """Sample for about `seconds` and enqueue the rest; None goes on to the end.
+    """Sample for about `seconds` and enqueue the rest; with None sample to the end.
 
-    Does nothing if another worker is at it, or if it has ended.
+    Does nothing if another worker runs it, or if it has ended.
     """
     run = run_job(SamplingRun, run_id, lambda run: _sample(run, seconds, on_progress))
     if run is not None and run.state == SamplingRun.State.QUEUED:
@@ -60,16 +60,16 @@ def _next(run: SamplingRun) -> list[SampledProblem]:
     some = list(_waiting(run)[:CONCURRENCY])
     if not run.token_budget:
         return some
-    reserved = accumulate(_most_tokens(run, one) for one in some)
-    return [one for one, tokens in zip(some, reserved, strict=True) if run.tokens + tokens <= run.token_budget]
+    reserved = accumulate(_most_tokens(run, chosen) for chosen in some)
+    return [chosen for chosen, tokens in zip(some, reserved, strict=True) if run.tokens + tokens <= run.token_budget]
 
 
 def _waiting(run: SamplingRun) -> QuerySet[SampledProblem]:
     return run.sampled_problems.filter(state=Chosen.WAITING).select_related("problem").order_by("position")
 
 
-def _most_tokens(run: SamplingRun, one: SampledProblem) -> int:
-    return most_tokens(one.problem.text, prompt=run.prompt, samples=run.samples, max_tokens=run.max_tokens)
+def _most_tokens(run: SamplingRun, chosen: SampledProblem) -> int:
+    return most_tokens(chosen.problem.text, prompt=run.prompt, samples=run.samples, max_tokens=run.max_tokens)
 
 
 def _why_it_ended(run: SamplingRun) -> str:
@@ -82,34 +82,34 @@ def _why_it_ended(run: SamplingRun) -> str:
 
 def _ask(run: SamplingRun, policy: AskedPolicy, some: Sequence[SampledProblem]) -> Sequence[Reply]:
     return policy.ask(
-        [one.problem.text for one in some],
+        [chosen.problem.text for chosen in some],
         samples=run.samples,
-        seeds=[run.seed + one.position for one in some],
+        seeds=[run.seed + chosen.position for chosen in some],
     )
 
 
 @transaction.atomic
 def _commit(run: SamplingRun, some: Sequence[SampledProblem], replies: Sequence[Reply]) -> None:
     """Store what came with the progress it makes."""
-    for one, reply in zip(some, replies, strict=True):
-        _take(run, one, reply)
+    for chosen, reply in zip(some, replies, strict=True):
+        _import_reply(run, chosen, reply)
     got_on(
         run, "done_problems", "failed_problems", "sampled", "accepted", "duplicates", "refused", "right", "wrong",
         "ungraded", "calls", "prompt_tokens", "completion_tokens",
     )  # fmt: skip
 
 
-def _take(run: SamplingRun, one: SampledProblem, reply: Reply) -> None:
+def _import_reply(run: SamplingRun, chosen: SampledProblem, reply: Reply) -> None:
     """One problem's samples into the project."""
     run.calls += reply.calls
     run.prompt_tokens += reply.prompt_tokens
     run.completion_tokens += reply.completion_tokens
     if reply.error:
         run.failed_problems += 1
-        one.state, one.error = Chosen.FAILED, reply.error
-        one.save(update_fields=["state", "error"])
+        chosen.state, chosen.error = Chosen.FAILED, reply.error
+        chosen.save(update_fields=["state", "error"])
         return
-    records, refusals = _sorted_out(run, one.problem, reply)
+    records, refusals = _split_rejections(run, chosen.problem, reply)
     counts = store_chunk(project=run.project, records=records)
     grades = [record.final_answer_correct for record in records]
     run.done_problems += 1
@@ -120,21 +120,21 @@ def _take(run: SamplingRun, one: SampledProblem, reply: Reply) -> None:
     run.right += grades.count(True)
     run.wrong += grades.count(False)
     run.ungraded += grades.count(None)
-    one.state, one.accepted = Chosen.DONE, counts.accepted
-    one.error = joined(
+    chosen.state, chosen.accepted = Chosen.DONE, counts.accepted
+    chosen.error = joined(
         sorted({Message("sample_rejected", reason=refusal.reason) for refusal in refusals}), "semicolon_list"
     )
-    one.save(update_fields=["state", "accepted", "error"])
+    chosen.save(update_fields=["state", "accepted", "error"])
 
 
-def _sorted_out(run: SamplingRun, problem: Problem, reply: Reply) -> tuple[list[Record], list[Rejection]]:
+def _split_rejections(run: SamplingRun, problem: Problem, reply: Reply) -> tuple[list[Record], list[Rejection]]:
     made = [record_of(run, problem, sample, number) for number, sample in enumerate(reply.samples)]
     return [one for one in made if isinstance(one, Record)], [one for one in made if isinstance(one, Rejection)]
 
 
 def _failed_in_a_row(run: SamplingRun) -> list[str]:
     """The errors of the last problems asked, the latest first, if so many failed that the policy must be away."""
-    asked = run.sampled_problems.exclude(state=Chosen.WAITING).order_by("-position")
-    last = list(asked.values_list("state", "error")[:FAILURES_IN_A_ROW])
+    finished = run.sampled_problems.exclude(state=Chosen.WAITING).order_by("-position")
+    last = list(finished.values_list("state", "error")[:FAILURES_IN_A_ROW])
     away = len(last) == min(FAILURES_IN_A_ROW, run.problems) and all(state == Chosen.FAILED for state, _ in last)
     return [error for _, error in last] if away else []

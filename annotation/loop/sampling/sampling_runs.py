@@ -50,7 +50,7 @@ def start_sampling(*, by: User, project: Project, wish: Wish) -> SamplingRun:
 
 @transaction.atomic
 def create_sampling(*, by: User | None, project: Project, wish: Wish) -> SamplingRun:
-    """A run with its problems frozen; nobody works on it yet. `by` is None for the operator of the machine.
+    """Create a run with its problems, not enqueued yet. `by` is None for the operator of the machine.
 
     Raises Forbidden, DomainError (`unknown_endpoint`, `invalid_sampling`, `no_problems`).
     """
@@ -121,7 +121,7 @@ def check_wish(wish: Wish) -> None:
 
 
 def most_tokens(problem: str, *, prompt: str, samples: int, max_tokens: int) -> int:
-    """The most that one problem can take: a token for each character of the prompt, and every sample at its longest."""
+    """The upper bound of tokens for one problem: one per character of the prompt, and every sample at its longest."""
     return len(prompt.replace(PROMPT, problem)) + samples * max_tokens
 
 
@@ -143,16 +143,16 @@ def _check_budget(wish: Wish, first: Problem) -> None:
 
 @transaction.atomic
 def resume_sampling(*, by: User, job: SamplingRun) -> SamplingRun:
-    """Go on with what a failed or cancelled run, or one out of budget, left; problems that failed are asked again.
+    """Resume a run that failed, was cancelled or ran out of budget; failed problems are sampled again.
 
     Raises as `resume_job`, DomainError (`unknown_endpoint`), Conflict (`nothing_left`).
     """
     run = resume_job(by=by, job=job)
     model_of(run.endpoint)
-    left = run.sampled_problems.exclude(state=SampledProblem.State.DONE)
-    if not left.exists():
+    unfinished = run.sampled_problems.exclude(state=SampledProblem.State.DONE)
+    if not unfinished.exists():
         raise Conflict("nothing_left", Message("sampling_complete"))
-    left.filter(state=SampledProblem.State.FAILED).update(state=SampledProblem.State.WAITING, error="")
+    unfinished.filter(state=SampledProblem.State.FAILED).update(state=SampledProblem.State.WAITING, error="")
     run.note, run.failed_problems, run.token_budget = "", 0, 0
     run.save(update_fields=["note", "failed_problems", "token_budget"])
     return run
@@ -168,13 +168,13 @@ class Progress:
 
 
 def progress_of(run: SamplingRun) -> Progress:
-    asked = run.done_problems + run.failed_problems
-    share = asked / run.problems if run.problems else 0.0
-    if run.started_at is None or not asked:
+    attempted = run.done_problems + run.failed_problems
+    share = attempted / run.problems if run.problems else 0.0
+    if run.started_at is None or not attempted:
         return Progress(share, None, None)
     seconds = ((run.finished_at or run.heartbeat_at or timezone.now()) - run.started_at).total_seconds()
-    left = seconds / share - seconds if run.state in SamplingRun.WORKED_ON else None
-    return Progress(share, run.sampled / seconds if seconds else None, left)
+    seconds_left = seconds / share - seconds if run.state in SamplingRun.WORKED_ON else None
+    return Progress(share, run.sampled / seconds if seconds else None, seconds_left)
 
 
 def _invalid(field: str, message: str) -> DomainError:

@@ -1,4 +1,4 @@
-"""Rounds that begin by themselves, and what is known about the next one."""
+"""Automatic rounds, and the forecast of the next one."""
 
 import logging
 from dataclasses import dataclass
@@ -21,10 +21,10 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class Outlook:
-    """What is to be said of the next round that begins by itself.
+    """The forecast of the next automatic round.
 
-    `due` is the cause that waits already. `not_before` is the earliest time that is known; None where it depends on
-    labels or scores, or on what `holds` name.
+    `due` is the cause that waits already. `not_before` is the earliest known time; None if it depends on labels or
+    scores, or on what `holds` name.
     """
 
     due: Cause | None
@@ -40,7 +40,7 @@ def start_due_runs(now: datetime | None = None) -> int:
 
 
 def outlook(project: Project, now: datetime | None = None) -> Outlook | None:
-    """What is known of the project's next automatic round; None where nothing begins one."""
+    """The forecast of the project's next automatic round; None if no cause is configured."""
     now = now or timezone.now()
     rounds = project.policies.rounds
     if not rounds.automatic:
@@ -59,7 +59,7 @@ def outlook(project: Project, now: datetime | None = None) -> Outlook | None:
 
 
 def _start_if_due(project: Project, now: datetime) -> bool:
-    """One look at one project. A time of the schedule that is held back waits; one with nothing new passes by."""
+    """Check one project. A scheduled time that is held back waits; one with nothing new is skipped."""
     rounds = project.policies.rounds
     if not rounds.automatic:
         return False

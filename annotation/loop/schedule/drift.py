@@ -45,7 +45,7 @@ def stability_index(before: Scores, now: Scores) -> float:
 def measure(project: Project) -> Drift | None:
     """The larger drift of two: of solutions imported, and of scores served, since the champion and the last run.
 
-    Both stand against the pool as it was when the champion was promoted. None where either side is too small.
+    Both compare with the pool as it was when the champion was promoted. None if either side is too small.
     """
     champion = registry.champion_of(project)
     if champion is None or champion.promoted_at is None:
@@ -56,8 +56,8 @@ def measure(project: Project) -> Drift | None:
     samples = {"imports": _imported(champion, solution__created_at__gt=since), "served": _served(champion, since)}
     if len(before) < LEAST:
         return None
-    found = [Drift(stability_index(before, now), of, len(now)) for of, now in samples.items() if len(now) >= LEAST]
-    return max(found, key=lambda drift: drift.figure, default=None)
+    drifts = [Drift(stability_index(before, now), of, len(now)) for of, now in samples.items() if len(now) >= LEAST]
+    return max(drifts, key=lambda drift: drift.figure, default=None)
 
 
 def remember(project: Project) -> None:

@@ -20,7 +20,7 @@ class Cause:
 
 
 def due_cause(project: Project, now: datetime) -> Cause | None:
-    """The first cause that holds, of what the policy asks for; None while a run goes on."""
+    """The first of the policy's causes that applies; None while a run is active."""
     last = project.training_runs.order_by("-number").first()
     if last is not None and last.state in TrainingRun.LIVE:
         return None
@@ -35,7 +35,7 @@ def new_labels(project: Project, last: TrainingRun | None) -> int:
 
 
 def pending_time(project: Project, now: datetime) -> datetime | None:
-    """The first time of the schedule that nobody has dealt with, where it has come."""
+    """The first due time of the schedule that is not handled yet."""
     clock = RoundClock.objects.filter(project=project).first()
     if clock is None or clock.looked_at is None:
         return None

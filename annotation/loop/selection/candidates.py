@@ -73,8 +73,8 @@ def candidates_of(project: Project) -> Candidates:
     )
     domains = Codes()
     read = (
-        (pk, SPLITS.index(split), problem, domains[domain], given)
-        for pk, split, problem, domain, given in rows.iterator(chunk_size=CHUNK)
+        (pk, SPLITS.index(split), problem, domains[domain], count)
+        for pk, split, problem, domain, count in rows.iterator(chunk_size=CHUNK)
     )
     return Candidates(*_columns(read, width=5))
 

@@ -1,4 +1,4 @@
-"""A first ranking without any label: what surprises the backbone is asked for first."""
+"""A first ranking without labels: solutions that surprise the backbone come first."""
 
 from dataclasses import replace
 
@@ -26,13 +26,13 @@ def rank_by_surprise(project: Project, candidates: Candidates, budget: int, rng:
     if not size or not budget:
         return Ranking([], len(candidates))
     sample = np.sort(rng.choice(len(candidates), size=size, replace=False))
-    taken = np.zeros(len(candidates), dtype=bool)
-    taken[sample] = True
+    sampled = np.zeros(len(candidates), dtype=bool)
+    sampled[sample] = True
     cost = replace(reading_times.cost_model(project), stops_at_error=False)
-    scored = _scored(project, candidates.where(taken))
+    scored = _scored(project, candidates.where(sampled))
     ranking = rank(SURPRISAL, scored, budget=budget, cost=cost, rng=rng, caps=project.policies.caps)
     share = size / len(candidates)
-    chosen = [replace(one, inclusion_probability=one.inclusion_probability * share) for one in ranking.chosen]
+    chosen = [replace(choice, inclusion_probability=choice.inclusion_probability * share) for choice in ranking.chosen]
     return Ranking(chosen, len(candidates), ranking.notes | {"read": size, "backbone": project.policies.backbone})
 
 
@@ -42,8 +42,8 @@ def _scored(project: Project, candidates: Candidates) -> Scored:
     correct: list[int] = []
     for start in range(0, len(candidates), CHUNK):
         ids = candidates.ids[start : start + CHUNK].tolist()
-        found = Solution.objects.select_related("problem").prefetch_related("steps").in_bulk(ids)
-        solutions = [found[pk] for pk in ids]
+        rows = Solution.objects.select_related("problem").prefetch_related("steps").in_bulk(ids)
+        solutions = [rows[pk] for pk in ids]
         for solution, (own, lengths) in zip(
             solutions, score_without_labels(project.policies.backbone, solutions), strict=True
         ):
@@ -54,7 +54,7 @@ def _scored(project: Project, candidates: Candidates) -> Scored:
         ids=candidates.ids,
         problem=candidates.problem,
         domain=candidates.domain,
-        steps=np.array([len(one) for one in p], dtype=np.int64),
+        steps=np.array([len(scores) for scores in p], dtype=np.int64),
         heads=np.concatenate(p)[:, None],
         chars=np.concatenate(chars),
         correct=np.array(correct, dtype=np.int8),

@@ -80,22 +80,22 @@ class _Lanes:
 
     def draw(self, lane: str, candidates: Candidates, count: int) -> None:
         """A simple random draw of those that are left."""
-        left = self._left_of(candidates)
-        ids, probability = draw(left.ids, count, self._rng)
+        free = self._left_of(candidates)
+        ids, probability = draw(free.ids, count, self._rng)
         rows = ((id_, probability, None, None) for id_ in ids.tolist())
-        self._put(lane, rows, {"from": len(left), "how": "at random"})
+        self._put(lane, rows, {"from": len(free), "how": "at random"})
 
     def draw_evenly(self, lane: str, project: Project, candidates: Candidates, count: int) -> None:
         """The same spread over domains, and within them over lengths and generators."""
-        left = self._left_of(candidates)
-        places, probabilities = draw_evenly(left.domain, lengths_and_generators(project, left.ids), count, self._rng)
-        rows = ((id_, p, None, None) for id_, p in zip(left.ids[places].tolist(), probabilities.tolist(), strict=True))
+        free = self._left_of(candidates)
+        places, probabilities = draw_evenly(free.domain, lengths_and_generators(project, free.ids), count, self._rng)
+        rows = ((id_, p, None, None) for id_, p in zip(free.ids[places].tolist(), probabilities.tolist(), strict=True))
         how = "at random within domain, length and generator"
-        self._put(lane, rows, {"from": len(left), "how": how})
+        self._put(lane, rows, {"from": len(free), "how": how})
 
     def rank(self, lane: str, candidates: Candidates, count: int, ranker: Ranker) -> None:
         ranking = ranker(self._left_of(candidates), count, self._rng)
-        rows = ((one.id, one.inclusion_probability, one.gain, one.expected_seconds) for one in ranking.chosen)
+        rows = ((item.id, item.inclusion_probability, item.gain, item.expected_seconds) for item in ranking.chosen)
         self._put(lane, rows, {"from": ranking.candidates, "how": "ranked"} | ranking.notes)
 
     def in_serving_order(self) -> list[Selection]:

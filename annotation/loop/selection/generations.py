@@ -22,7 +22,7 @@ from prm.messages import Message, as_json
 
 
 def request_first_generation(*, by: User, project: Project) -> Generation | None:
-    """Open the first generation; None where a worker is asked to, because the backbone reads the pool first.
+    """Open the first generation; None if a worker opens it, because the backbone must read the pool first.
 
     Raises Forbidden, Conflict (`generation_exists`), DomainError (`nothing_to_label`).
     """
@@ -34,7 +34,7 @@ def request_first_generation(*, by: User, project: Project) -> Generation | None
 
 
 def open_first_generation(*, by: User, project: Project, seed: int | None = None) -> Generation:
-    """Open the start: stratified at random, or by surprise where the policy says so, which loads the backbone.
+    """Open the first generation: stratified at random, or by surprise if the policy says so, which loads the backbone.
 
     Raises Forbidden, Conflict (`generation_exists`), DomainError (`nothing_to_label`, `model_unusable`).
     """
@@ -48,9 +48,9 @@ def open_first_generation(*, by: User, project: Project, seed: int | None = None
 
 
 def open_requested(project_id: int, user_id: int) -> None:
-    """What a worker does of `request_first_generation`; a second request for the same finds it done.
+    """The worker's part of `request_first_generation`; a second call finds the generation open.
 
-    Where the backbone cannot be read, the start is random after all, and the generation says why.
+    If the backbone cannot be read, the generation is drawn at random and records why.
     """
     project, by = Project.objects.get(pk=project_id), User.objects.get(pk=user_id)
     if project.generations.exists():
@@ -83,8 +83,8 @@ def open_generation(
 ) -> Generation:
     """Open a generation ranked by `model` (at random without one) and retire the one before.
 
-    A run opens one generation: a second call returns it. Raises DomainError (`nothing_to_label`)
-    where every solution has its annotations, unless a run asks: it then opens an empty one.
+    A run opens one generation: a second call returns it. If every solution has its annotations, a run opens an empty
+    generation; otherwise raises DomainError (`nothing_to_label`).
     """
     if run is not None and (opened := Generation.objects.filter(run=run).first()):
         return opened

@@ -18,11 +18,11 @@ def share_budget(budget: int, mix: LaneMix) -> dict[str, int]:
         Lane.OVERLAP: mix.overlap,
     }
     shares: dict[str, int] = {}
-    left = budget
+    remaining = budget
     for lane, share in wanted.items():
-        shares[lane] = min(round(budget * share), left)
-        left -= shares[lane]
-    shares[Lane.ACQUISITION] = left
+        shares[lane] = min(round(budget * share), remaining)
+        remaining -= shares[lane]
+    shares[Lane.ACQUISITION] = remaining
     return shares
 
 

@@ -59,10 +59,10 @@ def rank_pool(
 
 def scored_of(model: ModelVersion, candidates: Candidates) -> Scored | None:
     """The model's scores of those candidates of which it could score a step, as columns; None for none."""
-    found = [part for rows in _score_rows(model) if (part := _columns(rows, candidates)) is not None]
-    if not found:
+    parts = [part for rows in _score_rows(model) if (part := _columns(rows, candidates)) is not None]
+    if not parts:
         return None
-    place, steps, heads, chars, correct, embedding = (np.concatenate(column) for column in zip(*found, strict=True))
+    place, steps, heads, chars, correct, embedding = (np.concatenate(column) for column in zip(*parts, strict=True))
     return Scored(
         ids=candidates.ids[place],
         problem=candidates.problem[place],
@@ -89,22 +89,23 @@ def _columns(rows: Sequence[tuple[Any, ...]], candidates: Candidates) -> tuple[n
     ids = np.fromiter((row[0] for row in rows), dtype=np.int64, count=len(rows))
     place = np.minimum(np.searchsorted(candidates.ids, ids), len(candidates) - 1)
     wanted = candidates.ids[place] == ids
-    kept = [row for row, is_wanted in zip(rows, wanted.tolist(), strict=True) if is_wanted]
-    if not kept:
+    selected = [row for row, is_wanted in zip(rows, wanted.tolist(), strict=True) if is_wanted]
+    if not selected:
         return None
-    lengths = [_scored_lengths(row[5], row[4]) for row in kept]
-    steps = np.array([len(one) for one in lengths], dtype=np.int64)
-    heads = np.frombuffer(b"".join(row[1] for row in kept), dtype="<f2").reshape(steps.sum(), -1)
-    correct = np.array([OUTCOMES[row[3]] for row in kept], dtype=np.int8)
-    return place[wanted], steps, heads, np.concatenate(lengths), correct, _embeddings([row[2] for row in kept])
+    lengths = [_scored_lengths(row[5], row[4]) for row in selected]
+    steps = np.array([len(chars) for chars in lengths], dtype=np.int64)
+    heads = np.frombuffer(b"".join(row[1] for row in selected), dtype="<f2").reshape(steps.sum(), -1)
+    correct = np.array([OUTCOMES[row[3]] for row in selected], dtype=np.int8)
+    return place[wanted], steps, heads, np.concatenate(lengths), correct, _embeddings([row[2] for row in selected])
 
 
 def _scored_lengths(lengths: bytes, mean: list[float | None] | None) -> np.ndarray:
-    """Characters of each scored step; `mean` is given where some have no score."""
-    found = np.frombuffer(lengths, dtype=">i4")
-    return found if mean is None else found[[p is not None for p in mean]]
+    """Characters of each scored step; `mean` is not None if some steps have no score."""
+    chars = np.frombuffer(lengths, dtype=">i4")
+    return chars if mean is None else chars[[p is not None for p in mean]]
 
 
 def _embeddings(stored: Sequence[bytes]) -> np.ndarray:
     """[n, EMBEDDING_WIDTH] float16, NaN where a solution has none."""
-    return np.frombuffer(b"".join(one or NO_EMBEDDING for one in stored), dtype="<f2").reshape(len(stored), -1)
+    joined = b"".join(embedding or NO_EMBEDDING for embedding in stored)
+    return np.frombuffer(joined, dtype="<f2").reshape(len(stored), -1)

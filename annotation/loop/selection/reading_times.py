@@ -1,4 +1,4 @@
-"""What it takes a person to read a solution, from the times that were logged."""
+"""The time a person needs to read a solution, fitted to logged times."""
 
 from dataclasses import replace
 
@@ -14,9 +14,9 @@ LONGEST_SECONDS = 600.0  # a longer one was a break, not reading
 
 
 def cost_model(project: Project) -> ReadingCost:
-    """Fitted to the project's latest annotations, the defaults where there are too few.
+    """The cost fitted to the project's latest annotations; the defaults if there are too few.
 
-    A reader is taken to have read the steps up to the one where the reading ended: up to the first error, mostly.
+    It assumes that a person read the steps up to the one where they stopped, mostly the first error.
     """
     stops = project.label_scheme.stop_at_first_error
     latest = dict(

@@ -6,8 +6,8 @@ from django.core.management.base import BaseCommand, CommandError
 
 from annotation.core.errors import DomainError
 from annotation.files.answer_checks import run_answer_check, start_answer_check
-from annotation.management.finishing import to_its_end
-from annotation.management.named_project import project_at
+from annotation.management.finishing import finish_job
+from annotation.management.named_project import find_project_by_slug
 from annotation.models import AnswerCheck
 
 SHOWN = 20
@@ -24,22 +24,24 @@ class Command(BaseCommand):
         parser.add_argument("--overwrite", action="store_true", help="also outcomes that were given or are from tests")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        project = project_at(options["project"])
+        project = find_project_by_slug(options["project"])
         try:
             check = start_answer_check(by=None, project=project, overwrite=options["overwrite"])
         except DomainError as error:
             raise CommandError(error.message) from None
-        to_its_end(check, partial(run_answer_check, check.pk))
+        finish_job(check, partial(run_answer_check, check.pk))
         self.stdout.write(
             f"{check.correct} correct, {check.wrong} wrong, {check.unknown} unknown; {check.changed} outcomes changed."
         )
-        others = check.disagreements.count()
-        if others:
-            self.stdout.write(f"{others} outcomes that came from elsewhere are others than the grader's:")
-        for one in check.disagreements.all()[:SHOWN]:
-            said, graded = ("correct" if right else "wrong" for right in (one.was, one.graded))
-            self.stdout.write(f"  solution {one.solution_id}: {said} ({one.was_source}), graded {graded}: {one.answer}")
-        if others > SHOWN:
-            self.stdout.write(f"  and {others - SHOWN} more")
+        disagreements = check.disagreements.count()
+        if disagreements:
+            self.stdout.write(f"{disagreements} outcomes that came from elsewhere are others than the grader's:")
+        for row in check.disagreements.all()[:SHOWN]:
+            before, graded = ("correct" if right else "wrong" for right in (row.was, row.graded))
+            self.stdout.write(
+                f"  solution {row.solution_id}: {before} ({row.was_source}), graded {graded}: {row.answer}"
+            )
+        if disagreements > SHOWN:
+            self.stdout.write(f"  and {disagreements - SHOWN} more")
         if check.state != AnswerCheck.State.DONE:
             raise CommandError(check.error or f"The check is {check.get_state_display()}.")

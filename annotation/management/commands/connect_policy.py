@@ -8,7 +8,7 @@ from annotation.core.errors import DomainError
 from annotation.loop.gateway.policies import proposed_prompt
 from annotation.loop.sampling.run_body import run_sampling
 from annotation.loop.sampling.sampling_runs import Wish, create_sampling, progress_of
-from annotation.management.named_project import project_at
+from annotation.management.named_project import find_project_by_slug
 from annotation.models import SamplingRun
 from prm.splitting import RULES, THINKING
 
@@ -41,7 +41,7 @@ class Command(BaseCommand):
         parser.add_argument("--seed", type=int)
 
     def handle(self, *args: Any, **options: Any) -> None:
-        project = project_at(options["project"])
+        project = find_project_by_slug(options["project"])
         same = (
             "endpoint", "samples", "temperature", "max_tokens", "decomposition", "thinking", "choice", "domain", "seed"
         )  # fmt: skip
@@ -78,8 +78,8 @@ class Command(BaseCommand):
             f"{run.right} right, {run.wrong} wrong, {run.ungraded} not graded; "
             f"{run.prompt_tokens + run.completion_tokens:,} tokens in {run.calls} calls."
         )
-        for one in run.sampled_problems.exclude(error="")[:SHOWN_ERRORS]:
-            self.stdout.write(f"  problem {one.problem_id}: {one.error}")
+        for row in run.sampled_problems.exclude(error="")[:SHOWN_ERRORS]:
+            self.stdout.write(f"  problem {row.problem_id}: {row.error}")
         if run.note:
             self.stdout.write(run.note)
         if run.state == SamplingRun.State.SCORING:

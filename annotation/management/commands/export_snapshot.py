@@ -30,12 +30,12 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         file: Path = options["file"]
-        asked = {"neutral": options["neutral"], "splits": options["splits"]}
+        choices = {"neutral": options["neutral"], "splits": options["splits"]}
         try:
             project = Project.objects.get(slug=options["project"])
             filters = msgspec.json.decode(options["filters"], type=dict[str, Any])
             snapshot = create_snapshot(by=None, project=project, filters=filters)
-            content = export_snapshot(snapshot, options["format"], **asked)
+            content = export_snapshot(snapshot, options["format"], **choices)
         except Project.DoesNotExist:
             raise CommandError(f"There is no project '{options['project']}'.") from None
         except msgspec.DecodeError as error:
@@ -47,8 +47,8 @@ class Command(BaseCommand):
             out.writelines(content)
         partial.replace(file)
         card = file.with_name(file.name + ".md")
-        card.write_text(dataset_card(snapshot, **asked))
-        plan = plan_export(snapshot, options["format"], **asked)
+        card.write_text(dataset_card(snapshot, **choices))
+        plan = plan_export(snapshot, options["format"], **choices)
         self.stdout.write(f"{file}: {plan.solutions} solutions of {', '.join(plan.splits)}, card in {card}.")
         if lost := plan.sentences():
             self.stdout.write(f"Left out: {'; '.join(lost)}.")

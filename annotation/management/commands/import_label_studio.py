@@ -11,7 +11,7 @@ from annotation.files import label_studio
 from annotation.files.opening import open_content
 from annotation.files.project_moves import move, people_of
 from annotation.management import move_reports
-from annotation.management.named_project import project_at
+from annotation.management.named_project import find_project_by_slug
 from prm.formats.label_studio import Config, Task, propose, read_config
 
 LOOKED_AT = 200  # tasks that the names are proposed from
@@ -38,7 +38,7 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         if bool(options["file"]) == bool(options["url"]):
             raise CommandError("Give either an export's file, or --url with --token-file and --ls-project.")
-        project = project_at(options["project"])
+        project = find_project_by_slug(options["project"])
         try:
             if options["url"]:
                 self._from_server(project, options)
@@ -71,8 +71,8 @@ class Command(BaseCommand):
     def _names(self, tasks: list[Task], config: Config | None, options: dict[str, Any]) -> Any:
         if not tasks:
             raise CommandError("There is no task in it: export as JSON, not as JSON_MIN or CSV, and with all tasks.")
-        names = move_reports.corrected(propose(tasks, config), options)
-        self.stdout.write(move_reports.in_words(names))
+        names = move_reports.correct_names(propose(tasks, config), options)
+        self.stdout.write(move_reports.describe_names(names))
         if not names.rating:
             self.stdout.write("No control rates steps by its name and words: tasks come without labels (see --rating).")
         return names
@@ -89,16 +89,16 @@ class Command(BaseCommand):
             tasks=label_studio.moved_tasks(
                 tasks, names=names, naming=naming, emails=known, decomposition=options["decomposition"]
             ),
-            on_line=lambda line: move_reports.tell(line, self.stdout.write),
+            on_report=lambda task: move_reports.report_task(task, self.stdout.write),
         )
-        self.stdout.write(move_reports.in_total(summary))
+        self.stdout.write(move_reports.describe_total(summary))
 
 
-def _people(said: list[str]) -> dict[int, str]:
+def _people(pairs: list[str]) -> dict[int, str]:
     people = {}
-    for one in said:
-        number, _, email = one.partition("=")
+    for pair in pairs:
+        number, _, email = pair.partition("=")
         if not number.isdigit() or not email:
-            raise CommandError(f"--person {one}: say ID=EMAIL, as 2=sam@example.org.")
+            raise CommandError(f"--person {pair}: say ID=EMAIL, as 2=sam@example.org.")
         people[int(number)] = email
     return people

@@ -7,7 +7,7 @@ from django.core.management.base import BaseCommand, CommandError
 
 from annotation.core.errors import DomainError
 from annotation.loop.model_jobs.jobs import request_import, run_model_job
-from annotation.management.finishing import to_its_end
+from annotation.management.finishing import finish_job
 from annotation.models import Project
 
 
@@ -36,7 +36,7 @@ class Command(BaseCommand):
             raise CommandError(str(error)) from error
         except DomainError as error:
             raise CommandError(error.message) from error
-        to_its_end(job, partial(run_model_job, job.pk))
+        finish_job(job, partial(run_model_job, job.pk))
         if job.error or job.model_version is None:
             raise CommandError(job.error or f"The import is {job.get_state_display()}.")
         self.stdout.write(f"Model {job.model_version.number} of {project}. {job.said}")

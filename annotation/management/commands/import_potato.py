@@ -7,7 +7,7 @@ from django.core.management.base import BaseCommand, CommandError
 from annotation.files import potato
 from annotation.files.project_moves import move, people_of
 from annotation.management import move_reports
-from annotation.management.named_project import project_at
+from annotation.management.named_project import find_project_by_slug
 from prm.formats.potato import propose, read_annotators, read_config, read_data
 
 
@@ -24,14 +24,14 @@ class Command(BaseCommand):
         move_reports.add_arguments(parser)
 
     def handle(self, *args: Any, **options: Any) -> None:
-        project = project_at(options["project"])
+        project = find_project_by_slug(options["project"])
         try:
             source = read_config(options["config"] or options["folder"] / "config.yaml")
             first = next((data for _, data in read_data(source.data_files) if isinstance(data, dict)), None)
             if first is None:
                 raise CommandError("There is no task in the data files that the config names.")
-            names = move_reports.corrected(propose(source, first), options)
-            self.stdout.write(move_reports.in_words(names))
+            names = move_reports.correct_names(propose(source, first), options)
+            self.stdout.write(move_reports.describe_names(names))
             if options["dry_run"]:
                 return
             summary = move(
@@ -46,10 +46,10 @@ class Command(BaseCommand):
                     naming=people_of(project, tool=potato.TOOL, members=options["members"]),
                     decomposition=options["decomposition"],
                 ),
-                on_line=lambda line: move_reports.tell(line, self.stdout.write),
+                on_report=lambda task: move_reports.report_task(task, self.stdout.write),
             )
         except ValueError as error:
             raise CommandError(f"{error}.") from None
         except OSError as error:
             raise CommandError(f"{error.filename} cannot be read: {error.strerror}.") from None
-        self.stdout.write(move_reports.in_total(summary))
+        self.stdout.write(move_reports.describe_total(summary))

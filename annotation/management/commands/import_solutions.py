@@ -13,8 +13,8 @@ from annotation.files.import_body import run_import
 from annotation.files.import_jobs import progress_of, read_options
 from annotation.files.places import find_files
 from annotation.files.warnings import warnings_in_words
-from annotation.management.finishing import to_its_end
-from annotation.management.named_project import project_at
+from annotation.management.finishing import finish_job
+from annotation.management.named_project import find_project_by_slug
 from annotation.models import ImportJob
 from annotation.models.import_options import EmptySteps, LabelledBy, SourceGroups
 from prm.formats.mapping import Mapping, parse_mapping
@@ -46,7 +46,7 @@ class Command(BaseCommand):
         parser.add_argument("--thinking", default="separate", choices=THINKING, help="hidden reasoning (%(default)s)")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        project = project_at(options["project"])
+        project = find_project_by_slug(options["project"])
         try:
             mapping = self._mapping(options["mapping"])
             chosen = {name: options[name] for name in CHOICES}
@@ -65,7 +65,7 @@ class Command(BaseCommand):
         if group := jobs[0].group:
             jobs = list(group.jobs.order_by("pk"))
         for job in jobs:
-            to_its_end(job, partial(run_import, job.pk, on_progress=self._tell))  # of several each calls for the next
+            finish_job(job, partial(run_import, job.pk, on_progress=self._tell))  # of several each calls for the next
             if sys.stderr.isatty():
                 self.stderr.write("")
             self._report(job)

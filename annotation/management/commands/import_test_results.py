@@ -7,7 +7,7 @@ from django.core.management.base import BaseCommand, CommandError
 from annotation.core.errors import DomainError
 from annotation.files.code_outcomes import apply_results, kind_of
 from annotation.files.opening import open_content
-from annotation.management.named_project import project_at
+from annotation.management.named_project import find_project_by_slug
 
 SHOWN = 20
 
@@ -24,7 +24,7 @@ class Command(BaseCommand):
         parser.add_argument("--format", default="auto", choices=["auto", "junit", "jsonl"])
 
     def handle(self, *args: Any, **options: Any) -> None:
-        project = project_at(options["project"])
+        project = find_project_by_slug(options["project"])
         file: Path = options["file"]
         kind = kind_of(file.name.removesuffix(".gz")) if options["format"] == "auto" else options["format"]
         try:
@@ -38,8 +38,8 @@ class Command(BaseCommand):
             f"{applied.correct} correct, {applied.wrong} wrong; {applied.changed} of them changed; "
             f"{applied.refused} refused."
         )
-        for one in applied.shown[:SHOWN]:
-            where = f"line {one.line}, " if one.line else ""
-            self.stdout.write(f"  {where}{one.id or '(no id)'}: {one.reason}")
+        for refusal in applied.shown[:SHOWN]:
+            where = f"line {refusal.line}, " if refusal.line else ""
+            self.stdout.write(f"  {where}{refusal.id or '(no id)'}: {refusal.reason}")
         if applied.refused > SHOWN:
             self.stdout.write(f"  and {applied.refused - SHOWN} more")

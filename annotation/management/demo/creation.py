@@ -16,7 +16,7 @@ from annotation.loop.selection.generations import open_first_generation
 from annotation.management.demo import demo_accounts
 from annotation.management.demo.labelling import PACE, work_through_queue
 from annotation.models import Membership, Project, TrainingRun
-from annotation.work.gold.designation import mark_found, references
+from annotation.work.gold.designation import mark_references, references
 
 HERE = Path(__file__).parent
 SLUG = "demo"
@@ -63,8 +63,8 @@ def create_demo(*, say: Say, solutions: int = SOLUTIONS, first_budget: int = FIR
         import_records(project=project, records=sandbox.records(), by=manager)
         import_records(project=project, records=sandbox.gold(), by=manager)
         known = list(references(project, kinds=["consensus"]))
-        mark_found(by=manager, project=project, found=known[:PRACTICE], practice=True)
-        mark_found(by=manager, project=project, found=known[PRACTICE:])
+        mark_references(by=manager, project=project, chosen=known[:PRACTICE], practice=True)
+        mark_references(by=manager, project=project, chosen=known[PRACTICE:])
         say(f"{project.solutions.count()} solutions imported.")
         if not project.generations.exists():
             open_first_generation(by=manager, project=project, seed=SEED)

@@ -37,8 +37,8 @@ def publish_passwords() -> str:
         for name, user in create_accounts(PEOPLE).items():
             user.set_password(passwords[name])
             user.save(update_fields=["password"])
-        lines = [f"  {name:<10} {password}" for name, password in passwords.items()]
-        _write_private(accounts_file(), "\n".join(["Accounts of the demo project (name, password):", *lines, ""]))
+        rows = [f"  {name:<10} {password}" for name, password in passwords.items()]
+        _write_private(accounts_file(), "\n".join(["Accounts of the demo project (name, password):", *rows, ""]))
     return accounts_file().read_text()
 
 

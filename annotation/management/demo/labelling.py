@@ -32,7 +32,7 @@ def work_through_queue(*, project: Project, annotators: Mapping[str, User], sand
         name = str(rng.choice(working))
         lease = claim_next(by=annotators[name], project=project, holding=[]).lease
         if lease is None:
-            working = [other for other in working if other != name]
+            working = [active for active in working if active != name]
             continue
         reading = sandbox.read(lease.solution.external_id, profile=name, rng=rng)
         submit_annotation(by=annotators[name], project=project, submission=submission_of(lease, reading))

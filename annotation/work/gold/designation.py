@@ -29,7 +29,7 @@ RANKS = {"adjudicated": 1, "staff": 2, "human": 3, "consensus": 4}
 
 @dataclass(frozen=True)
 class Reference:
-    """What a solution's first error is taken to be, and which annotation says so; `kind` as in RANKS."""
+    """A solution's reference first error and the annotation that states it; `kind` as in RANKS."""
 
     solution: int
     annotation: int
@@ -58,16 +58,15 @@ def is_gold() -> Exists:
 
 
 def is_practised(solution: str = "pk") -> Exists:
-    """Whether somebody was shown the answer of a solution in practice: nobody is asked about it any more."""
+    """Whether practice has shown somebody the solution's answer; it is then never queued again."""
     return Exists(PracticeAnswer.objects.filter(gold__solution=OuterRef(solution)))
 
 
 def references(project: Project, *, kinds: Collection[str] = tuple(RANKS), **narrowed: object) -> Iterator[Reference]:
     """One reference of each solution that has one and is not gold yet, by solution.
 
-    The word of an adjudication stands before that of staff, of an imported annotator, and of an imported consensus.
-    Where those who are believed alike name different first errors, nobody is. Left out is what somebody practised on.
-    `narrowed` are lookups of annotations.
+    An adjudication outranks staff, then an imported annotator, then an imported consensus. If labels of the highest
+    rank disagree, the solution has no reference. Practised solutions are excluded. `narrowed` are annotation lookups.
     """
     rows = (
         _eligible(project)
@@ -95,13 +94,12 @@ def mark_gold(
     practice: bool = False,
     explanation: str = "",
 ) -> GoldAnswer:
-    """Make a solution gold, with this annotation as its reference, or give a gold one another reference or use.
+    """Make a solution gold, with this annotation as its reference, or change a gold solution's reference or use.
 
-    `accepted` are further first errors that count as right: positions, -1 for none. From now on nobody gets the
-    solution as ordinary work, and it teaches and measures no model. For `practice` it is open to every member, with
-    its `explanation`, and what was answered while it was hidden counts for nobody. Raises Forbidden, Missing
-    (`annotation_not_found`), DomainError (`not_a_reference`, `invalid_accepted`), Conflict (`practised`: what people
-    practised on cannot be hidden).
+    `accepted` are further first errors that count as right: positions, -1 for none. The solution leaves the ordinary
+    queue and never trains or evaluates a model. With `practice` every member sees it, with its `explanation`, and
+    answers given while it was hidden no longer count. Raises Forbidden, Missing (`annotation_not_found`),
+    DomainError (`not_a_reference`, `invalid_accepted`), Conflict (`practised`: a practised solution cannot be hidden).
     """
     require_role(by, project, *STAFF)
     annotation = Annotation.objects.filter(project=project, pk=annotation_id).select_related("solution").first()
@@ -118,7 +116,7 @@ def mark_gold(
 
 
 @transaction.atomic
-def mark_found(*, by: User, project: Project, found: Collection[Reference], practice: bool = False) -> int:
+def mark_references(*, by: User, project: Project, chosen: Collection[Reference], practice: bool = False) -> int:
     """Make the solutions of these references gold, at most a thousand at once; returns how many became it.
 
     Hidden, or for `practice`.
@@ -126,16 +124,16 @@ def mark_found(*, by: User, project: Project, found: Collection[Reference], prac
     Raises Forbidden, DomainError (`too_many`).
     """
     require_role(by, project, *STAFF)
-    if len(found) > MOST_AT_ONCE:
+    if len(chosen) > MOST_AT_ONCE:
         raise DomainError("too_many", Message("too_many_gold", most_at_once=f"{MOST_AT_ONCE:,}"))
-    annotations = Annotation.objects.filter(pk__in=[one.annotation for one in found])
+    annotations = Annotation.objects.filter(pk__in=[reference.annotation for reference in chosen])
     fresh = annotations.exclude(solution__in=active_gold(project).values("solution"))
     return len(_mark(by, project, fresh, [], practice=practice))
 
 
 @transaction.atomic
 def retire_gold(*, by: User, gold: GoldAnswer, reason: str = "") -> GoldAnswer:
-    """Let a solution be an ordinary one again; what was answered stays, and counts for nobody.
+    """Make a gold solution an ordinary one again; its answers stay stored and no longer count.
 
     Raises Forbidden, Conflict (`already_retired`).
     """
@@ -170,12 +168,12 @@ def _mark(
     marked = []
     for annotation in annotations:
         gold = GoldAnswer.objects.select_related("annotation").filter(solution=annotation.solution_id).first()
-        before = _told(gold) if gold else {}
+        before = _audit_values(gold) if gold else {}
         gold = gold or GoldAnswer(project=project, solution_id=annotation.solution_id)
         gold.annotation, gold.accepted, gold.active, gold.by = annotation, accepted, True, by
         gold.practice, gold.explanation = practice, explanation
         gold.save()
-        audit.record(by=by, action="gold.mark", target=gold, project=project, before=before, after=_told(gold))
+        audit.record(by=by, action="gold.mark", target=gold, project=project, before=before, after=_audit_values(gold))
         marked.append(gold)
     leave_queue([gold.solution_id for gold in marked])
     return marked
@@ -213,7 +211,7 @@ def _checked(annotation: Annotation, accepted: Iterable[int]) -> list[int]:
     return wanted
 
 
-def _told(gold: GoldAnswer) -> dict[str, object]:
+def _audit_values(gold: GoldAnswer) -> dict[str, object]:
     return {
         "solution": gold.solution_id,
         "annotation": gold.annotation_id,

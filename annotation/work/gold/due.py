@@ -1,4 +1,4 @@
-"""What stands before ordinary work: a screening of whoever is new, and hidden gold when it is due."""
+"""Work that precedes the ordinary queue: the screening of new members, and hidden gold when it is due."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -17,7 +17,7 @@ Outcome = ScreeningDecision.Outcome
 
 @dataclass(frozen=True)
 class Hidden:
-    """Gold that was lent, or why the person is given nothing, as in `Claim`."""
+    """The leased gold item, or the reason for its absence as in `Claim`."""
 
     taken: Taken | None = None
     reason: str = ""
@@ -47,9 +47,9 @@ NOTHING_YET = Hidden(reason="done", message=_("Nothing is waiting in this projec
 
 
 def give(membership: Membership, *, now: datetime, until: datetime) -> Hidden | None:
-    """What this person is given before ordinary work; None where that is next. The caller holds the membership's lock.
+    """Lease gold that precedes ordinary work; None if ordinary work is next. The caller holds the membership's lock.
 
-    Nothing hidden is given while no generation is open: there is no ordinary work to hide it in.
+    Without an open generation no gold is hidden, since there is no ordinary work to hide it in.
     """
     standing = screening.settle(membership)
     if standing == Outcome.FAILED:

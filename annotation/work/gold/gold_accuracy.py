@@ -18,9 +18,9 @@ OUTCOMES: tuple[Outcome, ...] = ("right", "too_early", "too_late", "missed", "in
 
 @dataclass(frozen=True)
 class Answer:
-    """What a person said of a gold solution: a first error (a position, -1 for none), None where they gave up.
+    """A person's answer to a gold solution: `said` is a first error (a position, -1 for none), None if they gave up.
 
-    `known` is the reference's first error, `accepted` others that count as right.
+    `known` is the reference's first error; `accepted` are others that count as right.
     """
 
     person: int
@@ -119,25 +119,25 @@ def score_interval(share: float, of: float) -> tuple[float, float]:
 
 def grouped(answers: Iterable[Answer], by: Literal["person", "solution", "generation"]) -> dict[int, list[Answer]]:
     """The answers by one of their fields, in order."""
-    found: dict[int, list[Answer]] = defaultdict(list)
+    groups: dict[int, list[Answer]] = defaultdict(list)
     for answer in answers:
-        found[getattr(answer, by)].append(answer)
-    return dict(found)
+        groups[getattr(answer, by)].append(answer)
+    return dict(groups)
 
 
 def suspects(answers: Sequence[Answer], *, disputed_by: float, tolerance: int = 0) -> dict[int, Share]:
-    """Gold solutions whose reference may be wrong: solution -> share of good annotators who say something else.
+    """Gold solutions whose reference may be wrong: solution -> share of good annotators who disagree with it.
 
-    Whoever has 80 % of at least three *other* gold answers right is good. Of two or more good ones, `disputed_by` of
-    them or more have to disagree.
+    A good annotator has at least 80 % of at least three *other* gold answers right. A suspect needs two good
+    annotators, of whom at least the share `disputed_by` disagree.
     """
     right = {(a.person, a.solution): is_right(a.said, a.known, a.accepted, tolerance=tolerance) for a in answers}
     of: Counter[int] = Counter(person for person, _ in right)
     hits: Counter[int] = Counter(person for (person, _), hit in right.items() if hit)
     words: dict[int, list[bool]] = defaultdict(list)
     for (person, solution), hit in right.items():
-        others, others_right = of[person] - 1, hits[person] - hit
-        if others >= GOOD_OF and others_right >= GOOD * others:
+        others_count, others_right = of[person] - 1, hits[person] - hit
+        if others_count >= GOOD_OF and others_right >= GOOD * others_count:
             words[solution].append(not hit)
-    found = {solution: share_of(sum(said), len(said)) for solution, said in words.items() if len(said) >= LEAST_GOOD}
-    return {s: share for s, share in found.items() if share.count and share.count >= disputed_by * share.of}
+    shares = {s: share_of(sum(wrong), len(wrong)) for s, wrong in words.items() if len(wrong) >= LEAST_GOOD}
+    return {s: share for s, share in shares.items() if share.count and share.count >= disputed_by * share.of}

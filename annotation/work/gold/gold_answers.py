@@ -1,4 +1,4 @@
-"""What people answered on hidden gold, read for the figures and for whoever decides. Only gold in use, first words."""
+"""People's first answers on hidden gold in use, for statistics and for the staff who decide."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -16,8 +16,8 @@ from prm.vocabulary import RATINGS
 
 @dataclass(frozen=True)
 class Worn:
-    """Of a gold solution: the share of the project's annotators who have had it, and whether that is too many;
-    `disputed` is the share of good annotators who say something else, None where they do not."""
+    """The share of annotators who have seen a gold solution, and whether it is too high; `disputed` is the share of
+    good annotators who disagree with the reference, None if they do not."""
 
     seen: Share
     exhausted: bool
@@ -31,7 +31,7 @@ class Worn:
 def answers_to(project: Project, *, lanes: Sequence[str] = (Lane.GOLD,), **narrowed: object) -> QuerySet[Annotation]:
     """Annotations that answer gold in these lanes; `narrowed` are lookups of annotations.
 
-    What a person said first: a later revision may know the reference from elsewhere.
+    Only first revisions count: later ones may know the reference.
     """
     in_use = {"solution__gold_answer__active": True, "solution__gold_answer__practice": False}
     return first_annotations(project).filter(lane__in=lanes, **in_use, **narrowed)
@@ -49,8 +49,8 @@ def read_answers(rows: QuerySet[Annotation], *, latest: int | None = None) -> li
         "submitted_at",
     )
     return [
-        Answer(person, solution, said, known, frozenset(accepted), generation, at)
-        for person, solution, said, known, accepted, generation, at in reversed(values[:latest])
+        Answer(person, solution, answered, known, frozenset(accepted), generation, at)
+        for person, solution, answered, known, accepted, generation, at in reversed(values[:latest])
         if person is not None and known is not None
     ]
 
@@ -65,23 +65,23 @@ def confusion_of(project: Project, membership: Membership) -> NDArray[np.int64]:
     )
     counts = np.zeros((len(RATINGS), len(RATINGS)), dtype=np.int64)
     rows = pairs.values_list("step__ratings__rating", "rating").annotate(n=Count("pk")).order_by()
-    for true, said, n in rows:
-        counts[RATINGS.index(true), RATINGS.index(said)] += n
+    for true, answered, n in rows:
+        counts[RATINGS.index(true), RATINGS.index(answered)] += n
     return counts
 
 
 def accuracy_by_person(project: Project) -> dict[int, Accuracy]:
     """Membership id -> how well the person answers hidden gold."""
     tolerance = project.policies.gold.tolerance
-    found = grouped(read_answers(answers_to(project)), "person")
-    return {person: accuracy_of(answers, tolerance=tolerance) for person, answers in found.items()}
+    by_person = grouped(read_answers(answers_to(project)), "person")
+    return {person: accuracy_of(answers, tolerance=tolerance) for person, answers in by_person.items()}
 
 
 def accuracy_by_gold(project: Project) -> dict[int, Accuracy]:
     """Solution -> how it is answered, hidden and in screenings."""
     tolerance = project.policies.gold.tolerance
-    found = grouped(read_answers(answers_to(project, lanes=HIDDEN_LANES)), "solution")
-    return {solution: accuracy_of(answers, tolerance=tolerance) for solution, answers in found.items()}
+    by_solution = grouped(read_answers(answers_to(project, lanes=HIDDEN_LANES)), "solution")
+    return {solution: accuracy_of(answers, tolerance=tolerance) for solution, answers in by_solution.items()}
 
 
 def wear_of(project: Project) -> dict[int, Worn]:
@@ -100,15 +100,15 @@ def wear_of(project: Project) -> dict[int, Worn]:
         disputed_by=policy.disputed_by,
         tolerance=policy.tolerance,
     )
-    found = {}
+    worn_by_solution = {}
     for solution in gold:
         share = share_of(seen.get(solution, 0), people)
         exhausted = share.value is not None and share.value >= policy.seen_by
-        found[solution] = Worn(share, exhausted, disputed.get(solution))
-    return found
+        worn_by_solution[solution] = Worn(share, exhausted, disputed.get(solution))
+    return worn_by_solution
 
 
 def to_review(project: Project) -> QuerySet[GoldAnswer]:
     """Hidden gold that is worn out or suspect."""
-    worn = [solution for solution, one in wear_of(project).items() if one.to_review]
-    return hidden_gold(project).filter(solution__in=worn)
+    solutions = [solution for solution, wear in wear_of(project).items() if wear.to_review]
+    return hidden_gold(project).filter(solution__in=solutions)

@@ -1,8 +1,8 @@
-"""Hidden gold: which solution with a known first error a person is given, and when, without their knowing.
+"""Hidden gold: which solution with a known first error a person gets, and when, without noticing.
 
-What a person is given is cut into blocks of 1 / share solutions, and in each block one place, drawn for this person
-and this block, is gold's. So after n solutions n * share of them were gold, give or take one, and nobody who does not
-know the server's secret can tell the place.
+A person's work is divided into blocks of 1 / share solutions. Each block has one gold position, drawn for this person
+and block. So n solutions include n * share gold ones, plus or minus one, and the positions are unpredictable without
+the server's secret.
 """
 
 from datetime import datetime
@@ -20,7 +20,7 @@ ANY_GOLD = "SELECT 1 FROM annotation_goldanswer WHERE project_id = %(project)s A
 
 
 def due(membership: Membership) -> int | None:
-    """The gold solution that comes now, None where ordinary work does; the caller holds the membership's lock."""
+    """The gold solution that is due, None if ordinary work is; the caller holds the membership's lock."""
     share = membership.project.policies.gold.share
     if not share or fetch_one(ANY_GOLD, {"project": membership.project_id}) is None:
         return None
@@ -35,16 +35,16 @@ def due(membership: Membership) -> int | None:
 
 
 def place_of(membership: Membership) -> tuple[int, int | None]:
-    """How many solutions the person was given before, screening and skipped ones apart, and the place of the last gold.
+    """The number of solutions the person has had, without screening and skipped ones, and the last gold's position.
 
-    A hidden item's rank is its place, so that only what came after the last one is counted.
+    A hidden item's rank is its position, so only later leases are counted.
     """
     last = _hidden(membership, Lane.GOLD).order_by("-pk").values_list("rank", "leases").first()
-    given = Lease.objects.filter(annotator=membership).exclude(state=Lease.State.RELEASED)
+    leases = Lease.objects.filter(annotator=membership).exclude(state=Lease.State.RELEASED)
     if last is None:
-        return given.exclude(item__lane=Lane.SCREENING).count(), None
+        return leases.exclude(item__lane=Lane.SCREENING).count(), None
     rank, lease = last
-    return rank + 1 + given.filter(pk__gt=lease).exclude(item__lane__in=HIDDEN_LANES).count(), rank
+    return rank + 1 + leases.filter(pk__gt=lease).exclude(item__lane__in=HIDDEN_LANES).count(), rank
 
 
 def place_in_block(membership: Membership, block: int, share: float) -> int:
@@ -56,9 +56,9 @@ def place_in_block(membership: Membership, block: int, share: float) -> int:
 
 def fresh_gold(membership: Membership) -> QuerySet[GoldAnswer]:
     """Hidden gold that the person never had in hand, and whose reference is not their own word."""
-    had = Lease.objects.filter(annotator=membership, solution=OuterRef("solution"))
+    earlier_leases = Lease.objects.filter(annotator=membership, solution=OuterRef("solution"))
     gold = GoldAnswer.objects.filter(project=membership.project_id, active=True, practice=False)
-    return gold.exclude(Exists(had)).exclude(annotation__annotator=membership)
+    return gold.exclude(Exists(earlier_leases)).exclude(annotation__annotator=membership)
 
 
 def lend(

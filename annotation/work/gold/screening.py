@@ -1,7 +1,7 @@
-"""Who may label: everybody new is screened first where the project asks for it, and whoever errs too often is paused.
+"""Who may label: a project may screen new members first and pause those who err too often.
 
-The latest decision on a person holds. What a person's answers decide is written down where they ask for the next
-task, so that nothing is handed out before; the caller of `settle` holds the lock of the membership.
+The latest decision on a person holds. A decision is stored when the person claims the next task, before anything is
+leased; the caller of `settle` holds the membership's lock.
 """
 
 from dataclasses import dataclass
@@ -94,7 +94,7 @@ def attempt_of(membership: Membership, latest: ScreeningDecision | None) -> Atte
     )
 
 
-def kept_out(project: Project) -> QuerySet[Membership]:
+def excluded_members(project: Project) -> QuerySet[Membership]:
     """The people who failed, or whom the policy paused, and whom nobody has decided on since."""
     latest = ScreeningDecision.objects.filter(membership=OuterRef("pk")).order_by("-pk")
     return (
@@ -127,7 +127,7 @@ def decide(*, by: User, membership: Membership, outcome: str, reason: str = "") 
 
 
 def verdict_of(membership: Membership, attempt: Attempt) -> str | None:
-    """What an attempt decides: "passed", "failed", or "again" where the policy gives another; None while it lasts."""
+    """The attempt's outcome: "passed", "failed", or "again" if the policy grants another; None while it runs."""
     policy = membership.project.policies.screening
     if attempt.given < policy.items:
         return None
@@ -151,7 +151,7 @@ def _settle_screening(membership: Membership, latest: ScreeningDecision | None) 
 
 
 def _errs_too_often(membership: Membership, latest: ScreeningDecision | None) -> bool:
-    """Pause the person where the policy says so, by the latest gold answers since somebody last decided on them."""
+    """Whether the policy pauses the person, by their latest gold answers since the last decision on them."""
     policy = membership.project.policies
     if not policy.gold.pause_below or membership.role in policy.screening.exempt:
         return False
@@ -210,4 +210,4 @@ def _after(field: str, moment: datetime | None) -> dict[str, datetime]:
 
 def _right(membership: Membership, answers: list[Answer]) -> int:
     tolerance = membership.project.policies.gold.tolerance
-    return sum(is_right(one.said, one.known, one.accepted, tolerance=tolerance) for one in answers)
+    return sum(is_right(answer.said, answer.known, answer.accepted, tolerance=tolerance) for answer in answers)

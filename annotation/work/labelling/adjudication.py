@@ -1,4 +1,4 @@
-"""A reviewer decides on a solution: their label stands in place of what the others said."""
+"""A reviewer's decision on a solution: their label overrides the others."""
 
 from datetime import datetime
 from functools import partial
@@ -16,9 +16,9 @@ from annotation.models import HIDDEN_LANES, Annotation, Project, Solution
 from annotation.work.labelling.allowing import allow
 from annotation.work.labelling.annotation_rows import keep
 from annotation.work.labelling.payload import Submission
-from annotation.work.labelling.revisions import as_given
+from annotation.work.labelling.revisions import as_submitted
 from annotation.work.labelling.sending_back import answer
-from annotation.work.labelling.submission import Submitted, kept_before, lock_labeller, same, used_before
+from annotation.work.labelling.submission import Submitted, find_earlier, lock_labeller, same, used_before
 from annotation.work.queue.items import leave_queue
 from prm.messages import Message
 from prm.vocabulary import MACHINES
@@ -26,14 +26,14 @@ from prm.vocabulary import MACHINES
 
 @transaction.atomic
 def adjudicate(*, by: User, project: Project, submission: Submission, seen: int, by_program: bool = False) -> Submitted:
-    """Keep a reviewer's own label as the one that decides, and offer the solution to nobody else.
+    """Store a reviewer's own label as the decision, and offer the solution to nobody else.
 
-    Ratings do: a critique, and how far the solution got, are asked of annotators. They are asked as the project asks
-    now, whatever was asked of those who differ; what it asked since the newest label that was `seen` does, too.
+    Ratings are enough: a critique and the progress are required of annotators only. The label must fit the project's
+    present scheme, or any scheme since the newest label that was `seen`.
 
-    `seen` is the highest id among the labels of the solution that they looked at, 0 for none: where one has come
-    since, they are to look again. The same submission again gives what it made; another one of the same person is
-    their next revision, and of several people the last one decides. `based_on` and `lease` do not matter.
+    `seen` is the highest id among the solution's labels that the reviewer looked at, 0 for none; a newer label is a
+    conflict. A retry returns the annotation it made. Another submission of the same person is their next revision; of
+    several reviewers the last one decides. `based_on` and `lease` are ignored.
 
     Raises Forbidden (`role_needed`, `not_annotator`, `machine_cannot_decide`), Missing (`solution_not_found`),
     Conflict (`labels_changed`,
@@ -52,21 +52,21 @@ def accept(
     comment: str = "",
     by_program: bool = False,
 ) -> Submitted:
-    """Decide as one of the labels says, with what it says of each step; flags are settled, times left out.
+    """Adjudicate by accepting one of the labels, step by step, without its flags and times.
 
-    What the annotator accepted together stays told as that: the reviewer takes their word as it was given.
+    Steps that the annotator accepted together stay marked as such.
 
     Raises what `adjudicate` does, and DomainError (`not_acceptable`: a machine's label, or an answer to gold).
     """
     if annotation.source.kind in MACHINES or annotation.lane in HIDDEN_LANES:
         raise DomainError("not_acceptable", Message("not_acceptable"))
-    given = as_given(annotation) | {"submission_id": submission_id, "comment": comment, "total_ms": None}
-    given["reference_disputed"] = False
-    for place in given["path"]:
+    accepted = as_submitted(annotation) | {"submission_id": submission_id, "comment": comment, "total_ms": None}
+    accepted["reference_disputed"] = False
+    for place in accepted["path"]:
         place["dwell_ms"] = None
         for rating in place["ratings"]:
             rating["flagged"] = False
-    submission = msgspec.convert(given, Submission)
+    submission = msgspec.convert(accepted, Submission)
     return _decide(by, annotation.project, submission, seen=seen, accepted=annotation, by_program=by_program)
 
 
@@ -86,7 +86,7 @@ def _decide(
         raise Forbidden("machine_cannot_decide", Message("machine_cannot_decide"))
     # Two reviewers decide one after the other, so that the second sees the first one's word.
     Solution.objects.select_for_update(no_key=True, of=("self",)).filter(pk=submission.solution).first()
-    earlier, latest = kept_before(membership, submission)
+    earlier, latest = find_earlier(membership, submission)
     if earlier is not None:
         return Submitted(same(earlier, membership, submission), created=False)
     shown = partial(_shown_since, submission.solution, seen)
@@ -133,7 +133,7 @@ def _shown_since(solution: int, seen: int) -> datetime | None:
 
 
 def _decided_so_far(solution: int, seen: int) -> dict[str, Any]:
-    """Who decided before and what, for the record. Raises Conflict where a label has come that was not `seen`."""
+    """The decision so far, for the audit row. Raises Conflict if a label exists that was not `seen`."""
     labels = Annotation.objects.filter(solution=solution).order_by("-pk")
     newest = labels.values_list("pk", flat=True).first() or 0
     if newest > seen:

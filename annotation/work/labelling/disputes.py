@@ -9,9 +9,9 @@ from annotation.models import Annotation, Dispute, Problem
 
 
 def follow_revision(*, by: User, annotation: Annotation, disputed: bool) -> None:
-    """Bring the person's dispute of this reference in line with their new revision, within its transaction.
+    """Update the person's dispute of this reference to their new revision, within its transaction.
 
-    A first claim opens a dispute; a later revision takes it along, settled or not, or withdraws an open one.
+    A first claim opens a dispute. A later revision carries it over, settled or not, or withdraws an open one.
     """
     # The lock that a decision takes: neither happens within the other.
     Problem.objects.select_for_update(no_key=True, of=("self",)).get(solutions=annotation.solution_id)

@@ -1,4 +1,4 @@
-"""What a person hands in for one solution, as it crosses the boundary.
+"""A person's submission for one solution, as it crosses the boundary.
 
 Fields that came later are UNSET where they are not said: an older page's submission keeps its hash, so that its retry
 is known again.

@@ -10,7 +10,7 @@ from annotation.models import Annotation, Dispute, Project
 from prm.messages import Message
 
 
-def latest_of(*, by: User, project: Project, solution_id: int) -> Annotation:
+def find_latest(*, by: User, project: Project, solution_id: int) -> Annotation:
     """The person's latest revision on a solution, with its lease, solution and problem.
 
     Raises Forbidden (`not_annotator`), Missing (`not_labelled`).
@@ -18,18 +18,18 @@ def latest_of(*, by: User, project: Project, solution_id: int) -> Annotation:
     membership = membership_of(by, project)
     if membership is None:
         raise Forbidden("not_annotator", Message("label_needs_membership"))
-    found = (
+    annotation = (
         Annotation.objects.filter(annotator=membership, solution=solution_id, lease__isnull=False)
         .select_related("lease__solution__problem", "lease__draft", "lease__hint")
         .order_by("-revision")
         .first()
     )
-    if found is None:
+    if annotation is None:
         raise Missing("not_labelled", Message("not_labelled"))
-    return found
+    return annotation
 
 
-def as_given(annotation: Annotation) -> dict[str, Any]:
+def as_submitted(annotation: Annotation) -> dict[str, Any]:
     """An annotation as it was handed in: the fields of a submission, with `revision` and `submitted_at`."""
     ratings: dict[int, list[dict[str, Any]]] = {}
     for rating in annotation.ratings.select_related("step").order_by("step__position", "ordinal"):

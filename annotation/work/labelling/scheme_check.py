@@ -53,8 +53,8 @@ def as_record_path(path: Sequence[GivenPosition], positions: Sequence[Mapping[in
             chosen=None if place.chosen is None else positions[place.position][place.chosen],
             own_text=place.own_text,
             ratings=[
-                Rating(alternative=positions[place.position][given.step], state=given.state, rating=given.rating)
-                for given in place.ratings
+                Rating(alternative=positions[place.position][rating.step], state=rating.state, rating=rating.rating)
+                for rating in place.ratings
             ],
         )
         for place in path
@@ -71,16 +71,16 @@ def _check_places(path: Sequence[GivenPosition], positions: Sequence[Mapping[int
 
 def _check_choice(field: str, place: GivenPosition, here: Mapping[int, int], scheme: LabelScheme) -> None:
     seen: dict[int, GivenRating] = {}
-    for index, given in enumerate(place.ratings):
+    for index, rating in enumerate(place.ratings):
         at = f"{field}.ratings[{index}]"
-        if given.step not in here:
-            refuse(f"{at}.step", Message("step_misplaced", step=given.step, position=place.position))
-        if given.step in seen:
-            refuse(f"{at}.step", Message("step_rated_twice", step=given.step))
-        _check_rating(at, given, scheme)
-        seen[given.step] = given
+        if rating.step not in here:
+            refuse(f"{at}.step", Message("step_misplaced", step=rating.step, position=place.position))
+        if rating.step in seen:
+            refuse(f"{at}.step", Message("step_rated_twice", step=rating.step))
+        _check_rating(at, rating, scheme)
+        seen[rating.step] = rating
     one_alone = not (scheme.rate_alternatives or scheme.choose_path)
-    if one_alone and sum(given.state != "not_reached" for given in place.ratings) > 1:
+    if one_alone and sum(rating.state != "not_reached" for rating in place.ratings) > 1:
         refuse(f"{field}.ratings", Message("one_completion_a_position"))
     if place.own_text is not None:
         if place.chosen is not None:
@@ -98,32 +98,32 @@ def _check_choice(field: str, place: GivenPosition, here: Mapping[int, int], sch
         refuse(f"{field}.chosen", Message("path_ends_at_error"))
 
 
-def _check_rating(field: str, given: GivenRating, scheme: LabelScheme) -> None:
-    if given.state == "rated" and given.rating not in {-1, 0, 1}:
+def _check_rating(field: str, rating: GivenRating, scheme: LabelScheme) -> None:
+    if rating.state == "rated" and rating.rating not in {-1, 0, 1}:
         refuse(f"{field}.rating", Message("rated_step_without_rating"))
-    if given.rating == 0 and not scheme.offer_neutral:
+    if rating.rating == 0 and not scheme.offer_neutral:
         refuse(f"{field}.rating", Message("no_neutral_rating"))
-    if given.accepted is True and not scheme.offer_accepting:
+    if rating.accepted is True and not scheme.offer_accepting:
         refuse(f"{field}.accepted", Message("no_accepting_together"))
-    if given.accepted is True and given.rating != 1:
+    if rating.accepted is True and rating.rating != 1:
         refuse(f"{field}.accepted", Message("accepted_step_not_good"))
-    if given.state == "unsure" and not scheme.offer_unsure:
+    if rating.state == "unsure" and not scheme.offer_unsure:
         refuse(f"{field}.state", Message("no_unsure_rating"))
-    if given.state != "rated" and given.rating is not None:
+    if rating.state != "rated" and rating.rating is not None:
         refuse(f"{field}.rating", Message("rating_of_unrated_step"))
-    if given.error_type and given.rating != -1:
+    if rating.error_type and rating.rating != -1:
         refuse(f"{field}.error_type", Message("error_type_of_good_step"))
-    refuse_unknown_type(f"{field}.error_type", given.error_type, scheme)
+    refuse_unknown_type(f"{field}.error_type", rating.error_type, scheme)
 
 
 def _ends_at_error(path: Sequence[GivenPosition], scheme: LabelScheme) -> int | None:
-    """Where a path ends that stops at the first error: nothing chosen, and something rated -1.
+    """The position where a path stops at the first error: nothing chosen, and a completion rated -1.
 
-    Where the path is chosen, a step of the person's own goes on.
+    If people choose the path, their own step continues it.
     """
     for place in path:
         goes_on = place.chosen is not None or (scheme.choose_path and place.own_text is not None)
-        if not goes_on and any(given.rating == -1 for given in place.ratings):
+        if not goes_on and any(rating.rating == -1 for rating in place.ratings):
             return place.position
     return None
 
@@ -135,7 +135,7 @@ def _check_nothing_after(path: Sequence[GivenPosition], end: int) -> None:
 
 
 def _reached(place: GivenPosition) -> bool:
-    spoken = any(given.state != "not_reached" for given in place.ratings)
+    spoken = any(rating.state != "not_reached" for rating in place.ratings)
     return place.chosen is not None or place.own_text is not None or spoken
 
 

@@ -1,4 +1,4 @@
-"""What a project asks beside the ratings, and whether a submission answers it as it may. Pure."""
+"""The questions that a label scheme asks beside the ratings, and checks of their answers. Pure."""
 
 from collections.abc import Iterator, Mapping, Sequence
 
@@ -18,16 +18,16 @@ def faults_of_dimensions(
     """Where a step is said what the project does not ask of it; `critiques` counts the given ones by the step's id."""
     behind_error = False
     for index, place in enumerate(path):
-        for number, given in enumerate(place.ratings):
-            if given.dimensions is not UNSET:
-                beside = given.dimensions
+        for number, rating in enumerate(place.ratings):
+            if rating.dimensions is not UNSET:
+                beside = rating.dimensions
                 field = f"path[{index}].ratings[{number}].dimensions"
-                if given.state == "not_reached" and beside != Dimensions():
+                if rating.state == "not_reached" and beside != Dimensions():
                     yield field, Message("step_not_reached")
                 yield from _of_any_step(field, beside, place.position, scheme)
                 yield from _of_recovery(field, beside, behind_error, scheme)
-                yield from _of_critiques(field, beside, given, scheme, critiques)
-        behind_error = behind_error or any(given.rating == -1 for given in place.ratings)
+                yield from _of_critiques(field, beside, rating, scheme, critiques)
+        behind_error = behind_error or any(rating.rating == -1 for rating in place.ratings)
 
 
 def faults_of_progress(submission: Submission, error: int | None, scheme: LabelScheme) -> Iterator[Fault]:
@@ -46,7 +46,7 @@ def faults_of_progress(submission: Submission, error: int | None, scheme: LabelS
 
 
 def missing_at_error(submission: Submission, error: int | None, scheme: LabelScheme) -> Iterator[Fault]:
-    """What the project asks after the first error, and is not said."""
+    """Required answers that are missing after the first error."""
     if submission.finish_reason != "found_error" or error is None:
         return
     if scheme.ask_progress and submission.progress is UNSET:
@@ -93,15 +93,15 @@ def _of_recovery(field: str, beside: Dimensions, behind_error: bool, scheme: Lab
 
 
 def _of_critiques(
-    field: str, beside: Dimensions, given: GivenRating, scheme: LabelScheme, critiques: Mapping[int, int]
+    field: str, beside: Dimensions, rating: GivenRating, scheme: LabelScheme, critiques: Mapping[int, int]
 ) -> Iterator[Fault]:
-    if (beside.critique or beside.critique_ratings) and given.rating != -1:
+    if (beside.critique or beside.critique_ratings) and rating.rating != -1:
         yield f"{field}.critique", Message("critique_of_good_step")
     if beside.critique and scheme.critique == "none":
         yield f"{field}.critique", Message("critique_not_asked")
     if beside.critique_ratings and scheme.critique != "given":
         yield f"{field}.critique_ratings", Message("critique_ratings_not_asked")
-    count = critiques.get(given.step, 0)
+    count = critiques.get(rating.step, 0)
     if len(beside.critique_ratings) > count:
         yield (
             f"{field}.critique_ratings",
@@ -125,5 +125,5 @@ def _of_missing_critique(place: GivenPosition, scheme: LabelScheme) -> Iterator[
 
 def _wrong_step(place: GivenPosition) -> tuple[int, GivenRating]:
     """The rating that makes this position the first error, with its number: what was chosen, else the first -1."""
-    wrong = [(number, given) for number, given in enumerate(place.ratings) if given.rating == -1]
-    return next((one for one in wrong if one[1].step == place.chosen), wrong[0])
+    wrong = [(number, rating) for number, rating in enumerate(place.ratings) if rating.rating == -1]
+    return next((numbered for numbered in wrong if numbered[1].step == place.chosen), wrong[0])

@@ -14,7 +14,7 @@ from annotation.work.queue.leases import find_lease
 from prm.messages import Message
 
 # Without effect where no hint was shown, whatever a client says.
-KEEP = "UPDATE annotation_hint SET seen = %(seen)s::jsonb WHERE lease_id = %(lease)s AND shown"
+STORE_SEEN = "UPDATE annotation_hint SET seen = %(seen)s::jsonb WHERE lease_id = %(lease)s AND shown"
 
 
 def find_score(*, by: User, lease_id: int, position: int) -> float:
@@ -35,15 +35,15 @@ def find_score(*, by: User, lease_id: int, position: int) -> float:
 
 def check_seen(seen: Sequence[SeenHint], positions: int) -> None:
     """Refuse hints on positions that the solution has not, or told twice (DomainError `invalid_submission`)."""
-    told = set()
+    seen_positions = set()
     for index, hint in enumerate(seen):
-        if hint.position in told or not 0 <= hint.position < positions:
+        if hint.position in seen_positions or not 0 <= hint.position < positions:
             message = Message("hint_position_invalid", position=hint.position)
             refuse(f"hints_seen[{index}].position", message)
-        told.add(hint.position)
+        seen_positions.add(hint.position)
 
 
-def keep_seen(lease: int, seen: Sequence[SeenHint]) -> None:
+def store_seen(lease: int, seen: Sequence[SeenHint]) -> None:
     """Write down, with the draw, what was seen by the first submission."""
-    told = [[hint.position, hint.before] for hint in seen]
-    fetch_all(KEEP, {"lease": lease, "seen": msgspec.json.encode(told).decode()})
+    rows = [[hint.position, hint.before] for hint in seen]
+    fetch_all(STORE_SEEN, {"lease": lease, "seen": msgspec.json.encode(rows).decode()})

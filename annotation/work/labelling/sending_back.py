@@ -77,7 +77,7 @@ def _giver(annotation: Annotation) -> Membership:
 
 
 def _end(sent: SentBack, state: State, *, by: User) -> SentBack:
-    before = _told(sent)
+    before = _audit_values(sent)
     sent.state, sent.ended_at = state, timezone.now()
     sent.save(update_fields=["state", "answer", "ended_at"])
     _record(by, f"sent_back.{'answer' if state == State.ANSWERED else 'take_back'}", sent, before=before)
@@ -85,8 +85,8 @@ def _end(sent: SentBack, state: State, *, by: User) -> SentBack:
 
 
 def _record(by: User, action: str, sent: SentBack, *, before: dict[str, Any]) -> None:
-    audit.record(by=by, action=action, target=sent, project=sent.project, before=before, after=_told(sent))
+    audit.record(by=by, action=action, target=sent, project=sent.project, before=before, after=_audit_values(sent))
 
 
-def _told(sent: SentBack) -> dict[str, Any]:
+def _audit_values(sent: SentBack) -> dict[str, Any]:
     return {"state": sent.state, "annotation": sent.annotation_id, "reason": sent.reason, "answer": sent.answer_id}

@@ -21,25 +21,25 @@ def check_spans(submission: Submission, scheme: LabelScheme) -> None:
     marked = list(_marked(submission))
     if not marked:
         return
-    lengths = dict(fetch_all(LENGTHS, {"steps": list({given.step for _, given, _ in marked})}))
-    for field, given, span in marked:
-        _check(field, given, span, lengths[given.step], scheme)
+    lengths = dict(fetch_all(LENGTHS, {"steps": list({rating.step for _, rating, _ in marked})}))
+    for field, rating, span in marked:
+        _check(field, rating, span, lengths[rating.step], scheme)
 
 
 def _marked(submission: Submission) -> Iterator[tuple[str, GivenRating, GivenSpan]]:
     for at, place in enumerate(submission.path):
-        for index, given in enumerate(place.ratings):
-            for number, span in enumerate([] if given.spans is UNSET else given.spans):
-                yield f"path[{at}].ratings[{index}].spans[{number}]", given, span
+        for index, rating in enumerate(place.ratings):
+            for number, span in enumerate([] if rating.spans is UNSET else rating.spans):
+                yield f"path[{at}].ratings[{index}].spans[{number}]", rating, span
 
 
-def _check(field: str, given: GivenRating, span: GivenSpan, length: int, scheme: LabelScheme) -> None:
-    if given.state == "not_reached":
-        refuse(field, Message("mark_in_step_not_reached", step=given.step))
+def _check(field: str, rating: GivenRating, span: GivenSpan, length: int, scheme: LabelScheme) -> None:
+    if rating.state == "not_reached":
+        refuse(field, Message("mark_in_step_not_reached", step=rating.step))
     if span.end <= span.start:
         refuse(f"{field}.end", Message("mark_empty"))
     if span.end > length:
-        refuse(f"{field}.end", Message("mark_after_text", n=length, step=given.step))
-    if span.error_type and given.rating != -1:
+        refuse(f"{field}.end", Message("mark_after_text", n=length, step=rating.step))
+    if span.error_type and rating.rating != -1:
         refuse(f"{field}.error_type", Message("mark_error_type_of_good_step"))
     refuse_unknown_type(f"{field}.error_type", span.error_type, scheme)

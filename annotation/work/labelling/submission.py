@@ -25,8 +25,8 @@ from annotation.work.labelling.annotation_rows import keep
 from annotation.work.labelling.disputes import follow_revision
 from annotation.work.labelling.payload import Submission
 from annotation.work.labelling.refusing import refuse
-from annotation.work.labelling.revisions import as_given
-from annotation.work.labelling.seen_hints import keep_seen
+from annotation.work.labelling.revisions import as_submitted
+from annotation.work.labelling.seen_hints import store_seen
 from annotation.work.labelling.sending_back import answer
 from annotation.work.queue.leases import end, lock_held
 from prm.messages import Message
@@ -67,7 +67,7 @@ class Giver(NamedTuple):
 
 @dataclass(frozen=True)
 class Submitted:
-    """The annotation; `created` is False where this submission had been kept before."""
+    """The annotation; `created` is False if an earlier try of this submission made it."""
 
     annotation: Annotation
     created: bool
@@ -91,7 +91,7 @@ def submit_annotation(*, by: User, project: Project, submission: Submission, by_
     """
     giver = lock_labeller(by, project, by_program=by_program)
     membership = giver.membership
-    earlier, latest = kept_before(membership, submission)
+    earlier, latest = find_earlier(membership, submission)
     if earlier is not None:
         return Submitted(same(earlier, membership, submission), created=False)
     first_error = allow_as_begun(submission, membership, project)
@@ -113,7 +113,7 @@ def submit_annotation(*, by: User, project: Project, submission: Submission, by_
     if annotation is None:  # The lock is one person's: somebody else has sent the same id at this moment.
         raise used_before()
     if submission.hints_seen and latest is None:
-        keep_seen(lease.pk, submission.hints_seen)
+        store_seen(lease.pk, submission.hints_seen)
     if submission.reference_disputed or latest is not None:
         follow_revision(by=by, annotation=annotation, disputed=submission.reference_disputed)
     if latest is not None:
@@ -142,17 +142,17 @@ def lock_labeller(by: User, project: Project, *, by_program: bool) -> Giver:
     return Giver(instance(Membership, row), *row[-2:])
 
 
-def kept_before(membership: Membership, submission: Submission) -> tuple[Annotation | None, Annotation | None]:
-    """What this very submission made, and the person's latest revision on its solution."""
-    given = {
+def find_earlier(membership: Membership, submission: Submission) -> tuple[Annotation | None, Annotation | None]:
+    """The annotation that this submission made earlier, and the person's latest revision on its solution."""
+    keys = {
         "submission": submission.submission_id,
         "annotator": membership.pk,
         "solution": submission.solution,
     }
-    found = [instance(Annotation, row) for row in fetch_all(KEPT, given)]
-    earlier = next((one for one in found if one.submission_id == submission.submission_id), None)
-    own = [one for one in found if one.annotator_id == membership.pk and one.solution_id == submission.solution]
-    return earlier, max(own, key=lambda one: one.revision, default=None)
+    stored = [instance(Annotation, row) for row in fetch_all(KEPT, keys)]
+    earlier = next((label for label in stored if label.submission_id == submission.submission_id), None)
+    own = [label for label in stored if (label.annotator_id, label.solution_id) == (membership.pk, submission.solution)]
+    return earlier, max(own, key=lambda label: label.revision, default=None)
 
 
 def same(earlier: Annotation, membership: Membership, submission: Submission) -> Annotation:
@@ -175,7 +175,7 @@ def _check_seen(submission: Submission, latest: Annotation | None) -> None:
         raise Conflict(
             "revision_conflict",
             Message("revision_conflict"),
-            {"revision": revision, "kept": as_given(latest), "given": msgspec.to_builtins(submission)},
+            {"revision": revision, "kept": as_submitted(latest), "given": msgspec.to_builtins(submission)},
         )
 
 

@@ -1,4 +1,4 @@
-"""A person answers a practice solution, as often as they like, and learns at once how it stands to what is known."""
+"""Answers to practice solutions, as often as a person likes, each explained at once."""
 
 from dataclasses import dataclass
 
@@ -28,7 +28,7 @@ class Place:
 
 @dataclass(frozen=True)
 class Practised:
-    """What was kept, and how it is explained; `created` is False where this answer had been kept before."""
+    """The stored answer and its explanation; `created` is False if an earlier try of this submission made it."""
 
     answer: PracticeAnswer
     explanation: Explanation
@@ -49,22 +49,22 @@ def practice_set(membership: Membership) -> list[Place]:
 
 def find_practice(project: Project, solution_id: int) -> GoldAnswer:
     """The practice gold of a solution, with solution, problem and reference. Raises Missing (`practice_not_found`)."""
-    found = (
+    gold = (
         practice_gold(project)
         .select_related("solution__problem", "annotation__solution")
         .filter(solution=solution_id)
         .first()
     )
-    if found is None:
+    if gold is None:
         raise Missing("practice_not_found", Message("practice_not_found", solution_id=solution_id, name=project.name))
-    return found
+    return gold
 
 
 @transaction.atomic
 def answer_practice(*, by: User, project: Project, submission: Submission) -> Practised:
-    """Keep what a person answered in practice, and explain it. It becomes no annotation.
+    """Store a practice answer, which is not an annotation, and explain it.
 
-    The same submission again gives what it gave before. Raises Forbidden (`not_annotator`), Missing
+    A retry returns the same result. Raises Forbidden (`not_annotator`), Missing
     (`practice_not_found`), Conflict (`submission_conflict`), DomainError (`invalid_submission`).
     """
     membership = membership_of(by, project)
@@ -77,10 +77,10 @@ def answer_practice(*, by: User, project: Project, submission: Submission) -> Pr
         gold,
         said=first_error,
         words={
-            given.step: word_of(given.state, given.rating)
+            rating.step: word_of(rating.state, rating.rating)
             for place in submission.path
-            for given in place.ratings
-            if given.state != "not_reached"
+            for rating in place.ratings
+            if rating.state != "not_reached"
         },
         tolerance=project.policies.gold.tolerance,
     )

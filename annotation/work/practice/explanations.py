@@ -1,4 +1,4 @@
-"""What is known of a gold solution beside what a person said of it, step by step."""
+"""A gold solution's reference beside a person's answer, step by step."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -58,7 +58,7 @@ def explain(gold: GoldAnswer, *, said: int | None, words: Mapping[int, Word], to
 
 
 def words_of(annotation: Annotation) -> dict[int, Word]:
-    """What an annotation says of each completion that it reached."""
+    """An annotation's rating of each completion that it reached."""
     ratings = annotation.ratings.exclude(state="not_reached").values_list("step", "state", "rating")
     return {step: word_of(state, rating) for step, state, rating in ratings}
 
@@ -73,22 +73,22 @@ def _known(gold: GoldAnswer) -> int:
 
 
 def _steps(reference: Annotation, words: Mapping[int, Word]) -> list[StepWords]:
-    known = {one.step_id: one for one in reference.ratings.exclude(state="not_reached")}
+    known = {rating.step_id: rating for rating in reference.ratings.exclude(state="not_reached")}
     steps = reference.solution.steps.order_by("position", "alternative").values_list("pk", "position", "text")
-    found = []
+    explained = []
     for step, position, text in steps:
-        one = known.get(step)
-        if one is None and step not in words:
+        truth = known.get(step)
+        if truth is None and step not in words:
             continue
-        found.append(
+        explained.append(
             StepWords(
                 step,
                 position,
                 text,
-                word_of(one.state, one.rating) if one else None,
+                word_of(truth.state, truth.rating) if truth else None,
                 words.get(step),
-                one.error_type if one else "",
-                one.comment if one else "",
+                truth.error_type if truth else "",
+                truth.comment if truth else "",
             )
         )
-    return found
+    return explained

@@ -1,4 +1,4 @@
-"""What people are told of their own screening: how far it is, how it ended, and, by policy, how they answered."""
+"""A person's view of their own screening: progress, outcome and, if the policy allows, their answers."""
 
 from dataclasses import dataclass
 
@@ -12,7 +12,7 @@ Outcome = ScreeningDecision.Outcome
 
 @dataclass(frozen=True)
 class Screened:
-    """One answer of the screening, and how it stands to what is known."""
+    """One answer of the screening, compared with the reference."""
 
     annotation: Annotation
     explanation: Explanation
@@ -33,10 +33,10 @@ class Standing:
     of: int | None = None
 
 
-def standing_told(membership: Membership) -> Standing | None:
-    """What the person is told while they are screened, and of its end until they have handed in ordinary work.
+def describe_standing(membership: Membership) -> Standing | None:
+    """The standing shown during the screening and, once it has ended, until the person has submitted ordinary work.
 
-    None for whom nobody asks. What the last answer decides is told at once, though only the next claim writes it down.
+    None for people who are not screened. The outcome shows at once, although only the next claim stores it.
     """
     policy = membership.project.policies.screening
     latest = latest_decision(membership)
@@ -45,22 +45,22 @@ def standing_told(membership: Membership) -> Standing | None:
         attempt = attempt_of(membership, latest)
         verdict = verdict_of(membership, attempt)
         if verdict is None:
-            return _ended(Standing(policy.items, attempt.given), latest, told=policy.feedback)
-        given = 0 if verdict == Outcome.AGAIN else policy.items
+            return _describe_ended(Standing(policy.items, attempt.given), latest, with_numbers=policy.feedback)
+        answered = 0 if verdict == Outcome.AGAIN else policy.items
         numbers = (attempt.right, attempt.given) if policy.feedback else (None, None)
-        return Standing(policy.items, given, verdict, *numbers)
+        return Standing(policy.items, answered, verdict, *numbers)
     if latest is None or now not in (Outcome.PASSED, Outcome.FAILED):
         return None
     if now == Outcome.PASSED and _worked_since(latest):
         return None
-    return _ended(Standing(policy.items, policy.items), latest, told=policy.feedback)
+    return _describe_ended(Standing(policy.items, policy.items), latest, with_numbers=policy.feedback)
 
 
-def _ended(now: Standing, latest: ScreeningDecision | None, *, told: bool) -> Standing:
+def _describe_ended(now: Standing, latest: ScreeningDecision | None, *, with_numbers: bool) -> Standing:
     """With how the last screening ended."""
     if latest is None:
         return now
-    numbers = (latest.right, latest.given) if told else (None, None)
+    numbers = (latest.right, latest.given) if with_numbers else (None, None)
     return Standing(now.items, now.given, latest.outcome, *numbers)
 
 
@@ -70,7 +70,7 @@ def _worked_since(decision: ScreeningDecision) -> bool:
 
 
 def screening_of(membership: Membership) -> list[Screened]:
-    """The person's answers in the order they gave them; none before it is decided, nor where nobody is told."""
+    """The person's answers in order; empty before the decision, and if the policy hides them."""
     policy = membership.project.policies
     undecided = standing(membership) in (None, Outcome.AGAIN) if membership.pk else True
     if undecided or not policy.screening.feedback:

@@ -1,4 +1,4 @@
-"""Who labels what next: items, claims and leases.
+"""The queue: items, claims and leases.
 
 Locks are taken in one order everywhere, so that nothing deadlocks: the annotator's membership, then queue
 items by id, then leases. Locking the membership puts the tabs and retries of one person in a row.

@@ -1,4 +1,4 @@
-"""Whether a person sees the model's scores of a solution: drawn when it is given to them, and kept with the lease."""
+"""Whether a person sees the model's scores of a solution: drawn at the claim and stored with the lease."""
 
 from datetime import datetime
 
@@ -8,8 +8,8 @@ from annotation.core.statements import fetch_one
 from annotation.models import Membership
 from annotation.work.queue.item_choice import Taken
 
-# Both arms have a row, and only where a hint was possible. A draw stands however often the lease is renewed, and is not
-# made for work that was begun before there were hints.
+# Both arms have a row, if a hint was possible. A draw survives renewals of the lease; work that was begun before hints
+# were enabled has none.
 DRAW = """
 INSERT INTO annotation_hint (lease_id, model_version_id, scores, verdict, share, reveal, shown, seen, drawn_at)
 SELECT %(lease)s, version.id, score.mean,
@@ -30,9 +30,9 @@ RETURNING shown
 def draw(membership: Membership, taken: Taken, *, now: datetime) -> bool | None:
     """Decide at random, for this person and this solution, between a hint (True) and the blind arm (False).
 
-    None where a draw stands from before, or none is made, and nothing shown: the project's policy asks for no hint
-    here, the solution has no stored score of the champion, or people choose the way themselves, since scores are of the
-    steps along the solution as it came. The caller holds the membership's lock.
+    None, and nothing shown, if a draw exists already or none is made: the policy has no hint here, the solution has no
+    stored champion score, or people choose the path (scores are of the sampled steps). The caller holds the
+    membership's lock.
     """
     policy, scheme = membership.project.policies.hints, membership.project.label_scheme
     if not policy.share or membership.role not in policy.roles or scheme.choose_path:

@@ -1,4 +1,4 @@
-"""One place of the queue goes to one person: which lane's, and which item's."""
+"""Chooses the lane and the queue item for a person's next lease."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -111,16 +111,16 @@ class Taken:
 def take(rules: Rules, *, now: datetime, until: datetime) -> Taken | None:
     """Lease the next item of the lane whose turn it is. The person's membership is locked.
 
-    None where nothing was found by a look that is quick: `take_thoroughly` is for that.
+    None if a quick search finds nothing; then use `take_thoroughly`.
     """
     given = rules.given | {"now": now, "until": until}
     if taken := _take(FIRST, rules, given):
         return taken
     rows = fetch_all(TALLIES, given)
-    found = {lane: (generation, frontier) for generation, lane, _, _, frontier in rows}
+    lanes = {lane: (generation, frontier) for generation, lane, _, _, frontier in rows}
     tallies = {lane: Tally(wanted, taken) for _, lane, wanted, taken, _ in rows}
     for lane in in_turn(tallies, np.random.default_rng()):
-        generation, frontier = found[lane]
+        generation, frontier = lanes[lane]
         where = {"generation": generation, "lane": lane, "frontier": frontier}
         if taken := _take(IN_LANE, rules, given | where, remember=REMEMBER):
             return taken
@@ -128,7 +128,7 @@ def take(rules: Rules, *, now: datetime, until: datetime) -> Taken | None:
 
 
 def take_thoroughly(rules: Rules, *, now: datetime, until: datetime) -> Taken | None:
-    """Lease any item that the person may have, however far back; waits for those that others lock at this moment."""
+    """Lease any item that the person may have, searching the whole queue and waiting for rows that others lock."""
     anywhere = statement(ANYWHERE, rules.theirs, rules.theirs_now, wait="")
     row = fetch_one(anywhere, rules.given | {"now": now, "until": until})
     return Taken(*row) if row else None

@@ -108,7 +108,7 @@ def close_places(item: QueueItem) -> None:
 
 
 def leave_queue(solutions: Collection[int]) -> None:
-    """Offer nobody else these solutions, within the transaction that says why; who has one in hand finishes it."""
+    """Remove the solutions from the queue, within the caller's transaction; active leases may still be submitted."""
     open_ = QueueItem.objects.filter(solution__in=solutions, state__in=[State.READY, State.FULL])
     items = lock_items(open_.values_list("pk", flat=True))
     for item in items:

@@ -1,4 +1,4 @@
-"""A lease is kept alive, given back, or taken back when its time is over."""
+"""Leases: heartbeat, release and expiry."""
 
 from collections import Counter
 from datetime import datetime, timedelta
@@ -44,7 +44,7 @@ DELETE FROM annotation_draft WHERE lease_id = %(lease)s
 def heartbeat(*, by: User, lease_id: int) -> datetime:
     """Extend a lease to its full time from now; returns when it expires.
 
-    An expired one is taken up again if its item still has a place. Raises Missing, Forbidden,
+    An expired lease becomes active again if its item still has a place. Raises Missing, Forbidden,
     Conflict (`lease_expired`: a submission is accepted all the same; `lease_ended`).
     """
     lease, item = lock_lease(by=by, lease_id=lease_id)
@@ -96,21 +96,21 @@ def release(*, by: User, lease_id: int, reason: str = "") -> None:
 
 @transaction.atomic
 def expire_leases(*, project: Project | None = None) -> int:
-    """Take back leases whose time is over, at most a thousand; returns how many. Drafts stay.
+    """End overdue leases, at most a thousand; returns how many. Drafts stay.
 
-    Called by beat, and at claim time for one project before it is said that nothing is left.
+    Celery beat calls it; so does a claim, for its project, before it reports that nothing is left.
     """
     overdue = Lease.objects.filter(state=Lease.State.ACTIVE, expires_at__lt=timezone.now())
     if project is not None:
         overdue = overdue.filter(item__project=project)
-    found = list(overdue.order_by("expires_at").values_list("pk", "item_id")[:SWEEP_AT_MOST])
-    if not found:
+    candidates = list(overdue.order_by("expires_at").values_list("pk", "item_id")[:SWEEP_AT_MOST])
+    if not candidates:
         return 0
-    items = lock_items({item for _, item in found})
+    items = lock_items({item for _, item in candidates})
     # Looked at again under the lock: a submission or a heartbeat may have come first.
     expired = list(
         overdue.select_for_update(no_key=True, of=("self",))
-        .filter(pk__in=[lease for lease, _ in found], item_id__in=[item.pk for item in items])
+        .filter(pk__in=[lease for lease, _ in candidates], item_id__in=[item.pk for item in items])
         .order_by("pk")
     )
     freed = Counter(lease.item_id for lease in expired)
@@ -160,10 +160,10 @@ def lock_lease(*, by: User, lease_id: int) -> tuple[Lease, QueueItem]:
 
     Raises as `find_lease`.
     """
-    found = find_lease(by=by, lease_id=lease_id)
-    membership = Membership.objects.select_for_update(no_key=True).get(pk=found.annotator_id)
+    unlocked = find_lease(by=by, lease_id=lease_id)
+    membership = Membership.objects.select_for_update(no_key=True).get(pk=unlocked.annotator_id)
     _check_active(membership)
-    held = lock_held(annotator=membership, solution=found.solution_id)
+    held = lock_held(annotator=membership, solution=unlocked.solution_id)
     if held is None:
         raise Missing("lease_not_found", Message("lease_not_found"))
     return held

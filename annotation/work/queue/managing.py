@@ -1,4 +1,4 @@
-"""What a manager decides about waiting items: pinned, paused, handed to somebody, moved to the front or the end."""
+"""A manager's changes of waiting items: pin, pause, hand to a person, move to the front or the end."""
 
 from collections.abc import Callable, Sequence
 from typing import Any, Literal
@@ -21,9 +21,9 @@ Place = Literal["front", "end"]
 
 @transaction.atomic
 def pin_items(*, by: User, project: Project, items: Sequence[int], pinned: bool = True) -> int:
-    """Serve items before all that are not pinned, or no longer; returns how many were changed.
+    """Serve items before all that are not pinned, or no longer; returns how many changed.
 
-    As all changes of items: for managers; an audit row for each item; what is done or retired is left as it is.
+    Like all changes here: for managers only, with an audit row per item; done and retired items stay unchanged.
     Raises Forbidden, Missing (`item_not_found`), DomainError (`too_many_items`).
     """
     return _change(by, project, items, "queue.pin" if pinned else "queue.unpin", {"pinned": pinned})
@@ -31,21 +31,22 @@ def pin_items(*, by: User, project: Project, items: Sequence[int], pinned: bool 
 
 @transaction.atomic
 def pause_items(*, by: User, project: Project, items: Sequence[int], paused: bool = True) -> int:
-    """Give items to nobody until they are resumed; who holds one may finish it. Returns how many were changed."""
+    """Lease items to nobody until they are resumed; active leases continue. Returns how many changed."""
     return _change(by, project, items, "queue.pause" if paused else "queue.resume", {"paused": paused})
 
 
 @transaction.atomic
 def hand_items(*, by: User, project: Project, items: Sequence[int], to: Membership | None) -> int:
-    """Keep items for one person, who gets them before all others; `to` None opens them to all again.
+    """Reserve items for one person, who gets them before all others; `to` None opens them to all again.
 
-    Raises besides DomainError (`not_a_member`: `to` is none of this project or inactive; `had_before`: they had one).
+    Also raises DomainError (`not_a_member`: `to` is not an active member; `had_before`: they have had one).
     """
     if to is not None:
         if to.project_id != project.pk or not to.active:
             raise DomainError("not_a_member", Message("member_not_active"), {"field": "to"})
-        had = Lease.objects.filter(annotator=to, solution__queue_items__in=items).exclude(state=Lease.State.EXPIRED)
-        if solution := had.values_list("solution", flat=True).first():
+        leases = Lease.objects.filter(annotator=to, solution__queue_items__in=items)
+        earlier = leases.exclude(state=Lease.State.EXPIRED)
+        if solution := earlier.values_list("solution", flat=True).first():
             message = Message("solution_had_before", name=to.user.username, solution=solution)
             raise DomainError("had_before", message, {"field": "items", "solution": solution})
     return _change(by, project, items, "queue.hand" if to else "queue.open", {"assigned_to_id": to and to.pk})

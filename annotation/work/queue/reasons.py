@@ -1,4 +1,4 @@
-"""Why there is nothing for a person to label, and when it is worth asking again. Only what is true is said."""
+"""Why there is nothing for a person to label, and when to try again."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -47,7 +47,7 @@ SELECT count(*), min(last) FROM (
 
 
 def why_nothing(membership: Membership, rules: Rules) -> Nothing | None:
-    """Why this person was given nothing; None where something came free since the queue was looked at."""
+    """Why this person gets nothing; None if something has become free since the queue was searched."""
     free, back = _one(WAITING.format(now=rules.theirs_now, theirs=rules.theirs), rules)
     if free:
         return None

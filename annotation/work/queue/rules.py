@@ -1,4 +1,4 @@
-"""What a person may be given: nothing twice, their domains, and other problems for a while. As conditions in SQL."""
+"""SQL conditions on a person's items: no solution twice, their domains, and a pause before the same problem."""
 
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
@@ -49,17 +49,17 @@ class Rules:
 def rules_for(membership: Membership, now: datetime) -> Rules:
     policy = membership.project.policies
     lasting = [FRESH]
-    given: dict[str, Any] = {"annotator": membership.pk, "project": membership.project_id}
+    parameters: dict[str, Any] = {"annotator": membership.pk, "project": membership.project_id}
     if membership.domains is not None:
         lasting.append(QUALIFIED)
-        given["domains"] = membership.domains
+        parameters["domains"] = membership.domains
     passing = "TRUE"
     if policy.queue.problem_again == "never":
         lasting.append(NEVER_SEEN)
     elif policy.queue.cool_down_minutes or policy.queue.problem_again == "next_day":
         passing = RESTED
-        given["rested"] = _rested_since(policy.queue, policy.rounds.start_of_day(now), now)
-    return Rules(" AND ".join(lasting), passing, given)
+        parameters["rested"] = _rested_since(policy.queue, policy.rounds.start_of_day(now), now)
+    return Rules(" AND ".join(lasting), passing, parameters)
 
 
 def cap_reached(membership: Membership, in_hand: int, now: datetime) -> datetime | None:
@@ -68,8 +68,8 @@ def cap_reached(membership: Membership, in_hand: int, now: datetime) -> datetime
     if not cap:
         return None
     midnight = membership.project.policies.rounds.start_of_day(now)
-    given = Annotation.objects.filter(annotator=membership, revision=1, submitted_at__gte=midnight).count()
-    return next_day(midnight) if given + in_hand >= cap else None
+    submitted = Annotation.objects.filter(annotator=membership, revision=1, submitted_at__gte=midnight).count()
+    return next_day(midnight) if submitted + in_hand >= cap else None
 
 
 def next_day(midnight: datetime) -> datetime:

@@ -7,7 +7,7 @@ import { Practice } from "./practice/practice";
 import { prepare } from "./reading/formulas";
 import { Session } from "./session/session";
 import type { View } from "./session/view";
-import { browserStorage, readingOf } from "./storage/browser";
+import { browserStorage, waitForStorage } from "./storage/browser";
 import "./styles/workbench.css";
 import { speak } from "./text";
 import { App } from "./ui/App";
@@ -47,7 +47,7 @@ async function label(): Promise<void> {
     },
     onPrefetched: (task) => void prepare(textsOf(task)),
   });
-  await readingOf(storage, () => session.wake());
+  await waitForStorage(storage, () => session.wake());
   session.start();
   window.addEventListener("online", () => session.wake());
   document.addEventListener("visibilitychange", () =>

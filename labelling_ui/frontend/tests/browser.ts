@@ -1,6 +1,6 @@
 import type { Change, Database } from "../src/storage/database";
 import type { Journal } from "../src/storage/journal";
-import { KeptStorage } from "../src/storage/kept";
+import { JournaledStorage } from "../src/storage/journaled";
 
 /**
  * A browser with its local storage, its database and the pages that share them. Each of the two stores may fail; a
@@ -13,7 +13,7 @@ export class FakeBrowser {
   databaseBroken = false;
   /** The database answers when this resolves. */
   latency: () => Promise<unknown> = () => Promise.resolve();
-  private readonly pages = new Set<KeptStorage>();
+  private readonly pages = new Set<JournaledStorage>();
 
   /** A page's storage, read; `close` ends the page at once. */
   async page(onChange: () => void = () => {}) {
@@ -24,11 +24,11 @@ export class FakeBrowser {
 
   unreadPage(onChange: () => void = () => {}) {
     let open = true;
-    const storage: KeptStorage = new KeptStorage({
+    const storage: JournaledStorage = new JournaledStorage({
       journal: this.journalOf(() => open),
       database: this.databaseOf(() => open),
-      tell: (key, text) => {
-        for (const other of this.pages) if (other !== storage) other.hear(key, text);
+      notify: (key, text) => {
+        for (const other of this.pages) if (other !== storage) other.receive(key, text);
       },
       onChange: () => open && onChange(),
     });

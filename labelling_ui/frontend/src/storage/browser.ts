@@ -1,26 +1,26 @@
 import { BrowserDatabase } from "./database";
 import { localJournal } from "./journal";
-import { KeptStorage } from "./kept";
+import { JournaledStorage } from "./journaled";
 
 const NAME = "stepmark";
-/** A page waits so long for the database; what it has is added when it comes later. */
+/** How long a page waits for the database, whose texts are otherwise added later. */
 const PATIENCE_MS = 1_500;
 
 /** The browser's own storage, shared with its other pages. */
-export function browserStorage(onChange: () => void): KeptStorage {
+export function browserStorage(onChange: () => void): JournaledStorage {
   const channel = new BroadcastChannel(NAME);
-  const storage: KeptStorage = new KeptStorage({
+  const storage: JournaledStorage = new JournaledStorage({
     journal: localJournal(`${NAME}:`),
     database: new BrowserDatabase(NAME),
-    tell: (key, text) => channel.postMessage([key, text]),
+    notify: (key, text) => channel.postMessage([key, text]),
     onChange,
   });
-  channel.onmessage = ({ data }: MessageEvent<[string, string | null]>) => storage.hear(...data);
+  channel.onmessage = ({ data }: MessageEvent<[string, string | null]>) => storage.receive(...data);
   return storage;
 }
 
-/** Resolves once what was kept is read or it has taken too long; `late` is called if it comes after that. */
-export async function readingOf(storage: KeptStorage, late: () => void): Promise<void> {
+/** Resolves once the storage is read or has taken too long; `late` is called if it is read after that. */
+export async function waitForStorage(storage: JournaledStorage, late: () => void): Promise<void> {
   let waiting = true;
   const reading = storage.flush().then(() => waiting || late());
   await Promise.race([reading, new Promise((resolve) => setTimeout(resolve, PATIENCE_MS))]);

@@ -9,7 +9,7 @@ from annotation.core.errors import Conflict, DomainError, Forbidden
 from annotation.labels.datasets.snapshots import create_snapshot, read_snapshot
 from annotation.labels.quality import batches
 from annotation.labels.quality.batch_watch import watch
-from annotation.labels.quality.source_verdicts import judge_by_overlap, latest_told
+from annotation.labels.quality.judged_labels import judge_by_overlap, latest_labels
 from annotation.loop.pool.partitions import make_partition
 from annotation.loop.schedule import automatic
 from annotation.loop.selection.candidates import candidates_of
@@ -105,7 +105,7 @@ class TestWatch:
         solution = SolutionFactory(project=project)
         label(solution, people[0], 1)
         label(solution, None, 2, source=judge)
-        assert [one.who for one in judge_by_overlap(latest_told(project))] == [f"source {judge.pk}"]
+        assert [one.who for one in judge_by_overlap(latest_labels(project))] == [f"source {judge.pk}"]
 
     def test_who_is_too_fast_to_have_read_is_suspected(self, project, people):
         """19 labels at two seconds each, 390 ms a step, raised nothing."""
@@ -130,7 +130,7 @@ class TestWatch:
         label(solution, people[0], 1)
         label(solution, people[1], 1)
         label(solution, people[2], 2, adjudicates=True)
-        assert [(one.who, one.differs) for one in judge_by_overlap(latest_told(project))] == [
+        assert [(one.who, one.differs) for one in judge_by_overlap(latest_labels(project))] == [
             (f"annotator {people[0].pk}", True),
             (f"annotator {people[1].pk}", True),
         ]

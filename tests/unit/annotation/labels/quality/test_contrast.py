@@ -9,11 +9,11 @@ from hypothesis import strategies as st
 
 from annotation.core.errors import DomainError
 from annotation.files.record_import import import_records
-from annotation.labels.datasets.filters import in_words, parse_filters
+from annotation.labels.datasets.filters import describe_filters, parse_filters
 from annotation.labels.datasets.record_stream import stream_records
 from annotation.labels.datasets.snapshot_export import export_name, export_snapshot
 from annotation.labels.datasets.snapshots import create_snapshot
-from annotation.labels.quality.contrast import WAYS, Contrast, Told, agree, contrasted, contrasts, keeps
+from annotation.labels.quality.contrast import WAYS, Contrast, SourceVerdict, agree, contrasted, contrasts, keeps
 from annotation.models import LabelSource, Membership
 from annotation.models.agreement_rule import AgreementRule
 from prm.exporters import EXPORTERS
@@ -26,7 +26,7 @@ ERRORS = st.integers(-1, 3)
 
 
 def words(*errors):
-    return [Told(kind, "", error) for kind, error in zip(KINDS, errors, strict=True)]
+    return [SourceVerdict(kind, "", error) for kind, error in zip(KINDS, errors, strict=True)]
 
 
 @pytest.mark.parametrize(
@@ -54,11 +54,18 @@ def test_a_solution_is_kept_by_agreeing_or_by_differing_and_never_by_both(one, o
 def test_where_a_source_is_silent_or_at_odds_with_itself_nothing_is_agreed():
     rule = AgreementRule(list(KINDS))
     assert not keeps(rule, words(1, None))
-    assert not keeps(rule, [Told("monte_carlo", "a", 1)])
-    assert keeps(AgreementRule(list(KINDS), silent="kept"), [Told("monte_carlo", "a", 1)])
-    assert not keeps(rule, [*words(1, 1), Told("monte_carlo", "other policy", 2)])
+    assert not keeps(rule, [SourceVerdict("monte_carlo", "a", 1)])
+    assert keeps(AgreementRule(list(KINDS), silent="kept"), [SourceVerdict("monte_carlo", "a", 1)])
+    assert not keeps(rule, [*words(1, 1), SourceVerdict("monte_carlo", "other policy", 2)])
     named = AgreementRule(["monte_carlo:a", "model_judge"])
-    assert keeps(named, [Told("monte_carlo", "a", 1), Told("monte_carlo", "b", 2), Told("model_judge", "j", 1)])
+    assert keeps(
+        named,
+        [
+            SourceVerdict("monte_carlo", "a", 1),
+            SourceVerdict("monte_carlo", "b", 2),
+            SourceVerdict("model_judge", "j", 1),
+        ],
+    )
 
 
 def records():
@@ -104,7 +111,7 @@ def test_pairs_of_sources_are_counted_and_each_count_leads_to_its_solutions(proj
 
 
 def test_the_filter_says_in_words_what_it_keeps_and_refuses_what_is_no_source():
-    assert in_words({"agreement": {"sources": list(KINDS)}}) == [
+    assert describe_filters({"agreement": {"sources": list(KINDS)}}) == [
         "agreement: monte_carlo and model_judge agree on the first error"
     ]
     for sources in (["monte_carlo"], ["monte_carlo", "oracle"], ["human", "human"]):

@@ -10,7 +10,7 @@ from annotation.labels.quality.trust import trust_by_person
 from annotation.loop.rounds.runs import training_labels
 from annotation.loop.selection.candidates import candidates_of
 from annotation.models import AuditEntry, GoldAnswer, QueueItem, StepRating
-from annotation.work.gold.designation import mark_found, mark_gold, references, retire_gold
+from annotation.work.gold.designation import mark_gold, mark_references, references, retire_gold
 from tests.factories import (
     AnnotationFactory,
     LabelSourceFactory,
@@ -133,8 +133,8 @@ def test_many_become_gold_at_once(project, reviewer):
     for domain in ("algebra", "algebra", "geometry"):
         imported(SolutionFactory(project=project, problem__domain=domain))
     chosen = list(references(project, solution__problem__domain="algebra"))
-    assert mark_found(by=reviewer.user, project=project, found=chosen) == 2
-    assert mark_found(by=reviewer.user, project=project, found=chosen) == 0, "a second time changes nothing"
+    assert mark_references(by=reviewer.user, project=project, chosen=chosen) == 2
+    assert mark_references(by=reviewer.user, project=project, chosen=chosen) == 0, "a second time changes nothing"
     assert set(GoldAnswer.objects.values_list("solution__problem__domain", flat=True)) == {"algebra"}
     assert AuditEntry.objects.filter(action="gold.mark").count() == 2
 

@@ -11,7 +11,7 @@ from annotation.labels.datasets.snapshots import create_snapshot
 from annotation.models import Membership, StepRating
 from annotation.work.claiming import claim_next
 from annotation.work.labelling.payload import GivenPosition, GivenRating, Submission
-from annotation.work.labelling.revisions import as_given, latest_of
+from annotation.work.labelling.revisions import as_submitted, find_latest
 from annotation.work.labelling.submission import submit_annotation
 from tests.factories import GenerationFactory, MembershipFactory, QueueItemFactory
 
@@ -47,7 +47,7 @@ def test_what_was_accepted_stays_told():
     label = submit(annotator, (1, False), (1, True))
     assert list(StepRating.objects.order_by("step__position").values_list("accepted", flat=True)) == [False, True]
 
-    given = as_given(latest_of(by=annotator.user, project=annotator.project, solution_id=label.solution_id))
+    given = as_submitted(find_latest(by=annotator.user, project=annotator.project, solution_id=label.solution_id))
     assert [place["ratings"][0].get("accepted") for place in given["path"]] == [None, True]
 
     [(_, [read])] = read_solutions([label.solution_id], batches_set_aside=False)

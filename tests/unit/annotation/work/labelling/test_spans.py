@@ -8,7 +8,7 @@ import pytest
 from annotation.core.errors import DomainError
 from annotation.work.claiming import claim_next
 from annotation.work.labelling.payload import GivenPosition, GivenRating, GivenSpan, Submission
-from annotation.work.labelling.revisions import as_given, latest_of
+from annotation.work.labelling.revisions import as_submitted, find_latest
 from annotation.work.labelling.submission import submit_annotation
 from tests.factories import GenerationFactory, MembershipFactory, QueueItemFactory
 
@@ -45,10 +45,10 @@ def submit(membership, *spans, state="rated", rating=-1):
 def test_what_is_marked_comes_back_to_be_revised(annotator):
     marked = [GivenSpan(8, LENGTH - 1, "slip", "It is four."), GivenSpan(0, LENGTH)]
     solution = submit(annotator, *marked).solution_id
-    latest = latest_of(by=annotator.user, project=annotator.project, solution_id=solution)
-    [said] = as_given(latest)["path"][1]["ratings"]
+    latest = find_latest(by=annotator.user, project=annotator.project, solution_id=solution)
+    [said] = as_submitted(latest)["path"][1]["ratings"]
     assert msgspec.convert(said["spans"], list[GivenSpan]) == marked
-    [unmarked] = as_given(latest)["path"][0]["ratings"]
+    [unmarked] = as_submitted(latest)["path"][0]["ratings"]
     assert "spans" not in unmarked
 
 

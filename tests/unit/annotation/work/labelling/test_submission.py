@@ -18,7 +18,7 @@ from annotation.work.gold.designation import mark_gold, references
 from annotation.work.labelling.adjudication import adjudicate
 from annotation.work.labelling.drafts import save_draft
 from annotation.work.labelling.payload import GivenPosition, GivenRating, Submission
-from annotation.work.labelling.revisions import as_given, latest_of
+from annotation.work.labelling.revisions import as_submitted, find_latest
 from annotation.work.labelling.submission import submit_annotation
 from annotation.work.queue.leases import expire_leases, release
 from tests.factories import GenerationFactory, MembershipFactory, ProblemFactory, QueueItemFactory, SolutionFactory
@@ -231,8 +231,8 @@ def test_a_label_is_read_back_as_it_was_handed_in(item, annotator):
     ]
     given = all_good(item.solution, lease, path=path, finish_reason="found_error", comment="all of it", total_ms=9)
     submit_annotation(by=annotator.user, project=item.project, submission=given)
-    latest = latest_of(by=annotator.user, project=item.project, solution_id=item.solution_id)
-    said = {name: value for name, value in as_given(latest).items() if name not in {"revision", "submitted_at"}}
+    latest = find_latest(by=annotator.user, project=item.project, solution_id=item.solution_id)
+    said = {name: value for name, value in as_submitted(latest).items() if name not in {"revision", "submitted_at"}}
     again = msgspec.convert(said | {"submission_id": given.submission_id, "lease": lease.pk}, Submission, strict=False)
     assert again == given
 
@@ -241,9 +241,9 @@ def test_only_ones_own_label_is_read_back(item, annotator):
     submit(annotator, all_good(item.solution, claim(annotator)))
     other = MembershipFactory(project=item.project)
     with pytest.raises(Missing):
-        latest_of(by=other.user, project=item.project, solution_id=item.solution_id)
+        find_latest(by=other.user, project=item.project, solution_id=item.solution_id)
     with pytest.raises(Forbidden):
-        latest_of(by=MembershipFactory().user, project=item.project, solution_id=item.solution_id)
+        find_latest(by=MembershipFactory().user, project=item.project, solution_id=item.solution_id)
 
 
 def test_a_late_submission_counts_while_there_is_a_place(item, annotator):

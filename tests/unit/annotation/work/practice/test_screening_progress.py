@@ -6,7 +6,7 @@ from annotation.models import ScreeningDecision
 from annotation.work.gold import screening as decided
 from annotation.work.gold.screening import decide
 from annotation.work.practice import screening_progress as told
-from annotation.work.practice.screening_progress import Standing, standing_told
+from annotation.work.practice.screening_progress import Standing, describe_standing
 from annotation.work.queue.leases import release
 from tests.factories import GenerationFactory, MembershipFactory, QueueItemFactory
 from tests.unit.annotation.work.queue.gold_world import claim, make_gold, work
@@ -25,9 +25,9 @@ def newcomer(**screening):
 
 def test_how_far_it_is():
     person = newcomer()
-    assert standing_told(person) == Standing(items=2, given=0)
+    assert describe_standing(person) == Standing(items=2, given=0)
     release(by=person.user, lease_id=claim(person).lease.pk, reason="no idea")
-    assert standing_told(person) == Standing(items=2, given=1)
+    assert describe_standing(person) == Standing(items=2, given=1)
 
 
 @pytest.mark.parametrize(("feedback", "numbers"), [(True, (1, 2)), (False, (None, None))])
@@ -36,12 +36,12 @@ def test_who_passed_is_told_until_they_have_handed_in_ordinary_work(feedback, nu
     work(person, 1, first_error=WRONG)
     work(person, 1)
     passed = Standing(2, 2, "passed", *numbers)
-    assert standing_told(person) == passed
+    assert describe_standing(person) == passed
     assert not ScreeningDecision.objects.exists(), "it is told before it is written down, and telling writes nothing"
     claim(person)
-    assert standing_told(person) == passed
+    assert describe_standing(person) == passed
     work(person, 1)
-    assert standing_told(person) is None
+    assert describe_standing(person) is None
 
 
 @pytest.mark.parametrize(("attempts", "outcome", "given"), [(1, "failed", 2), (2, "again", 0)])
@@ -49,9 +49,9 @@ def test_who_failed_is_told_whether_they_may_try_again(attempts, outcome, given)
     person = newcomer(attempts=attempts, feedback=True)
     work(person, 2, first_error=WRONG)
     told = Standing(2, given, outcome, right=0, of=2)
-    assert standing_told(person) == told
+    assert describe_standing(person) == told
     claim(person)
-    assert standing_told(person) == told
+    assert describe_standing(person) == told
 
 
 @pytest.mark.parametrize(
@@ -71,7 +71,7 @@ def test_what_is_written_down_while_it_is_told_is_told_once(monkeypatch, first_e
 
     for module in (told, decided):
         monkeypatch.setattr(module, "latest_decision", read_before_it_is_written)
-    assert standing_told(person) == expected
+    assert describe_standing(person) == expected
     assert ScreeningDecision.objects.count() == 1
 
 
@@ -79,12 +79,12 @@ def test_a_managers_word_has_no_numbers():
     person = newcomer(feedback=True)
     manager = MembershipFactory(project=person.project, role="manager").user
     decide(by=manager, membership=person, outcome="passed")
-    assert standing_told(person) == Standing(2, 2, "passed")
+    assert describe_standing(person) == Standing(2, 2, "passed")
     decide(by=manager, membership=person, outcome="paused")
-    assert standing_told(person) is None
+    assert describe_standing(person) is None
 
 
 def test_whom_nobody_screens_is_told_nothing():
-    assert standing_told(newcomer(items=0)) is None
+    assert describe_standing(newcomer(items=0)) is None
     person = newcomer()
-    assert standing_told(MembershipFactory(project=person.project, role="reviewer")) is None
+    assert describe_standing(MembershipFactory(project=person.project, role="reviewer")) is None

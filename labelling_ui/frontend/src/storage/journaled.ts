@@ -4,10 +4,10 @@ import type { Journal } from "./journal";
 import type { Storage } from "./storage";
 
 const RETRY_AFTER_MS = 1_000;
-/** In the journal, of a key that was taken away: the database may still have it. */
-const GONE = "";
+/** The journal entry of a removed key, which the database may still hold. */
+const REMOVED = "";
 
-/** What the database was not given yet: a text, or null for none, with the text before. */
+/** A change that the database lacks: the new text, or null for a removal, and the text before. */
 interface Pending {
   text: string | null;
   before: string | null;
@@ -17,24 +17,24 @@ interface Pending {
 export interface Parts {
   journal: Journal;
   database: Database;
-  /** Tells the browser's other pages, whose `hear` is called. */
-  tell: (key: string, text: string | null) => void;
-  /** Something changed that this page did not do, or that `survives` tells of. */
+  /** Notifies the browser's other pages, whose `receive` is called. */
+  notify: (key: string, text: string | null) => void;
+  /** Called when another page changed something, or the result of `survives` changed. */
   onChange: () => void;
 }
 
 /**
- * A text stands in memory, goes into the journal within the same call, since the page may be gone at any moment, and
- * leaves it once the database has it on the disk. So the journal has what the database has not (also what pages left
- * that closed too soon, or that knew of no database) and, where one of the two fails, the other is enough.
+ * A text is in memory, goes into the journal within the same call, since the page may close at any moment, and leaves
+ * the journal once the database has it on disk. So the journal holds all that the database lacks, also from pages that
+ * closed too early or had no database; if one of the two fails, the other is enough.
  */
-export class KeptStorage implements Storage {
+export class JournaledStorage implements Storage {
   private readonly memory = new Map<string, string>();
   private readonly pending = new Map<string, Pending>();
-  /** What the database has, as far as this page knows; null until it was read. */
+  /** The database's content as far as this page knows; null until it has been read. */
   private known: Map<string, string> | null = null;
-  /** Keys taken away before the database was read. */
-  private readonly gone = new Set<string>();
+  /** Keys removed before the database was read. */
+  private readonly removed = new Set<string>();
   private failing = false;
   private writing = false;
   private timer: ReturnType<typeof setTimeout> | undefined;
@@ -42,7 +42,7 @@ export class KeptStorage implements Storage {
 
   constructor(private readonly parts: Parts) {
     for (const [key, text] of parts.journal.read()) {
-      if (text === GONE) this.gone.add(key);
+      if (text === REMOVED) this.removed.add(key);
       else this.memory.set(key, text);
     }
   }
@@ -68,15 +68,15 @@ export class KeptStorage implements Storage {
     return !this.failing || ![...this.pending].some(lost);
   }
 
-  /** Another page has written a text or, with null, taken one away. */
-  hear(key: string, text: string | null): void {
+  /** Another page has written a text or, with null, removed one. */
+  receive(key: string, text: string | null): void {
     this.remember(key, text);
     this.parts.onChange();
   }
 
   /**
-   * Reads the database, where that was not done, and gives it what it has not, one transaction after the other.
-   * Never rejects: what fails is tried again later, by itself.
+   * Reads the database once, then writes the pending changes, one transaction after another.
+   * Never rejects: a failure is retried later.
    */
   async flush(): Promise<void> {
     if (this.writing) return;
@@ -99,8 +99,8 @@ export class KeptStorage implements Storage {
   private put(key: string, text: string | null): void {
     const before = this.get(key);
     this.remember(key, text);
-    this.pending.set(key, { text, before, journaled: this.parts.journal.write(key, text ?? GONE) });
-    this.parts.tell(key, text);
+    this.pending.set(key, { text, before, journaled: this.parts.journal.write(key, text ?? REMOVED) });
+    this.parts.notify(key, text);
     void this.flush();
   }
 
@@ -108,22 +108,22 @@ export class KeptStorage implements Storage {
     if (text !== null) this.memory.set(key, text);
     else this.memory.delete(key);
     if (this.known) return;
-    if (text !== null) this.gone.delete(key);
-    else this.gone.add(key);
+    if (text !== null) this.removed.delete(key);
+    else this.removed.add(key);
   }
 
   private async load(): Promise<Map<string, string>> {
     const { database, journal, onChange } = this.parts;
-    const found = await database.read();
-    for (const [key, text] of found) if (!this.memory.has(key) && !this.gone.has(key)) this.memory.set(key, text);
-    for (const key of this.gone) {
+    const stored = await database.read();
+    for (const [key, text] of stored) if (!this.memory.has(key) && !this.removed.has(key)) this.memory.set(key, text);
+    for (const key of this.removed) {
       if (this.pending.has(key)) continue;
-      if (found.has(key)) this.pending.set(key, { text: null, before: null, journaled: true });
-      else journal.forget(key, GONE);
+      if (stored.has(key)) this.pending.set(key, { text: null, before: null, journaled: true });
+      else journal.forget(key, REMOVED);
     }
-    this.gone.clear();
+    this.removed.clear();
     onChange();
-    return found;
+    return stored;
   }
 
   private async writeAll(known: Map<string, string>): Promise<void> {
@@ -133,13 +133,13 @@ export class KeptStorage implements Storage {
       if (item.text !== null) known.set(key, item.text);
       else known.delete(key);
       if (this.pending.get(key) === item) this.pending.delete(key);
-      this.parts.journal.forget(key, item.text ?? GONE);
+      this.parts.journal.forget(key, item.text ?? REMOVED);
     }
   }
 }
 
-/** What is taken away is what this page knows of: another may have written something newer there meanwhile. */
+/** A removal names the texts that this page knows: another page may have written a newer one. */
 function toChange(key: string, { text, before }: Pending, known: string | undefined): Change {
   if (text !== null) return { key, text };
-  return { key, text, was: [before, known].filter((one) => one != null) };
+  return { key, text, was: [before, known].filter((text) => text != null) };
 }

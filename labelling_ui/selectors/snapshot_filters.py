@@ -1,4 +1,4 @@
-"""What a snapshot was asked for, in the words of the form that asks."""
+"""A snapshot's filters, in the words of the form that sets them."""
 
 from collections.abc import Mapping
 from datetime import UTC, datetime
@@ -52,25 +52,25 @@ AGREEMENT = {
 }
 
 
-def asked_for(filters: Mapping[str, Any]) -> str:
-    """Stored filters in the reader's language, in the order of the form: a database keeps none."""
+def describe_filters(filters: Mapping[str, Any]) -> str:
+    """Stored filters in the reader's language, in the form's order, since JSON columns keep none."""
     phrases = [f"{label}: {_value(name, filters[name])}" for name, label in NAMES.items() if name in filters]
     if rule := filters.get("agreement"):
         phrases.append(_agreement(rule))
     return "; ".join(phrases) or _("everything")
 
 
-def _value(name: str, asked: Any) -> str:
+def _value(name: str, value: Any) -> str:
     if name.startswith("submitted_"):
-        return _moment(asked)
+        return _moment(value)
     named = CHOICES.get(name, {})
-    several = asked if isinstance(asked, list) else [asked]
-    return ", ".join(str(named.get(one, one)) for one in several)
+    items = value if isinstance(value, list) else [value]
+    return ", ".join(str(named.get(item, item)) for item in items)
 
 
-def _moment(asked: str) -> str:
+def _moment(text: str) -> str:
     """Times are in UTC; the first moment of a day is the day."""
-    moment = datetime.fromisoformat(asked).astimezone(UTC)
+    moment = datetime.fromisoformat(text).astimezone(UTC)
     day = date_format(moment.date(), "DATE_FORMAT")
     return day if moment.time() == moment.min.time() else f"{day}, {moment:%H:%M} UTC"
 
