@@ -190,8 +190,9 @@ SHOWN: dict[type[Model], Shown] = {
     models.ShadowComparison: Shown(
         "project generation gain low high holdout_solutions created_at", "project__slug"
     ),
+    models.JobEntry: Shown("key project state requested_by created_at started_at finished_at", "key project__slug"),
     models.PoolScoring: Shown(
-        "model_version wanted cut_at beaten_at finished_at checked_at error", "=model_version__id error"
+        "id project model_version state wanted cut_at finished_at checked_at", "=model_version__id error"
     ),
     models.PoolShard: Shown("id model_version", "=model_version__id"),
     models.ServedScore: Shown(

@@ -2,10 +2,8 @@
 
 BEAT_SCHEDULE = {
     "expire leases": {"task": "queue.expire_leases", "schedule": 30.0, "options": {"expires": 30}},
-    "sweep stalled rounds": {"task": "rounds.sweep", "schedule": 30.0, "options": {"expires": 30}},
     "sweep stalled jobs": {"task": "jobs.sweep", "schedule": 30.0, "options": {"expires": 30}},
     "sweep uploads": {"task": "intake.sweep_uploads", "schedule": 30.0, "options": {"expires": 30}},
-    "sweep pool scoring": {"task": "rounds.sweep_scoring", "schedule": 30.0, "options": {"expires": 30}},
     "score new solutions": {"task": "rounds.score_news", "schedule": 60.0, "options": {"expires": 60}},
     "audit champions": {"task": "rounds.audit_champions", "schedule": 600.0, "options": {"expires": 600}},
     "keep models": {"task": "rounds.keep_models", "schedule": 3600.0, "options": {"expires": 3600}},
@@ -25,8 +23,6 @@ TASK_ROUTES = {
     "quality.*": {"queue": "default"},
     "sampling.*": {"queue": "default"},
     "serving.forget_scores": {"queue": "default"},
-    "rounds.sweep": {"queue": "default"},
-    "rounds.sweep_scoring": {"queue": "default"},
     "rounds.score_news": {"queue": "default"},
     "rounds.check_scores": {"queue": "score"},
     "rounds.audit_champions": {"queue": "default"},

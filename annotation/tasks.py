@@ -11,17 +11,10 @@ def sweep_jobs() -> None:
 
 
 @shared_task(name="rounds.advance")
-def advance_run(run_id: int, stage: str) -> None:
+def advance_run(run_id: int, stage: str = "") -> None:
     from annotation.loop.rounds import pipeline
 
     pipeline.advance(run_id, stage)
-
-
-@shared_task(name="rounds.sweep")
-def sweep_runs() -> None:
-    from annotation.loop.rounds import pipeline
-
-    pipeline.sweep()
 
 
 @shared_task(name="rounds.start_due")
@@ -38,11 +31,11 @@ def open_first_generation(project_id: int, user_id: int) -> None:
     generations.open_requested(project_id, user_id)
 
 
-@shared_task(name="rounds.score_shard")
-def score_shard(version_id: int, epoch: int) -> None:
+@shared_task(name="rounds.score_pool")
+def score_pool(scoring_id: int, seat: str) -> None:
     from annotation.loop.pool import scoring
 
-    scoring.advance(version_id, epoch)
+    scoring.run_scoring(scoring_id, seat)
 
 
 @shared_task(name="rounds.score_news")
@@ -50,13 +43,6 @@ def score_news() -> None:
     from annotation.loop.pool import scoring
 
     scoring.score_news()
-
-
-@shared_task(name="rounds.sweep_scoring")
-def sweep_scoring() -> None:
-    from annotation.loop.pool import scoring
-
-    scoring.sweep()
 
 
 @shared_task(name="rounds.check_scores")

@@ -113,7 +113,7 @@ class Bench:
         from annotation.core.membership.projects import change_project, create_project
         from annotation.files.record_import import import_records
         from annotation.loop import registry
-        from annotation.loop.pool.shards import cut_shards, score_slice
+        from annotation.loop.pool.scoring import help_scoring
         from annotation.loop.rounds import pipeline, runs
         from annotation.loop.selection.generations import open_first_generation
 
@@ -143,8 +143,7 @@ class Bench:
             if registry.champion_of(project) is None:  # what is asked here is what happens to one that serves
                 registry.promote_version(by=manager, version=run.model_version)
             champion = registry.champion_of(project)
-            cut_shards(champion)  # a worker would do it within a minute; the alarm's second judge reads these scores
-            while score_slice(champion).found:
+            while help_scoring(champion).live:  # as workers do; the alarm's second judge reads these scores
                 pass
             self.before, _ = self.measure(champion)
             print(f"Champion: F1 {_figure(self.before)}", flush=True)
@@ -231,7 +230,7 @@ class Bench:
         from annotation.loop.rounds import pipeline, runs
 
         run = runs.prepare_run(by=None, project=project, trigger="manual", seed=self.options.seed + 1)
-        while pipeline.next_stage(run).name != "promote":
+        while run.stage.name != "promote":
             if not pipeline.perform_next(run):
                 run.refresh_from_db()
                 raise SystemExit(run.error)

@@ -17,8 +17,7 @@ from collections import defaultdict  # noqa: E402
 from django.core.management import call_command  # noqa: E402
 
 from annotation.loop import registry  # noqa: E402
-from annotation.loop.pool.scoring import begin_scoring, finish_scoring  # noqa: E402
-from annotation.loop.pool.shards import left_of, score_slice  # noqa: E402
+from annotation.loop.pool.scoring import help_scoring  # noqa: E402
 from annotation.loop.sampling.following import open_generations  # noqa: E402
 from annotation.management.demo.creation import create_demo  # noqa: E402
 from annotation.models import PoolScore, QueueItem, SamplingRun  # noqa: E402
@@ -37,10 +36,8 @@ def main() -> None:
         "connect_policy", project.slug, endpoint="sandbox", samples=SAMPLES, choice="unlabelled", open_generation=True
     )
     run = SamplingRun.objects.latest("pk")
-    begin_scoring(champion)  # what the workers do where the platform runs
-    while left_of(champion):
-        score_slice(champion)
-    finish_scoring(champion)
+    while help_scoring(champion).live:  # what the workers do where the platform runs
+        pass
     open_generations()
     run.refresh_from_db()
     assert run.generation is not None, run.error

@@ -158,7 +158,7 @@ def make_run(project: Project, by: User) -> tuple[TrainingRun, ModelVersion]:
     run = TrainingRun.objects.create(
         project=project,
         number=1,
-        state="succeeded",
+        state="done",
         trigger="manual",
         requested_by=by,
         seed=1,

@@ -16,11 +16,6 @@ LABELLED, UNLABELLED = 70, 90
 CHANCES = {"acquisition": 0.5, "control": 0.3, "holdout": 0.2}
 
 
-class NoLock:
-    def check(self) -> None:
-        pass
-
-
 def project_of_two_lanes(by: User, **policy) -> Project:
     """Imported labels, and a generation 1 whose items simulated people labelled through the queue."""
     policy = {"training_sources": ["human", "simulated"], "training": {"epochs": 1, "heads": 3, "hidden": 8}} | policy
@@ -57,7 +52,7 @@ def shadow_work(project: Project, number: int = 1) -> StageWork:
     filters = {"source_kinds": project.policies.training_sources}
     snapshot = create_snapshot(by=None, project=project, filters=filters)
     run = TrainingRun.objects.create(
-        project=project, number=number, state=TrainingRun.State.SUCCEEDED, trigger="manual", seed=7, snapshot=snapshot
+        project=project, number=number, state=TrainingRun.State.DONE, trigger="manual", seed=7, snapshot=snapshot
     )
     stage = RunStage.objects.create(run=run, name=RunStage.Name.SHADOW, order=7)
-    return StageWork(run, stage, NoLock())  # type: ignore[arg-type]
+    return StageWork(run, stage)

@@ -1,14 +1,19 @@
 """The check of final answers over the API: start one, watch it, cancel it."""
 
+from datetime import datetime
+from typing import Annotated, Any, Self
+
+import msgspec
 from drf_spectacular.utils import extend_schema
-from rest_framework import serializers
+from msgspec import Meta
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from annotation.api.authentication import caller
-from annotation.api.fields import MessageField
-from annotation.api.paging import PagedView
+from annotation.api.boundary import Row, read_body
+from annotation.api.paging import Page, PagedView
+from annotation.core.bounds import Count, Id
 from annotation.core.errors import Missing
 from annotation.core.lifecycle import cancel_job
 from annotation.core.membership.access import STAFF, find_project, require_role, visible_projects
@@ -17,66 +22,69 @@ from annotation.models import AnswerCheck, Membership
 from prm.messages import Message
 
 
-class AnswerCheckSerializer(serializers.ModelSerializer):
+class AnswerCheckRow(Row):
     """A run of the grader over a project's solutions; counts are of solutions."""
 
-    project = serializers.SlugField(source="project.slug", read_only=True)
-    error = MessageField()
-    disagreements = serializers.IntegerField(
-        source="disagreements.count", read_only=True, help_text="With outcomes that were given or are from tests."
-    )
+    id: Id
+    project: str
+    overwrite: bool
+    state: AnswerCheck.State
+    total: Count
+    done: Count
+    correct: Count
+    wrong: Count
+    unknown: Count
+    changed: Count
+    disagreements: Annotated[Count, Meta(description="With outcomes that were given or are from tests.")]
+    cancel_requested: bool
+    error: str
+    created_at: datetime
+    started_at: datetime | None
+    finished_at: datetime | None
 
-    class Meta:
-        model = AnswerCheck
-        fields = (
-            "id", "project", "overwrite", "state", "total", "done", "correct", "wrong", "unknown", "changed",
-            "disagreements", "cancel_requested", "error", "created_at", "started_at", "finished_at",
-        )  # fmt: skip
-        read_only_fields = fields
+    @classmethod
+    def of(cls, row: Any, **others: Any) -> Self:
+        return super().of(row, project=row.project.slug, disagreements=row.disagreements.count(), **others)
 
 
-class CheckWishSerializer(serializers.Serializer):
-    overwrite = serializers.BooleanField(default=False, help_text="Also outcomes that were given, or are from tests.")
+class AnswerCheckToStart(msgspec.Struct):
+    overwrite: Annotated[bool, Meta(description="Also outcomes that were given, or are from tests.")] = False
 
 
 class AnswerChecks(PagedView):
     """The answer checks of a project."""
 
-    @extend_schema(operation_id="list_answer_checks", request=None, responses=AnswerCheckSerializer(many=True))
+    @extend_schema(operation_id="list_answer_checks", request=None, responses=Page[AnswerCheckRow])
     def get(self, request: Request, slug: str) -> Response:
         """The checks of the project, the latest first. Reviewers and managers may."""
         project = find_project(request.user, slug, *STAFF)
-        return self.page_of(project.answer_checks.select_related("project"), request, AnswerCheckSerializer)
+        return self.page_of(project.answer_checks.select_related("project"), request, AnswerCheckRow.of)
 
-    @extend_schema(
-        operation_id="start_answer_check", request=CheckWishSerializer, responses={202: AnswerCheckSerializer}
-    )
+    @extend_schema(operation_id="start_answer_check", request=AnswerCheckToStart, responses={202: AnswerCheckRow})
     def post(self, request: Request, slug: str) -> Response:
         """Let a worker compare final answers with their references and set outcomes. A manager may."""
         project = find_project(request.user, slug, Membership.Role.MANAGER)
-        given = CheckWishSerializer(data=request.data)
-        given.is_valid(raise_exception=True)
-        check = start_answer_check(by=caller(request), project=project, **given.validated_data)
-        return Response(AnswerCheckSerializer(check).data, status=202)
+        asked = read_body(request, AnswerCheckToStart)
+        check = start_answer_check(by=caller(request), project=project, overwrite=asked.overwrite)
+        return Response(AnswerCheckRow.of(check), status=202)
 
 
 class AnswerCheckDetail(APIView):
     """One answer check."""
 
-    @extend_schema(operation_id="get_answer_check", responses=AnswerCheckSerializer)
+    @extend_schema(operation_id="get_answer_check", responses=AnswerCheckRow)
     def get(self, request: Request, check_id: int) -> Response:
         """How far the check is, and what it found. Reviewers and managers may."""
-        return Response(AnswerCheckSerializer(_find(request, check_id)).data)
+        return Response(AnswerCheckRow.of(_find(request, check_id)))
 
 
 class CancelAnswerCheck(APIView):
     """Cancelling an answer check."""
 
-    @extend_schema(operation_id="cancel_answer_check", request=None, responses=AnswerCheckSerializer)
+    @extend_schema(operation_id="cancel_answer_check", request=None, responses=AnswerCheckRow)
     def post(self, request: Request, check_id: int) -> Response:
         """Stop the check; what it graded stays. A manager may."""
-        check = cancel_job(by=caller(request), job=_find(request, check_id))
-        return Response(AnswerCheckSerializer(check).data)
+        return Response(AnswerCheckRow.of(cancel_job(by=caller(request), job=_find(request, check_id))))
 
 
 def _find(request: Request, check_id: int) -> AnswerCheck:

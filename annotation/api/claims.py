@@ -1,24 +1,25 @@
 """The next task of an annotator."""
 
+from datetime import datetime
 from itertools import groupby
 from operator import itemgetter
-from typing import Any
+from typing import Annotated, Any, Literal, Self
 
 import msgspec
 from drf_spectacular.utils import extend_schema
-from rest_framework import serializers
+from msgspec import Meta
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from annotation.api.authentication import caller
-from annotation.api.fields import IdField
-from annotation.api.label_schemes import SchemeSerializer
+from annotation.api.boundary import read_body
+from annotation.core.bounds import Count, Id
 from annotation.core.membership.access import find_project
 from annotation.core.statements import fetch_all
-from annotation.models import Hint, Lease, Project, Solution
+from annotation.models import Hint, LabelScheme, Lease, Project, Solution
 from annotation.work.claiming import claim_next
-from prm.vocabulary import STEP_KINDS
+from prm.vocabulary import StepKind
 
 CRITIQUES = """
 SELECT critique.step_id, critique.text FROM annotation_critique critique
@@ -31,80 +32,104 @@ WHERE solution_id = %(solution)s ORDER BY position, alternative
 """
 
 
-class HoldingSerializer(serializers.Serializer):
-    holding = serializers.ListField(
-        child=IdField(), required=False, max_length=100, help_text="Leases that the page has in hand already."
-    )
+class Holding(msgspec.Struct):
+    holding: Annotated[list[Id], Meta(max_length=100, description="Leases that the page has in hand already.")] = []
 
 
-class LeaseSerializer(serializers.Serializer):
-    id = IdField()
-    expires_at = serializers.DateTimeField()
+class TaskLease(msgspec.Struct):
+    id: Id
+    expires_at: datetime
 
 
-class StepSerializer(serializers.Serializer):
-    id = IdField()
-    alternative = serializers.IntegerField(min_value=0)
-    text = serializers.CharField()
-    kind = serializers.ChoiceField(STEP_KINDS)
-    critiques = serializers.ListField(
-        child=serializers.CharField(), help_text="What is said to be wrong with it, to be rated where the project asks."
-    )
+class Step(msgspec.Struct):
+    id: Id
+    alternative: Count
+    text: str
+    kind: StepKind
+    critiques: Annotated[
+        list[str], Meta(description="What is said to be wrong with it, to be rated where the project asks.")
+    ]
 
 
-class PositionSerializer(serializers.Serializer):
-    position = serializers.IntegerField(min_value=0)
-    alternatives = StepSerializer(many=True)
+class StepsAtPosition(msgspec.Struct):
+    position: Count
+    alternatives: list[Step]
 
 
-class TaskSolutionSerializer(serializers.Serializer):
-    id = IdField()
-    steps = PositionSerializer(many=True)
-    generator = serializers.CharField(allow_null=True, help_text="Not told to annotators: always null.")
+class TaskSolution(msgspec.Struct):
+    id: Id
+    steps: list[StepsAtPosition]
+    generator: Annotated[None, Meta(description="Not told to annotators: always null.")] = None
 
 
-class TaskProblemSerializer(serializers.Serializer):
-    id = IdField()
-    text = serializers.CharField()
-    domain = serializers.CharField()
-    reference_answer = serializers.CharField(allow_null=True, help_text="Null where the project hides it.")
-    reference_solution = serializers.CharField(allow_null=True, help_text="Null where the project hides it.")
+class TaskProblem(msgspec.Struct):
+    id: Id
+    text: str
+    domain: str
+    reference_answer: Annotated[str | None, Meta(description="Null where the project hides it.")]
+    reference_solution: Annotated[str | None, Meta(description="Null where the project hides it.")]
 
 
-class StoredDraftSerializer(serializers.Serializer):
-    version = serializers.IntegerField(min_value=0)
-    body = serializers.DictField(child=serializers.JSONField())
+class StoredDraft(msgspec.Struct):
+    version: Count
+    body: dict[str, Any]
 
 
-class HintSerializer(serializers.Serializer):
+class TaskHint(msgspec.Struct):
     """When a person sees the model's scores. The scores themselves come one at a time (`get_hint_score`)."""
 
-    reveal = serializers.ChoiceField(Hint.Reveal.choices)
-    positions = serializers.ListField(
-        child=serializers.IntegerField(min_value=0), help_text="The positions whose step has a score."
-    )
+    reveal: Hint.Reveal
+    positions: Annotated[list[Count], Meta(description="The positions whose step has a score.")]
 
 
-class WorkSerializer(serializers.Serializer):
+class Work(msgspec.Struct):
     """A solution to judge, with its problem and how it is rated."""
 
-    solution = TaskSolutionSerializer()
-    problem = TaskProblemSerializer()
-    scheme = SchemeSerializer()
+    solution: TaskSolution
+    problem: TaskProblem
+    scheme: LabelScheme
+
+    @classmethod
+    def of(cls, solution: Solution, project: Project, **others: Any) -> Self:
+        problem, scheme = solution.problem, project.label_scheme
+        hidden = scheme.reference == "hidden"
+        return cls(
+            solution=TaskSolution(solution.pk, _steps(solution, scheme)),
+            problem=TaskProblem(
+                id=problem.pk,
+                text=problem.text,
+                domain=problem.domain,
+                reference_answer=None if hidden else problem.reference_answer,
+                reference_solution=None if hidden else problem.reference_solution,
+            ),
+            scheme=scheme,
+            **others,
+        )
 
 
-class TaskSerializer(WorkSerializer):
+class Task(Work):
     """All that the workbench needs for one solution; the lane is never told."""
 
-    lease = LeaseSerializer()
-    hint = HintSerializer(allow_null=True, help_text="Null where none is shown, whatever the reason.")
-    draft = StoredDraftSerializer(allow_null=True)
+    lease: TaskLease
+    hint: Annotated[TaskHint | None, Meta(description="Null where none is shown, whatever the reason.")]
+    draft: StoredDraft | None
+
+    @classmethod
+    def of_lease(cls, lease: Lease, project: Project) -> Self:
+        draft, hint = getattr(lease, "draft", None), getattr(lease, "hint", None)
+        return cls.of(
+            lease.solution,
+            project,
+            lease=TaskLease(lease.pk, lease.expires_at),
+            hint=TaskHint(hint.reveal, hint.scored_positions) if hint and hint.shown else None,
+            draft=StoredDraft(draft.version, draft.body) if draft else None,
+        )
 
 
-class ClaimSerializer(serializers.Serializer):
-    task = TaskSerializer(allow_null=True)
-    reason = serializers.ChoiceField(
-        [
+class ClaimAnswer(msgspec.Struct):
+    task: Task | None
+    reason: (
+        Literal[
             "done",
             "all_leased",
             "not_annotator",
@@ -115,79 +140,38 @@ class ClaimSerializer(serializers.Serializer):
             "cap_reached",
             "cooling_down",
             "not_qualified",
-        ],
-        allow_null=True,
+        ]
+        | None
     )
-    message = serializers.CharField(help_text="Why there is no task, for the person.")
-    retry_at = serializers.DateTimeField(
-        allow_null=True, help_text="When there may be work again; null where nobody knows."
-    )
+    message: Annotated[str, Meta(description="Why there is no task, for the person.")]
+    retry_at: Annotated[datetime | None, Meta(description="When there may be work again; null where nobody knows.")]
 
 
 class ClaimNext(APIView):
     """The next task."""
 
-    @extend_schema(operation_id="claim", request=HoldingSerializer, responses=ClaimSerializer)
+    @extend_schema(operation_id="claim", request=Holding, responses=ClaimAnswer)
     def post(self, request: Request, slug: str) -> Response:
         """What the caller has in hand beside `holding`, else the next solution of the queue."""
         project = find_project(request.user, slug)
-        given = HoldingSerializer(data=request.data)
-        given.is_valid(raise_exception=True)
-        claim = claim_next(by=caller(request), project=project, holding=given.validated_data.get("holding", []))
-        return Response(
-            {
-                "task": task_of(claim.lease, project) if claim.lease else None,
-                "reason": claim.reason,
-                "message": claim.message,
-                "retry_at": claim.retry_at,
-            }
-        )
+        claim = claim_next(by=caller(request), project=project, holding=read_body(request, Holding).holding)
+        task = Task.of_lease(claim.lease, project) if claim.lease else None
+        return Response(ClaimAnswer(task, claim.reason, claim.message, claim.retry_at))
 
 
-def task_of(lease: Lease, project: Project) -> dict[str, Any]:
-    """The `Task` of a lease, as `TaskSerializer` describes it."""
-    draft, hint = getattr(lease, "draft", None), getattr(lease, "hint", None)
-    return {
-        "lease": {"id": lease.pk, "expires_at": lease.expires_at},
-        **work_of(lease.solution, project),
-        "hint": {"reveal": hint.reveal, "positions": hint.scored_positions} if hint and hint.shown else None,
-        "draft": {"version": draft.version, "body": draft.body} if draft else None,
-    }
-
-
-def work_of(solution: Solution, project: Project) -> dict[str, Any]:
-    """What there is to judge, as `WorkSerializer` describes it."""
-    problem, scheme = solution.problem, project.label_scheme
-    hidden = scheme.reference == "hidden"
-    steps = fetch_all(STEPS, {"solution": solution.pk})
+def _steps(solution: Solution, scheme: LabelScheme) -> list[StepsAtPosition]:
     critiques = _critiques(solution.pk) if scheme.critique == "given" else {}
-    return {
-        "solution": {
-            "id": solution.pk,
-            "steps": [
-                {"position": position, "alternatives": [_alternative(critiques, *step) for step in here]}
-                for position, here in groupby(steps, key=itemgetter(0))
-            ],
-            "generator": None,
-        },
-        "problem": {
-            "id": problem.pk,
-            "text": problem.text,
-            "domain": problem.domain,
-            "reference_answer": None if hidden else problem.reference_answer,
-            "reference_solution": None if hidden else problem.reference_solution,
-        },
-        "scheme": msgspec.to_builtins(scheme),
-    }
+    rows = fetch_all(STEPS, {"solution": solution.pk})
+    return [
+        StepsAtPosition(
+            position,
+            [Step(pk, alternative, text, kind, critiques.get(pk, [])) for _, alternative, pk, text, kind in here],
+        )
+        for position, here in groupby(rows, key=itemgetter(0))
+    ]
 
 
 def _critiques(solution: int) -> dict[int, list[str]]:
     """The given critiques by the id of their step."""
     found = fetch_all(CRITIQUES, {"solution": solution})
     return {step: [text for _, text in rows] for step, rows in groupby(found, key=itemgetter(0))}
-
-
-def _alternative(
-    critiques: dict[int, list[str]], _position: int, alternative: int, step: int, text: str, kind: str
-) -> dict[str, Any]:
-    return {"id": step, "alternative": alternative, "text": text, "kind": kind, "critiques": critiques.get(step, [])}

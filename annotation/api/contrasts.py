@@ -1,48 +1,51 @@
 """Sources of labels against each other, two by two."""
 
-from dataclasses import asdict
-from typing import Any
+from typing import Annotated, Any
 
 from drf_spectacular.utils import extend_schema
-from rest_framework import serializers
+from msgspec import Meta
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
+from annotation.api.boundary import Row
+from annotation.core.bounds import Count, Id
 from annotation.core.membership.access import STAFF, find_project
 from annotation.labels.quality.contrast import contrasts
-from annotation.models import LabelSource
+from prm.vocabulary import SourceKind
 
 
-class SourceSerializer(serializers.ModelSerializer):
-    class Meta:
-        model = LabelSource
-        fields = ("id", "kind", "name", "detail")
-        read_only_fields = fields
+class SourceRow(Row):
+    id: Id
+    kind: SourceKind
+    name: str
+    detail: dict[str, Any]
 
 
-class ContrastSerializer(serializers.Serializer):
+class ContrastOfSources(Row):
     """Pairs of labels by two sources on one solution: how many of them name the same first error, and who finds one."""
 
-    one = SourceSerializer()
-    other = SourceSerializer()
-    pairs = serializers.IntegerField(min_value=0)
-    exact = serializers.IntegerField(min_value=0, help_text="Pairs with the same first error, or both with none.")
-    within_one = serializers.IntegerField(min_value=0, help_text="The same or a neighbouring one.")
-    both = serializers.IntegerField(min_value=0, help_text="Both find an error.")
-    neither = serializers.IntegerField(min_value=0)
-    only_one = serializers.IntegerField(min_value=0)
-    only_other = serializers.IntegerField(min_value=0)
+    one: SourceRow
+    other: SourceRow
+    pairs: Count
+    exact: Annotated[Count, Meta(description="Pairs with the same first error, or both with none.")]
+    within_one: Annotated[Count, Meta(description="The same or a neighbouring one.")]
+    both: Annotated[Count, Meta(description="Both find an error.")]
+    neither: Count
+    only_one: Count
+    only_other: Count
 
 
 class Contrasts(APIView):
     """How sources of labels agree."""
 
-    @extend_schema(operation_id="list_contrasts", responses=ContrastSerializer(many=True))
+    @extend_schema(operation_id="list_contrasts", responses=list[ContrastOfSources])
     def get(self, request: Request, slug: str) -> Response:
         """Every two sources that labelled a solution in common; for reviewers and managers."""
         project = find_project(request.user, slug, *STAFF)
-        rows: list[dict[str, Any]] = [
-            {"one": one, "other": other, **asdict(found)} for one, other, found in contrasts(project)
-        ]
-        return Response(ContrastSerializer(rows, many=True).data)
+        return Response(
+            [
+                ContrastOfSources.of(contrast, one=SourceRow.of(one), other=SourceRow.of(other))
+                for one, other, contrast in contrasts(project)
+            ]
+        )

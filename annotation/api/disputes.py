@@ -1,13 +1,20 @@
 """Claims that a reference is wrong, and the decision on each."""
 
+from datetime import datetime
+from typing import Annotated, Any, Self
+
+import msgspec
 from drf_spectacular.utils import extend_schema
-from rest_framework import serializers
+from msgspec import UNSET, Meta, UnsetType
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from annotation.api.authentication import caller
-from annotation.api.paging import PagedView
+from annotation.api.boundary import Row, given, read_body, read_query
+from annotation.api.paging import Page, PagedView
+from annotation.api.schema import query_of
+from annotation.core.bounds import Id, Written
 from annotation.core.errors import Missing
 from annotation.core.membership.access import STAFF, find_project, visible_projects
 from annotation.labels.quality.dispute_decision import resolve
@@ -15,60 +22,65 @@ from annotation.models import Dispute
 from prm.messages import Message
 
 
-class DisputeSerializer(serializers.ModelSerializer):
-    solution = serializers.IntegerField(source="annotation.solution_id")
-    problem = serializers.CharField(source="annotation.solution.problem.text")
-    reference_answer = serializers.CharField(
-        source="annotation.solution.problem.reference_answer", allow_null=True, help_text="As it is now."
-    )
-    comment = serializers.CharField(source="annotation.comment", help_text="What the annotator says.")
+class DisputeRow(Row):
+    id: Id
+    solution: Id
+    annotation: Id
+    problem: str
+    reference_answer: Annotated[str | None, Meta(description="As it is now.")]
+    comment: Annotated[str, Meta(description="What the annotator says.")]
+    state: Dispute.State
+    resolution: str
+    created_at: datetime
+    resolved_at: datetime | None
 
-    class Meta:
-        model = Dispute
-        fields = (
-            "id", "solution", "annotation", "problem", "reference_answer", "comment", "state", "resolution",
-            "created_at", "resolved_at",
-        )  # fmt: skip
+    @classmethod
+    def of(cls, row: Any, **others: Any) -> Self:
+        label = row.annotation
+        problem = label.solution.problem
+        return super().of(
+            row,
+            solution=label.solution_id,
+            problem=problem.text,
+            reference_answer=problem.reference_answer,
+            comment=label.comment,
+            **others,
+        )
 
 
-class DisputeStateSerializer(serializers.Serializer):
-    state = serializers.ChoiceField(Dispute.State.choices, required=False)
+class DisputesAsked(msgspec.Struct):
+    state: Dispute.State | UnsetType = UNSET
 
 
-class DecisionSerializer(serializers.Serializer):
-    upheld = serializers.BooleanField(help_text="Whether the reference is wrong.")
-    resolution = serializers.CharField(help_text="Why.")
-    reference = serializers.CharField(
-        required=False, default="", help_text="The right answer, to stand in the wrong one's place."
-    )
+class DisputeDecision(msgspec.Struct):
+    upheld: Annotated[bool, Meta(description="Whether the reference is wrong.")]
+    resolution: Annotated[Written, Meta(description="Why.")]
+    reference: Annotated[str, Meta(description="The right answer, to stand in the wrong one's place.")] = ""
 
 
 class Disputes(PagedView):
     """The disputes of a project."""
 
-    @extend_schema(
-        operation_id="list_disputes", parameters=[DisputeStateSerializer], responses=DisputeSerializer(many=True)
-    )
+    @extend_schema(operation_id="list_disputes", parameters=query_of(DisputesAsked), responses=Page[DisputeRow])
     def get(self, request: Request, slug: str) -> Response:
         """The earliest first; for reviewers and managers."""
-        asked = DisputeStateSerializer(data=request.query_params)
-        asked.is_valid(raise_exception=True)
-        disputes = find_project(request.user, slug, *STAFF).disputes.filter(**asked.validated_data)
-        rows = disputes.select_related("annotation__solution__problem").order_by("pk")
-        return self.page_of(rows, request, DisputeSerializer)
+        asked = read_query(request, DisputesAsked)
+        disputes = find_project(request.user, slug, *STAFF).disputes.filter(**given(asked))
+        return self.page_of(
+            disputes.select_related("annotation__solution__problem").order_by("pk"), request, DisputeRow.of
+        )
 
 
 class ResolveDispute(APIView):
     """Deciding on a dispute."""
 
-    @extend_schema(operation_id="resolve_dispute", request=DecisionSerializer, responses=DisputeSerializer)
+    @extend_schema(operation_id="resolve_dispute", request=DisputeDecision, responses=DisputeRow)
     def post(self, request: Request, dispute_id: int) -> Response:
         """Settle it, and with it all that are open on the same problem. A reviewer or manager may."""
         known = Dispute.objects.filter(project__in=visible_projects(request.user))
         dispute = known.select_related("project").filter(pk=dispute_id).first()
         if dispute is None:
             raise Missing("dispute_not_found", Message("dispute_not_found"))
-        given = DecisionSerializer(data=request.data)
-        given.is_valid(raise_exception=True)
-        settled = resolve(by=caller(request), dispute=dispute, **given.validated_data)
-        return Response(DisputeSerializer(settled).data)
+        decision = read_body(request, DisputeDecision)
+        settled = resolve(by=caller(request), dispute=dispute, **msgspec.structs.asdict(decision))
+        return Response(DisputeRow.of(settled))

@@ -1,47 +1,55 @@
 """Generations: what each asked for, and opening the next one."""
 
+from datetime import datetime
+from typing import Annotated, Any, Self
+
 from drf_spectacular.utils import extend_schema
-from rest_framework import serializers
+from msgspec import Meta
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from annotation.api.authentication import caller
-from annotation.api.paging import PagedView
+from annotation.api.boundary import Row
+from annotation.api.paging import Page, PagedView
+from annotation.core.bounds import Count, Id
 from annotation.core.membership.access import STAFF, find_project
 from annotation.loop.selection.generations import open_next_generation
 from annotation.models import Generation
 
 
-class GenerationSerializer(serializers.ModelSerializer):
-    mix = serializers.DictField(child=serializers.IntegerField(min_value=0), help_text="Items by lane.")
-    model_version = serializers.SerializerMethodField(help_text="Number of the model that ranked; null for random.")
-    recipe = serializers.DictField(
-        help_text="How it was drawn: by lane from how many solutions, the caps, the cost model."
-    )
-    pool_size = serializers.IntegerField(help_text="How many solutions it was drawn from.")
+class GenerationRow(Row):
+    id: Id
+    number: Count
+    state: Generation.State
+    acquisition: str
+    model_version: Annotated[int | None, Meta(description="Number of the model that ranked; null for random.")]
+    mix: Annotated[dict[str, Count], Meta(description="Items by lane.")]
+    recipe: Annotated[
+        dict[str, Any],
+        Meta(description="How it was drawn: by lane from how many solutions, the caps, the cost model."),
+    ]
+    seed: int
+    budget: Count
+    pool_size: Annotated[Count, Meta(description="How many solutions it was drawn from.")]
+    created_at: datetime
+    retired_at: datetime | None
 
-    class Meta:
-        model = Generation
-        fields = (
-            "id", "number", "state", "acquisition", "model_version", "mix", "recipe", "seed", "budget", "pool_size",
-            "created_at", "retired_at",
-        )  # fmt: skip
-
-    def get_model_version(self, generation: Generation) -> int | None:
-        return generation.model_version.number if generation.model_version else None
+    @classmethod
+    def of(cls, row: Any, **others: Any) -> Self:
+        return super().of(row, model_version=row.model_version and row.model_version.number, **others)
 
 
 class Generations(PagedView):
     """The generations of a project."""
 
-    @extend_schema(operation_id="list_generations", responses=GenerationSerializer(many=True))
+    @extend_schema(operation_id="list_generations", responses=Page[GenerationRow])
     def get(self, request: Request, slug: str) -> Response:
         """The latest first; for reviewers and managers."""
         generations = find_project(request.user, slug, *STAFF).generations.select_related("model_version")
-        return self.page_of(generations.order_by("-number"), request, GenerationSerializer)
+        return self.page_of(generations.order_by("-number"), request, GenerationRow.of)
 
-    @extend_schema(operation_id="open_generation", request=None, responses={201: GenerationSerializer})
+    @extend_schema(operation_id="open_generation", request=None, responses={201: GenerationRow})
     def post(self, request: Request, slug: str) -> Response:
         """Open the first generation, or replace the open one. A manager may."""
         generation = open_next_generation(by=caller(request), project=find_project(request.user, slug))
-        return Response(GenerationSerializer(generation).data, status=201)
+        return Response(GenerationRow.of(generation), status=201)

@@ -1,188 +1,169 @@
 """Gold solutions, how people answer them, and who may label."""
 
-from dataclasses import asdict
+from datetime import datetime
+from typing import Annotated, Any, Self
 
+import msgspec
 from drf_spectacular.utils import extend_schema
-from rest_framework import serializers
+from msgspec import Meta
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from annotation.api.authentication import caller
-from annotation.api.fields import IdField
-from annotation.api.paging import PagedView
+from annotation.api.boundary import Row, read_body
+from annotation.api.paging import Page, PagedView
+from annotation.core.bounds import Count, FirstError, Id
 from annotation.core.errors import Missing
 from annotation.core.membership.access import STAFF, find_project, require_role, visible_projects
 from annotation.models import GoldAnswer, Membership, Project, ScreeningDecision
 from annotation.work.gold.designation import mark_gold, retire_gold
-from annotation.work.gold.gold_accuracy import OUTCOMES
+from annotation.work.gold.gold_accuracy import Share
 from annotation.work.gold.gold_answers import accuracy_by_person
 from annotation.work.gold.screening import decide
 from prm.messages import Message
 
-
-class GoldSerializer(serializers.ModelSerializer):
-    first_error = serializers.IntegerField(source="annotation.first_error", read_only=True, help_text="-1 for none.")
-
-    class Meta:
-        model = GoldAnswer
-        fields = (
-            "id",
-            "solution",
-            "annotation",
-            "first_error",
-            "accepted",
-            "active",
-            "practice",
-            "explanation",
-            "created_at",
-        )
-        read_only_fields = fields
+Reason = Annotated[str, Meta(max_length=500)]
 
 
-class MarkSerializer(serializers.Serializer):
-    annotation = IdField(help_text="The reference: of a reviewer or manager, an adjudication, or of people in a file.")
-    accepted = serializers.ListField(
-        child=serializers.IntegerField(min_value=-1, max_value=2**31 - 1),
-        required=False,
-        max_length=100,
-        help_text="Other first errors that count as right: positions, -1 for none.",
-    )
-    practice = serializers.BooleanField(
-        required=False, help_text="For every member to practise on, with its answer; false keeps it hidden."
-    )
-    explanation = serializers.CharField(
-        required=False, allow_blank=True, max_length=4000, help_text="Why the first error is where it is, for practice."
-    )
+class GoldRow(Row):
+    id: Id
+    solution: Id
+    annotation: Id
+    first_error: Annotated[FirstError | None, Meta(description="-1 for none.")]
+    accepted: list[FirstError]
+    active: bool
+    practice: bool
+    explanation: str
+    created_at: datetime
+
+    @classmethod
+    def of(cls, row: Any, **others: Any) -> Self:
+        return super().of(row, first_error=row.annotation.first_error, **others)
 
 
-class RetireSerializer(serializers.Serializer):
-    reason = serializers.CharField(required=False, allow_blank=True, max_length=500)
+class GoldToMark(msgspec.Struct):
+    annotation: Annotated[
+        Id, Meta(description="The reference: of a reviewer or manager, an adjudication, or of people in a file.")
+    ]
+    accepted: Annotated[
+        list[FirstError],
+        Meta(max_length=100, description="Other first errors that count as right: positions, -1 for none."),
+    ] = []
+    practice: Annotated[
+        bool, Meta(description="For every member to practise on, with its answer; false keeps it hidden.")
+    ] = False
+    explanation: Annotated[
+        str, Meta(max_length=4000, description="Why the first error is where it is, for practice.")
+    ] = ""
 
 
-class ShareSerializer(serializers.Serializer):
-    """A share of answers, with its 95 % interval."""
-
-    count = serializers.IntegerField(min_value=0)
-    of = serializers.IntegerField(min_value=0)
-    value = serializers.FloatField(allow_null=True)
-    low = serializers.FloatField(allow_null=True)
-    high = serializers.FloatField(allow_null=True)
+class GoldToRetire(msgspec.Struct):
+    reason: Reason = ""
 
 
-class OutcomesSerializer(serializers.Serializer):
-    """How many answers were right, and what was wrong with the others."""
+class GoldAccuracyRow(Row):
+    """How one person answered hidden gold; `outcomes` says what was wrong with the answers that were not right."""
 
-    def get_fields(self) -> dict[str, serializers.Field]:
-        return {outcome: serializers.IntegerField(min_value=0) for outcome in OUTCOMES}
-
-
-class GoldAccuracySerializer(serializers.Serializer):
-    member = IdField()
-    username = serializers.CharField()
-    right = ShareSerializer(help_text="Within the project's tolerance.")
-    exact = ShareSerializer()
-    within_one = ShareSerializer()
-    presence = ShareSerializer(help_text="Whether there is an error at all.")
-    outcomes = OutcomesSerializer()
+    member: Id
+    username: str
+    right: Annotated[Share, Meta(description="Within the project's tolerance.")]
+    exact: Share
+    within_one: Share
+    presence: Annotated[Share, Meta(description="Whether there is an error at all.")]
+    outcomes: dict[str, Count]
 
 
-class ScreeningDecisionSerializer(serializers.ModelSerializer):
-    by = serializers.SerializerMethodField(help_text="Null for the policy.")
+class ScreeningDecisionRow(Row):
+    id: Id
+    outcome: ScreeningDecision.Outcome
+    reason: str
+    right: Count | None
+    given: Count | None
+    by: Annotated[str | None, Meta(description="Null for the policy.")]
+    decided_at: datetime
 
-    class Meta:
-        model = ScreeningDecision
-        fields = ("id", "outcome", "reason", "right", "given", "by", "decided_at")
-        read_only_fields = fields
-
-    def get_by(self, decision: ScreeningDecision) -> str | None:
-        return decision.by.username if decision.by else None
+    @classmethod
+    def of(cls, row: Any, **others: Any) -> Self:
+        return super().of(row, by=row.by and row.by.username, **others)
 
 
-class ScreenSerializer(serializers.Serializer):
-    outcome = serializers.ChoiceField(ScreeningDecision.Outcome.choices)
-    reason = serializers.CharField(required=False, allow_blank=True, max_length=500)
+class ScreeningToDecide(msgspec.Struct):
+    outcome: ScreeningDecision.Outcome
+    reason: Reason = ""
 
 
 class Gold(PagedView):
     """The solutions whose first error is known."""
 
-    @extend_schema(operation_id="list_gold", request=None, responses=GoldSerializer(many=True))
+    @extend_schema(operation_id="list_gold", request=None, responses=Page[GoldRow])
     def get(self, request: Request, slug: str) -> Response:
         """Gold in use and retired, the latest first; for reviewers and managers."""
         project = find_project(request.user, slug, *STAFF)
         rows = project.gold_answers.select_related("annotation").order_by("-pk")
-        return self.page_of(rows, request, GoldSerializer)
+        return self.page_of(rows, request, GoldRow.of)
 
-    @extend_schema(operation_id="mark_gold", request=MarkSerializer, responses={201: GoldSerializer})
+    @extend_schema(operation_id="mark_gold", request=GoldToMark, responses={201: GoldRow})
     def post(self, request: Request, slug: str) -> Response:
         """Make a solution gold by one of its labels; reviewers and managers may."""
         project = find_project(request.user, slug)
-        given = MarkSerializer(data=request.data)
-        given.is_valid(raise_exception=True)
+        asked = read_body(request, GoldToMark)
         gold = mark_gold(
             by=caller(request),
             project=project,
-            annotation_id=given.validated_data["annotation"],
-            accepted=given.validated_data.get("accepted", []),
-            practice=given.validated_data.get("practice", False),
-            explanation=given.validated_data.get("explanation", ""),
+            annotation_id=asked.annotation,
+            accepted=asked.accepted,
+            practice=asked.practice,
+            explanation=asked.explanation,
         )
-        return Response(GoldSerializer(gold).data, status=201)
+        return Response(GoldRow.of(gold), status=201)
 
 
 class RetireGold(APIView):
     """Gold that is no longer used."""
 
-    @extend_schema(operation_id="retire_gold", request=RetireSerializer, responses=GoldSerializer)
+    @extend_schema(operation_id="retire_gold", request=GoldToRetire, responses=GoldRow)
     def post(self, request: Request, gold_id: int) -> Response:
         """Let a gold solution be an ordinary one again; reviewers and managers may."""
         visible = GoldAnswer.objects.filter(project__in=visible_projects(request.user))
         gold = visible.select_related("project", "annotation").filter(pk=gold_id).first()
         if gold is None:
             raise Missing("gold_not_found", Message("gold_not_found"))
-        given = RetireSerializer(data=request.data)
-        given.is_valid(raise_exception=True)
-        retired = retire_gold(by=caller(request), gold=gold, reason=given.validated_data.get("reason", ""))
-        return Response(GoldSerializer(retired).data)
+        retired = retire_gold(by=caller(request), gold=gold, reason=read_body(request, GoldToRetire).reason)
+        return Response(GoldRow.of(retired))
 
 
 class GoldAccuracy(APIView):
     """How well people answer hidden gold."""
 
-    @extend_schema(operation_id="list_gold_accuracy", request=None, responses=GoldAccuracySerializer(many=True))
+    @extend_schema(operation_id="list_gold_accuracy", request=None, responses=list[GoldAccuracyRow])
     def get(self, request: Request, slug: str) -> Response:
         """Of each person who answered some, by name; for reviewers and managers."""
         project = find_project(request.user, slug, *STAFF)
         found = accuracy_by_person(project)
         people = project.memberships.filter(pk__in=found).select_related("user").order_by("user__username")
-        return Response([{"member": one.pk, "username": one.user.username, **asdict(found[one.pk])} for one in people])
+        return Response([GoldAccuracyRow.of(found[of.pk], member=of.pk, username=of.user.username) for of in people])
 
 
 class ScreeningDecisions(PagedView):
     """Whether a person may label."""
 
-    @extend_schema(
-        operation_id="list_screening_decisions", request=None, responses=ScreeningDecisionSerializer(many=True)
-    )
+    @extend_schema(operation_id="list_screening_decisions", request=None, responses=Page[ScreeningDecisionRow])
     def get(self, request: Request, slug: str, member_id: int) -> Response:
         """What was decided on a person, the latest first; for reviewers and managers."""
         person = _find_person(find_project(request.user, slug, *STAFF), member_id)
         rows = person.screening_decisions.select_related("by").order_by("-pk")
-        return self.page_of(rows, request, ScreeningDecisionSerializer)
+        return self.page_of(rows, request, ScreeningDecisionRow.of)
 
-    @extend_schema(
-        operation_id="decide_screening", request=ScreenSerializer, responses={201: ScreeningDecisionSerializer}
-    )
+    @extend_schema(operation_id="decide_screening", request=ScreeningToDecide, responses={201: ScreeningDecisionRow})
     def post(self, request: Request, slug: str, member_id: int) -> Response:
         """Let a person label, screen them, or keep them from labelling. A manager may."""
         project = find_project(request.user, slug)
         require_role(request.user, project, Membership.Role.MANAGER)
         person = _find_person(project, member_id)
-        given = ScreenSerializer(data=request.data)
-        given.is_valid(raise_exception=True)
-        decision = decide(by=caller(request), membership=person, **given.validated_data)
-        return Response(ScreeningDecisionSerializer(decision).data, status=201)
+        asked = read_body(request, ScreeningToDecide)
+        decision = decide(by=caller(request), membership=person, outcome=asked.outcome, reason=asked.reason)
+        return Response(ScreeningDecisionRow.of(decision), status=201)
 
 
 def _find_person(project: Project, member_id: int) -> Membership:

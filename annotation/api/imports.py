@@ -1,26 +1,28 @@
 """Imports: start one from an uploaded file, watch it, cancel it, download what it refused."""
 
-from typing import Any
+from datetime import datetime
+from typing import Annotated, Any, Self
 
 import msgspec
+from django.core.files.uploadedfile import UploadedFile
 from django.http import StreamingHttpResponse
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import extend_schema
-from rest_framework import serializers
+from msgspec import Meta
 from rest_framework.parsers import MultiPartParser
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from annotation.api.authentication import caller
+from annotation.api.boundary import Row, invalid, read_form
 from annotation.api.downloads import download
-from annotation.api.fields import JSONObjectField, MessageField
-from annotation.api.paging import PagedView
+from annotation.api.paging import Page, PagedView
+from annotation.core.bounds import Count, Id, one_of
 from annotation.core.errors import DomainError, Missing, translated_format_errors
 from annotation.core.lifecycle import cancel_job
 from annotation.core.membership.access import find_project, require_role, visible_projects
-from annotation.core.wording import in_words
-from annotation.files.import_jobs import progress_of, read_options, start_import
+from annotation.files.import_jobs import ImportProgress, progress_of, read_options, start_import
 from annotation.files.rejections import original_lines, rejected_lines
 from annotation.files.warnings import warnings_in_words
 from annotation.models import ImportJob, ImportOptions, Membership
@@ -30,55 +32,63 @@ from prm.formats.registry import FORMATS
 from prm.messages import Message
 from prm.splitting import RULES
 
+MOST_OF_A_NAME = 300  # characters
 
-class ProgressOfImportSerializer(serializers.Serializer):
-    share = serializers.FloatField(help_text="Of the file's bytes, 0 to 1.")
-    records_per_second = serializers.FloatField(allow_null=True)
-    seconds_left = serializers.FloatField(allow_null=True)
+Format = Annotated[str, one_of(["auto", *FORMATS])]
+Decomposition = Annotated[str, one_of(RULES)]
 
 
-class ImportSerializer(serializers.ModelSerializer):
+class ImportRow(Row):
     """One file on its way in. `done_records` are accepted, duplicate or rejected."""
 
-    project = serializers.SlugField(source="project.slug", read_only=True)
-    options = JSONObjectField(read_only=True, help_text="`mapping`, `thinking`; defaults are left out.")
-    error = MessageField()
-    progress = serializers.SerializerMethodField()
-    warnings = serializers.SerializerMethodField()
+    id: Id
+    project: str
+    filename: str
+    format: str
+    decomposition: str
+    options: Annotated[dict[str, Any], Meta(description="`mapping`, `thinking`; defaults are left out.")]
+    state: ImportJob.State
+    error: str
+    total_bytes: Count
+    done_bytes: Count
+    done_records: Count
+    accepted: Count
+    duplicates: Count
+    rejected: Count
+    annotations: Count
+    warnings: Annotated[list[str], Meta(description="What was taken in and should be looked at, in sentences.")]
+    cancel_requested: bool
+    progress: ImportProgress
+    created_at: datetime
+    started_at: datetime | None
+    finished_at: datetime | None
 
-    class Meta:
-        model = ImportJob
-        fields = (
-            "id", "project", "filename", "format", "decomposition", "options", "state", "error", "total_bytes",
-            "done_bytes", "done_records", "accepted", "duplicates", "rejected", "annotations", "warnings",
-            "cancel_requested",
-            "progress", "created_at", "started_at", "finished_at",
-        )  # fmt: skip
-        read_only_fields = fields
-
-    @extend_schema(responses=ProgressOfImportSerializer)
-    def get_progress(self, job: ImportJob) -> dict[str, float | None]:
-        return dict(ProgressOfImportSerializer(progress_of(job)).data)
-
-    def get_warnings(self, job: ImportJob) -> list[str]:
-        """What was taken in and should be looked at, in sentences."""
-        return [in_words(warning) for warning in warnings_in_words(job.warnings)]
+    @classmethod
+    def of(cls, row: Any, **others: Any) -> Self:
+        warnings = warnings_in_words(row.warnings)
+        return super().of(row, project=row.project.slug, progress=progress_of(row), warnings=warnings, **others)
 
 
-class UploadSerializer(serializers.Serializer):
-    file = serializers.FileField(max_length=300, allow_empty_file=True)
-    format = serializers.ChoiceField(["auto", *FORMATS], default="auto")
-    decomposition = serializers.ChoiceField(list(RULES), default="blank_lines")
-    mapping = serializers.CharField(
-        required=False,
-        help_text="JSON that says what the columns of a table hold; without it they are told by their names.",
-    )
-    options = serializers.CharField(
-        required=False,
-        help_text="JSON of `annotator` (who gave the labels that name no annotator), `labelled_by` (file, model_judge, "
-        "monte_carlo, heuristic, simulated), `empty_steps` (keep, refuse), `source_groups` (template, text) and "
-        "`thinking` (separate, drop, keep: hidden reasoning in solutions that come as one text).",
-    )
+class FileToImport(msgspec.Struct):
+    file: Annotated[Any, Meta(extra_json_schema={"type": "string", "format": "binary"})]
+    format: Format = "auto"
+    decomposition: Decomposition = "blank_lines"
+    mapping: Annotated[
+        str,
+        Meta(description="JSON that says what the columns of a table hold; without it they are told by their names."),
+    ] = ""
+    options: Annotated[
+        str,
+        Meta(
+            description="JSON of `annotator` (who gave the labels that name no annotator), `labelled_by` (file, "
+            "model_judge, monte_carlo, heuristic, simulated), `empty_steps` (keep, refuse), `source_groups` (template, "
+            "text) and `thinking` (separate, drop, keep: hidden reasoning in solutions that come as one text)."
+        ),
+    ] = ""
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.file, UploadedFile) or len(self.file.name or "") > MOST_OF_A_NAME:
+            raise invalid("file", Message("file_needed", n=MOST_OF_A_NAME))
 
 
 @translated_format_errors()
@@ -99,52 +109,50 @@ class Imports(PagedView):
 
     parser_classes = (MultiPartParser,)
 
-    @extend_schema(operation_id="list_imports", request=None, responses=ImportSerializer(many=True))
+    @extend_schema(operation_id="list_imports", request=None, responses=Page[ImportRow])
     def get(self, request: Request, slug: str) -> Response:
         """The imports of the project, the latest first. A manager may."""
         project = find_project(request.user, slug, Membership.Role.MANAGER)
         jobs = ImportJob.objects.filter(project=project).select_related("project")
-        return self.page_of(jobs, request, ImportSerializer)
+        return self.page_of(jobs, request, ImportRow.of)
 
     @extend_schema(
         operation_id="start_import",
-        request={"multipart/form-data": UploadSerializer},
-        responses={202: ImportSerializer},
+        request={"multipart/form-data": FileToImport},
+        responses={202: ImportRow},
     )
     def post(self, request: Request, slug: str) -> Response:
         """Upload a file; a worker takes it in. A manager may."""
         project = find_project(request.user, slug, Membership.Role.MANAGER)
-        given = UploadSerializer(data=request.data)
-        given.is_valid(raise_exception=True)
-        file = given.validated_data.pop("file")
-        mapping, options = (given.validated_data.pop(name, "") for name in ("mapping", "options"))
+        asked = read_form(request, FileToImport)
         job = start_import(
             by=caller(request),
             project=project,
-            file=file.chunks(),
-            filename=file.name,
-            options=options_in(mapping, options),
-            **given.validated_data,
+            file=asked.file.chunks(),
+            filename=asked.file.name,
+            format=asked.format,
+            decomposition=asked.decomposition,
+            options=options_in(asked.mapping, asked.options),
         )
-        return Response(ImportSerializer(job).data, status=202)
+        return Response(ImportRow.of(job), status=202)
 
 
 class ImportDetail(APIView):
     """One import."""
 
-    @extend_schema(operation_id="get_import", responses=ImportSerializer)
+    @extend_schema(operation_id="get_import", responses=ImportRow)
     def get(self, request: Request, import_id: int) -> Response:
         """How far the import is. A manager may."""
-        return Response(ImportSerializer(_find(request, import_id)).data)
+        return Response(ImportRow.of(_find(request, import_id)))
 
 
 class CancelImport(APIView):
     """Cancelling an import."""
 
-    @extend_schema(operation_id="cancel_import", request=None, responses=ImportSerializer)
+    @extend_schema(operation_id="cancel_import", request=None, responses=ImportRow)
     def post(self, request: Request, import_id: int) -> Response:
         """Stop the import; what is in stays. A manager may."""
-        return Response(ImportSerializer(cancel_job(by=caller(request), job=_find(request, import_id))).data)
+        return Response(ImportRow.of(cancel_job(by=caller(request), job=_find(request, import_id))))
 
 
 class Rejections(APIView):

@@ -1,14 +1,18 @@
 """Work on a model that takes minutes: how far it is, cancelling it, and asking for audits."""
 
+from datetime import datetime
+from typing import Annotated, Any, Self
+
 from drf_spectacular.utils import extend_schema
-from rest_framework import serializers
+from msgspec import Meta
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from annotation.api.authentication import caller
-from annotation.api.fields import MessageField
+from annotation.api.boundary import Row
 from annotation.api.model_versions import find_version
+from annotation.core.bounds import Count, Id
 from annotation.core.errors import Missing
 from annotation.core.lifecycle import cancel_job
 from annotation.core.membership.access import STAFF, require_role, visible_projects
@@ -17,50 +21,53 @@ from annotation.models import ModelJob
 from prm.messages import Message
 
 
-class ModelJobSerializer(serializers.ModelSerializer):
+class ModelJobRow(Row):
     """An audit, an export or an import. `said` is the last thing the library wrote, `error` why it failed."""
 
-    folder = serializers.CharField(
-        source="options.folder", default=None, allow_null=True, read_only=True, help_text="Of an import."
-    )
-    said = MessageField()
-    error = MessageField()
+    id: Id
+    kind: ModelJob.Kind
+    state: ModelJob.State
+    model_version: Id | None
+    folder: Annotated[str | None, Meta(description="Of an import.")]
+    said: str
+    error: str
+    attempts: Count
+    cancel_requested: bool
+    created_at: datetime
+    started_at: datetime | None
+    finished_at: datetime | None
 
-    class Meta:
-        model = ModelJob
-        fields = [
-            "id", "kind", "state", "model_version", "folder", "said", "error", "attempts", "cancel_requested",
-            "created_at", "started_at", "finished_at",
-        ]  # fmt: skip
-        read_only_fields = fields
+    @classmethod
+    def of(cls, row: Any, **others: Any) -> Self:
+        return super().of(row, folder=row.options.get("folder"), **others)
 
 
 class ModelJobDetail(APIView):
     """One job on a model."""
 
-    @extend_schema(operation_id="get_model_job", responses=ModelJobSerializer)
+    @extend_schema(operation_id="get_model_job", responses=ModelJobRow)
     def get(self, request: Request, job_id: int) -> Response:
         """How far it is; for reviewers and managers."""
-        return Response(ModelJobSerializer(_find(request, job_id)).data)
+        return Response(ModelJobRow.of(_find(request, job_id)))
 
 
 class CancelModelJob(APIView):
     """Cancelling a job on a model."""
 
-    @extend_schema(operation_id="cancel_model_job", request=None, responses=ModelJobSerializer)
+    @extend_schema(operation_id="cancel_model_job", request=None, responses=ModelJobRow)
     def post(self, request: Request, job_id: int) -> Response:
         """End it, within seconds where a worker is at it; the model stays as it was. A manager may."""
-        return Response(ModelJobSerializer(cancel_job(by=caller(request), job=_find(request, job_id))).data)
+        return Response(ModelJobRow.of(cancel_job(by=caller(request), job=_find(request, job_id))))
 
 
 class Audit(APIView):
     """Auditing a version."""
 
-    @extend_schema(operation_id="audit_model", request=None, responses={202: ModelJobSerializer})
+    @extend_schema(operation_id="audit_model", request=None, responses={202: ModelJobRow})
     def post(self, request: Request, version_id: int) -> Response:
         """Audit it on the holdout that it was measured on; the findings are then `audits` of it. A manager may."""
         job = request_audit(by=caller(request), version=find_version(request, version_id))
-        return Response(ModelJobSerializer(job).data, status=202)
+        return Response(ModelJobRow.of(job), status=202)
 
 
 def _find(request: Request, job_id: int) -> ModelJob:

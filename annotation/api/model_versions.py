@@ -1,125 +1,154 @@
 """Model versions of a project: what each is, which of them serves, which are kept."""
 
+from datetime import datetime
+from typing import Annotated, Any, Self
+
 from drf_spectacular.utils import extend_schema
-from rest_framework import serializers
+from msgspec import Meta
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from annotation.api.authentication import caller
-from annotation.api.fields import AuditsField, JSONObjectField, VerdictField
-from annotation.api.paging import PagedView
+from annotation.api.boundary import Row
+from annotation.api.paging import Page, PagedView
+from annotation.core.bounds import Id
 from annotation.core.errors import Missing
 from annotation.core.membership.access import STAFF, find_project, require_role, visible_projects
+from annotation.core.wording import in_reader_words
 from annotation.loop.registry import confirm_version, pin_version, promote_version, unpin_version
 from annotation.models import ModelVersion
 from prm.messages import Message
 
 
-class ModelVersionSerializer(serializers.ModelSerializer):
-    metrics = JSONObjectField(help_text="Measured on the holdout as it was labelled then.")
-    gate = VerdictField(help_text="The verdict with its interval and its sentence.")
-    measured = serializers.BooleanField(read_only=True, help_text="Whether the gate measured it on the holdout.")
-    answers_programs = serializers.BooleanField(
-        read_only=True, help_text="Whether /score, sessions and /pooling may answer with it."
-    )
-    overruled = serializers.BooleanField(
-        read_only=True, help_text="Whether the gate rejected it and a manager promoted it all the same."
-    )
+class ModelVersionRow(Row):
+    id: Id
+    number: int
+    state: ModelVersion.State
+    sha256: str
+    metrics: Annotated[dict[str, Any], Meta(description="Measured on the holdout as it was labelled then.")]
+    gate: Annotated[dict[str, Any], Meta(description="The verdict with its interval and its sentence.")]
+    origin: ModelVersion.Origin
+    pinned: bool
+    created_at: datetime
+    promoted_at: datetime | None
+    confirmed_at: datetime | None
+    measured: Annotated[bool, Meta(description="Whether the gate measured it on the holdout.")]
+    answers_programs: Annotated[bool, Meta(description="Whether /score, sessions and /pooling may answer with it.")]
+    overruled: Annotated[bool, Meta(description="Whether the gate rejected it and a manager promoted it all the same.")]
+    weights_deleted_at: datetime | None
 
-    class Meta:
-        model = ModelVersion
-        fields = [
-            "id", "number", "state", "sha256", "metrics", "gate", "origin", "pinned", "created_at", "promoted_at",
-            "confirmed_at", "measured", "answers_programs", "overruled", "weights_deleted_at",
-        ]  # fmt: skip
+    @classmethod
+    def of(cls, row: Any, **others: Any) -> Self:
+        return super().of(row, gate=in_reader_words(row.gate), **others)
 
 
-class LineageSerializer(serializers.Serializer):
+class Lineage(Row):
     """Where a version comes from; null where that does not apply or is not known."""
 
-    run = serializers.IntegerField(allow_null=True, source="run.number", default=None)
-    snapshot = serializers.IntegerField(allow_null=True, source="snapshot_id")
-    snapshot_sha256 = serializers.CharField(allow_null=True, source="snapshot.sha256", default=None)
-    imported_from = serializers.CharField(help_text="The folder it was imported from; empty for a trained one.")
-    base = serializers.CharField(allow_null=True, source="shown_manifest.base", default=None)
-    base_sha256 = serializers.CharField(allow_null=True, source="manifest.base_sha256", default=None)
-    code = serializers.CharField(allow_null=True, source="manifest.versions.prm", default=None)
-    seed = serializers.IntegerField(allow_null=True, source="manifest.config.seed", default=None)
-    measured_against = serializers.IntegerField(
-        allow_null=True, source="metrics.champion", default=None, help_text="Number of the champion at that time."
-    )
+    run: int | None
+    snapshot: Id | None
+    snapshot_sha256: str | None
+    imported_from: Annotated[str, Meta(description="The folder it was imported from; empty for a trained one.")]
+    base: str | None
+    base_sha256: str | None
+    code: str | None
+    seed: int | None
+    measured_against: Annotated[int | None, Meta(description="Number of the champion at that time.")]
+
+    @classmethod
+    def of(cls, row: Any, **others: Any) -> Self:
+        manifest = row.manifest
+        return super().of(
+            row,
+            run=row.run.number if hasattr(row, "run") else None,
+            snapshot_sha256=row.snapshot and row.snapshot.sha256,
+            base=row.shown_manifest.get("base"),
+            base_sha256=manifest.get("base_sha256"),
+            code=manifest.get("versions", {}).get("prm"),
+            seed=manifest.get("config", {}).get("seed"),
+            measured_against=row.metrics.get("champion"),
+            **others,
+        )
 
 
-class DescribedModelSerializer(ModelVersionSerializer):
-    project = serializers.SlugField(source="project.slug", read_only=True)
-    manifest = JSONObjectField(
-        source="shown_manifest", read_only=True, help_text="What the library wrote beside the weights."
-    )
-    audits = AuditsField(help_text="The last audit's findings, and what it was made on; empty before the first.")
-    lineage = LineageSerializer(source="*")
-    domains = serializers.SerializerMethodField(help_text="Those that it serves in the champion's place.")
+class DescribedModel(ModelVersionRow):
+    project: str
+    manifest: Annotated[dict[str, Any], Meta(description="What the library wrote beside the weights.")]
+    audits: Annotated[
+        dict[str, Any],
+        Meta(description="The last audit's findings, and what it was made on; empty before the first."),
+    ]
+    lineage: Lineage
+    domains: Annotated[list[str], Meta(description="Those that it serves in the champion's place.")]
 
-    class Meta(ModelVersionSerializer.Meta):
-        fields = [*ModelVersionSerializer.Meta.fields, "project", "manifest", "audits", "lineage", "domains"]
-
-    def get_domains(self, version: ModelVersion) -> list[str]:
-        return [own.domain for own in version.domains.all()]
+    @classmethod
+    def of(cls, row: Any, **others: Any) -> Self:
+        findings = [in_reader_words(finding) for finding in row.audits.get("findings", [])]
+        return super().of(
+            row,
+            project=row.project.slug,
+            manifest=row.shown_manifest,
+            audits=row.audits and row.audits | {"findings": findings},
+            lineage=Lineage.of(row),
+            domains=[own.domain for own in row.domains.all()],
+            **others,
+        )
 
 
 class ModelVersions(PagedView):
     """The versions of a project's model."""
 
-    @extend_schema(operation_id="list_models", responses=ModelVersionSerializer(many=True))
+    @extend_schema(operation_id="list_models", responses=Page[ModelVersionRow])
     def get(self, request: Request, slug: str) -> Response:
         """The latest first; for reviewers and managers."""
         versions = find_project(request.user, slug, *STAFF).model_versions.order_by("-number")
-        return self.page_of(versions, request, ModelVersionSerializer)
+        return self.page_of(versions, request, ModelVersionRow.of)
 
 
 class ModelVersionDetail(APIView):
     """One version."""
 
-    @extend_schema(operation_id="get_model", responses=DescribedModelSerializer)
+    @extend_schema(operation_id="get_model", responses=DescribedModel)
     def get(self, request: Request, version_id: int) -> Response:
         """A version with its manifest, metrics, verdict, lineage and audits; for reviewers and managers."""
-        return Response(DescribedModelSerializer(find_version(request, version_id, *STAFF)).data)
+        return Response(DescribedModel.of(find_version(request, version_id, *STAFF)))
 
 
 class Promote(APIView):
     """Letting a version serve by hand."""
 
-    @extend_schema(operation_id="promote_model", request=None, responses=ModelVersionSerializer)
+    @extend_schema(operation_id="promote_model", request=None, responses=ModelVersionRow)
     def post(self, request: Request, version_id: int) -> Response:
         """Make a version the champion: the rollback. A manager may."""
         version = promote_version(by=caller(request), version=find_version(request, version_id))
-        return Response(ModelVersionSerializer(version).data)
+        return Response(ModelVersionRow.of(version))
 
 
 class Confirm(APIView):
     """Letting a version answer programs that the gate could not measure."""
 
-    @extend_schema(operation_id="confirm_model", request=None, responses=ModelVersionSerializer)
+    @extend_schema(operation_id="confirm_model", request=None, responses=ModelVersionRow)
     def post(self, request: Request, version_id: int) -> Response:
         """Let an unmeasured version answer /score, sessions and /pooling. A manager may."""
         version = confirm_version(by=caller(request), version=find_version(request, version_id))
-        return Response(ModelVersionSerializer(version).data)
+        return Response(ModelVersionRow.of(version))
 
 
 class Pin(APIView):
     """Keeping a version, whatever gate and retention say."""
 
-    @extend_schema(operation_id="pin_model", request=None, responses=ModelVersionSerializer)
+    @extend_schema(operation_id="pin_model", request=None, responses=ModelVersionRow)
     def put(self, request: Request, version_id: int) -> Response:
         """Pin: as champion it is not replaced by the gate, and its weights are kept. A manager may."""
         version = pin_version(by=caller(request), version=find_version(request, version_id))
-        return Response(ModelVersionSerializer(version).data)
+        return Response(ModelVersionRow.of(version))
 
-    @extend_schema(operation_id="unpin_model", request=None, responses=ModelVersionSerializer)
+    @extend_schema(operation_id="unpin_model", request=None, responses=ModelVersionRow)
     def delete(self, request: Request, version_id: int) -> Response:
         """Unpin: gate and retention decide again. A manager may."""
         version = unpin_version(by=caller(request), version=find_version(request, version_id))
-        return Response(ModelVersionSerializer(version).data)
+        return Response(ModelVersionRow.of(version))
 
 
 def find_version(request: Request, version_id: int, *roles: str) -> ModelVersion:

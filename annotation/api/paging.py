@@ -1,26 +1,41 @@
 """Lists come in pages."""
 
+from collections.abc import Callable
+from typing import Any, Generic, TypeVar
+
+import msgspec
 from django.db.models import QuerySet
 from rest_framework.pagination import PageNumberPagination
 from rest_framework.request import Request
 from rest_framework.response import Response
-from rest_framework.serializers import Serializer
 from rest_framework.views import APIView
 
+from annotation.core.bounds import Count
 
-class Pages(PageNumberPagination):
-    """`?page=` asks for a further page; the answer has `count`, `next`, `previous` and `results`."""
+T = TypeVar("T")
 
-    page_size = 50
+
+class Page(msgspec.Struct, Generic[T]):
+    """One page of a list, with the addresses of its neighbours."""
+
+    count: Count
+    next: str | None
+    previous: str | None
+    results: list[T]
 
 
 class PagedView(APIView):
-    """A view whose GET is a list; the description says so too."""
+    """A view whose GET is a list; `?page=` asks for a further page."""
 
-    pagination_class = Pages
-
-    def page_of(self, rows: QuerySet, request: Request, serializer: type[Serializer]) -> Response:
-        """The page that was asked for, of rows that are in order."""
-        pages = Pages()
-        page = pages.paginate_queryset(rows, request, view=self)
-        return pages.get_paginated_response(serializer(page, many=True).data)
+    def page_of(self, rows: QuerySet, request: Request, shown: Callable[[Any], Any]) -> Response:
+        """The page that was asked for, of rows that are in order, each as `shown`."""
+        pages = PageNumberPagination()
+        pages.page_size = 50
+        results = [shown(row) for row in pages.paginate_queryset(rows, request, view=self) or ()]
+        page: Page[Any] = Page(
+            count=pages.page.paginator.count,
+            next=pages.get_next_link(),
+            previous=pages.get_previous_link(),
+            results=results,
+        )
+        return Response(page)

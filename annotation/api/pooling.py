@@ -3,120 +3,109 @@
 import base64
 import math
 import time
-from typing import Any
+from collections.abc import Callable
+from typing import Annotated, Any, Literal, TypeVar
 
+import msgspec
 import numpy as np
-from django.utils.translation import gettext as _
-from drf_spectacular.utils import extend_schema, extend_schema_field
-from rest_framework import serializers
+from drf_spectacular.utils import extend_schema
+from msgspec import UNSET, Meta, UnsetType
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from annotation.api.authentication import caller, token_of
-from annotation.api.fields import JSONObjectField
+from annotation.api.boundary import invalid, read_body
 from annotation.api.scores import LONGEST_TIMEOUT
 from annotation.api.served_models import model_named
 from annotation.api.texts import LONGEST_TEXT, MOST_SOLUTIONS, MOST_STEPS
+from annotation.core.bounds import LARGEST_INTEGER, Count, Written
 from annotation.core.errors import DomainError
-from annotation.core.wording import in_words
 from annotation.files.step_tags import of_turns, read_prompt
 from annotation.loop.gateway.serving_model import Scored, Text
 from annotation.serving import scoring_requests
 from prm.messages import Message
 
-LARGEST_TOKEN, MOST_TOKENS = 2**31 - 1, 131_072
-TASKS = ("token_classify", "token_embed")
-ENCODINGS, TYPES, ORDERS = ("float", "base64"), {"float32": "f4", "float16": "f2"}, {"little": "<", "big": ">"}
+T = TypeVar("T")
+MOST_TOKENS = 131_072
+TYPES, ORDERS = {"float32": "f4", "float16": "f2"}, {"little": "<", "big": ">"}
 
-_IDS = {"type": "array", "items": {"type": "integer", "minimum": 0, "maximum": LARGEST_TOKEN}, "minItems": 1}
-_PROMPT = {"type": "string", "minLength": 1, "maxLength": LONGEST_TEXT}
-
-
-@extend_schema_field(
-    {
-        "oneOf": [
-            _PROMPT,
-            {"type": "array", "items": _PROMPT, "minItems": 1, "maxItems": MOST_SOLUTIONS},
-            _IDS,
-            {"type": "array", "items": _IDS, "minItems": 1, "maxItems": MOST_SOLUTIONS},
-        ]
-    }
-)
-class InputField(serializers.Field):
-    """One prompt or many, as text or as token ids: a list of texts, or a list of lists of ids."""
-
-    default_error_messages = {
-        "wrong": "Give a text, a list of texts, a list of token ids, or a list of such lists.",
-        "many": f"At most {MOST_SOLUTIONS} prompts are read at once, each of at most {LONGEST_TEXT:,} characters.",
-    }
-
-    def to_internal_value(self, data: Any) -> list[str] | list[list[int]]:
-        if isinstance(data, str) or (isinstance(data, list) and data and all(map(_is_token, data))):
-            data = [data]
-        if not isinstance(data, list) or not data:
-            self.fail("wrong")
-        texts = all(isinstance(each, str) and each.strip() and "\0" not in each for each in data)
-        ids = all(isinstance(each, list) and each and all(map(_is_token, each)) for each in data)
-        if not texts and not ids:
-            self.fail("wrong")
-        if len(data) > MOST_SOLUTIONS or any(len(each) > (LONGEST_TEXT if texts else MOST_TOKENS) for each in data):
-            self.fail("many")
-        return data
-
-    def to_representation(self, value: Any) -> Any:
-        return value
+Prompt = Annotated[Written, Meta(max_length=LONGEST_TEXT)]
+Token = Annotated[int, Meta(ge=0, le=LARGEST_INTEGER)]
+Tokens = Annotated[list[Token], Meta(min_length=1, max_length=MOST_TOKENS)]
 
 
-class PoolingRequestSerializer(serializers.Serializer):
+class PromptsToPool(msgspec.Struct, kw_only=True):
     """vLLM's request: `input` or `messages`. Fields of vLLM's that are not named here change nothing."""
 
-    model = serializers.CharField(required=False, max_length=200, help_text="A project's slug; `slug@2` for a version.")
-    input = InputField(required=False)
-    messages = serializers.ListField(child=JSONObjectField(), required=False, min_length=2, max_length=MOST_STEPS)
-    task = serializers.ChoiceField(TASKS, default="token_classify")
-    encoding_format = serializers.ChoiceField(ENCODINGS, default="float")
-    embed_dtype = serializers.ChoiceField(list(TYPES), default="float32")
-    endianness = serializers.ChoiceField(["native", *ORDERS], default="native")
-    use_activation = serializers.BooleanField(default=True, allow_null=True, help_text="False gives log-probabilities.")
+    model: Annotated[
+        Annotated[Written, Meta(max_length=200)] | None,
+        Meta(description="A project's slug; `slug@2` for a version."),
+    ] = None
+    input: Annotated[
+        Prompt | Annotated[list[Prompt | Token | Tokens], Meta(min_length=1)] | UnsetType,
+        Meta(description="A text, a list of texts, a list of token ids, or a list of such lists."),
+    ] = UNSET
+    messages: Annotated[list[dict[str, Any]], Meta(min_length=2, max_length=MOST_STEPS)] | UnsetType = UNSET
+    task: Literal["token_classify", "token_embed"] = "token_classify"
+    encoding_format: Literal["float", "base64"] = "float"
+    embed_dtype: Literal["float32", "float16"] = "float32"
+    endianness: Literal["native", "little", "big"] = "native"
+    use_activation: Annotated[bool | None, Meta(description="False gives log-probabilities.")] = True
 
-    def validate(self, given: dict[str, Any]) -> dict[str, Any]:
-        if ("input" in given) == ("messages" in given):
-            raise serializers.ValidationError(_("Give `input` or `messages`: one of the two."))
-        ids = "input" in given and not isinstance(given["input"][0], str)
-        if ids != (given["task"] == "token_embed"):
-            raise serializers.ValidationError(
-                _(
-                    "Token ids are read for their states, by the task `token_embed`; steps are judged in text, by the "
-                    "task `token_classify`."
-                )
-            )
-        if not ids:
-            given["texts"] = _texts(given)
+    def texts(self) -> list[Text]:
+        """The prompts whose steps are judged. Raises DomainError (`invalid`)."""
+        if self.messages is not UNSET:
+            return [_text("messages", lambda: of_turns(list(map(_turn, self.messages))))]
+        return [
+            _text(f"input[{index}]", lambda prompt=prompt: read_prompt(prompt))
+            for index, prompt in enumerate(self._inputs(str))
+        ]
+
+    def tokens(self) -> list[list[int]]:
+        """The prompts whose states are read. Raises DomainError (`invalid`)."""
+        return self._inputs(list)
+
+    def _inputs(self, kind: type[T]) -> list[T]:
+        """One prompt is a text, or a list of token ids."""
+        if (self.input is UNSET) == (self.messages is UNSET):
+            raise invalid("", Message("input_or_messages"))
+        given: list[Any] = self.input if isinstance(self.input, list) else [self.input]
+        if all(isinstance(one, int) for one in given):
+            given = [given]
+        if len(given) > MOST_SOLUTIONS:
+            raise invalid("input", Message("too_many_prompts", n=MOST_SOLUTIONS))
+        if not all(isinstance(one, kind) for one in given):
+            raise invalid("input", Message("token_ids_not_judged"))
         return given
 
 
-class PoolingDataSerializer(serializers.Serializer):
-    index = serializers.IntegerField()
-    object = serializers.CharField(default="pooling")
-    data = serializers.JSONField(  # type: ignore[assignment] # the name is vLLM's
-        help_text="One row a step tag, [p(error), p(no error)]; one row a token for `token_embed`; or their base64."
-    )
+class PooledRows(msgspec.Struct, kw_only=True):
+    index: Count
+    object: str = "pooling"
+    data: Annotated[
+        list[list[float]] | str,
+        Meta(
+            description="One row a step tag, [p(error), p(no error)]; one row a token for `token_embed`; or their "
+            "base64."
+        ),
+    ]
 
 
-class UsageSerializer(serializers.Serializer):
-    prompt_tokens = serializers.IntegerField()
-    total_tokens = serializers.IntegerField()
-    completion_tokens = serializers.IntegerField()
+class PoolingUsage(msgspec.Struct, kw_only=True):
+    prompt_tokens: Count
+    total_tokens: Count
+    completion_tokens: Count = 0
+    prompt_tokens_details: None = None
 
 
-class PoolingResponseSerializer(serializers.Serializer):
-    id = serializers.CharField()
-    object = serializers.CharField(default="list")
-    created = serializers.IntegerField()
-    model = serializers.CharField()
-    data = PoolingDataSerializer(many=True)  # type: ignore[assignment]
-    usage = UsageSerializer()
+class PoolingAnswer(msgspec.Struct, kw_only=True):
+    id: str
+    object: str = "list"
+    created: int
+    model: str
+    data: list[PooledRows]
+    usage: PoolingUsage
 
 
 class Pooling(APIView):
@@ -124,63 +113,48 @@ class Pooling(APIView):
 
     asks_a_worker = True
 
-    @extend_schema(operation_id="pooling", request=PoolingRequestSerializer, responses=PoolingResponseSerializer)
+    @extend_schema(operation_id="pooling", request=PromptsToPool, responses=PoolingAnswer)
     def post(self, request: Request) -> Response:
         """Class probabilities of every step, as vLLM's step pooling gives them; or a backbone's states of token ids."""
-        given = PoolingRequestSerializer(data=request.data)
-        given.is_valid(raise_exception=True)
-        said = given.validated_data
-        project, domain, number = model_named(request, said.get("model"))
+        asked = read_body(request, PromptsToPool)
+        of_steps = asked.task == "token_classify" or asked.messages is not UNSET
+        texts, ids = (asked.texts(), ()) if of_steps else ((), asked.tokens())
+        project, domain, number = model_named(request, asked.model)
         request_id, answer = scoring_requests.ask_worker(
             by=caller(request),
             token=token_of(request),
             project=project,
-            kind="score" if "texts" in said else "states",
+            kind="score" if of_steps else "states",
             route="pooling",
-            texts=said.get("texts", ()),
-            ids=() if "texts" in said else said["input"],
+            texts=texts,
+            ids=ids,
             domain=domain,
             number=number,
             timeout=LONGEST_TIMEOUT,
         )
-        if "texts" in said:
-            rows = [_step_rows(one, activation=said["use_activation"] is not False) for one in answer.results]
+        if of_steps:
+            rows = [_step_rows(one, activation=asked.use_activation is not False) for one in answer.results]
         else:
-            width = answer.width
-            rows = [np.frombuffer(states, "<f4").reshape(-1, width) for states in answer.states]
+            rows = [np.frombuffer(states, "<f4").reshape(-1, answer.width) for states in answer.states]
         return Response(
-            {
-                "id": f"pool-{request_id}",
-                "object": "list",
-                "created": int(time.time()),
-                "model": said.get("model", project.slug),
-                "data": [
-                    {"index": index, "object": "pooling", "data": _encoded(each, said)}
-                    for index, each in enumerate(rows)
-                ],
-                "usage": {
-                    "prompt_tokens": answer.tokens,
-                    "total_tokens": answer.tokens,
-                    "completion_tokens": 0,
-                    "prompt_tokens_details": None,
-                },
-            }
+            PoolingAnswer(
+                id=f"pool-{request_id}",
+                created=int(time.time()),
+                model=asked.model or project.slug,
+                data=[PooledRows(index=index, data=_encoded(each, asked)) for index, each in enumerate(rows)],
+                usage=PoolingUsage(prompt_tokens=answer.tokens, total_tokens=answer.tokens),
+            )
         )
 
 
-def _texts(given: dict[str, Any]) -> list[Text]:
-    texts = []
-    for index, prompt in enumerate(given.get("input") or [given["messages"]]):
-        place = f"input[{index}]" if "input" in given else "messages"
-        try:
-            problem, steps = read_prompt(prompt) if isinstance(prompt, str) else of_turns(list(map(_turn, prompt)))
-        except ValueError as error:
-            raise serializers.ValidationError({place: [in_words(Message("invalid_sampling", error=error))]}) from None
-        if not 1 <= len(steps) <= MOST_STEPS:
-            count = _("It has %(n)s steps; 1 to %(most)s are read.") % {"n": len(steps), "most": MOST_STEPS}
-            raise serializers.ValidationError({place: [count]})
-        texts.append(Text(problem, tuple((step, "reasoning") for step in steps)))
-    return texts
+def _text(place: str, read: Callable[[], tuple[str, list[str]]]) -> Text:
+    try:
+        problem, steps = read()
+    except ValueError as error:
+        raise invalid(place, Message("invalid_sampling", error=error)) from None
+    if not 1 <= len(steps) <= MOST_STEPS:
+        raise invalid(place, Message("step_count_out_of_range", n=len(steps), most=MOST_STEPS))
+    return Text(problem, tuple((step, "reasoning") for step in steps))
 
 
 def _turn(message: dict[str, Any]) -> tuple[str, str]:
@@ -199,12 +173,9 @@ def _step_rows(one: Scored, *, activation: bool) -> "np.ndarray":
     return rows if activation else np.log(np.clip(rows, math.ulp(0.0), None))
 
 
-def _encoded(rows: "np.ndarray", said: dict[str, Any]) -> Any:
-    if said["encoding_format"] == "float":
-        return rows.tolist()
-    order = ORDERS.get(said["endianness"], "=")
-    return base64.b64encode(rows.astype(order + TYPES[said["embed_dtype"]]).tobytes()).decode()
-
-
-def _is_token(value: Any) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= LARGEST_TOKEN
+def _encoded(rows: "np.ndarray", asked: PromptsToPool) -> list[list[float]] | str:
+    if asked.encoding_format == "float":
+        numbers: list[list[float]] = rows.tolist()
+        return numbers
+    order = ORDERS.get(asked.endianness, "=")
+    return base64.b64encode(rows.astype(order + TYPES[asked.embed_dtype]).tobytes()).decode()

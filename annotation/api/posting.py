@@ -3,73 +3,70 @@
 import io
 import json
 from collections import Counter
-from typing import Any
+from typing import Annotated, Any
 
+import msgspec
 from drf_spectacular.utils import extend_schema
-from rest_framework import serializers
+from msgspec import Meta
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from annotation.api.authentication import caller
-from annotation.api.fields import JSONObjectField, MessageField, ThinkingField
-from annotation.api.parsing import BoundedJSONParser, LinesParser
+from annotation.api.boundary import read_body, read_query
+from annotation.api.parsing import JSONParser, LinesParser
+from annotation.core.bounds import Count, one_of
 from annotation.core.membership.access import find_project
 from annotation.files.posting import MOST_POSTED, Answer, post_solutions
 from annotation.models import Membership
-from prm.splitting import RULES
-
-STATES = ("accepted", "duplicate", "rejected")
+from prm.splitting import RULES, Thinking
 
 
-class PostedSolutionsSerializer(serializers.Serializer):
+class SolutionsToPost(msgspec.Struct):
     """`provenance` is that of every solution which does not say otherwise, field by field."""
 
-    solutions = serializers.ListField(
-        child=serializers.JSONField(),
-        max_length=MOST_POSTED,
-        help_text="`problem`, `steps` or `solution`, `id`, `answer` (the reference), `final_answer`, `outcome` "
-        "(correct, wrong, unknown), `outcome_source` (given, tests), `provenance`, `labels`, `step_scores`, `domain`, "
-        "`source_group`, `extra`.",
-    )
-    provenance = JSONObjectField(
-        default=dict,
-        help_text="`policy`, `temperature`, `seed`, `prompt`, `scaffold`, `visibility` (raw, summary, redacted), "
-        "`run`, `settings`.",
-    )
-    decomposition = serializers.ChoiceField(list(RULES), default="blank_lines")
-    thinking = ThinkingField()
+    solutions: Annotated[
+        list[Any],
+        Meta(
+            max_length=MOST_POSTED,
+            description="`problem`, `steps` or `solution`, `id`, `answer` (the reference), `final_answer`, `outcome` "
+            "(correct, wrong, unknown), `outcome_source` (given, tests), `provenance`, `labels`, `step_scores`, "
+            "`domain`, `source_group`, `extra`.",
+        ),
+    ]
+    provenance: Annotated[
+        dict[str, Any],
+        Meta(
+            description="`policy`, `temperature`, `seed`, `prompt`, `scaffold`, `visibility` (raw, summary, redacted), "
+            "`run`, `settings`."
+        ),
+    ] = {}
+    decomposition: Annotated[str, one_of(RULES)] = "blank_lines"
+    thinking: Thinking = "separate"
 
-    def lines(self) -> io.BytesIO:
+    def lines(self) -> bytes:
         """One solution a line, as JSON Lines are posted."""
-        shared = self.validated_data["provenance"]
-        return io.BytesIO(
-            "\n".join(json.dumps(_with(one, shared)) for one in self.validated_data["solutions"]).encode()
-        )
+        return "\n".join(json.dumps(_with(one, self.provenance)) for one in self.solutions).encode()
 
 
-class AnswerSerializer(serializers.Serializer):
-    line = serializers.IntegerField(help_text="Its place in the batch, from 1.")
-    id = serializers.CharField(help_text="As posted; empty where there is none.")
-    state = serializers.ChoiceField(STATES)
-    solution = serializers.IntegerField(allow_null=True, help_text="Its id here; null where it was rejected.")
-    field = serializers.CharField(help_text="Which field of it was at fault.")
-    reason = MessageField()
+class SplittingAsked(msgspec.Struct):
+    decomposition: str = "blank_lines"
+    thinking: str = "separate"
 
 
-class AnswersSerializer(serializers.Serializer):
-    accepted = serializers.IntegerField()
-    duplicates = serializers.IntegerField()
-    rejected = serializers.IntegerField()
-    solutions = AnswerSerializer(many=True)
+class PostedSolutions(msgspec.Struct):
+    accepted: Count
+    duplicates: Count
+    rejected: Count
+    solutions: list[Answer]
 
 
 class PostSolutions(APIView):
     """Solutions from a program."""
 
-    parser_classes = (BoundedJSONParser, LinesParser)
+    parser_classes = (JSONParser, LinesParser)
 
-    @extend_schema(operation_id="post_solutions", request=PostedSolutionsSerializer, responses=AnswersSerializer)
+    @extend_schema(operation_id="post_solutions", request=SolutionsToPost, responses=PostedSolutions)
     def post(self, request: Request, slug: str) -> Response:
         """Take in a batch; each solution is answered by itself. A manager may.
 
@@ -78,30 +75,21 @@ class PostSolutions(APIView):
         it again later.
         """
         project = find_project(request.user, slug, Membership.Role.MANAGER)
-        if isinstance(request.data, io.BytesIO):
-            content, chosen = request.data, request.query_params
+        chosen: SolutionsToPost | SplittingAsked
+        if request.content_type.startswith(LinesParser.media_type):
+            content, chosen = request.data or b"", read_query(request, SplittingAsked)
         else:
-            given = PostedSolutionsSerializer(data=request.data)
-            given.is_valid(raise_exception=True)
-            content, chosen = given.lines(), given.validated_data
+            chosen = read_body(request, SolutionsToPost, any_text=True)
+            content = chosen.lines()
         answers = post_solutions(
             by=caller(request),
             project=project,
-            content=content,
-            decomposition=chosen.get("decomposition", "blank_lines"),
-            thinking=chosen.get("thinking", "separate"),
+            content=io.BytesIO(content),
+            decomposition=chosen.decomposition,
+            thinking=chosen.thinking,
         )
-        return Response(_presented(answers))
-
-
-def _presented(answers: list[Answer]) -> dict[str, Any]:
-    counted = Counter(answer.state for answer in answers)
-    return {
-        "accepted": counted["accepted"],
-        "duplicates": counted["duplicate"],
-        "rejected": counted["rejected"],
-        "solutions": AnswerSerializer(answers, many=True).data,
-    }
+        states = Counter(answer.state for answer in answers)
+        return Response(PostedSolutions(states["accepted"], states["duplicate"], states["rejected"], answers))
 
 
 def _with(one: Any, shared: dict[str, Any]) -> Any:

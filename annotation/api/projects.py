@@ -1,103 +1,103 @@
 """Projects: list, create, look at, change."""
 
-from typing import Any, NoReturn
+from datetime import datetime
+from typing import Annotated, Any, NoReturn, Self
 
+import msgspec
 from drf_spectacular.utils import extend_schema
-from rest_framework import serializers
+from msgspec import UNSET, Meta, UnsetType
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from annotation.api.authentication import caller
-from annotation.api.errors import ErrorSerializer
-from annotation.api.fields import JSONObjectField
-from annotation.api.paging import PagedView
+from annotation.api.boundary import Row, given, read_body
+from annotation.api.errors import ErrorBody
+from annotation.api.paging import Page, PagedView
+from annotation.core.bounds import Written
 from annotation.core.membership.access import find_project, visible_projects
 from annotation.core.membership.projects import change_project, create_project, delete_project
 from annotation.loop.gateway.training import check_training
 from annotation.models import Project
-from annotation.models.example import MOST_EXAMPLES
-from prm.vocabulary import WORDS
+from annotation.models.example import Example
+
+Name = Annotated[Written, Meta(max_length=200)]
 
 
-class PolicyCheck:
-    """The library's word on a policy's training choices, before the domain's on the rest."""
+class ProjectRow(Row):
+    slug: str
+    name: str
+    guidelines: str
+    examples: list[Example]
+    scheme: Annotated[dict[str, Any], Meta(description="The label scheme; what is left out has its default.")]
+    policy: Annotated[dict[str, Any], Meta(description="Queue, rounds and training; what is left out has its default.")]
+    state: Project.State
+    created_at: datetime
 
-    def validate_policy(self, policy: dict[str, Any]) -> dict[str, Any]:
-        choices = policy.get("training")
+    @classmethod
+    def of(cls, row: Any, **others: Any) -> Self:
+        return super().of(row, examples=row.rated_examples, **others)
+
+
+class ProjectFields(msgspec.Struct, kw_only=True):
+    """What may be left out. The services say what a scheme, a policy and an example may hold."""
+
+    guidelines: str | UnsetType = UNSET
+    examples: list[dict[str, Any]] | UnsetType = UNSET
+    scheme: dict[str, Any] | UnsetType = UNSET
+    policy: dict[str, Any] | UnsetType = UNSET
+
+    def sent(self) -> dict[str, Any]:
+        """The fields that were sent. Raises DomainError where the library does not take the policy's training."""
+        choices = self.policy.get("training") if self.policy else None
         if isinstance(choices, dict):
             check_training(choices)
-        return policy
+        return given(self)
 
 
-class ExampleSerializer(serializers.Serializer):
-    """A step with the rating that it deserves, shown beside the guidelines."""
-
-    rating = serializers.ChoiceField(WORDS)
-    step = serializers.CharField(max_length=4000)
-    before = serializers.CharField(
-        required=False, allow_blank=True, max_length=4000, help_text="What the step follows."
-    )
-    why = serializers.CharField(required=False, allow_blank=True, max_length=4000, help_text="What decides.")
+class ProjectToCreate(ProjectFields, kw_only=True):
+    slug: Annotated[str, Meta(max_length=80)]
+    name: Name
 
 
-class ProjectSerializer(PolicyCheck, serializers.ModelSerializer):
-    examples = serializers.ListField(child=ExampleSerializer(), required=False, max_length=MOST_EXAMPLES)
-    scheme = JSONObjectField(required=False, help_text="The label scheme; what is left out has its default.")
-    policy = JSONObjectField(required=False, help_text="Queue, rounds and training; what is left out has its default.")
+class ProjectChange(ProjectFields, kw_only=True):
+    """What is left out stays as it is."""
 
-    class Meta:
-        model = Project
-        fields = ("slug", "name", "guidelines", "examples", "scheme", "policy", "state", "created_at")
-        read_only_fields = ("state", "created_at")
-        extra_kwargs: dict[str, dict[str, list]] = {"slug": {"validators": []}}
-
-
-class ProjectChangeSerializer(PolicyCheck, serializers.ModelSerializer):
-    examples = serializers.ListField(child=ExampleSerializer(), required=False, max_length=MOST_EXAMPLES)
-    scheme = JSONObjectField(required=False)
-    policy = JSONObjectField(required=False)
-
-    class Meta:
-        model = Project
-        fields = ("name", "guidelines", "examples", "scheme", "policy", "state")
+    name: Name | UnsetType = UNSET
+    state: Project.State | UnsetType = UNSET
 
 
 class ProjectList(PagedView):
     """The projects of the caller."""
 
-    @extend_schema(operation_id="list_projects", responses=ProjectSerializer(many=True), request=None)
+    @extend_schema(operation_id="list_projects", responses=Page[ProjectRow], request=None)
     def get(self, request: Request) -> Response:
         """The projects in which the caller has a role, by name."""
-        return self.page_of(visible_projects(request.user).order_by("name", "pk"), request, ProjectSerializer)
+        return self.page_of(visible_projects(request.user).order_by("name", "pk"), request, ProjectRow.of)
 
-    @extend_schema(operation_id="create_project", request=ProjectSerializer, responses={201: ProjectSerializer})
+    @extend_schema(operation_id="create_project", request=ProjectToCreate, responses={201: ProjectRow})
     def post(self, request: Request) -> Response:
         """Create a project; staff and managers may, and become its manager."""
-        given = ProjectSerializer(data=request.data)
-        given.is_valid(raise_exception=True)
-        project = create_project(by=caller(request), **given.validated_data)
-        return Response(ProjectSerializer(project).data, status=201)
+        project = create_project(by=caller(request), **read_body(request, ProjectToCreate).sent())
+        return Response(ProjectRow.of(project), status=201)
 
 
 class ProjectDetail(APIView):
     """One project."""
 
-    @extend_schema(operation_id="get_project", responses=ProjectSerializer)
+    @extend_schema(operation_id="get_project", responses=ProjectRow)
     def get(self, request: Request, slug: str) -> Response:
         """One project of the caller."""
-        return Response(ProjectSerializer(find_project(request.user, slug)).data)
+        return Response(ProjectRow.of(find_project(request.user, slug)))
 
-    @extend_schema(operation_id="change_project", request=ProjectChangeSerializer, responses=ProjectSerializer)
+    @extend_schema(operation_id="change_project", request=ProjectChange, responses=ProjectRow)
     def patch(self, request: Request, slug: str) -> Response:
         """Change a project; a manager may."""
         project = find_project(request.user, slug)
-        given = ProjectChangeSerializer(data=request.data, partial=True)
-        given.is_valid(raise_exception=True)
-        changed = change_project(by=caller(request), project=project, **given.validated_data)
-        return Response(ProjectSerializer(changed).data)
+        changed = change_project(by=caller(request), project=project, **read_body(request, ProjectChange).sent())
+        return Response(ProjectRow.of(changed))
 
-    @extend_schema(operation_id="delete_project", request=None, responses={409: ErrorSerializer})
+    @extend_schema(operation_id="delete_project", request=None, responses={409: ErrorBody})
     def delete(self, request: Request, slug: str) -> NoReturn:
         """Refused to everybody: 403 for all but managers, 409 `project_kept` for them. The attempt is on record."""
         delete_project(by=caller(request), project=find_project(request.user, slug))

@@ -1,92 +1,101 @@
 """What waits to be labelled, and a manager's changes to it."""
 
+from typing import Annotated, Any, Self
+
+import msgspec
 from drf_spectacular.utils import extend_schema
-from rest_framework import serializers
+from msgspec import Meta
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from annotation.api.authentication import caller
-from annotation.api.paging import PagedView
+from annotation.api.boundary import Row, read_body
+from annotation.api.paging import Page, PagedView
+from annotation.core.bounds import Count, Id, one_of
 from annotation.core.errors import Missing
 from annotation.core.membership.access import STAFF, find_project
-from annotation.models import Membership, Project, QueueItem
+from annotation.models import Lane, Membership, Project, QueueItem
 from annotation.work.queue import managing
 from prm.messages import Message
 
 
-class QueueItemSerializer(serializers.ModelSerializer):
-    generation = serializers.IntegerField(source="generation.number")
-    assigned_to = serializers.CharField(
-        source="assigned_to.user.username", default=None, allow_null=True, help_text="User name; null for all."
-    )
+class QueueItemRow(Row):
+    id: Id
+    solution: Id
+    generation: int
+    lane: Lane
+    rank: Count
+    state: QueueItem.State
+    wanted: Count
+    leased: Count
+    done: Count
+    pinned: bool
+    paused: bool
+    assigned_to: Annotated[str | None, Meta(description="User name; null for all.")]
+    inclusion_probability: float | None
+    gain: float | None
+    expected_seconds: float | None
 
-    class Meta:
-        model = QueueItem
-        fields = (
-            "id", "solution", "generation", "lane", "rank", "state", "wanted", "leased", "done", "pinned", "paused",
-            "assigned_to", "inclusion_probability", "gain", "expected_seconds",
-        )  # fmt: skip
-
-
-class QueueChangeSerializer(serializers.Serializer):
-    change = serializers.ChoiceField(
-        list(managing.CHANGES), help_text="`hand` needs `to`; `front` and `end` keep the order."
-    )
-    items = serializers.ListField(child=serializers.IntegerField(), max_length=managing.MOST, allow_empty=False)
-    to = serializers.CharField(required=False, help_text="User name of the member who is to have them.")
-
-
-class QueueChangedSerializer(serializers.Serializer):
-    changed = serializers.IntegerField(help_text="Items that are other than before; ended ones are left as they are.")
+    @classmethod
+    def of(cls, row: Any, **others: Any) -> Self:
+        person = row.assigned_to and row.assigned_to.user.username
+        return super().of(row, generation=row.generation.number, assigned_to=person, **others)
 
 
-class QueuedSolutionSerializer(serializers.Serializer):
-    solution = serializers.IntegerField(help_text="Of the pool.")
-    to = serializers.CharField(required=False, help_text="User name of the member who is to have it.")
+class QueueChange(msgspec.Struct):
+    change: Annotated[
+        str, one_of(managing.CHANGES), Meta(description="`hand` needs `to`; `front` and `end` keep the order.")
+    ]
+    items: Annotated[list[Id], Meta(min_length=1, max_length=managing.MOST)]
+    to: Annotated[str | None, Meta(description="User name of the member who is to have them.")] = None
+
+
+class QueueChanged(msgspec.Struct):
+    changed: Annotated[int, Meta(description="Items that are other than before; ended ones are left as they are.")]
+
+
+class SolutionToQueue(msgspec.Struct):
+    solution: Annotated[Id, Meta(description="Of the pool.")]
+    to: Annotated[str | None, Meta(description="User name of the member who is to have it.")] = None
 
 
 class QueueItems(PagedView):
     """The items of a project that wait or are in somebody's hands."""
 
-    @extend_schema(operation_id="list_queue_items", responses=QueueItemSerializer(many=True))
+    @extend_schema(operation_id="list_queue_items", responses=Page[QueueItemRow])
     def get(self, request: Request, slug: str) -> Response:
         """In the order they are served; for reviewers and managers."""
         project = find_project(request.user, slug, *STAFF)
         items = project.queue_items.filter(state__in=managing.OPEN).select_related("generation", "assigned_to__user")
-        return self.page_of(items.order_by("-pinned", "rank", "pk"), request, QueueItemSerializer)
+        return self.page_of(items.order_by("-pinned", "rank", "pk"), request, QueueItemRow.of)
 
-    @extend_schema(
-        operation_id="queue_solution", request=QueuedSolutionSerializer, responses={201: QueueItemSerializer}
-    )
+    @extend_schema(operation_id="queue_solution", request=SolutionToQueue, responses={201: QueueItemRow})
     def post(self, request: Request, slug: str) -> Response:
         """Ask for a label of a solution on top of what was drawn, before the rest. A manager may."""
         project = find_project(request.user, slug)
-        given = QueuedSolutionSerializer(data=request.data)
-        given.is_valid(raise_exception=True)
-        solution = project.solutions.filter(pk=given.validated_data["solution"]).first()
+        asked = read_body(request, SolutionToQueue)
+        solution = project.solutions.filter(pk=asked.solution).first()
         if solution is None:
             raise Missing("solution_not_found", Message("solution_not_in_project", name=project.name))
-        to = _member(project, given.validated_data.get("to"))
+        to = _member(project, asked.to)
         item = managing.queue_solution(by=caller(request), project=project, solution=solution, to=to)
-        return Response(QueueItemSerializer(item).data, status=201)
+        return Response(QueueItemRow.of(item), status=201)
 
 
 class ChangeQueue(APIView):
     """Changes of many items at once."""
 
-    @extend_schema(operation_id="change_queue", request=QueueChangeSerializer, responses=QueueChangedSerializer)
+    @extend_schema(operation_id="change_queue", request=QueueChange, responses=QueueChanged)
     def post(self, request: Request, slug: str) -> Response:
         """Pin, pause, move or hand over items, and the reverse; all of them or none. A manager may."""
         project = find_project(request.user, slug)
-        given = QueueChangeSerializer(data=request.data)
-        given.is_valid(raise_exception=True)
-        asked = given.validated_data
-        to = _member(project, asked.get("to"))
+        asked = read_body(request, QueueChange)
+        to = _member(project, asked.to)
         changed = managing.change_items(
-            by=caller(request), project=project, change=asked["change"], items=asked["items"], to=to
+            by=caller(request), project=project, change=asked.change, items=asked.items, to=to
         )
-        return Response({"changed": changed})
+        return Response(QueueChanged(changed))
 
 
 def _member(project: Project, name: str | None) -> Membership | None:

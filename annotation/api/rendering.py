@@ -1,22 +1,39 @@
-"""Answers, written whatever the request held that they quote."""
+"""Answers as JSON: structs, domain objects and plain values alike, their sentences in the reader's language."""
 
+import json
 from collections.abc import Mapping
 from typing import Any
 
-from rest_framework.renderers import JSONRenderer
+import msgspec
+from django.utils.functional import Promise
+from rest_framework.renderers import BaseRenderer
+
+from annotation.core.wording import in_words
 
 
-class AnyTextRenderer(JSONRenderer):
+class StructRenderer(BaseRenderer):
     """JSON in UTF-8. An answer that quotes half a surrogate pair, which UTF-8 cannot hold, is escaped to ASCII."""
+
+    media_type = "application/json"
+    format = "json"
+    charset = None
 
     def render(
         self, data: Any, accepted_media_type: str | None = None, renderer_context: Mapping[str, Any] | None = None
-    ) -> Any:
+    ) -> bytes:
+        if data is None:
+            return b""
         try:
-            return super().render(data, accepted_media_type, renderer_context)
+            return _ENCODER.encode(data)
         except UnicodeEncodeError:
-            return _Escaped().render(data, accepted_media_type, renderer_context)
+            return json.dumps(msgspec.to_builtins(data, enc_hook=_in_reader_words)).encode()
 
 
-class _Escaped(JSONRenderer):
-    ensure_ascii = True
+def _in_reader_words(value: Any) -> str:
+    """A text that remembers how it was said, or that is not translated yet."""
+    if isinstance(value, str | Promise):
+        return str.__str__(in_words(value) if isinstance(value, str) else str(value))
+    raise NotImplementedError(type(value))
+
+
+_ENCODER = msgspec.json.Encoder(enc_hook=_in_reader_words)

@@ -1,111 +1,129 @@
 """What waits for a reviewer, what was said of it, and the decision."""
 
-from typing import Any
+from typing import Annotated, Any, Literal, Self
+from uuid import UUID
 
 import msgspec
 from drf_spectacular.utils import extend_schema
-from rest_framework import serializers
+from msgspec import Meta
+from msgspec.structs import asdict
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from annotation.api.annotations import OwnLabelSerializer, ReceiptSerializer, SubmissionSerializer
+from annotation.api.annotations import Receipt
 from annotation.api.authentication import by_program, caller
-from annotation.api.fields import IdField
-from annotation.api.paging import PagedView
+from annotation.api.boundary import Row, read_body, read_query
+from annotation.api.paging import Page, PagedView
+from annotation.api.schema import query_of
+from annotation.core.bounds import Count, FirstError, Id, Note
 from annotation.core.errors import Missing
 from annotation.core.membership.access import STAFF, find_project
 from annotation.labels.quality.review_case import case_of
-from annotation.labels.quality.review_queue import REASONS, to_review
+from annotation.labels.quality.review_queue import to_review
 from annotation.models import Annotation, Project, Solution
 from annotation.work.labelling.adjudication import accept, adjudicate
-from annotation.work.labelling.payload import Submission
+from annotation.work.labelling.payload import OwnLabel, Submission
 from annotation.work.labelling.revisions import as_submitted
 from annotation.work.labelling.submission import Submitted
 from prm.messages import Message
 
-LONGEST = 20_000
+
+class ReviewsAsked(msgspec.Struct):
+    reason: Literal["", "disagreement", "dispute", "doubt"] = ""
 
 
-class ReasonSerializer(serializers.Serializer):
-    reason = serializers.ChoiceField(REASONS, required=False)
-
-
-class WaitingSerializer(serializers.Serializer):
+class WaitingSolution(Row):
     """A solution that waits for a reviewer, and why."""
 
-    solution = IdField(source="pk")
-    problem = serializers.CharField(source="problem.text")
-    domain = serializers.CharField(source="problem.domain")
-    differs = serializers.BooleanField(help_text="People name different first errors.")
-    disputed = serializers.BooleanField(help_text="Somebody says that the reference is wrong.")
-    doubted = serializers.BooleanField(help_text="Somebody flagged a step, or was unsure of one.")
+    solution: Id
+    problem: str
+    domain: str
+    differs: Annotated[bool, Meta(description="People name different first errors.")]
+    disputed: Annotated[bool, Meta(description="Somebody says that the reference is wrong.")]
+    doubted: Annotated[bool, Meta(description="Somebody flagged a step, or was unsure of one.")]
+
+    @classmethod
+    def of(cls, row: Any, **others: Any) -> Self:
+        return super().of(row, solution=row.pk, problem=row.problem.text, domain=row.problem.domain, **others)
 
 
-class CaseLabelSerializer(OwnLabelSerializer):
-    id = IdField()
-    annotator = serializers.CharField(allow_null=True, help_text="Null where the label came in a file.")
-    adjudicates = serializers.BooleanField()
-    first_error = serializers.IntegerField(min_value=-1, allow_null=True)
-    sent_back = serializers.BooleanField(help_text="It waits for its annotator to look at it again.")
+class LabelOfCase(OwnLabel, kw_only=True):
+    """What somebody handed in, and what has become of it."""
+
+    id: Id
+    annotator: Annotated[str | None, Meta(description="Null where the label came in a file.")]
+    adjudicates: bool
+    first_error: FirstError | None
+    sent_back: Annotated[bool, Meta(description="It waits for its annotator to look at it again.")]
+
+    @classmethod
+    def of(cls, label: Any) -> Self:
+        return cls(
+            **asdict(as_submitted(label)),
+            id=label.pk,
+            annotator=label.annotator and label.annotator.user.username,
+            adjudicates=label.adjudicates,
+            first_error=label.first_error,
+            sent_back=bool(label.open_requests),
+        )
 
 
-class CaseStepSerializer(serializers.Serializer):
-    id = IdField()
-    position = serializers.IntegerField(min_value=0)
-    alternative = serializers.IntegerField(min_value=0)
-    text = serializers.CharField()
-    differs = serializers.BooleanField(help_text="Those who read it do not all say the same.")
+class StepOfCase(Row):
+    id: Id
+    position: Count
+    alternative: Count
+    text: str
+    differs: Annotated[bool, Meta(description="Those who read it do not all say the same.")]
 
 
-class CaseSerializer(serializers.Serializer):
+class CaseToReview(msgspec.Struct):
     """People's latest labels of one solution, side by side."""
 
-    solution = IdField()
-    newest = serializers.IntegerField(min_value=0, help_text="To be sent as `seen` with a decision.")
-    steps = CaseStepSerializer(many=True)
-    labels = CaseLabelSerializer(many=True)
+    solution: Id
+    newest: Annotated[Count, Meta(description="To be sent as `seen` with a decision.")]
+    steps: list[StepOfCase]
+    labels: list[LabelOfCase]
 
 
-class SeenSerializer(serializers.Serializer):
-    seen = serializers.IntegerField(
-        min_value=0, max_value=2**63 - 1, help_text="The `newest` of the case that was looked at."
-    )
+Seen = Annotated[Count, Meta(description="The `newest` of the case that was looked at.")]
 
 
-class DecidingSerializer(SubmissionSerializer, SeenSerializer):
+class DecidingLabel(Submission, frozen=True, kw_only=True):
     """A label of one's own that decides."""
 
+    seen: Seen
 
-class AcceptingSerializer(SeenSerializer):
-    submission_id = serializers.UUIDField(help_text="Made once by the client; a retry sends the same one.")
-    comment = serializers.CharField(required=False, allow_blank=True, default="", max_length=LONGEST)
+
+class LabelToAccept(msgspec.Struct):
+    submission_id: Annotated[UUID, Meta(description="Made once by the client; a retry sends the same one.")]
+    seen: Seen
+    comment: Note = ""
 
 
 class ReviewQueue(PagedView):
     """What waits for a reviewer."""
 
-    @extend_schema(operation_id="list_reviews", parameters=[ReasonSerializer], responses=WaitingSerializer(many=True))
+    @extend_schema(operation_id="list_reviews", parameters=query_of(ReviewsAsked), responses=Page[WaitingSolution])
     def get(self, request: Request, slug: str) -> Response:
         """Disagreements first, then disputed references, then steps in doubt; for reviewers and managers."""
-        asked = ReasonSerializer(data=request.query_params)
-        asked.is_valid(raise_exception=True)
+        asked = read_query(request, ReviewsAsked)
         project = find_project(request.user, slug, *STAFF)
-        rows = to_review(project, asked.validated_data.get("reason", ""))
-        return self.page_of(rows.select_related("problem"), request, WaitingSerializer)
+        rows = to_review(project, asked.reason)
+        return self.page_of(rows.select_related("problem"), request, WaitingSolution.of)
 
 
 class ReviewCase(APIView):
     """What people said of a solution."""
 
-    @extend_schema(operation_id="get_review", responses=CaseSerializer)
+    @extend_schema(operation_id="get_review", responses=CaseToReview)
     def get(self, request: Request, slug: str, solution_id: int) -> Response:
         """Their latest labels, with the steps on which they differ; for reviewers and managers."""
         project = find_project(request.user, slug, *STAFF)
         found = case_of(_solution(project, solution_id))
-        steps = [{**_step(row.step), "differs": row.differs} for row in found.rows]
-        labels = [_label(label) for label in found.labels]
-        return Response({"solution": solution_id, "newest": found.newest, "steps": steps, "labels": labels})
+        steps = [StepOfCase.of(row.step, differs=row.differs) for row in found.rows]
+        labels = [LabelOfCase.of(label) for label in found.labels]
+        return Response(CaseToReview(solution_id, found.newest, steps, labels))
 
 
 class Adjudications(APIView):
@@ -113,8 +131,8 @@ class Adjudications(APIView):
 
     @extend_schema(
         operation_id="adjudicate",
-        request=DecidingSerializer,
-        responses={201: ReceiptSerializer, 200: ReceiptSerializer},
+        request=DecidingLabel,
+        responses={201: Receipt, 200: Receipt},
     )
     def post(self, request: Request, slug: str) -> Response:
         """Decide on a solution; 201 the first time, 200 with the same body when the same decision comes again.
@@ -122,14 +140,14 @@ class Adjudications(APIView):
         409 `labels_changed` where a label has come since the case was `seen`.
         """
         project = find_project(request.user, slug, *STAFF)
-        given = DecidingSerializer(data=request.data)
-        given.is_valid(raise_exception=True)
-        submission = msgspec.convert(given.validated_data, Submission)
+        asked = read_body(request, DecidingLabel)
+        label = asdict(asked)
+        seen = label.pop("seen")
         made = adjudicate(
             by=caller(request),
             project=project,
-            submission=submission,
-            seen=given.validated_data["seen"],
+            submission=Submission(**label),
+            seen=seen,
             by_program=by_program(request),
         )
         return _receipt(made)
@@ -140,19 +158,18 @@ class AcceptLabel(APIView):
 
     @extend_schema(
         operation_id="accept_label",
-        request=AcceptingSerializer,
-        responses={201: ReceiptSerializer, 200: ReceiptSerializer},
+        request=LabelToAccept,
+        responses={201: Receipt, 200: Receipt},
     )
     def post(self, request: Request, slug: str, annotation_id: int) -> Response:
         """Decide as this label says; as for a label of one's own."""
         project = find_project(request.user, slug, *STAFF)
-        given = AcceptingSerializer(data=request.data)
-        given.is_valid(raise_exception=True)
+        asked = read_body(request, LabelToAccept)
         made = accept(
             by=caller(request),
             annotation=label_in(project, annotation_id),
             by_program=by_program(request),
-            **given.validated_data,
+            **asdict(asked),
         )
         return _receipt(made)
 
@@ -176,19 +193,5 @@ def _solution(project: Project, solution_id: int) -> Solution:
     return found
 
 
-def _step(step: Any) -> dict[str, Any]:
-    return {"id": step.pk, "position": step.position, "alternative": step.alternative, "text": step.text}
-
-
-def _label(label: Any) -> dict[str, Any]:
-    return as_submitted(label) | {
-        "id": label.pk,
-        "annotator": label.annotator and label.annotator.user.username,
-        "adjudicates": label.adjudicates,
-        "first_error": label.first_error,
-        "sent_back": bool(label.open_requests),
-    }
-
-
 def _receipt(made: Submitted) -> Response:
-    return Response(ReceiptSerializer(made.annotation).data, status=201 if made.created else 200)
+    return Response(Receipt.of(made), status=201 if made.created else 200)

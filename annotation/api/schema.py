@@ -1,21 +1,128 @@
-"""How the API describes itself in OpenAPI."""
+"""How the API describes itself in OpenAPI: from the structs of its requests and answers."""
 
-from typing import Literal
+from collections.abc import Iterator
+from dataclasses import is_dataclass
+from typing import Any, Literal, get_origin
 
+import msgspec
+from django.db.models import TextChoices
+from drf_spectacular.drainage import warn
 from drf_spectacular.openapi import AutoSchema
+from drf_spectacular.plumbing import ResolvedComponent, build_parameter_type
+from drf_spectacular.utils import OpenApiParameter
+from msgspec.inspect import StructType, Type, type_info
 
-from annotation.api.errors import ErrorSerializer
+from annotation.api.errors import ErrorBody
+from annotation.api.paging import PagedView
+
+Direction = Literal["request", "response"]
+WHERE = {"request": "#/components/schemas/{name}Request", "response": "#/components/schemas/{name}"}
+
+
+def query_of(kind: type[msgspec.Struct]) -> list[OpenApiParameter]:
+    """The parameters of a query, as the fields of a struct say them."""
+    parameters = []
+    for field in msgspec.structs.fields(kind):
+        shape = msgspec.json.schema(field.type, schema_hook=_schema_of_choices)
+        about = shape.pop("description", "")
+        parameters.append(OpenApiParameter(field.encode_name, shape, required=field.required, description=about))
+    return parameters
 
 
 class EndpointSchema(AutoSchema):
-    """Adds to every endpoint that it answers what it refuses with the one error body.
+    """Takes structs, and lists of them, where drf-spectacular takes serializers.
 
-    An endpoint that waits for a worker (`asks_a_worker`) may also find none, or not in time.
+    Every endpoint answers what it refuses with the one error body. One that waits for a worker (`asks_a_worker`) may
+    also find none, or not in time.
     """
 
     def get_responses_of_errors(self) -> dict[str, dict]:
         codes = ("4XX", "5XX") if getattr(self.view, "asks_a_worker", False) else ("4XX",)
-        return {code: self._get_response_for_code(ErrorSerializer, code, ["application/json"]) for code in codes}
+        return {code: self._get_response_for_code(ErrorBody, code, ["application/json"]) for code in codes}
 
-    def _get_response_bodies(self, direction: Literal["request", "response"] = "response") -> dict[str, dict]:
-        return super()._get_response_bodies(direction) | self.get_responses_of_errors()
+    def _get_response_bodies(self, direction: Direction = "response") -> dict[str, dict]:
+        answer = self.get_response_serializers()
+        bodies = (
+            {"200": self._get_response_for_code(answer, "200", direction=direction)}
+            if _is_described(answer)
+            else super()._get_response_bodies(direction)
+        )
+        return bodies | self.get_responses_of_errors()
+
+    def _get_pagination_parameters(self) -> list[dict[str, Any]]:
+        paged = isinstance(self.view, PagedView) and self.method == "GET"
+        page = build_parameter_type(name="page", schema={"type": "integer"}, location="query", description="From 1.")
+        return [page] if paged else []
+
+    def _get_request_for_media_type(self, serializer: Any, direction: Direction = "request") -> tuple[Any, bool]:
+        if not _is_described(serializer):
+            found: tuple[Any, bool] = super()._get_request_for_media_type(serializer, direction)
+            return found
+        return self._schema_of(serializer, direction), bool(_required(serializer))
+
+    def _get_response_for_code(
+        self, serializer: Any, status_code: str, media_types: list[str] | None = None, direction: Direction = "response"
+    ) -> dict[str, Any]:
+        described = self._schema_of(serializer, direction) if _is_described(serializer) else serializer
+        answer: dict[str, Any] = super()._get_response_for_code(described, status_code, media_types, direction)
+        return answer
+
+    def _is_list_view(self, serializer: Any = None) -> bool:
+        return False  # what is a list says so
+
+    def _schema_of(self, kind: Any, direction: Direction) -> dict[str, Any]:
+        """The schema of a type; those of its structs become components."""
+        (schema,), components = msgspec.json.schema_components(
+            (kind,), schema_hook=_schema_of_choices, ref_template=WHERE[direction]
+        )
+        optional = _optional_fields(kind) if direction == "response" else {}
+        for name, component in components.items():
+            component.pop("title", None)
+            if direction == "response" and "properties" in component:
+                component["required"] = [one for one in component["properties"] if one not in optional.get(name, ())]
+            self._register(WHERE[direction].format(name=name).rpartition("/")[2], component)
+        found: dict[str, Any] = schema
+        return found
+
+    def _register(self, name: str, schema: dict[str, Any]) -> None:
+        component = ResolvedComponent(name=name, type=ResolvedComponent.SCHEMA, schema=schema, object=name)
+        if component in self.registry and self.registry[component].schema != schema:
+            warn(f"two structs are called {name}")
+        self.registry.register_on_missing(component)
+
+
+def _is_described(kind: Any) -> bool:
+    origin = get_origin(kind) or kind
+    return origin is list or (isinstance(origin, type) and (issubclass(origin, msgspec.Struct) or is_dataclass(origin)))
+
+
+def _required(kind: Any) -> list[str]:
+    return [field.name for field in msgspec.structs.fields(kind) if field.required]
+
+
+def _schema_of_choices(kind: Any) -> dict[str, Any]:
+    if issubclass(kind, TextChoices):
+        return {"type": "string", "enum": kind.values}
+    raise NotImplementedError(kind)
+
+
+def _optional_fields(kind: Any) -> dict[str, set[str]]:
+    """By struct, what an answer may leave out: fields that are UNSET, and defaults of those that omit them."""
+    structs = {get_origin(info.cls) or info.cls: info for info in _structs_in(type_info(kind))}
+    return {
+        struct.__name__: {
+            field.encode_name
+            for field in info.fields
+            if field.default is msgspec.UNSET or (struct.__struct_config__.omit_defaults and not field.required)
+        }
+        for struct, info in structs.items()
+    }
+
+
+def _structs_in(info: Any) -> Iterator[StructType]:
+    if isinstance(info, StructType):
+        yield info
+    if isinstance(info, Type | msgspec.inspect.Field):
+        info = [getattr(info, name) for name in info.__struct_fields__]
+    for one in info if isinstance(info, list | tuple) else ():
+        yield from _structs_in(one)

@@ -1,100 +1,109 @@
 """Scores of solutions by the model that serves a project."""
 
-from typing import Any
+from typing import Annotated, Literal, Self
+from uuid import UUID
 
-from django.utils.translation import gettext as _
+import msgspec
 from drf_spectacular.utils import extend_schema
-from rest_framework import serializers
+from msgspec import UNSET, Meta, UnsetType
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from annotation.api.authentication import caller, token_of
-from annotation.api.fields import IdField
-from annotation.api.texts import MOST_SOLUTIONS, TextSerializer
+from annotation.api.boundary import invalid, read_body
+from annotation.api.texts import MOST_SOLUTIONS, SolutionToScore
+from annotation.core.bounds import LARGEST_INTEGER, Count, Written
 from annotation.core.membership.access import find_project
-from annotation.loop.gateway.serving_model import AGGREGATES, Scored
+from annotation.loop.gateway.serving_model import Scored, Text
 from annotation.serving import scoring_requests
 from annotation.serving.messages import Served
+from prm.messages import Message
 
 TIMEOUT, LONGEST_TIMEOUT = 20.0, 55.0
 
-
-class Asked(serializers.Serializer):
-    """What every request for scores says."""
-
-    project = serializers.SlugField(max_length=80, help_text="The project whose model scores.")
-    domain = serializers.CharField(
-        default="",
-        allow_blank=True,
-        max_length=100,
-        help_text="A domain that has a champion of its own is scored by it.",
-    )
-    model = serializers.IntegerField(
-        required=False, min_value=1, max_value=2**31 - 1, help_text="Number of a model version; else the champion."
-    )
-    aggregate = serializers.ChoiceField(AGGREGATES, default="product", help_text="How steps make the solution's score.")
-    timeout = serializers.FloatField(default=TIMEOUT, min_value=0.1, max_value=LONGEST_TIMEOUT, help_text="Seconds.")
+Aggregate = Annotated[
+    Literal["product", "min", "mean", "last"], Meta(description="How steps make the solution's score.")
+]
+Timeout = Annotated[float, Meta(ge=0.1, le=LONGEST_TIMEOUT, description="Seconds.")]
 
 
-class ScoreRequestSerializer(Asked, TextSerializer):
+ProjectSlug = Annotated[Written, Meta(max_length=80, description="The project whose model scores.")]
+Domain = Annotated[str, Meta(max_length=100, description="A domain that has a champion of its own is scored by it.")]
+VersionNumber = Annotated[
+    Annotated[int, Meta(ge=1, le=LARGEST_INTEGER)] | None,
+    Meta(description="Number of a model version; else the champion."),
+]
+
+
+class SolutionsToScore(SolutionToScore, kw_only=True):
     """One solution at the top, or many in `solutions`."""
 
-    solutions = serializers.ListField(child=TextSerializer(), required=False, min_length=1, max_length=MOST_SOLUTIONS)
+    project: ProjectSlug
+    domain: Domain = ""
+    model: VersionNumber = None
+    aggregate: Aggregate = "product"
+    timeout: Timeout = TIMEOUT
+    solutions: Annotated[list[SolutionToScore], Meta(min_length=1, max_length=MOST_SOLUTIONS)] | UnsetType = UNSET
 
-    def validate(self, given: dict[str, Any]) -> dict[str, Any]:
-        if "solutions" not in given:
-            return super().validate(given)
-        if any(name in given for name in ("problem", "steps", "text", "messages")):
-            raise serializers.ValidationError(_("Give one solution at the top, or many in `solutions`: not both."))
-        return given
+    def texts(self) -> list[Text]:
+        """Raises DomainError (`invalid`)."""
+        if self.solutions is UNSET:
+            return [self.as_text()]
+        if any(one is not UNSET for one in (self.problem, self.steps, self.text, self.messages)):
+            raise invalid("", Message("one_solution_or_many"))
+        return [one.as_text(f"solutions[{index}]") for index, one in enumerate(self.solutions)]
 
 
-class StepScoreSerializer(serializers.Serializer):
+class StepScore(msgspec.Struct):
     """A step's score; null throughout where the step did not fit the model's context."""
 
-    mean = serializers.FloatField(allow_null=True, help_text="p(the step is no error | those before are good).")
-    spread = serializers.FloatField(allow_null=True, help_text="Standard deviation over the ensemble.")
+    mean: Annotated[float | None, Meta(description="p(the step is no error | those before are good).")]
+    spread: Annotated[float | None, Meta(description="Standard deviation over the ensemble.")]
 
 
-class SolutionScoreSerializer(serializers.Serializer):
+class SolutionScore(msgspec.Struct):
     """A solution's scores and the verdict on it."""
 
-    score = serializers.FloatField(allow_null=True, help_text="The steps' means by the chosen aggregate.")
-    steps = StepScoreSerializer(many=True)
-    first_suspicious = serializers.IntegerField(
-        allow_null=True, help_text="The first step below the model's threshold, from 0; -1: none; null: cannot be told."
-    )
-    uncertainty = serializers.FloatField(
-        allow_null=True, help_text="The model's own probability that `first_suspicious` is wrong."
-    )
-    abstained = serializers.BooleanField(
-        allow_null=True,
-        help_text="Do not rely on the verdict: its uncertainty is beyond the calibrated bar, or the text is out of "
-        "domain. null: the model has no bar.",
-    )
-    out_of_domain = serializers.BooleanField(
-        allow_null=True, help_text="Unlike what the model learned from; null: the model cannot tell."
-    )
-    unscored_steps = serializers.IntegerField()
+    score: Annotated[float | None, Meta(description="The steps' means by the chosen aggregate.")]
+    steps: list[StepScore]
+    first_suspicious: Annotated[
+        int | None,
+        Meta(description="The first step below the model's threshold, from 0; -1: none; null: cannot be told."),
+    ]
+    uncertainty: Annotated[
+        float | None, Meta(description="The model's own probability that `first_suspicious` is wrong.")
+    ]
+    abstained: Annotated[
+        bool | None,
+        Meta(
+            description="Do not rely on the verdict: its uncertainty is beyond the calibrated bar, or the text is out "
+            "of domain. null: the model has no bar."
+        ),
+    ]
+    out_of_domain: Annotated[
+        bool | None, Meta(description="Unlike what the model learned from; null: the model cannot tell.")
+    ]
+    unscored_steps: Count
+
+    @classmethod
+    def of(cls, one: Scored) -> Self:
+        return cls(
+            score=one.score,
+            steps=[StepScore(mean, spread) for mean, spread in zip(one.mean, one.spread, strict=True)],
+            first_suspicious=one.first_suspicious,
+            uncertainty=one.uncertainty,
+            abstained=one.abstained,
+            out_of_domain=one.out_of_domain,
+            unscored_steps=one.mean.count(None),
+        )
 
 
-class ServedBySerializer(serializers.Serializer):
-    """Which model answered."""
-
-    id = IdField()
-    number = serializers.IntegerField()
-    sha256 = serializers.CharField(help_text="Of its weights.")
-    snapshot = serializers.IntegerField(allow_null=True, help_text="Id of the labels it learned from.")
-    snapshot_sha256 = serializers.CharField(allow_null=True)
-    threshold = serializers.FloatField()
-
-
-class ScoresSerializer(serializers.Serializer):
-    request_id = serializers.UUIDField(help_text="Finds these scores in the score log.")
-    model = ServedBySerializer()
-    aggregate = serializers.ChoiceField(AGGREGATES)
-    results = SolutionScoreSerializer(many=True)
+class Scoring(msgspec.Struct):
+    request_id: Annotated[UUID, Meta(description="Finds these scores in the score log.")]
+    model: Served
+    aggregate: Aggregate
+    results: list[SolutionScore]
 
 
 class Scores(APIView):
@@ -102,45 +111,21 @@ class Scores(APIView):
 
     asks_a_worker = True
 
-    @extend_schema(operation_id="score", request=ScoreRequestSerializer, responses=ScoresSerializer)
+    @extend_schema(operation_id="score", request=SolutionsToScore, responses=Scoring)
     def post(self, request: Request) -> Response:
         """Score one solution or many; results stand in the order of the solutions. For members of the project."""
-        given = ScoreRequestSerializer(data=request.data)
-        given.is_valid(raise_exception=True)
-        said = given.validated_data
-        texts = [one["as_text"] for one in said.get("solutions", [said])]
+        asked = read_body(request, SolutionsToScore)
+        texts = asked.texts()
         request_id, answer = scoring_requests.ask_worker(
             by=caller(request),
             token=token_of(request),
-            project=find_project(request.user, said["project"]),
+            project=find_project(request.user, asked.project),
             texts=texts,
-            domain=said["domain"],
-            number=said.get("model"),
-            aggregate=said["aggregate"],
-            timeout=said["timeout"],
+            domain=asked.domain,
+            number=asked.model,
+            aggregate=asked.aggregate,
+            timeout=asked.timeout,
         )
         assert answer.served is not None, "an answer that is no failure names its model"
-        return Response(
-            {
-                "request_id": request_id,
-                "model": presented_model(answer.served),
-                "aggregate": said["aggregate"],
-                "results": [presented(one) for one in answer.results],
-            }
-        )
-
-
-def presented_model(served: Served) -> dict[str, Any]:
-    return {name: getattr(served, name) for name in served.__struct_fields__}
-
-
-def presented(one: Scored) -> dict[str, Any]:
-    return {
-        "score": one.score,
-        "steps": [{"mean": mean, "spread": spread} for mean, spread in zip(one.mean, one.spread, strict=True)],
-        "first_suspicious": one.first_suspicious,
-        "uncertainty": one.uncertainty,
-        "abstained": one.abstained,
-        "out_of_domain": one.out_of_domain,
-        "unscored_steps": one.mean.count(None),
-    }
+        results = [SolutionScore.of(one) for one in answer.results]
+        return Response(Scoring(UUID(str(request_id)), answer.served, asked.aggregate, results))

@@ -1,52 +1,69 @@
 """Scoring while an answer is being written: a session to which steps are appended."""
 
-from typing import Any
+from typing import Annotated, Any, Self
 from uuid import UUID
 
+import msgspec
 from drf_spectacular.utils import extend_schema
-from rest_framework import serializers
+from msgspec import Meta
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from annotation.api.authentication import caller, token_of
-from annotation.api.scores import LONGEST_TIMEOUT, TIMEOUT, Asked, SolutionScoreSerializer, presented
-from annotation.api.texts import LONGEST_TEXT, StepField
+from annotation.api.boundary import Row, read_body
+from annotation.api.scores import TIMEOUT, Aggregate, Domain, ProjectSlug, SolutionScore, Timeout, VersionNumber
+from annotation.api.texts import GivenStep, LongText, steps_of
+from annotation.core.bounds import Count
 from annotation.core.membership.access import find_project
-from annotation.loop.gateway.serving_model import AGGREGATES
 from annotation.serving import sessions
-from annotation.serving.sessions import ScoringSession
 
 MOST_AT_ONCE = 64
 
 
-class BeginSessionSerializer(Asked):
+class SessionToBegin(msgspec.Struct):
     """What a session begins with; every score in it is of the model that is chosen now."""
 
-    problem = serializers.CharField(max_length=LONGEST_TEXT, trim_whitespace=False)
-    timeout = None  # type: ignore[assignment]
+    project: ProjectSlug
+    problem: LongText
+    domain: Domain = ""
+    model: VersionNumber = None
+    aggregate: Aggregate = "product"
 
 
-class AppendStepsSerializer(serializers.Serializer):
+class StepsToAppend(msgspec.Struct):
     """The next steps, in order."""
 
-    steps = serializers.ListField(child=StepField(), min_length=1, max_length=MOST_AT_ONCE)
-    timeout = serializers.FloatField(default=TIMEOUT, min_value=0.1, max_value=LONGEST_TIMEOUT, help_text="Seconds.")
+    steps: Annotated[list[GivenStep], Meta(min_length=1, max_length=MOST_AT_ONCE)]
+    timeout: Timeout = TIMEOUT
 
 
-class ScoringSessionSerializer(serializers.Serializer):
+class SessionSoFar(Row):
     """A session so far."""
 
-    id = serializers.UUIDField()
-    project = serializers.SlugField()
-    model = serializers.IntegerField(help_text="Number of the model version that scores all of it.")
-    aggregate = serializers.ChoiceField(AGGREGATES)
-    step_count = serializers.IntegerField()
-    result = SolutionScoreSerializer(allow_null=True, help_text="Scores of all steps so far; null before the first.")
+    id: UUID
+    project: str
+    model: Annotated[int, Meta(description="Number of the model version that scores all of it.")]
+    aggregate: Aggregate
+    step_count: Count
+    result: Annotated[SolutionScore | None, Meta(description="Scores of all steps so far; null before the first.")]
+
+    @classmethod
+    def of(cls, row: Any, **others: Any) -> Self:
+        result = row.scored and SolutionScore.of(row.scored)
+        return cls(
+            id=row.id,
+            project=row.project,
+            model=row.model,
+            aggregate=row.aggregate,
+            step_count=len(row.text.steps),
+            result=result,
+            **others,
+        )
 
 
-class AppendedSerializer(ScoringSessionSerializer):
-    request_id = serializers.UUIDField(help_text="Finds these scores in the score log.")
+class GrownSession(SessionSoFar):
+    request_id: Annotated[UUID, Meta(description="Finds these scores in the score log.")]
 
 
 class ScoringSessions(APIView):
@@ -54,23 +71,19 @@ class ScoringSessions(APIView):
 
     asks_a_worker = True
 
-    @extend_schema(
-        operation_id="begin_scoring_session", request=BeginSessionSerializer, responses={201: ScoringSessionSerializer}
-    )
+    @extend_schema(operation_id="begin_scoring_session", request=SessionToBegin, responses={201: SessionSoFar})
     def post(self, request: Request) -> Response:
         """Begin a session. It is forgotten an hour after it was last used."""
-        given = BeginSessionSerializer(data=request.data)
-        given.is_valid(raise_exception=True)
-        said = given.validated_data
+        asked = read_body(request, SessionToBegin)
         session = sessions.begin_session(
             by=caller(request),
-            project=find_project(request.user, said["project"]),
-            problem=said["problem"],
-            domain=said["domain"],
-            number=said.get("model"),
-            aggregate=said["aggregate"],
+            project=find_project(request.user, asked.project),
+            problem=asked.problem,
+            domain=asked.domain,
+            number=asked.model,
+            aggregate=asked.aggregate,
         )
-        return Response(_presented(session), status=201)
+        return Response(SessionSoFar.of(session), status=201)
 
 
 class ScoringSessionDetail(APIView):
@@ -78,10 +91,10 @@ class ScoringSessionDetail(APIView):
 
     asks_a_worker = True
 
-    @extend_schema(operation_id="get_scoring_session", responses=ScoringSessionSerializer)
+    @extend_schema(operation_id="get_scoring_session", responses=SessionSoFar)
     def get(self, request: Request, session_id: UUID) -> Response:
         """The scores so far."""
-        return Response(_presented(sessions.find_session(by=caller(request), session_id=str(session_id))))
+        return Response(SessionSoFar.of(sessions.find_session(by=caller(request), session_id=str(session_id))))
 
     @extend_schema(operation_id="end_scoring_session", responses={204: None})
     def delete(self, request: Request, session_id: UUID) -> Response:
@@ -95,19 +108,18 @@ class AppendSteps(APIView):
 
     asks_a_worker = True
 
-    @extend_schema(operation_id="append_steps", request=AppendStepsSerializer, responses=AppendedSerializer)
+    @extend_schema(operation_id="append_steps", request=StepsToAppend, responses=GrownSession)
     def post(self, request: Request, session_id: UUID) -> Response:
         """Append steps and score them; nothing is appended where this fails."""
-        given = AppendStepsSerializer(data=request.data)
-        given.is_valid(raise_exception=True)
+        asked = read_body(request, StepsToAppend)
         request_id, session = sessions.append_steps(
             by=caller(request),
             token=token_of(request),
             session_id=str(session_id),
-            steps=given.validated_data["steps"],
-            timeout=given.validated_data["timeout"],
+            steps=steps_of(asked.steps),
+            timeout=asked.timeout,
         )
-        return Response(_presented(session) | {"request_id": request_id})
+        return Response(GrownSession.of(session, request_id=request_id))
 
 
 class ForkSession(APIView):
@@ -115,19 +127,8 @@ class ForkSession(APIView):
 
     asks_a_worker = True
 
-    @extend_schema(operation_id="fork_scoring_session", request=None, responses={201: ScoringSessionSerializer})
+    @extend_schema(operation_id="fork_scoring_session", request=None, responses={201: SessionSoFar})
     def post(self, request: Request, session_id: UUID) -> Response:
         """A second session at the same place; what was read so far is shared."""
         session = sessions.fork_session(by=caller(request), session_id=str(session_id))
-        return Response(_presented(session), status=201)
-
-
-def _presented(session: ScoringSession) -> dict[str, Any]:
-    return {
-        "id": session.id,
-        "project": session.project,
-        "model": session.model,
-        "aggregate": session.aggregate,
-        "step_count": len(session.text.steps),
-        "result": None if session.scored is None else presented(session.scored),
-    }
+        return Response(SessionSoFar.of(session), status=201)

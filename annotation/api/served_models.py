@@ -3,10 +3,8 @@
 A model's name is a project's slug, with `:domain` for a domain's own champion and `@2` for a version of this number.
 """
 
-from typing import Any
-
+import msgspec
 from drf_spectacular.utils import extend_schema
-from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
@@ -17,24 +15,24 @@ from annotation.models import DomainChampion, ModelVersion, Project
 from prm.messages import Message
 
 
-class ServedModelSerializer(serializers.Serializer):
-    id = serializers.CharField()
-    object = serializers.CharField(default="model")
-    created = serializers.IntegerField()
-    owned_by = serializers.CharField()
-    root = serializers.CharField()  # type: ignore[assignment]
-    max_model_len = serializers.IntegerField(allow_null=True)
+class ServedModel(msgspec.Struct, kw_only=True):
+    id: str
+    object: str = "model"
+    created: int
+    owned_by: str
+    root: str
+    max_model_len: int | None
 
 
-class ServedModelsSerializer(serializers.Serializer):
-    object = serializers.CharField(default="list")
-    data = ServedModelSerializer(many=True)  # type: ignore[assignment]
+class ServedModelList(msgspec.Struct):
+    data: list[ServedModel]
+    object: str = "list"
 
 
 class ServedModels(APIView):
     """The models that answer at the pooling route."""
 
-    @extend_schema(operation_id="list_served_models", responses=ServedModelsSerializer)
+    @extend_schema(operation_id="list_served_models", responses=ServedModelList)
     def get(self, request: Request) -> Response:
         """One for each of the caller's projects that a model answers for, and for each domain with its own champion."""
         projects = visible_projects(request.user)
@@ -47,18 +45,17 @@ class ServedModels(APIView):
         ]
         named += [(f"{one.model_version.project.slug}:{one.domain}", one.model_version) for one in own]
         named.sort(key=lambda one: one[0])
-        return Response({"object": "list", "data": [_served(name, version) for name, version in named]})
+        return Response(ServedModelList([_served(name, version) for name, version in named]))
 
 
-def _served(name: str, version: ModelVersion) -> dict[str, Any]:
-    return {
-        "id": name,
-        "object": "model",
-        "created": int((version.promoted_at or version.created_at).timestamp()),
-        "owned_by": "stepmark",
-        "root": f"{version.project.slug}@{version.number}",
-        "max_model_len": version.manifest.get("config", {}).get("context"),
-    }
+def _served(name: str, version: ModelVersion) -> ServedModel:
+    return ServedModel(
+        id=name,
+        created=int((version.promoted_at or version.created_at).timestamp()),
+        owned_by="stepmark",
+        root=f"{version.project.slug}@{version.number}",
+        max_model_len=version.manifest.get("config", {}).get("context"),
+    )
 
 
 def model_named(request: Request, name: str | None) -> tuple[Project, str, int | None]:

@@ -1,82 +1,83 @@
 """The caller's API tokens."""
 
-from typing import Any
+from datetime import datetime
+from typing import Annotated
 
+import msgspec
 from drf_spectacular.utils import extend_schema
-from rest_framework import serializers
+from msgspec import UNSET, Meta, UnsetType
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from annotation.api.authentication import caller
-from annotation.api.paging import PagedView
+from annotation.api.boundary import Row, given, read_body
+from annotation.api.paging import Page, PagedView
+from annotation.core.bounds import Id, Written
 from annotation.core.membership.tokens import LARGEST_LIMIT, issue_token, limit_token, revoke_token
 from annotation.models import ApiToken
 
-
-class LimitField(serializers.IntegerField):
-    """A number from 1 on, or null."""
-
-    def __init__(self, **kwargs: Any) -> None:
-        super().__init__(min_value=1, max_value=LARGEST_LIMIT, allow_null=True, required=False, **kwargs)
+Limit = Annotated[int, Meta(ge=1, le=LARGEST_LIMIT)]
 
 
-class TokenSerializer(serializers.ModelSerializer):
-    class Meta:
-        model = ApiToken
-        fields = ("id", "name", "for_person", "created_at", "last_used_at", *ApiToken.LIMITS)
-        read_only_fields = ("created_at", "last_used_at", *ApiToken.LIMITS)
+class TokenRow(Row):
+    id: Id
+    name: str
+    for_person: bool
+    created_at: datetime
+    last_used_at: datetime | None
+    requests_per_minute: Limit | None
+    requests_per_day: Limit | None
+    steps_per_minute: Limit | None
+    steps_per_day: Limit | None
 
 
-class LimitsSerializer(serializers.Serializer):
+class IssuedToken(TokenRow):
+    secret: Annotated[str, Meta(description="Shown this once.")]
+
+
+class TokenToIssue(msgspec.Struct):
+    name: Annotated[Written, Meta(max_length=100)]
+    for_person: Annotated[bool, Meta(description="Labels that come with it are a person's.")] = False
+
+
+class TokenLimits(msgspec.Struct):
     """How much scoring a token may ask for; null is no limit, what is left out stays."""
 
-    requests_per_minute = LimitField()
-    requests_per_day = LimitField()
-    steps_per_minute = LimitField()
-    steps_per_day = LimitField()
-
-
-class IssuedTokenSerializer(TokenSerializer):
-    secret = serializers.CharField(help_text="Shown this once.")
-
-    class Meta:
-        model = ApiToken
-        fields = ("id", "name", "for_person", "created_at", "last_used_at", *ApiToken.LIMITS, "secret")
-        read_only_fields = ("created_at", "last_used_at", *ApiToken.LIMITS)
+    requests_per_minute: Limit | UnsetType | None = UNSET
+    requests_per_day: Limit | UnsetType | None = UNSET
+    steps_per_minute: Limit | UnsetType | None = UNSET
+    steps_per_day: Limit | UnsetType | None = UNSET
 
 
 class Tokens(PagedView):
     """Keys for the caller's programs."""
 
-    @extend_schema(operation_id="list_tokens", responses=TokenSerializer(many=True))
+    @extend_schema(operation_id="list_tokens", responses=Page[TokenRow])
     def get(self, request: Request) -> Response:
         """The caller's valid tokens."""
         tokens = ApiToken.objects.filter(user=caller(request), revoked_at__isnull=True).order_by("pk")
-        return self.page_of(tokens, request, TokenSerializer)
+        return self.page_of(tokens, request, TokenRow.of)
 
-    @extend_schema(operation_id="issue_token", request=TokenSerializer, responses={201: IssuedTokenSerializer})
+    @extend_schema(operation_id="issue_token", request=TokenToIssue, responses={201: IssuedToken})
     def post(self, request: Request) -> Response:
         """Make a token; its secret is shown this once.
 
         Labels that come with it are a model judge's, unless it is `for_person`.
         """
-        given = TokenSerializer(data=request.data)
-        given.is_valid(raise_exception=True)
-        token, secret = issue_token(by=caller(request), **given.validated_data)
-        return Response(TokenSerializer(token).data | {"secret": secret}, status=201)
+        asked = read_body(request, TokenToIssue)
+        token, secret = issue_token(by=caller(request), name=asked.name.strip(), for_person=asked.for_person)
+        return Response(IssuedToken.of(token, secret=secret), status=201)
 
 
 class TokenDetail(APIView):
     """One token."""
 
-    @extend_schema(operation_id="limit_token", request=LimitsSerializer, responses=TokenSerializer)
+    @extend_schema(operation_id="limit_token", request=TokenLimits, responses=TokenRow)
     def patch(self, request: Request, token_id: int) -> Response:
         """Limit how much scoring one of the caller's tokens may ask for."""
-        given = LimitsSerializer(data=request.data)
-        given.is_valid(raise_exception=True)
-        token = limit_token(by=caller(request), token_id=token_id, limits=given.validated_data)
-        return Response(TokenSerializer(token).data)
+        limits = given(read_body(request, TokenLimits))
+        return Response(TokenRow.of(limit_token(by=caller(request), token_id=token_id, limits=limits)))
 
     @extend_schema(operation_id="revoke_token", responses={204: None})
     def delete(self, request: Request, token_id: int) -> Response:

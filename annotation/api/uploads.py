@@ -7,19 +7,21 @@ import base64
 import binascii
 import uuid
 from collections.abc import Iterator, Mapping
+from datetime import datetime
 from typing import IO, Any
 
 from django.conf import settings
 from django.http import UnreadablePostError
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, extend_schema
-from rest_framework import serializers
 from rest_framework.parsers import BaseParser
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from annotation.api.authentication import caller
+from annotation.api.boundary import Row
+from annotation.core.bounds import Count
 from annotation.core.errors import DomainError
 from annotation.core.membership.access import find_project
 from annotation.files.uploads import (
@@ -37,13 +39,16 @@ VERSION = "1.0.0"
 PIECE = 256 * 1024
 
 
-class UploadSerializer(serializers.ModelSerializer):
+class UploadRow(Row):
     """A file on its way, which goes on at byte `offset`."""
 
-    class Meta:
-        model = Upload
-        fields = ("id", "filename", "fingerprint", "size", "offset", "created_at", "touched_at")
-        read_only_fields = fields
+    id: uuid.UUID
+    filename: str
+    fingerprint: str
+    size: Count
+    offset: Count
+    created_at: datetime
+    touched_at: datetime
 
 
 class StreamParser(BaseParser):
@@ -64,11 +69,11 @@ def _header(name: str, description: str) -> OpenApiParameter:
 class Uploads(APIView):
     """The caller's unfinished uploads into a project."""
 
-    @extend_schema(operation_id="list_uploads", responses=UploadSerializer(many=True))
+    @extend_schema(operation_id="list_uploads", responses=list[UploadRow])
     def get(self, request: Request, slug: str) -> Response:
         """What the caller has begun to upload and can go on with. A manager may."""
         project = find_project(request.user, slug, Membership.Role.MANAGER)
-        return Response(UploadSerializer(unfinished_uploads(by=caller(request), project=project), many=True).data)
+        return Response([UploadRow.of(upload) for upload in unfinished_uploads(by=caller(request), project=project)])
 
     @extend_schema(
         operation_id="begin_upload",

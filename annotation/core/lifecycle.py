@@ -3,22 +3,31 @@
 The row says everything. A message only says that it may be taken up, so one too many does nothing, and one that was
 lost is sent again by the sweep. Whoever takes up a job goes on where it stands; one whose workers die in succession
 without getting on is failed.
+
+A job may be done in parts. Of one with stages (`annotation.core.stages`) each message names the stage that it asks for.
+A `SHARED` one has as many seats as its queue has workers: each seat has its own messages and its own lock, does a part
+and asks for itself again. The row of a shared job is what its workers have in common, and they divide the work by locks
+of their own.
 """
 
 import logging
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+import time
+from collections.abc import Callable
+from contextlib import AbstractContextManager
 from datetime import timedelta
+from enum import Enum, auto
 from typing import TypeVar
 
+from celery import current_app
 from django.contrib.auth.models import User
-from django.db import InterfaceError, OperationalError, connection, transaction
+from django.db import InterfaceError, OperationalError, transaction
 from django.db.models.functions import Coalesce
 from django.utils import timezone
 
-from annotation.core import audit
+from annotation.core import audit, tickets
 from annotation.core.errors import Conflict, DomainError
 from annotation.core.jobs import enqueue
+from annotation.core.locks import advisory_lock
 from annotation.core.membership.access import require_role
 from annotation.core.server_paths import without_roots
 from annotation.models import Job, Membership
@@ -26,8 +35,10 @@ from prm.messages import Message
 
 log = logging.getLogger(__name__)
 
-STALLED_AFTER = timedelta(minutes=1)  # no worker said anything for so long: ask whether there still is one
+STALLED_AFTER = timedelta(seconds=30)  # no worker said anything for so long: ask whether there still is one
 MAX_ATTEMPTS = 3
+BEAT_SECONDS = 1.0  # the shortest time between two heartbeats: each is a write
+INSPECT_SECONDS = 1.0
 State = Job.State
 J = TypeVar("J", bound=Job)
 
@@ -40,41 +51,80 @@ class Postponed(Exception):
     """The job is to go on later: the sweep asks for it again, and that was no attempt that failed."""
 
 
-def send(job: Job) -> None:
-    """Tell a worker that the job may be taken up."""
-    enqueue(job.TASK, job.pk, queue=job.QUEUE)
+class Turn(Enum):
+    """What is to come where a job was not done to its end."""
+
+    AGAIN = auto()  # there is more of it: ask for it again
+    ELSEWHERE = auto()  # other workers have all that is left in hand
 
 
-def run_job(model: type[J], pk: int, perform: Callable[[J], None]) -> J | None:
-    """Take a job up and do it to its end; returns None where another worker is at it, or it is not its turn.
+def send(job: Job, part: str | None = None) -> None:
+    """Tell a worker that the job may be taken up: the part that is next, or this one."""
+    part = job.part if part is None else part
+    tickets.mark(job, part)
+    enqueue(job.TASK, job.pk, *([part] if part else []), queue=job.queue)
+
+
+def fail_job(job: Job, error: Exception) -> Turn | None:
+    """End a job with the reason that people read."""
+    end_job(job, State.FAILED, what_happened(error), failure=code_of(error))
+    return None
+
+
+def run_job(
+    model: type[J],
+    pk: int,
+    perform: Callable[[J], Turn | None],
+    *,
+    part: str = "",
+    on_failure: Callable[[J, Exception], Turn | None] = fail_job,
+) -> J | None:
+    """Take a job up, do it or a part of it, and ask for the rest; None where that is not its turn, or another's.
 
     `perform` may run again at any time, and goes on where the job stands. It ends the job as failed by raising; a lost
     database leaves it to the sweep.
     """
-    with _sole_worker(model, pk) as alone:
-        job = _take_up(model, pk) if alone else None
+    tickets.take(model, pk, part)
+    job, turn = do_part(model, pk, perform, part=part, on_failure=on_failure)
+    # The next worker would find the lock taken, so it is asked for only when the lock is free again.
+    if job is not None and turn is Turn.AGAIN:
+        send(job, part if job.SHARED else None)
+    return job
+
+
+def do_part(
+    model: type[J],
+    pk: int,
+    perform: Callable[[J], Turn | None],
+    *,
+    part: str | None = None,
+    on_failure: Callable[[J, Exception], Turn | None] = fail_job,
+) -> tuple[J | None, Turn | None]:
+    """As `run_job`, here and now and without asking for the rest; `part` is None for whichever is next."""
+    with _seat(model, pk, part) as alone:
+        job = _take_up(model, pk, part) if alone else None
         if job is None or not job.live:
-            return job
+            return job, None
         try:
-            perform(job)
+            if job.attempts > MAX_ATTEMPTS:
+                raise _died(MAX_ATTEMPTS)
+            turn = perform(job)
         except Cancelled:
             end_job(job, State.CANCELLED)
+            return job, None
         except Postponed:
             job.state, job.attempts = State.QUEUED, 0
             job.save(update_fields=["state", "attempts"])
+            return job, None
         except (OperationalError, InterfaceError):
             raise
-        except DomainError as error:
-            end_job(job, State.FAILED, error.message)
         except Exception as error:
-            log.exception("%s failed", job)
-            end_job(
-                job, State.FAILED, Message("kind_error", kind=type(error).__name__, error=without_roots(str(error)))
-            )
-        else:
-            if job.state == State.RUNNING:
-                end_job(job, State.DONE)
-        return job
+            if not isinstance(error, DomainError):
+                log.exception("%s failed", job)
+            turn = on_failure(job, error)
+        if turn is None and job.state == State.RUNNING:
+            end_job(job, State.DONE)
+        return job, turn
 
 
 def heed(job: Job) -> None:
@@ -84,7 +134,12 @@ def heed(job: Job) -> None:
 
 
 def beat(job: Job, **told: object) -> None:
-    """Say that its worker lives, and what else is `told` of it; call it often. Raises Cancelled."""
+    """Say that its worker lives, and what else is `told` of it; call it often: it writes once a second at most where
+    there is nothing else to tell. Raises Cancelled."""
+    now = time.monotonic()
+    if not told and now - job.__dict__.get("_beaten", -BEAT_SECONDS) < BEAT_SECONDS:
+        return
+    job.__dict__["_beaten"] = now
     type(job)._default_manager.filter(pk=job.pk).update(heartbeat_at=timezone.now(), **told)
     heed(job)
 
@@ -108,10 +163,9 @@ def cancel_job(*, by: User, job: J) -> J:
     job.cancel_requested = True
     job.save(update_fields=["cancel_requested"])
     audit.record(by=by, action=f"{job.called}.cancel", target=job.subject, project=job.project)
-    if job.state == State.RUNNING:
-        send(job)  # its worker may be gone: whoever takes it up ends it
-    else:
-        end_job(job, State.CANCELLED)
+    with _seat(type(job), job.pk, None) as nobody:
+        if nobody:  # of a shared one, whoever is at a part finds at its end that the job is over
+            end_job(job, State.CANCELLED)
     return job
 
 
@@ -122,24 +176,33 @@ def resume_job(*, by: User, job: J) -> J:
     job = locked(job)
     if job.live:
         raise Conflict("job_live", Message("job_live"))
-    before = {"state": job.state}
-    job.state, job.cancel_requested, job.attempts, job.error = State.QUEUED, False, 0, ""
-    job.heartbeat_at = job.finished_at = None
+    before = {"state": job.state} | ({"failure": job.failure} if job.failure else {})
+    job.reopen()
+    job.retries += 1
     job.save()
-    audit.record(by=by, action=f"{job.called}.resume", target=job.subject, project=job.project, before=before)
+    audit.record(
+        by=by,
+        action=f"{job.called}.resume",
+        target=job.subject,
+        project=job.project,
+        before=before,
+        after={"stage": job.part} if job.part else {},
+    )
     send(job)
     return job
 
 
 @transaction.atomic
-def end_job(job: Job, state: str, error: str = "") -> None:
-    """Note how a job ended."""
-    job.state, job.error, job.finished_at = state, error, timezone.now()
-    job.save(update_fields=["state", "error", "finished_at"])
+def end_job(job: Job, state: str, error: str = "", *, failure: str = "") -> None:
+    """Note how a job ended, unless it is over already."""
+    if not locked(job).live:
+        return
+    job.state, job.error, job.failure, job.finished_at = job.settle(state), error, failure, timezone.now()
+    job.save(update_fields=["state", "error", "failure", "finished_at"])
     counts = {name: getattr(job, name) for name in job.COUNTS}
     audit.record(
         by=job.requested_by,
-        action=f"{job.called}.{state}",
+        action=f"{job.called}.{job.state}",
         target=job.subject,
         project=job.project,
         after=counts | ({"error": error} if error else {}),
@@ -151,14 +214,21 @@ def end_job(job: Job, state: str, error: str = "") -> None:
 
 
 def sweep_jobs() -> int:
-    """Send for the jobs of every kind that no worker said anything of for a while; returns how many."""
-    now, found = timezone.now(), 0
-    for model in Job.__subclasses__():
+    """Send for what nobody works on and what waits in no queue, of the jobs of every kind; returns for how many.
+
+    That is looked at where no worker said anything for a while, and for every seat of a shared job.
+    """
+    before, found = timezone.now() - STALLED_AFTER, 0
+    for model in Job.kinds():
         seen = model.in_turn().alias(seen_at=Coalesce("heartbeat_at", "created_at"))
-        for job in seen.filter(seen_at__lt=now - STALLED_AFTER):
-            model._default_manager.filter(pk=job.pk).update(heartbeat_at=now)
-            send(job)
-            found += 1
+        stalled = seen.filter(seen_at__lt=before)
+        for job in list(seen if model.SHARED else stalled):
+            lost = [part for part in _parts(job) if not tickets.waits(job, part) and _is_free(job, part)]
+            if lost:
+                stalled.filter(pk=job.pk).update(state=State.QUEUED, heartbeat_at=timezone.now())
+                found += 1
+            for part in lost:
+                send(job, part)
     return found
 
 
@@ -168,34 +238,53 @@ def locked(job: J) -> J:
     return rows.select_related("project").get(pk=job.pk)
 
 
-@contextmanager
-def _sole_worker(model: type[Job], pk: int) -> Iterator[bool]:
-    """Hold a job's advisory lock for as long as this database session lives; False where another session holds it."""
-    keys = (model._meta.label, pk)
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT pg_try_advisory_lock(hashtext(%s), %s)", keys)
-        [alone] = cursor.fetchone()
-    try:
-        yield alone
-    finally:
-        if alone and connection.is_usable():
-            with connection.cursor() as cursor:
-                cursor.execute("SELECT pg_advisory_unlock(hashtext(%s), %s)", keys)
+def what_happened(error: Exception) -> str:
+    """What an error says; of one that is none of ours also what it is."""
+    if isinstance(error, DomainError):
+        return error.message
+    return Message("kind_error", kind=type(error).__name__, error=without_roots(str(error)))
+
+
+def code_of(error: Exception) -> str:
+    return error.code if isinstance(error, DomainError) else "unexpected"
+
+
+def _died(times: int) -> DomainError:
+    message = Message("worker_died_repeatedly", n=times)
+    return DomainError("worker_died", message, {"times": times})
+
+
+def _seat(model: type[Job], pk: int, part: str | None) -> AbstractContextManager[bool]:
+    """The lock of who does the job, or this part of a shared one."""
+    label = model._meta.label
+    return advisory_lock(f"{label} {part}" if model.SHARED and part else label, pk)
+
+
+def _is_free(job: Job, part: str) -> bool:
+    with _seat(type(job), job.pk, part) as free:
+        return free
+
+
+def _parts(job: Job) -> list[str]:
+    """What the sweep may send for: a seat for each worker of a shared job's queue, else what is next."""
+    if not job.SHARED:
+        return [job.part]
+    answers = current_app.control.inspect(timeout=INSPECT_SECONDS).active_queues() or {}
+    workers = sum(any(queue["name"] == job.queue for queue in queues) for queues in answers.values())
+    return [str(seat) for seat in range(max(workers, 1))]
 
 
 @transaction.atomic
-def _take_up(model: type[J], pk: int) -> J | None:
+def _take_up(model: type[J], pk: int, part: str | None) -> J | None:
+    """The job with this attempt counted; that one joins others at a shared job is none."""
     job = model.in_turn().select_for_update(of=("self",)).select_related("project").filter(pk=pk).first()
-    if job is None:
+    if job is None or not (model.SHARED or part is None or part == job.part):
         return None
     if job.cancel_requested:
         end_job(job, State.CANCELLED)
-    elif job.attempts >= MAX_ATTEMPTS:
-        died = Message("worker_died_repeatedly", n=job.attempts)
-        end_job(job, State.FAILED, died)
     else:
         now = timezone.now()
+        job.attempts += not (job.SHARED and job.state == State.RUNNING)
         job.state, job.heartbeat_at, job.started_at = State.RUNNING, now, job.started_at or now
-        job.attempts += 1
         job.save(update_fields=["state", "heartbeat_at", "started_at", "attempts"])
     return job

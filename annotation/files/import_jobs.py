@@ -117,7 +117,7 @@ def read_options(body: dict[str, Any]) -> ImportOptions:
 
 
 @dataclass(frozen=True)
-class Progress:
+class ImportProgress:
     """Share of the file's bytes done, 0 to 1; records a second; seconds left, None while not known."""
 
     share: float
@@ -125,13 +125,13 @@ class Progress:
     seconds_left: float | None
 
 
-def progress_of(job: ImportJob) -> Progress:
+def progress_of(job: ImportJob) -> ImportProgress:
     share = 1.0 if job.state == ImportJob.State.DONE else job.done_bytes / job.total_bytes if job.total_bytes else 0.0
     if job.started_at is None or not job.done_records:
-        return Progress(share, None, None)
+        return ImportProgress(share, None, None)
     seconds = ((job.finished_at or timezone.now()) - job.started_at).total_seconds()
-    seconds_left = seconds / share - seconds if share and job.finished_at is None else None
-    return Progress(share, job.done_records / seconds if seconds else None, seconds_left)
+    left = seconds / share - seconds if share and job.finished_at is None else None
+    return ImportProgress(share, job.done_records / seconds if seconds else None, left)
 
 
 @translated_format_errors()

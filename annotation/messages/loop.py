@@ -109,7 +109,6 @@ SENTENCES: dict[str, str | tuple[str, str]] = {
     "retrain_by_schedule": "The schedule {cron} named {time} ({time_zone}). {labels}.",
     "run_files_gone": "The files of run {n} were removed by its age; begin a new run.",
     "run_in_progress": "Run {n} is in progress.",
-    "run_is_over": "Run {n} is over already.",
     "runs_per_day_used": (
         "{n} run began today; the budget is {budget}.",
         "{n} runs began today; the budget is {budget}.",

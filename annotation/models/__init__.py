@@ -14,6 +14,7 @@ from annotation.models.hints_policy import HintsPolicy
 from annotation.models.import_job import ImportGroup, ImportJob, ImportRejection
 from annotation.models.import_options import ImportOptions, parse_options
 from annotation.models.job import Job
+from annotation.models.job_entry import JobEntry
 from annotation.models.label_batch import LabelBatch
 from annotation.models.label_source import LabelSource
 from annotation.models.model_job import ModelJob
@@ -37,6 +38,7 @@ from annotation.models.shadow_comparison import ShadowComparison
 from annotation.models.simulation_run import SimulationRun
 from annotation.models.snapshot import Snapshot
 from annotation.models.solution import Critique, Solution, Step
+from annotation.models.staged_job import JobStage, StagedJob
 from annotation.models.training_run import RunPoint, RunStage, TrainingRun
 from annotation.models.upload import Upload
 
@@ -64,6 +66,8 @@ __all__ = [
     "ImportOptions",
     "ImportRejection",
     "Job",
+    "JobEntry",
+    "JobStage",
     "LabelBatch",
     "LabelScheme",
     "LabelSource",
@@ -102,6 +106,7 @@ __all__ = [
     "SimulationRun",
     "Snapshot",
     "Solution",
+    "StagedJob",
     "Step",
     "StepRating",
     "TrainingRun",

@@ -13,9 +13,9 @@ class AnswerCheck(Job):
     otherwise it is listed either way.
     """
 
+    KIND = "answers"
     TASK = "intake.check_answers"
     COUNTS = ("correct", "wrong", "unknown", "changed")
-    called = "answers"
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="answer_checks")
     overwrite = models.BooleanField(default=False, help_text="Also outcomes that were given, or are from tests.")
@@ -35,6 +35,10 @@ class AnswerCheck(Job):
                 name="answer_check_one_live_per_project",
             )
         ]
+
+    @property
+    def share(self) -> float | None:
+        return self.done / self.total if self.total else None
 
     def __str__(self) -> str:
         return f"answer check {self.pk} ({self.state})"

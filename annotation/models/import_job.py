@@ -30,9 +30,9 @@ class ImportGroup(models.Model):
 class ImportJob(Job):
     """One file on its way in. Counts are of the file's records; bytes tell the progress."""
 
+    KIND = "import"
     TASK = "intake.run"
     COUNTS = ("accepted", "duplicates", "rejected", "annotations")
-    called = "import"
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="import_jobs")
     group = models.ForeignKey(ImportGroup, null=True, blank=True, on_delete=models.CASCADE, related_name="jobs")
@@ -68,6 +68,10 @@ class ImportJob(Job):
         path = Path(self.path)
         gone = self.state != ImportJob.State.FAILED and path.is_relative_to(settings.UPLOAD_ROOT)
         return path if gone else None
+
+    @property
+    def share(self) -> float | None:
+        return self.done_bytes / self.total_bytes if self.total_bytes else None
 
     @property
     def import_options(self) -> ImportOptions:

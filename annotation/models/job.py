@@ -2,8 +2,10 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import ClassVar, Self
 
+from django.apps import apps
 from django.contrib.auth.models import User
 from django.db import models
+from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
 from annotation.models.message_field import MessageField
@@ -14,8 +16,9 @@ class Job(models.Model):
     """Work that takes a while: a row that a worker takes up, and that tells how far it is and how it ended.
 
     How it lives is the same for every kind (`annotation.core.lifecycle`). `called` begins the names of its audit rows,
-    which are about its `subject` and end with its `COUNTS`; `TASK` is sent to `QUEUE` when it may be taken up.
-    `attempts` counts how often in succession a worker took it up without getting on.
+    which are about its `subject` and end with its `COUNTS`; `TASK` is sent to its `queue` when it may be taken up.
+    Of a `SHARED` one several workers may do a part at the same time. `attempts` counts how often in succession a
+    worker took it up without getting on, `retries` how often a person let it go on. `failure` is the code of its error.
     """
 
     class State(models.TextChoices):
@@ -27,16 +30,19 @@ class Job(models.Model):
 
     WORKED_ON = (State.QUEUED, State.RUNNING)  # a worker is or will be at it
     LIVE: ClassVar[tuple[str, ...]] = WORKED_ON
+    KIND: ClassVar[str]
     TASK: ClassVar[str]
     QUEUE: ClassVar[str] = "default"
     COUNTS: ClassVar[tuple[str, ...]] = ()
-    called: str
+    SHARED: ClassVar[bool] = False
     project: models.ForeignKey[Project, Project]
 
     requested_by = models.ForeignKey(User, null=True, blank=True, on_delete=models.PROTECT, related_name="+")
     state = models.CharField(max_length=10, choices=State, default=State.QUEUED)
-    cancel_requested = models.BooleanField(default=False, db_default=False)
-    attempts = models.PositiveSmallIntegerField(default=0, db_default=0)
+    cancel_requested = models.BooleanField(default=False)
+    attempts = models.PositiveSmallIntegerField(default=0)
+    retries = models.PositiveSmallIntegerField(default=0)
+    failure = models.CharField(max_length=40, blank=True)
     error = MessageField()
     heartbeat_at = models.DateTimeField(null=True, blank=True)
     created_at = models.DateTimeField(auto_now_add=True)
@@ -47,13 +53,43 @@ class Job(models.Model):
         abstract = True
         ordering = ["-id"]
 
+    @staticmethod
+    def kinds() -> list[type["Job"]]:
+        """Every kind of job that there is."""
+        return [model for model in apps.get_models() if issubclass(model, Job)]
+
+    @property
+    def called(self) -> str:
+        return self.KIND
+
     @property
     def live(self) -> bool:
         return self.state in self.LIVE
 
     @property
+    def queue(self) -> str:
+        """The queue whose workers take it up next."""
+        return self.QUEUE
+
+    @property
+    def part(self) -> str:
+        """What is done of it next: its stage; "" where it is of one piece."""
+        return ""
+
+    @property
     def subject(self) -> models.Model:
         return self
+
+    @property
+    def share(self) -> float | None:
+        """How much of it is done, 0 to 1; None where that is not known."""
+        return None
+
+    @property
+    def outcome(self) -> str:
+        """A sentence on how it stands or ended; "" where its state says it all."""
+        error: str = self.error
+        return error
 
     @property
     def leftover(self) -> Path | None:
@@ -68,3 +104,12 @@ class Job(models.Model):
     def following(self) -> Iterable["Job"]:
         """Those whose turn it is once this one is over."""
         return ()
+
+    def settle(self, state: str) -> str:
+        """Put its other rows in order as it ends with `state`; returns the state that it ends with after all."""
+        return state
+
+    def reopen(self) -> None:
+        """Make it one that waits for a worker, with what is left of it. Saves nothing of its own row."""
+        self.state, self.cancel_requested, self.attempts, self.failure, self.error = "queued", False, 0, "", ""
+        self.heartbeat_at, self.finished_at = timezone.now(), None

@@ -20,6 +20,7 @@ class ModelJob(Job):
         EXPORT = "export", _("Export")
         IMPORT = "import", _("Import")
 
+    KIND = "model"
     TASK = "rounds.model_job"
     QUEUE = "gpu"
 
@@ -39,12 +40,17 @@ class ModelJob(Job):
         ]
 
     @property
-    def called(self) -> str:  # type: ignore[override]
+    def called(self) -> str:
         return f"model.{self.kind}"
 
     @property
     def subject(self) -> models.Model:
         return self.model_version or self
+
+    @property
+    def outcome(self) -> str:
+        outcome: str = self.error or self.said
+        return outcome
 
     def __str__(self) -> str:
         return f"{self.kind} of {self.model_version or self.options.get('folder', 'a model')} ({self.state})"

@@ -1,10 +1,12 @@
 from typing import Any
 
+import msgspec
 from django.db import models
 from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
 
 from annotation.core.server_paths import without_folders
+from annotation.models.measurement import Measurement
 from annotation.models.project import Project
 
 
@@ -65,6 +67,11 @@ class ModelVersion(models.Model):
         """The manifest as people and programs see it, without folders of the server."""
         shown: dict[str, Any] = without_folders(self.manifest)
         return shown
+
+    @property
+    def measurement(self) -> Measurement:
+        """`metrics` as what they are."""
+        return msgspec.convert(self.metrics, Measurement)
 
     @property
     def measured(self) -> bool:

@@ -1,8 +1,11 @@
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
+from django.db.models import Func, IntegerField, Sum
+from django.db.models.functions import Coalesce
 
-from annotation.models.message_field import MessageField
+from annotation.models.job import Job
 from annotation.models.model_version import ModelVersion
+from annotation.models.project import Project
 from annotation.models.solution import Solution
 
 
@@ -47,26 +50,48 @@ class PoolShard(models.Model):
         return f"{len(self.solutions)} solutions for model {self.model_version_id}"
 
 
-class PoolScoring(models.Model):
-    """How far a version's scoring of the pool is, of the solutions that were last cut into shards.
+class PoolScoring(Job):
+    """A version's scoring of the pool: of the solutions that were last cut into shards, of which several workers score
+    some each at the same time.
 
-    `epoch` tells the chains of tasks that still count from those that a sweep has replaced. `steps` and `seconds`
-    are summed over workers. `agreement` says how a sample of the stored scores agreed with fresh ones.
+    `steps` and `seconds` are summed over workers. `agreement` says how a sample of the stored scores agreed with fresh
+    ones.
     """
 
-    model_version = models.OneToOneField(
-        ModelVersion, primary_key=True, on_delete=models.CASCADE, related_name="pool_scoring"
-    )
-    epoch = models.PositiveIntegerField(default=0)
+    KIND = "pool"
+    TASK = "rounds.score_pool"
+    QUEUE = "score"
+    COUNTS = ("wanted",)
+    SHARED = True
+
+    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="pool_scorings")
+    model_version = models.OneToOneField(ModelVersion, on_delete=models.CASCADE, related_name="pool_scoring")
     wanted = models.PositiveIntegerField(default=0)
     steps = models.PositiveBigIntegerField(default=0)
     seconds = models.FloatField(default=0)
     cut_at = models.DateTimeField(null=True)
-    beaten_at = models.DateTimeField(null=True)
-    finished_at = models.DateTimeField(null=True)
-    error = MessageField()
     agreement = models.JSONField(default=dict)
     checked_at = models.DateTimeField(null=True)
 
     def __str__(self) -> str:
-        return f"scoring of the pool by model {self.model_version_id}"
+        return f"scoring of the pool by model {self.model_version_id} ({self.state})"
+
+    @property
+    def part(self) -> str:
+        """Its first seat."""
+        return "0"
+
+    @property
+    def subject(self) -> models.Model:
+        return self.model_version
+
+    @property
+    def left(self) -> int:
+        """How many solutions are cut and not scored yet."""
+        size = Func("solutions", function="cardinality", output_field=IntegerField())
+        left: int = self.model_version.pool_shards.aggregate(left=Coalesce(Sum(size), 0))["left"]
+        return left
+
+    @property
+    def share(self) -> float | None:
+        return 1 - self.left / self.wanted if self.wanted else None

@@ -27,9 +27,9 @@ class SamplingRun(Job):
         CANCELLED = "cancelled", _("Cancelled")
 
     LIVE = (*Job.WORKED_ON, State.SCORING)
+    KIND = "sampling"
     TASK = "sampling.run"
     COUNTS = ("sampled", "accepted", "duplicates", "refused", "right", "wrong", "ungraded", "failed_problems")
-    called = "sampling"
 
     class Choice(models.TextChoices):
         ALL = "all", _("all")
@@ -73,6 +73,15 @@ class SamplingRun(Job):
 
     def __str__(self) -> str:
         return f"sampling {self.pk} from {self.endpoint} ({self.state})"
+
+    @property
+    def share(self) -> float | None:
+        return (self.done_problems + self.failed_problems) / self.problems if self.problems else None
+
+    @property
+    def outcome(self) -> str:
+        outcome: str = self.error or self.note
+        return outcome
 
     @property
     def name(self) -> str:

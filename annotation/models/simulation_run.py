@@ -14,9 +14,9 @@ class SimulationRun(Job):
     `result` what the simulation wrote (JSON); its pictures lie in the run's folder.
     """
 
+    KIND = "simulation"
     TASK = "rounds.simulate"
     QUEUE = "gpu"
-    called = "simulation"
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="simulations")
     snapshot = models.ForeignKey(Snapshot, on_delete=models.PROTECT, related_name="simulations")
@@ -35,6 +35,10 @@ class SimulationRun(Job):
                 name="simulation_one_live_per_project",
             )
         ]
+
+    @property
+    def share(self) -> float | None:
+        return self.progress
 
     def __str__(self) -> str:
         return f"simulation {self.pk} of {self.project} ({self.state})"

@@ -120,7 +120,6 @@ def score_pool(solutions: int) -> None:
 
 def unscored() -> int:
     """Solutions of the pool that have no score yet."""
-    from annotation.loop.pool.shards import left_of
-    from annotation.models import ModelVersion
+    from annotation.models import PoolScoring
 
-    return left_of(ModelVersion.objects.get(project__slug="served"))
+    return PoolScoring.objects.get(project__slug="served").left

@@ -1,45 +1,114 @@
-"""The buttons of a job, of whatever kind: cancel it, or go on with what is left of it."""
+"""Jobs of whatever kind: the list of them, and the buttons that cancel one or let it go on with what is left."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from django import forms
+from django.db.models import QuerySet
 from django.http import Http404, HttpRequest, HttpResponseBase
 from django.shortcuts import get_object_or_404, redirect
 from django.urls import reverse
+from django.utils import timezone
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_POST
 
-from annotation.core.lifecycle import cancel_job
+from annotation.core.lifecycle import cancel_job, resume_job
+from annotation.core.wording import in_words
 from annotation.loop.proof.simulations import resume_simulation
+from annotation.loop.rounds.runs import can_retry, retry_run
 from annotation.loop.sampling.sampling_runs import resume_sampling
-from annotation.models import AnswerCheck, ImportJob, Job, Membership, ModelJob, SamplingRun, SimulationRun
-from labelling_ui.pages.access import MANAGER, attempt, project_page
+from annotation.models import Job, JobEntry, Membership, ModelJob, PoolScoring, SamplingRun
+from labelling_ui import words
+from labelling_ui.pages.access import MANAGER, STAFF, attempt, project_page
+from labelling_ui.pages.listing import Column, Filters, Listing, respond
 
 
 @dataclass(frozen=True)
 class Kind:
-    """`page` is where a job is watched."""
+    """`label` names a kind, `name` a job of it; `page` is where a job is watched, `resume` lets one go on."""
 
-    model: type[Job]
+    label: Any
     page: Callable[[Any], str]
+    name: Callable[[Any], object] = lambda job: ""
     resume: Callable[..., Job] | None = None
 
+    def resumes(self, job: Any) -> bool:
+        """Whether a person may let the job go on."""
+        if self.resume is retry_run:
+            return can_retry(job)
+        return self.resume is not None and job.state in (Job.State.FAILED, Job.State.CANCELLED)
 
-def _model_page(job: ModelJob) -> str:
+
+def _model_page(job: ModelJob | PoolScoring) -> str:
     version, slug = job.model_version, job.project.slug
     return reverse("model", args=[slug, version.number]) if version else reverse("models", args=[slug])
 
 
 KINDS = {
-    "import": Kind(ImportJob, lambda job: reverse("import-job", args=[job.pk])),
-    "answers": Kind(AnswerCheck, lambda job: reverse("answers", args=[job.project.slug])),
-    "sampling": Kind(SamplingRun, lambda job: reverse("sampling-run", args=[job.pk]), resume_sampling),
-    "simulation": Kind(
-        SimulationRun, lambda job: reverse("simulation", args=[job.project.slug, job.pk]), resume_simulation
+    "run": Kind(
+        gettext_lazy("Run"),
+        lambda job: reverse("run", args=[job.project.slug, job.number]),
+        lambda job: job.number,
+        retry_run,
     ),
-    "model": Kind(ModelJob, _model_page),
+    "pool": Kind(gettext_lazy("Scores of the pool"), _model_page, lambda job: job.model_version.number, resume_job),
+    "model": Kind(
+        gettext_lazy("Model"),
+        _model_page,
+        lambda job: f"{job.model_version.number if job.model_version else ''} {job.get_kind_display().lower()}".strip(),
+    ),
+    "simulation": Kind(
+        gettext_lazy("Simulation"),
+        lambda job: reverse("simulation", args=[job.project.slug, job.pk]),
+        lambda job: job.pk,
+        resume_simulation,
+    ),
+    "sampling": Kind(
+        gettext_lazy("Sampling"),
+        lambda job: reverse("sampling-run", args=[job.pk]),
+        lambda job: job.model,
+        resume_sampling,
+    ),
+    "import": Kind(gettext_lazy("Import"), lambda job: reverse("import-job", args=[job.pk]), lambda job: job.filename),
+    "answers": Kind(gettext_lazy("Check of answers"), lambda job: reverse("answers", args=[job.project.slug])),
 }
+COLUMNS = [
+    Column("kind", gettext_lazy("Job"), lambda row: KINDS[row.kind].label, sort="kind"),
+    Column("name", gettext_lazy("Of"), lambda row: KINDS[row.kind].name(row.job)),
+    Column("state", gettext_lazy("State"), lambda row: row.state, sort="state"),
+    Column("requested_by", gettext_lazy("Asked for by"), lambda row: row.requested_by and row.requested_by.username),
+    Column("asked", gettext_lazy("Asked"), lambda row: row.created_at.isoformat(), sort="created_at"),
+    Column("seconds", gettext_lazy("Took"), lambda row: _seconds(row), number=True),
+    Column("progress", gettext_lazy("Done"), lambda row: row.job.share, number=True),
+    Column("outcome", gettext_lazy("Outcome"), lambda row: in_words(row.job.outcome)),
+]
+
+
+class JobFilters(Filters):
+    kind = forms.ChoiceField(
+        choices=[words.ALL, *((name, kind.label) for name, kind in KINDS.items())],
+        required=False,
+        label=gettext_lazy("Job"),
+    )
+    state = forms.ChoiceField(
+        choices=[words.ALL, *SamplingRun.State.choices], required=False, label=gettext_lazy("State")
+    )
+
+    def narrow(self, rows: QuerySet[Any]) -> QuerySet[Any]:
+        return rows.filter(**self.chosen())
+
+
+@project_page(*STAFF)
+def jobs(request: HttpRequest, member: Membership) -> HttpResponseBase:
+    rows = JobEntry.objects.filter(project=member.project).select_related("requested_by")
+    listing = Listing(request, rows, COLUMNS, sort="-asked", filters=JobFilters(request.GET))
+    for row in listing.page.object_list:
+        kind = KINDS[row.kind]
+        row.page, row.took, row.resumes = kind.page(row.job), _seconds(row), kind.resumes(row.job)
+        row.label, row.name = kind.label, kind.name(row.job)
+    return respond(request, "labelling_ui/jobs.html", listing, f"{member.project.slug}-jobs", {"member": member})
 
 
 @require_POST
@@ -63,4 +132,9 @@ def resume(request: HttpRequest, member: Membership, kind: str, job_id: int) -> 
 def _find(member: Membership, kind: str, job_id: int) -> Any:
     if kind not in KINDS:
         raise Http404("There is no such kind of job.")
-    return get_object_or_404(KINDS[kind].model, pk=job_id, project=member.project)
+    [model] = [model for model in Job.kinds() if kind == model.KIND]
+    return get_object_or_404(model, pk=job_id, project=member.project)
+
+
+def _seconds(row: JobEntry) -> float | None:
+    return ((row.finished_at or timezone.now()) - row.started_at).total_seconds() if row.started_at else None

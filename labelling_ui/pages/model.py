@@ -19,7 +19,6 @@ from annotation.loop.model_jobs.exporting import export_name, export_path, packe
 from annotation.loop.model_jobs.importing import importable_folders, request_measurement
 from annotation.loop.model_jobs.jobs import request_audit, request_export, request_import
 from annotation.loop.pool.scoring import rescore_pool
-from annotation.loop.pool.shards import left_of
 from annotation.loop.registry import (
     clear_domain_champion,
     confirm_version,
@@ -72,7 +71,6 @@ def model(request: HttpRequest, member: Membership, number: int) -> HttpResponse
         **_watched(version.jobs.exclude(kind=ModelJob.Kind.IMPORT)),
         "exported": export_path(version).is_dir(),
         "scoring": PoolScoring.objects.filter(model_version=version).first(),
-        "left": left_of(version),
         "own_domains": version.domains.all(),
         "domains": domains,
         "others": member.project.model_versions.exclude(pk=version.pk).order_by("-number"),

@@ -3,19 +3,18 @@
 from collections.abc import Iterator
 
 from django.http import FileResponse, HttpRequest, HttpResponse, HttpResponseBase, StreamingHttpResponse
-from django.shortcuts import get_object_or_404, redirect, render
+from django.shortcuts import get_object_or_404, render
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.translation import gettext as _
-from django.views.decorators.http import require_POST
 
 from annotation.loop.rounds.artefacts import artefacts_of, find_artefact, run_folder
 from annotation.loop.rounds.failures import SETTINGS, page_of
-from annotation.loop.rounds.runs import can_retry, cancel_run, retry_run
+from annotation.loop.rounds.runs import can_retry
 from annotation.models import Membership, RunPoint, TrainingRun
 from labelling_ui.charts import Chart, Point, Series, gain_chart, line_chart
 from labelling_ui.numbers import short
-from labelling_ui.pages.access import MANAGER, STAFF, attempt, project_page
+from labelling_ui.pages.access import MANAGER, STAFF, project_page
 from labelling_ui.selectors.training_costs import costs_of
 from labelling_ui.selectors.training_progress import progress_of_training
 
@@ -34,7 +33,7 @@ def run(request: HttpRequest, member: Membership, number: int) -> HttpResponse:
         "member": member,
         "tab": "runs",
         "run": run,
-        "live": run.state in TrainingRun.LIVE,
+        "live": run.live,
         "can_retry": can_retry(run),
         "remedy": _remedy(run),
         "stages": list(run.stages.all()),
@@ -49,23 +48,6 @@ def run(request: HttpRequest, member: Membership, number: int) -> HttpResponse:
     }
     template = "labelling_ui/run_live.html" if request.headers.get("HX-Request") else "labelling_ui/run.html"
     return render(request, template, context)
-
-
-@require_POST
-@project_page(MANAGER)
-def cancel(request: HttpRequest, member: Membership, number: int) -> HttpResponseBase:
-    run = get_object_or_404(TrainingRun, project=member.project, number=number)
-    told = _("The run stops once its checkpoint is written. What serves stays as it is.")
-    attempt(request, told, cancel_run, run=run)
-    return redirect("run", member.project.slug, run.number)
-
-
-@require_POST
-@project_page(MANAGER)
-def retry(request: HttpRequest, member: Membership, number: int) -> HttpResponseBase:
-    run = get_object_or_404(TrainingRun, project=member.project, number=number)
-    attempt(request, _("The run goes on where it ended."), retry_run, run=run)
-    return redirect("run", member.project.slug, run.number)
 
 
 @project_page(*STAFF)

@@ -3,7 +3,7 @@
 from typing import Any
 
 from django import forms
-from django.db.models import OuterRef, QuerySet, Subquery
+from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponseBase
 from django.shortcuts import redirect
 from django.utils import timezone
@@ -11,10 +11,10 @@ from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_POST
 
 from annotation.core.errors import DomainError
-from annotation.core.wording import in_words, message_of
+from annotation.core.wording import in_words
 from annotation.loop.rounds.runs import check_labels, request_run
 from annotation.loop.schedule.automatic import outlook
-from annotation.models import Membership, Project, RunStage, TrainingRun
+from annotation.models import Membership, Project, TrainingRun
 from labelling_ui import words
 from labelling_ui.pages.access import MANAGER, STAFF, attempt, project_page
 from labelling_ui.pages.listing import Column, Filters, Listing, respond
@@ -38,19 +38,16 @@ COLUMNS = [
     Column("started", gettext_lazy("Started"), lambda r: r.created_at.isoformat(), sort="created_at"),
     Column("seconds", gettext_lazy("Took"), lambda r: _seconds(r), number=True),
     Column("model", gettext_lazy("Model"), lambda r: r.model_version and r.model_version.number, number=True),
-    Column("outcome", gettext_lazy("Outcome"), lambda r: _outcome(r)),
+    Column("outcome", gettext_lazy("Outcome"), lambda r: r.outcome),
 ]
 
 
 @project_page(*STAFF)
 def runs(request: HttpRequest, member: Membership) -> HttpResponseBase:
-    trained = RunStage.objects.filter(run=OuterRef("pk"), name=RunStage.Name.TRAIN, state=RunStage.State.SKIPPED)
-    rows = member.project.training_runs.select_related("model_version", "requested_by").annotate(
-        untrained=Subquery(trained.values("figure"))
-    )
+    rows = member.project.training_runs.select_related("model_version", "requested_by").prefetch_related("stages")
     listing = Listing(request, rows, COLUMNS, sort="-run", filters=RunFilters(request.GET))
     for run in listing.page.object_list:
-        run.took, run.outcome = _seconds(run), _outcome(run)
+        run.took = _seconds(run)
     context = {"member": member, "outlook": outlook(member.project), **retraining(member.project)}
     return respond(request, "labelling_ui/runs.html", listing, f"{member.project.slug}-runs", context)
 
@@ -78,9 +75,3 @@ def _seconds(run: TrainingRun) -> float | None:
     if not run.started_at:
         return None
     return ((run.finished_at or timezone.now()) - run.started_at).total_seconds()
-
-
-def _outcome(run: Any) -> str:
-    """Why it failed, what the gate said, or why nothing was trained (`untrained`)."""
-    said = message_of(run.model_version.gate) if run.model_version else run.untrained
-    return run.error or said or ""

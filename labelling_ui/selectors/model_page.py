@@ -44,7 +44,10 @@ ACTIONS = {
     "model.import.failed": gettext_lazy("could not be imported"),
     "pool.rescore": gettext_lazy("pool scored anew"),
     "pool.disagree": gettext_lazy("stored scores did not agree"),
-    "pool.fail": gettext_lazy("could not score the pool"),
+    "pool.failed": gettext_lazy("could not score the pool"),
+    "pool.cancel": gettext_lazy("scoring of the pool told to stop"),
+    "pool.cancelled": gettext_lazy("scoring of the pool cancelled"),
+    "pool.resume": gettext_lazy("scoring of the pool resumed"),
 }
 UNKNOWN = {"value": None, "low": None, "high": None}
 # No raw HTML: a card quotes what people wrote.
@@ -62,7 +65,7 @@ class MetricRow:
 
 def metric_rows(version: ModelVersion) -> list[MetricRow]:
     """The whole holdout first, then its domains; empty if the version was not measured."""
-    report = version.metrics.get("challenger")
+    report = version.measurement.challenger
     if not report:
         return []
     slices = {_("all domains"): report["overall"]} | dict(sorted((report.get("by_domain") or {}).items()))
@@ -97,7 +100,7 @@ def facts_of(version: ModelVersion) -> list[tuple[str, str]]:
 
 def parent_of(version: ModelVersion) -> ModelVersion | None:
     """The champion that it was measured against."""
-    number = version.metrics.get("champion")
+    number = version.measurement.champion
     return version.project.model_versions.filter(number=number).first() if number is not None else None
 
 
@@ -105,7 +108,8 @@ def history_of(version: ModelVersion) -> QuerySet[AuditEntry]:
     """The version's audit rows, latest first; another version's promotion shows that it was replaced."""
     own = Q(target_type="modelversion", target_id=str(version.pk))
     replaced = Q(action="model.promote", project=version.project, before__champion=version.number)
-    return AuditEntry.objects.filter(own | replaced).select_related("by").order_by("-pk")
+    rows = AuditEntry.objects.filter(own | replaced).exclude(action="pool.done")  # whenever solutions come
+    return rows.select_related("by").order_by("-pk")
 
 
 def describe_entry(entry: AuditEntry, version: ModelVersion) -> str:

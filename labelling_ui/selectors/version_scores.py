@@ -17,12 +17,12 @@ class Score:
 
 def holdout_f1(version: ModelVersion) -> Score | None:
     """ProcessBench F1 of the version on the holdout, None if it was not measured."""
-    return _score(version.metrics.get("challenger"))
+    return _score(version.measurement.challenger)
 
 
 def baseline_f1(version: ModelVersion) -> Score | None:
     """The same of the zero-label baseline, measured beside it."""
-    return _score(version.metrics.get("baseline"))
+    return _score(version.measurement.baseline)
 
 
 def versions_with_scores(project: Project) -> list[tuple[ModelVersion, Score | None]]:

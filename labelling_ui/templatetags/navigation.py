@@ -53,6 +53,7 @@ GROUPS: list[tuple[Promise, list[Tab]]] = [
             Tab("generations", _("Generations"), STAFF),
             Tab("learning", _("Learning"), STAFF),
             Tab("serving", _("Serving"), STAFF),
+            Tab("jobs", _("Jobs"), STAFF),
         ],
     ),
     (_("Members"), [Tab("members", _("Members"), MANAGERS)]),

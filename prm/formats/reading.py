@@ -14,6 +14,7 @@ from prm.messages import Message
 Numbered = tuple[int, Record | Rejection]
 
 MAX_DEPTH = 100  # of lists and objects in each other
+_UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
 _MISSING = re.compile(r"Object missing required field `(?P<name>.+)`")
 
 
@@ -91,7 +92,7 @@ def _document(content: bytes) -> Any:
 def _parsed(line: int, raw: bytes, parse: Callable[[Any], Record]) -> Record | Rejection:
     try:
         value = decoded(raw)
-        if b"\\u0000" in raw and (place := _place_of_nul(value)) is not None:
+        if b"\\u0000" in raw and (place := place_of_unstorable(value)) is not None:
             raise Unreadable(place, Message("record_with_nul"))
         return parse(value)
     except Unreadable as error:
@@ -144,18 +145,18 @@ def validation_fault(error: msgspec.ValidationError) -> tuple[str, str]:
     return (f"{place}.{missing['name']}".lstrip(".") if missing else place), reason
 
 
-def _place_of_nul(value: Any, place: str = "") -> str | None:
-    """Where a text or a key has a NUL character, as `steps[0].text`; None where none has."""
+def place_of_unstorable(value: Any, place: str = "") -> str | None:
+    """Where a text or a key has a NUL, or half a surrogate pair, as `steps[0].text`; None where none has."""
     if isinstance(value, str):
-        return place if "\x00" in value else None
+        return place if _UNSTORABLE.search(value) else None
     if isinstance(value, dict):
         for key, part in value.items():
             at = f"{place}.{key}".lstrip(".")
-            if "\x00" in key:
-                return at.replace("\x00", "\N{REPLACEMENT CHARACTER}")
-            if (found := _place_of_nul(part, at)) is not None:
+            if _UNSTORABLE.search(key):
+                return _UNSTORABLE.sub("\N{REPLACEMENT CHARACTER}", at)
+            if (found := place_of_unstorable(part, at)) is not None:
                 return found
         return None
     inner = enumerate(value) if isinstance(value, list) else ()
-    places = (_place_of_nul(part, f"{place}[{index}]") for index, part in inner)
+    places = (place_of_unstorable(part, f"{place}[{index}]") for index, part in inner)
     return next((one for one in places if one is not None), None)

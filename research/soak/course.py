@@ -161,7 +161,7 @@ def _learned(project: Project, course: Course) -> int:
                 "number", "error"
             )
         ]
-        return project.training_runs.filter(state=TrainingRun.State.SUCCEEDED).count()
+        return project.training_runs.filter(state=TrainingRun.State.DONE).count()
     except Error:
         connections.close_all()
         return -1

@@ -87,7 +87,7 @@ def test_a_run_in_training_shows_where_it_is_and_is_cancelled(page_for, people, 
     assert "train 40/100 epoch 4 of 10 loss=0.3 held=" in written
     assert written.endswith("a word of the trainer\n")
     look(page, "running")
-    page.get_by_role("button", name="Cancel this run").click()
+    page.get_by_role("button", name="Cancel", exact=True).click()
     expect(page.get_by_role("button", name="Retry from where it ended")).to_be_visible()
     look(page, "cancelled")
 

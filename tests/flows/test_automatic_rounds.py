@@ -38,7 +38,7 @@ def label(project, at, n=1):
 def end(project, at):
     """The run in progress ended, having begun at this time."""
     live = project.training_runs.filter(state__in=TrainingRun.LIVE)
-    live.update(state=TrainingRun.State.SUCCEEDED, created_at=at)
+    live.update(state=TrainingRun.State.DONE, created_at=at)
 
 
 def latest(project):
@@ -126,7 +126,7 @@ class TestDrift:
         run = latest(project)
         assert run.trigger == "drift"
         assert "newly imported solutions drifted: population stability index 0.31 over 240" in run.reason
-        project.training_runs.update(state=TrainingRun.State.SUCCEEDED)
+        project.training_runs.update(state=TrainingRun.State.DONE)
         assert automatic.start_due_runs() == 0
 
     @pytest.mark.parametrize("found", [None, drift.Drift(0.1, "served", 240)])

@@ -7,7 +7,8 @@ import pytest
 from django.db import connection
 
 from annotation.core import jobs
-from annotation.loop.pool import checking, scoring, shards
+from annotation.core.lifecycle import sweep_jobs
+from annotation.loop.pool import checking, shards
 from annotation.models import PoolScore, PoolScoring
 from tests.factories import ProblemFactory, ProjectFactory, SolutionFactory
 from tests.rounds_world import serving_version
@@ -53,14 +54,14 @@ def test_a_killed_worker_loses_no_solution_and_scores_none_twice(champion, celer
     before = stored(champion)
     assert 0 < before < POOL
     with no_score_can_be_written():
-        assert scoring.sweep() == 1  # as beat does every half minute
+        assert sweep_jobs() == 1  # as beat does every half minute
         until(somebody_waits_to_write)
         celery_workers.kill("score")
     assert stored(champion) == before
-    assert shards.left_of(champion) == POOL - before, "what is not stored waits in a shard"
+    assert champion.pool_scoring.left == POOL - before, "what is not stored waits in a shard"
     celery_workers.start()
-    assert scoring.sweep() == 1
-    until(lambda: agreement(champion))
+    assert sweep_jobs() == 1
+    until(lambda: PoolScoring.objects.get(model_version=champion).state == "done")
     assert stored(champion) == POOL
     assert agreement(champion)["differing"] == []
     embeddings = PoolScore.objects.filter(model_version=champion).values_list("embedding", flat=True)

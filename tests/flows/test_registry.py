@@ -50,7 +50,7 @@ def test_a_model_goes_out_comes_in_and_is_measured_before_it_may_serve(settings,
 
     # Measured: the round trains nothing, and the gate has the word.
     run = pipeline.run_through(TrainingRun.objects.get(model_version=version))
-    assert run.state == TrainingRun.State.SUCCEEDED, run.error
+    assert run.state == TrainingRun.State.DONE, run.error
     assert run.stages.get(name=RunStage.Name.TRAIN).state == RunStage.State.SKIPPED
     version.refresh_from_db()
     assert version.gate["rival"] == "model 1"

@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 from django.utils import timezone
 
-from annotation.core.lifecycle import sweep_jobs
+from annotation.core.lifecycle import MAX_ATTEMPTS, cancel_job, sweep_jobs
 from annotation.loop import registry
 from annotation.loop.model_jobs.jobs import request_audit
-from annotation.loop.rounds import pipeline, runs
-from annotation.models import ModelJob, RunStage, TrainingRun
+from annotation.loop.rounds import runs
+from annotation.models import ModelJob, TrainingRun
 from tests.factories import UserFactory
 from tests.rounds_world import labelled_project
 from tests.waiting import until
@@ -61,7 +61,7 @@ def in_mid_training(run):
 def test_a_round_goes_through_all_queues(project, manager):
     run = runs.request_run(by=manager, project=project)
     until(lambda: ended(run))
-    assert run.state == Run.SUCCEEDED, run.error
+    assert run.state == Run.DONE, run.error
     assert run.model_version is not None
     assert project.generations.get(state="open").run == run
     assert trainers() == []
@@ -70,7 +70,7 @@ def test_a_round_goes_through_all_queues(project, manager):
 def test_cancelling_stops_the_trainer_within_seconds(project, manager):
     run = runs.request_run(by=manager, project=project)
     until(lambda: in_mid_training(run))
-    runs.cancel_run(by=manager, run=run)
+    cancel_job(by=manager, job=run)
     until(lambda: ended(run), seconds=15)
     assert run.state == Run.CANCELLED
     assert trainers() == []
@@ -87,9 +87,9 @@ def test_a_killed_gpu_worker_takes_its_trainer_along_and_the_run_goes_on(project
     # Beat would sweep once the heartbeat is old enough.
     TrainingRun.objects.filter(pk=run.pk).update(heartbeat_at=timezone.now() - timedelta(minutes=1))
     celery_workers.start()
-    assert pipeline.sweep() == 1
+    assert sweep_jobs() == 1
     until(lambda: ended(run))
-    assert run.state == Run.SUCCEEDED, run.error
+    assert run.state == Run.DONE, run.error
     assert run.stages.get(name="train").attempts == 2
     assert project.model_versions.count() == 1
 
@@ -100,14 +100,16 @@ def test_a_run_whose_workers_keep_dying_is_failed_with_its_reason_and_another_ma
     run = runs.request_run(by=manager, project=project)
     until(lambda: in_mid_training(run))
     celery_workers.kill("gpu")
-    RunStage.objects.filter(run=run, name="train").update(unanswered=pipeline.MAX_ATTEMPTS)
-    TrainingRun.objects.filter(pk=run.pk).update(heartbeat_at=timezone.now() - timedelta(minutes=1))
-    until(lambda: pipeline.sweep() == 0 and ended(run), seconds=15)
+    long_ago = timezone.now() - timedelta(minutes=1)
+    TrainingRun.objects.filter(pk=run.pk).update(attempts=MAX_ATTEMPTS, heartbeat_at=long_ago)
+    celery_workers.start()
+    assert sweep_jobs() == 1
+    until(lambda: ended(run), seconds=15)
     assert run.state == Run.FAILED
     assert "its worker died 3 times" in run.error
     second = runs.request_run(by=manager, project=project)
     assert second.number == 2
-    runs.cancel_run(by=manager, run=second)
+    cancel_job(by=manager, job=second)
 
 
 def test_an_audit_that_somebody_asked_for_gives_its_worker_to_a_round_at_once(project, manager):

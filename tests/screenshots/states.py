@@ -43,8 +43,8 @@ def _pages(project: str, prefix: str, *paths: str) -> list[State]:
 
 PROJECT = (
     "", "labels/", "solutions/", "queue/", "disputes/", "quality/", "quality/sources/", "quality/hints/", "gold/",
-    "generations/", "runs/", "models/", "serving/", "serving/log/", "answers/", "import/", "sample/", "export/",
-    "members/", "learning/", "simulations/", "review/", "my-work/",
+    "generations/", "runs/", "models/", "serving/", "serving/log/", "jobs/", "answers/", "import/", "sample/",
+    "export/", "members/", "learning/", "simulations/", "review/", "my-work/",
 )  # fmt: skip
 SETTINGS = (
     "settings/", "settings/guidelines/", "settings/scheme/", "settings/answers/", "settings/queue/", "settings/work/",

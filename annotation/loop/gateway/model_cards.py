@@ -18,14 +18,14 @@ def write_model_card(version: ModelVersion) -> None:
     from prm.manifest import read_manifest
 
     folder = model_path(version)
-    if report := version.metrics.get("challenger"):
+    if report := version.measurement.challenger:
         steps = msgspec.convert(report, Report)
         evaluation = Evaluation(
             model=f"model {version.number}",
             model_sha256=version.sha256,
             data="the project's holdout",
             files={"snapshot": version.snapshot.sha256} if version.snapshot else {},
-            measured_at=version.metrics.get("measured_at") or version.created_at.isoformat(),
+            measured_at=version.measurement.measured_at or version.created_at.isoformat(),
             threshold=Threshold(steps.threshold, FITTED_ON[read_manifest(folder).fitted_on]),
             steps=steps,
         )

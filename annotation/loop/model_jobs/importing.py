@@ -9,11 +9,11 @@ from django.db import transaction
 
 from annotation.core import audit
 from annotation.core.errors import DomainError
-from annotation.core.lifecycle import Cancelled
+from annotation.core.lifecycle import Cancelled, send
 from annotation.loop.gateway.training import read_manifest
 from annotation.loop.model_jobs.library import run_command
 from annotation.loop.registry.versions import next_number
-from annotation.loop.rounds import pipeline, runs
+from annotation.loop.rounds import runs
 from annotation.models import ModelJob, ModelVersion, Project, TrainingRun
 from prm.messages import Message
 
@@ -66,7 +66,7 @@ def request_measurement(*, by: User | None, version: ModelVersion) -> TrainingRu
     TrainingRun.objects.filter(model_version=version).update(model_version=None)  # of an earlier, failed one
     run.model_version = version
     run.save(update_fields=["model_version"])
-    pipeline.enqueue_next(run)
+    send(run)
     return run
 
 

@@ -6,13 +6,12 @@ from pathlib import Path
 from django.conf import settings
 
 from annotation.core.errors import DomainError
-from annotation.core.lifecycle import beat
+from annotation.core.lifecycle import BEAT_SECONDS, beat
 from annotation.loop.processes.precedence import give_way
 from annotation.loop.processes.watched import last_said, prm_command
 from annotation.models import ModelJob
 from prm.messages import Message
 
-BEAT_SECONDS = 1.0
 EXPLAINED = 16_000  # characters of a log's end that are looked at
 
 

@@ -73,9 +73,7 @@ def _apart(stored: PoolScore, fresh: PoolScore) -> float:
 @transaction.atomic
 def _keep(version: ModelVersion, found: Agreement) -> None:
     told = asdict(found) | {"worst": min(found.worst, 1.0)}  # JSON has no infinity
-    PoolScoring.objects.update_or_create(
-        model_version=version, defaults={"agreement": told, "checked_at": timezone.now()}
-    )
+    PoolScoring.objects.filter(model_version=version).update(agreement=told, checked_at=timezone.now())
     if found.differing:
         audit.record(by=None, action="pool.disagree", target=version, project=version.project, after=told)
 

@@ -9,9 +9,9 @@ import time
 from dataclasses import dataclass
 from itertools import islice
 
+from django.contrib.auth.models import User
 from django.db import connection, transaction
-from django.db.models import F, Func, IntegerField, Sum
-from django.db.models.functions import Coalesce
+from django.db.models import F
 from django.utils import timezone
 
 from annotation.loop.gateway import scoring
@@ -47,15 +47,16 @@ class Slice:
     found: bool
 
 
-def cut_shards(version: ModelVersion) -> int:
-    """Cut what the version has not scored of its project's pool; returns how many solutions.
+def cut_shards(version: ModelVersion, *, by: User | None = None) -> int:
+    """Cut what the version has not scored of its project's pool, for a scoring that waits; returns how many solutions.
 
-    Does nothing while shards of an earlier cut are left: what came since is cut after those.
+    Does nothing while an earlier cut is not done: what came since is cut after that.
     """
     with transaction.atomic():
-        PoolScoring.objects.get_or_create(model_version=version)
-        progress = PoolScoring.objects.select_for_update().get(model_version=version)
-        if version.pool_shards.exists():
+        new = {"project": version.project, "state": PoolScoring.State.DONE}
+        PoolScoring.objects.get_or_create(model_version=version, defaults=new)
+        job = PoolScoring.objects.select_for_update().get(model_version=version)
+        if job.live or version.pool_shards.exists():
             return 0
         make_partition(version)
         words: dict[str, int | str] = {
@@ -68,18 +69,11 @@ def cut_shards(version: ModelVersion) -> int:
             cursor.execute(CUT, words)
             wanted: int = sum(size for (size,) in cursor.fetchall())
         if wanted:
-            now = timezone.now()
-            progress.wanted, progress.steps, progress.seconds = wanted, 0, 0.0
-            progress.cut_at, progress.beaten_at, progress.finished_at, progress.error = now, now, None, ""
-            progress.save()
+            job.reopen()
+            job.requested_by, job.cut_at, job.started_at = by, timezone.now(), None
+            job.wanted, job.steps, job.seconds = wanted, 0, 0.0
+            job.save()
     return wanted
-
-
-def left_of(version: ModelVersion) -> int:
-    """How many solutions are cut and not scored yet."""
-    size = Func("solutions", function="cardinality", output_field=IntegerField())
-    left: int = version.pool_shards.aggregate(left=Coalesce(Sum(size), 0))["left"]
-    return left
 
 
 def score_slice(version: ModelVersion, *, seconds: float = SLICE_SECONDS) -> Slice:
@@ -105,7 +99,6 @@ def score_slice(version: ModelVersion, *, seconds: float = SLICE_SECONDS) -> Sli
         PoolScoring.objects.filter(model_version=version).update(
             steps=F("steps") + sum(len(row.mean) - row.unscored_steps for row in rows),
             seconds=F("seconds") + time.monotonic() - started,
-            beaten_at=timezone.now(),
         )
     return Slice(done, found=True)
 

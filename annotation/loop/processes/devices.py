@@ -4,11 +4,10 @@ import socket
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from zlib import crc32
 
 from django.conf import settings
 
-from annotation.loop.processes.lock import DEVICES, advisory_lock
+from annotation.core.locks import advisory_lock
 
 LOOK_SECONDS = 1.0
 
@@ -25,14 +24,14 @@ def training_slot(on_wait: Callable[[], None]) -> Iterator[str]:
         return
     while True:
         for slot in slots:
-            with advisory_lock(DEVICES, _key(slot)) as lock:
-                if lock is not None:
+            with advisory_lock(_name(slot)) as mine:
+                if mine:
                     yield slot
                     return
         on_wait()
         time.sleep(LOOK_SECONDS)
 
 
-def _key(slot: str) -> int:
-    """The slot on this machine, as PostgreSQL's signed 32 bits."""
-    return crc32(f"{socket.gethostname()}:{slot}".encode()) - 2**31
+def _name(slot: str) -> str:
+    """The slot on this machine."""
+    return f"gpus {slot} of {socket.gethostname()}"

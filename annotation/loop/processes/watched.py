@@ -18,7 +18,6 @@ from annotation.core.server_paths import without_roots
 from prm.messages import Message, from_json
 
 TICK_SECONDS = 0.5
-BEAT_SECONDS = 1.0  # the shortest time between two heartbeats: each is a write
 STALL_SECONDS = 15 * 60
 
 

@@ -40,7 +40,7 @@ def _then(generation: Generation, following: Generation | None) -> dict[str, Any
     before, after = generation.model_version, following.model_version if following else None
     if after is None:
         return {}
-    f1 = (after.metrics.get("challenger") or {}).get("overall", {}).get("processbench_f1") or {}
+    f1 = (after.measurement.challenger or {}).get("overall", {}).get("processbench_f1") or {}
     return {
         "f1": f1.get("value"),
         "f1_low": f1.get("low"),

@@ -2,7 +2,6 @@
 
 import json
 import re
-import time
 from pathlib import Path
 
 from django.conf import settings
@@ -14,7 +13,7 @@ from annotation.labels.datasets.snapshots import read_snapshot
 from annotation.loop.gateway.traces import write_known_traces
 from annotation.loop.processes.devices import training_slot
 from annotation.loop.processes.precedence import give_way
-from annotation.loop.processes.watched import BEAT_SECONDS, ProcessFailed, ProcessStalled, prm_command, watch
+from annotation.loop.processes.watched import ProcessFailed, ProcessStalled, prm_command, watch
 from annotation.loop.proof.simulations import LEAST_BUDGET
 from annotation.models import SimulationRun
 from prm.messages import Message
@@ -40,12 +39,8 @@ class _Watch:
 
     def __init__(self, simulation: SimulationRun) -> None:
         self.simulation = simulation
-        self.beaten_at = 0.0
 
     def tick(self) -> None:
-        if time.monotonic() - self.beaten_at < BEAT_SECONDS:
-            return
-        self.beaten_at = time.monotonic()
         beat(self.simulation)
         give_way()
 

@@ -7,8 +7,8 @@ import errno
 import re
 from dataclasses import dataclass
 
+from annotation.core import lifecycle
 from annotation.core.errors import DomainError
-from annotation.core.server_paths import without_roots
 from annotation.models import RunStage
 from prm.messages import Message, joined
 
@@ -84,10 +84,10 @@ def explain(stage: str, error: Exception) -> tuple[str, str]:
 
 
 def what_happened(error: Exception) -> str:
-    """What an error says; of one that is none of ours also what it is."""
-    if isinstance(error, DomainError):
-        return error.message
-    return Message("kind_error", kind=type(error).__name__, error=without_roots(str(error)))
+    """What an error says, of its stage."""
+    if isinstance(error, DomainError) and error.code == "worker_died":
+        return Message("stage_worker_died", n=error.extra["times"])
+    return lifecycle.what_happened(error)
 
 
 def page_of(code: str) -> str:

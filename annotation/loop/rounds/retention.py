@@ -8,7 +8,6 @@ from django.db import transaction
 from django.utils import timezone
 
 from annotation.core import audit
-from annotation.loop.processes.lock import project_lock
 from annotation.loop.rounds.artefacts import model_folder, run_folder
 from annotation.models import Project, RunPoint, TrainingRun
 
@@ -27,25 +26,21 @@ def _prune_project(project: Project, now: datetime) -> int:
         return 0
     ended = project.training_runs.exclude(state__in=TrainingRun.LIVE)
     old = ended.filter(finished_at__lt=now - timedelta(days=days), pruned_at=None)
-    with project_lock(project.pk) as lock:
-        if lock is None:  # a run goes on, and may be one of these, taken up again
-            return 0
-        for run in old:
-            _prune(run, now)
-        return len(old)
+    return sum(_prune(run, now) for run in old)
 
 
 @transaction.atomic
-def _prune(run: TrainingRun, now: datetime) -> None:
-    """Its folder, its log, and a checkpoint that became no model; models go by a policy of their own."""
-    if (
-        not TrainingRun.objects.filter(pk=run.pk, pruned_at=None)
-        .exclude(state__in=TrainingRun.LIVE)
-        .update(pruned_at=now)
-    ):
-        return
+def _prune(run: TrainingRun, now: datetime) -> bool:
+    """Its folder, its log, and a checkpoint that became no model; models go by a policy of their own.
+
+    The row is locked until its files are gone, so that it is not taken up again meanwhile.
+    """
+    ended = TrainingRun.objects.filter(pk=run.pk, pruned_at=None).exclude(state__in=TrainingRun.LIVE)
+    if not ended.update(pruned_at=now):
+        return False
     points, _by_table = RunPoint.objects.filter(run=run).delete()
     audit.record(by=None, action="run.prune", target=run, project=run.project, after={"log_lines": points})
     folders = [run_folder(run)] if run.model_version_id else [run_folder(run), model_folder(run)]
     for folder in folders:
         shutil.rmtree(folder, ignore_errors=True)
+    return True

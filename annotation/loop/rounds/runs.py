@@ -1,4 +1,4 @@
-"""Rounds asked for, called off, and taken up again where they failed."""
+"""Rounds asked for, and taken up again where they failed."""
 
 from django.contrib.auth.models import User
 from django.db import IntegrityError, transaction
@@ -7,7 +7,9 @@ from django.utils import timezone
 
 from annotation.core import audit
 from annotation.core.errors import Conflict, DomainError
+from annotation.core.lifecycle import locked, resume_job, send
 from annotation.core.membership.access import require_role
+from annotation.core.stages import create_stages
 from annotation.labels.quality.batches import in_use
 from annotation.loop.rounds import limits, pipeline
 from annotation.loop.selection.generations import new_seed
@@ -27,7 +29,7 @@ def request_run(
     Raises Forbidden, Conflict (`run_in_progress`), DomainError (`too_few_labels`, `no_errors_labelled`).
     """
     run = prepare_run(by=by, project=project, trigger=trigger, reason=reason)
-    pipeline.enqueue_next(run)
+    send(run)
     return run
 
 
@@ -56,7 +58,7 @@ def prepare_run(
         raise Conflict(
             "run_in_progress", Message("another_run_in_progress", n=live.number), {"run": live.number}
         ) from None
-    pipeline.create_stages(run)
+    create_stages(run, pipeline.STAGES)
     audit.record(
         by=by,
         action="run.request",
@@ -73,45 +75,16 @@ def _asked_for(by: User | None, project: Project) -> str:
     return joined([Message("requested_by", name=by.username) if by else Message("requested"), *held])
 
 
-def cancel_run(*, by: User, run: TrainingRun) -> TrainingRun:
-    """End a run: at once where nobody is at it, within seconds otherwise.
-
-    Raises Forbidden, Conflict (`run_is_over`).
-    """
-    require_role(by, run.project, Membership.Role.MANAGER)
-    with transaction.atomic():
-        live = TrainingRun.objects.filter(pk=run.pk, state__in=TrainingRun.LIVE)
-        if not live.update(cancel_requested=True):
-            raise Conflict("run_is_over", Message("run_is_over", n=run.number))
-        audit.record(by=by, action="run.cancel", target=run, project=run.project, before={"state": run.state})
-    pipeline.cancel_if_idle(run)
-    run.refresh_from_db()
-    return run
-
-
-def retry_run(*, by: User, run: TrainingRun) -> TrainingRun:
+@transaction.atomic
+def retry_run(*, by: User, job: TrainingRun) -> TrainingRun:
     """Take a failed or cancelled run up again, from the stage where it ended; training goes on from its checkpoint.
 
-    Raises Forbidden, Conflict (`nothing_to_retry`, `run_in_progress`, `not_latest`, `files_gone`).
+    Raises as `resume_job`, Conflict (`nothing_to_retry`, `run_in_progress`, `not_latest`, `files_gone`).
     """
-    require_role(by, run.project, Membership.Role.MANAGER)
-    with transaction.atomic():
-        Project.objects.select_for_update(no_key=True).get(pk=run.project_id)
-        run = TrainingRun.objects.select_for_update(of=("self",)).select_related("project").get(pk=run.pk)
-        _check_retry(run)
-        before = {"state": run.state, "failure": run.failure}
-        pipeline.reopen(run)
-        stage = pipeline.next_stage(run)
-        audit.record(
-            by=by,
-            action="run.retry",
-            target=run,
-            project=run.project,
-            before=before,
-            after={"state": run.state, "stage": stage.name if stage else "", "retries": run.retries},
-        )
-        pipeline.enqueue_next(run)
-    return run
+    require_role(by, job.project, Membership.Role.MANAGER)
+    Project.objects.select_for_update(no_key=True).get(pk=job.project_id)
+    _check_retry(locked(job))
+    return resume_job(by=by, job=job)
 
 
 def can_retry(run: TrainingRun) -> bool:
@@ -124,9 +97,9 @@ def can_retry(run: TrainingRun) -> bool:
 
 
 def _check_retry(run: TrainingRun) -> None:
-    if run.state in TrainingRun.LIVE:
+    if run.live:
         raise Conflict("run_in_progress", Message("run_in_progress", n=run.number), {"run": run.number})
-    if run.state == TrainingRun.State.SUCCEEDED:
+    if run.state == TrainingRun.State.DONE:
         raise Conflict("nothing_to_retry", Message("nothing_to_retry", n=run.number))
     if run.project.training_runs.filter(number__gt=run.number).exists():
         raise Conflict("not_latest", Message("not_latest", n=run.number))

@@ -1,38 +1,24 @@
 """What a stage has in hand while it runs: its rows, its folder, its heartbeat and its log."""
 
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from django.db.models import F
-from django.utils import timezone
 
-from annotation.core.lifecycle import Cancelled
-from annotation.loop.processes.lock import Lock
-from annotation.loop.processes.watched import BEAT_SECONDS
+from annotation.core.lifecycle import BEAT_SECONDS, beat
+from annotation.loop.processes import devices
 from annotation.loop.rounds.artefacts import run_folder
 from annotation.models import ModelVersion, Project, RunPoint, RunStage, Snapshot, TrainingRun
-from prm.messages import Message
-
-
-@dataclass(frozen=True)
-class Outcome:
-    """How a stage ended: the one figure that sums it up, and whether there was nothing to do.
-
-    A stage that is `unfinished` lets go of its worker in between and is asked for again.
-    """
-
-    figure: Message
-    skipped: bool = False
-    unfinished: bool = False
 
 
 @dataclass
 class StageWork:
     run: TrainingRun
     stage: RunStage
-    lock: Lock
-    _beaten_at: float = field(default=0.0)
+    _beaten_at: float = field(default=-BEAT_SECONDS)
     _counted_at: float = field(default_factory=time.monotonic)
 
     @property
@@ -61,18 +47,26 @@ class StageWork:
     def beat(self, progress: float | None = None) -> None:
         """Tell that the stage is alive and how much of it is done (0 to 1); call it often.
 
-        Raises Cancelled when someone asked for that, and LockLost when the lock is gone.
+        Raises Cancelled when someone asked for that.
         """
         if time.monotonic() - self._beaten_at < BEAT_SECONDS:
             return
         self._beaten_at = time.monotonic()
-        self.lock.check()
-        TrainingRun.objects.filter(pk=self.run.pk).update(heartbeat_at=timezone.now())
         self.count_seconds()
         if progress is not None:
             RunStage.objects.filter(pk=self.stage.pk).update(progress=min(max(progress, 0.0), 1.0))
-        if TrainingRun.objects.filter(pk=self.run.pk, cancel_requested=True).exists():
-            raise Cancelled
+        beat(self.run)
+
+    @contextmanager
+    def training_slot(self) -> Iterator[str]:
+        """Hold a free slot of GPUs. While it waits for one it is seen to wait, and what is no round gives way."""
+        with devices.training_slot(on_wait=lambda: self._show(RunStage.State.WAITING)) as slot:
+            self._show(RunStage.State.RUNNING)
+            yield slot
+
+    def _show(self, state: RunStage.State) -> None:
+        RunStage.objects.filter(pk=self.stage.pk).update(state=state)
+        self.beat()
 
     def count_seconds(self) -> None:
         """Add the time since the last call to what the stage has cost."""

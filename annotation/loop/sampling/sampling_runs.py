@@ -159,7 +159,7 @@ def resume_sampling(*, by: User, job: SamplingRun) -> SamplingRun:
 
 
 @dataclass(frozen=True)
-class Progress:
+class SamplingProgress:
     """Share of the problems asked, 0 to 1; samples a second and seconds left, None while not known."""
 
     share: float
@@ -167,14 +167,14 @@ class Progress:
     seconds_left: float | None
 
 
-def progress_of(run: SamplingRun) -> Progress:
-    attempted = run.done_problems + run.failed_problems
-    share = attempted / run.problems if run.problems else 0.0
-    if run.started_at is None or not attempted:
-        return Progress(share, None, None)
+def progress_of(run: SamplingRun) -> SamplingProgress:
+    asked = run.done_problems + run.failed_problems
+    share = run.share or 0.0
+    if run.started_at is None or not asked:
+        return SamplingProgress(share, None, None)
     seconds = ((run.finished_at or run.heartbeat_at or timezone.now()) - run.started_at).total_seconds()
-    seconds_left = seconds / share - seconds if run.state in SamplingRun.WORKED_ON else None
-    return Progress(share, run.sampled / seconds if seconds else None, seconds_left)
+    left = seconds / share - seconds if run.state in SamplingRun.WORKED_ON else None
+    return SamplingProgress(share, run.sampled / seconds if seconds else None, left)
 
 
 def _invalid(field: str, message: str) -> DomainError:

@@ -55,7 +55,7 @@ def create_demo(*, say: Say, solutions: int = SOLUTIONS, first_budget: int = FIR
             examples=json.loads((HERE / "examples.json").read_text()),
             policy=POLICY | {"generation_budget": first_budget},
         )
-    if project.training_runs.filter(state=TrainingRun.State.SUCCEEDED).exists():
+    if project.training_runs.filter(state=TrainingRun.State.DONE).exists():
         return project
     simulated = _add_members(project, people)
     if not project.training_runs.exists():
@@ -97,5 +97,5 @@ def _finish_round(project: Project, manager: User, say: Say) -> None:
     run = pipeline.run_through(run)
     for stage in run.stages.all():
         say(f"{stage.name}: {stage.figure}")
-    if run.state != TrainingRun.State.SUCCEEDED:
+    if run.state != TrainingRun.State.DONE:
         raise DomainError("demo_round_failed", run.error or f"The demo's round ended as {run.state}.")

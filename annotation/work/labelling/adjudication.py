@@ -5,9 +5,9 @@ from functools import partial
 from typing import Any
 from uuid import UUID
 
-import msgspec
 from django.contrib.auth.models import User
 from django.db import transaction
+from msgspec.structs import replace
 
 from annotation.core import audit
 from annotation.core.errors import Conflict, DomainError, Forbidden
@@ -15,7 +15,7 @@ from annotation.core.membership.access import STAFF, require_role
 from annotation.models import HIDDEN_LANES, Annotation, Project, Solution
 from annotation.work.labelling.allowing import allow
 from annotation.work.labelling.annotation_rows import keep
-from annotation.work.labelling.payload import Submission
+from annotation.work.labelling.payload import GivenPosition, Submission
 from annotation.work.labelling.revisions import as_submitted
 from annotation.work.labelling.sending_back import answer
 from annotation.work.labelling.submission import Submitted, find_earlier, lock_labeller, same, used_before
@@ -60,14 +60,22 @@ def accept(
     """
     if annotation.source.kind in MACHINES or annotation.lane in HIDDEN_LANES:
         raise DomainError("not_acceptable", Message("not_acceptable"))
-    accepted = as_submitted(annotation) | {"submission_id": submission_id, "comment": comment, "total_ms": None}
-    accepted["reference_disputed"] = False
-    for place in accepted["path"]:
-        place["dwell_ms"] = None
-        for rating in place["ratings"]:
-            rating["flagged"] = False
-    submission = msgspec.convert(accepted, Submission)
+    given = as_submitted(annotation)
+    submission = Submission(
+        submission_id=submission_id,
+        solution=given.solution,
+        finish_reason=given.finish_reason,
+        path=[_settled(place) for place in given.path],
+        reason=given.reason,
+        comment=comment,
+        progress=given.progress,
+    )
     return _decide(by, annotation.project, submission, seen=seen, accepted=annotation, by_program=by_program)
+
+
+def _settled(place: GivenPosition) -> GivenPosition:
+    ratings = [replace(rating, flagged=False) for rating in place.ratings]
+    return replace(place, dwell_ms=None, ratings=ratings)
 
 
 def _decide(

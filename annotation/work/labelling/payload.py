@@ -5,96 +5,126 @@ is known again.
 """
 
 import hashlib
+from datetime import datetime
+from typing import Annotated
 from uuid import UUID
 
 import msgspec
-from msgspec import UNSET, UnsetType
+from msgspec import UNSET, Meta, UnsetType
 
+from annotation.core.bounds import LARGEST_INTEGER, Id, Milliseconds, Note, Position, ShortNote
+from annotation.models.scheme import Progress
 from prm.vocabulary import FinishReason, Rating, RatingState
 
 
 class GivenSpan(msgspec.Struct, frozen=True):
     """A marked stretch of a step's text, in code points; `end` is not in it."""
 
-    start: int
-    end: int
-    error_type: str = ""
-    comment: str = ""
+    start: Position
+    end: Annotated[int, Meta(ge=1, le=LARGEST_INTEGER)]
+    error_type: ShortNote = ""
+    comment: Note = ""
 
 
 class Dimensions(msgspec.Struct, frozen=True, omit_defaults=True):
-    """What a project asks of a step beside its rating; stored as it is, without what was not said.
+    """What a project asks of a step beside its rating; stored as it is, without what was not said."""
 
-    `clauses` are names of the policy's. `consistent_with` is the earlier position that the step agrees with, or, where
-    `consistent` is False, contradicts. `critique` says what is wrong with the step; `critique_ratings` are 1, 0 or -1
-    for each of the given critiques.
-    """
-
-    clauses: list[str] = []
-    consistent: bool | None = None
-    consistent_with: int | None = None
+    clauses: Annotated[
+        list[ShortNote], Meta(max_length=100, description="Clauses of the project's policy that the step breaks.")
+    ] = []
+    consistent: Annotated[
+        bool | None, Meta(description="Whether it agrees with an earlier step; false: it contradicts one.")
+    ] = None
+    consistent_with: Annotated[Position | None, Meta(description="Where that earlier step stands.")] = None
     redundant: bool = False
-    recovers: bool = False
-    critique: str = ""
-    critique_ratings: list[Rating] = []
+    recovers: Annotated[bool, Meta(description="It makes an earlier error good.")] = False
+    critique: Annotated[Note, Meta(description="What is wrong with the step.")] = ""
+    critique_ratings: Annotated[
+        list[Rating],
+        Meta(max_length=100, description="One for each of the critiques that came with the step, in their order."),
+    ] = []
 
 
 class GivenRating(msgspec.Struct, frozen=True):
-    """A word on the completion `step` (its id); `accepted` where it was found good together with others, by one key.
+    """A word on the completion `step` (its id).
 
     What is UNSET stays out of the payload's hash: a submission that knows nothing of it keeps the hash it had.
     """
 
-    step: int
+    step: Id
     state: RatingState
-    rating: int | None = None
+    rating: Annotated[int, Meta(ge=-1, le=1)] | None = None
     flagged: bool = False
-    error_type: str = ""
-    comment: str = ""
-    spans: list[GivenSpan] | UnsetType = UNSET
-    accepted: bool | UnsetType = UNSET
+    error_type: ShortNote = ""
+    comment: Note = ""
+    spans: Annotated[list[GivenSpan], Meta(max_length=200)] | UnsetType = UNSET
+    accepted: Annotated[
+        bool | UnsetType,
+        Meta(description="It was not rated by itself: one key found it good together with others."),
+    ] = UNSET
     dimensions: Dimensions | UnsetType = UNSET
 
 
 class GivenPosition(msgspec.Struct, frozen=True):
     """One position of the path; `ratings` in the order in which the completions were shown."""
 
-    position: int
-    chosen: int | None = None
-    own_text: str | None = None
-    dwell_ms: int | None = None
-    ratings: list[GivenRating] = []
+    position: Position
+    chosen: Id | None = None
+    own_text: Note | None = None
+    dwell_ms: Milliseconds | None = None
+    ratings: Annotated[list[GivenRating], Meta(max_length=200)] = []
 
 
 class SeenHint(msgspec.Struct, frozen=True):
-    """The model's score of a position stood before the person, who had rated the step `before`; null for not yet."""
+    """A position whose score by the model stood before the person."""
 
-    position: int
-    before: int | None = None
+    position: Position
+    before: Annotated[
+        Annotated[int, Meta(ge=-1, le=1)] | None,
+        Meta(description="The person's own rating when it came into sight, null for none."),
+    ] = None
 
 
 class Submission(msgspec.Struct, frozen=True):
-    """`submission_id` is made once by the client, so that a retry is never a second submission.
+    """What is UNSET stays out of the hash: a submission that knows nothing of it keeps the hash it had."""
 
-    `based_on` is the revision of the person's own label that this one was made upon, 0 where they had seen none.
-    `progress`, from 0 to 4, is how far the solution had got at its first error.
-    What is UNSET stays out of the hash: a submission that knows nothing of it keeps the hash it had.
-    """
-
-    submission_id: UUID
-    solution: int
+    submission_id: Annotated[UUID, Meta(description="Made once by the client; a retry sends the same one.")]
+    solution: Id
     finish_reason: FinishReason
-    path: list[GivenPosition]
-    lease: int | None = None
-    based_on: int = 0
-    reason: str = ""
-    total_ms: int | None = None
-    comment: str = ""
+    path: Annotated[list[GivenPosition], Meta(max_length=20_000)]
+    lease: Id | None = None
+    based_on: Annotated[
+        Position, Meta(description="The person's own revision that this was made upon, 0 where they had seen none.")
+    ] = 0
+    reason: Annotated[Note, Meta(description="Required for `give_up` and `bad_problem`.")] = ""
+    total_ms: Milliseconds | None = None
+    comment: Note = ""
     reference_disputed: bool = False
-    progress: int | UnsetType = UNSET
-    hints_seen: list[SeenHint] | UnsetType = UNSET
+    progress: Annotated[
+        Progress | UnsetType,
+        Meta(description="How far the solution had got at its first error: 0 nowhere, 4 all but the end."),
+    ] = UNSET
+    hints_seen: Annotated[
+        Annotated[list[SeenHint], Meta(max_length=20_000)] | UnsetType,
+        Meta(description="In the order in which they were seen."),
+    ] = UNSET
 
     @property
     def payload_hash(self) -> str:
         """SHA-256 of the content, equal for equal submissions."""
         return hashlib.sha256(msgspec.json.encode(self)).hexdigest()
+
+
+class OwnLabel(msgspec.Struct, kw_only=True):
+    """What a person handed in, as it was."""
+
+    solution: Id
+    revision: Annotated[int, Meta(ge=1)]
+    submitted_at: datetime
+    finish_reason: FinishReason
+    reason: str
+    total_ms: Milliseconds | None
+    comment: str
+    reference_disputed: bool
+    progress: Progress | UnsetType = UNSET
+    path: list[GivenPosition]

@@ -1,13 +1,22 @@
 """A person's own earlier work, to look at and to revise."""
 
-from typing import Any
+from typing import Any, cast
 
 from django.contrib.auth.models import User
+from msgspec import UNSET
 
 from annotation.core.errors import Forbidden, Missing
 from annotation.core.membership.access import membership_of
 from annotation.models import Annotation, Dispute, Project
+from annotation.work.labelling.payload import (
+    Dimensions,
+    GivenPosition,
+    GivenRating,
+    GivenSpan,
+    OwnLabel,
+)
 from prm.messages import Message
+from prm.vocabulary import FinishReason, RatingState
 
 
 def find_latest(*, by: User, project: Project, solution_id: int) -> Annotation:
@@ -29,44 +38,44 @@ def find_latest(*, by: User, project: Project, solution_id: int) -> Annotation:
     return annotation
 
 
-def as_submitted(annotation: Annotation) -> dict[str, Any]:
-    """An annotation as it was handed in: the fields of a submission, with `revision` and `submitted_at`."""
-    ratings: dict[int, list[dict[str, Any]]] = {}
+def as_submitted(annotation: Annotation) -> OwnLabel:
+    """An annotation as it was handed in."""
+    ratings: dict[int, list[GivenRating]] = {}
     for rating in annotation.ratings.select_related("step").order_by("step__position", "ordinal"):
         ratings.setdefault(rating.step.position, []).append(
-            {
-                "step": rating.step_id,
-                "state": rating.state,
-                "rating": rating.rating,
-                "flagged": bool(rating.flagged),
-                "error_type": rating.error_type,
-                "comment": rating.comment,
-                **({"accepted": True} if rating.accepted else {}),
-                **({"spans": rating.spans} if rating.spans else {}),
-                **({"dimensions": rating.dimensions} if rating.dimensions else {}),
-            }
+            GivenRating(
+                step=rating.step_id,
+                state=cast(RatingState, rating.state),
+                rating=rating.rating,
+                flagged=bool(rating.flagged),
+                error_type=rating.error_type,
+                comment=rating.comment,
+                accepted=True if rating.accepted else UNSET,
+                spans=[GivenSpan(**span) for span in rating.spans] or UNSET,
+                dimensions=_dimensions(rating.dimensions) if rating.dimensions else UNSET,
+            )
         )
-    return {
-        "solution": annotation.solution_id,
-        "revision": annotation.revision,
-        "submitted_at": annotation.submitted_at.isoformat(),
-        "finish_reason": annotation.finish_reason,
-        "reason": annotation.reason,
-        "total_ms": annotation.total_ms,
-        "comment": annotation.comment,
-        "reference_disputed": _disputed(annotation),
-        **({} if annotation.progress is None else {"progress": annotation.progress}),
-        "path": [
-            {
-                "position": place.position,
-                "chosen": place.chosen_id,
-                "own_text": place.own_text,
-                "dwell_ms": place.dwell_ms,
-                "ratings": ratings.get(place.position, []),
-            }
+    return OwnLabel(
+        solution=annotation.solution_id,
+        revision=annotation.revision,
+        submitted_at=annotation.submitted_at,
+        finish_reason=cast(FinishReason, annotation.finish_reason),
+        reason=annotation.reason,
+        total_ms=annotation.total_ms,
+        comment=annotation.comment,
+        reference_disputed=_disputed(annotation),
+        progress=UNSET if annotation.progress is None else annotation.progress,
+        path=[
+            GivenPosition(
+                position=place.position,
+                chosen=place.chosen_id,
+                own_text=place.own_text,
+                dwell_ms=place.dwell_ms,
+                ratings=ratings.get(place.position, []),
+            )
             for place in annotation.path.all()
         ],
-    }
+    )
 
 
 def fills_place(annotation: Annotation) -> bool:
@@ -80,3 +89,8 @@ def fills_place(annotation: Annotation) -> bool:
 def _disputed(annotation: Annotation) -> bool:
     """Whether this revision says that the reference is wrong."""
     return Dispute.objects.filter(annotation=annotation).exclude(state=Dispute.State.WITHDRAWN).exists()
+
+
+def _dimensions(kept: dict[str, Any]) -> Dimensions:
+    """Those that a project asks for; a file may have brought others."""
+    return Dimensions(**{name: kept[name] for name in Dimensions.__struct_fields__ if name in kept})

@@ -3,7 +3,6 @@
 from dataclasses import dataclass
 from typing import NamedTuple, NoReturn
 
-import msgspec
 from django.contrib.auth.models import User
 from django.db import transaction
 
@@ -175,7 +174,7 @@ def _check_seen(submission: Submission, latest: Annotation | None) -> None:
         raise Conflict(
             "revision_conflict",
             Message("revision_conflict"),
-            {"revision": revision, "kept": as_submitted(latest), "given": msgspec.to_builtins(submission)},
+            {"revision": revision, "kept": as_submitted(latest), "given": submission},
         )
 
 

@@ -30,6 +30,7 @@ PAGES = {
     "models/1/audit-report/": (403, 404, 404),  # not audited
     "models/compare/?a=1&b=1": (403, 200, 200),
     "serving/": (403, 200, 200),
+    "jobs/": (403, 200, 200),
     "serving/log/": (403, 200, 200),
     "answers/": (403, 200, 200),
     "import/": (403, 403, 200),
@@ -60,6 +61,8 @@ ACTIONS = {
     "serving/limits/": (403, 403, 400),
     "answers/": (403, 403, 302),
     "jobs/answers/0/cancel/": (403, 403, 404),
+    "jobs/run/0/cancel/": (403, 403, 404),
+    "jobs/pool/0/resume/": (403, 403, 404),
     "jobs/nothing/0/cancel/": (403, 403, 404),
     "jobs/simulation/0/resume/": (403, 403, 404),
     "import/": (403, 403, 200),

@@ -2,7 +2,19 @@
 
 import pytest
 
-from annotation.models import AnswerCheck, ImportJob, ModelJob, SamplingRun, SimulationRun, Snapshot
+from annotation.models import (
+    AnswerCheck,
+    ImportJob,
+    Job,
+    JobEntry,
+    ModelJob,
+    PoolScoring,
+    SamplingRun,
+    SimulationRun,
+    Snapshot,
+    TrainingRun,
+)
+from labelling_ui.pages.jobs import KINDS
 
 pytestmark = pytest.mark.django_db
 
@@ -13,9 +25,15 @@ def manager(client, people):
     return client
 
 
+def begun_run(project):
+    run = TrainingRun.objects.create(project=project, number=77, trigger="manual", seed=0)
+    run.stages.create(name="snapshot", order=0)
+    return run
+
+
 def asked_for(kind, project):
     version = project.model_versions.first()
-    snapshot = Snapshot.objects.create(project=project, sha256="d" * 64, path="d.jsonl", counts={})
+    snapshot, _ = Snapshot.objects.get_or_create(project=project, sha256="d" * 64, path="d.jsonl", counts={})
     created = {
         "import": lambda: ImportJob.objects.create(project=project, filename="f.jsonl", path="/nowhere/f"),
         "answers": lambda: AnswerCheck.objects.create(project=project),
@@ -24,11 +42,13 @@ def asked_for(kind, project):
             project=project, snapshot=snapshot, functions=["random", "entropy"], seeds=1, budget=40
         ),
         "model": lambda: ModelJob.objects.create(project=project, kind="export", model_version=version),
+        "run": lambda: begun_run(project),
+        "pool": lambda: PoolScoring.objects.create(project=project, model_version=version, wanted=4),
     }
     return created[kind]()
 
 
-@pytest.mark.parametrize("kind", ["import", "answers", "sampling", "simulation", "model"])
+@pytest.mark.parametrize("kind", ["import", "answers", "sampling", "simulation", "model", "run"])
 def test_it_is_cancelled_from_its_page(manager, project, kind):
     job = asked_for(kind, project)
     button = f'action="/p/algebra/jobs/{kind}/{job.pk}/cancel/"'
@@ -38,7 +58,7 @@ def test_it_is_cancelled_from_its_page(manager, project, kind):
     page = manager.get(answer["Location"]).content.decode()
     assert button not in page
     assert "model.export" not in page, "what happened to a model is told in words"
-    type(job).objects.update(state="running", cancel_requested=False)
+    type(job).objects.filter(pk=job.pk).update(state="running", cancel_requested=False)
     assert button in manager.get(answer["Location"]).content.decode()
 
 
@@ -57,3 +77,26 @@ def test_jobs_on_models_are_looked_at_again_while_one_is_live(manager, project):
     assert 'hx-select="#jobs"' in manager.get(page).content.decode()
     ModelJob.objects.update(state="done")
     assert 'hx-select="#jobs"' not in manager.get(page).content.decode()
+
+
+def test_the_list_has_every_kind_with_its_button(manager, project, people):
+    before = JobEntry.objects.count()
+    for kind in KINDS:
+        if kind == "run":
+            TrainingRun.objects.filter(project=project).update(state="failed")
+        asked_for(kind, project)
+    assert set(KINDS) == {model.KIND for model in Job.kinds()}
+    assert JobEntry.objects.count() == before + len(KINDS)
+    page = manager.get("/p/algebra/jobs/").content.decode()
+    for kind in KINDS:
+        assert f"/p/algebra/jobs/{kind}/" in page, kind
+    rows = manager.get("/p/algebra/jobs/?kind=pool&download=csv").getvalue().decode().splitlines()
+    assert rows[0].startswith("kind,name,state,requested_by,asked,seconds,progress,outcome")
+    assert len(rows) == 2
+    PoolScoring.objects.update(state="failed", error="The disk is full.", failure="disk_full")
+    page = manager.get("/p/algebra/jobs/?kind=pool&state=failed&sort=state").content.decode()
+    assert "The disk is full." in page
+    assert f"/p/algebra/jobs/pool/{PoolScoring.objects.get().pk}/resume/" in page
+    listed = manager.get("/api/v1/projects/algebra/jobs/").json()["results"]
+    told = next(row for row in listed if row["kind"] == "pool")
+    assert (told["state"], told["failure"], told["outcome"]) == ("failed", "disk_full", "The disk is full.")

@@ -103,7 +103,7 @@ def test_a_problem_that_changes_its_split(books):
 def test_a_holdout_problem_in_a_training_file(books, settings):
     held = SolutionFactory(project=books.project, problem__split="holdout")
     run = TrainingRun.objects.create(project=books.project, number=1, trigger="manual", seed=1, state="failed")
-    for action in ("run.request", "run.fail"):
+    for action in ("run.request", "run.failed"):
         audit.record(by=None, action=action, target=run, project=books.project)
     (settings.RUN_ROOT / str(run.pk)).mkdir(parents=True)
     leaked = Trace("1", "2 + 2?", [Step("4")], problem_id=str(held.problem_id))
@@ -132,11 +132,11 @@ def test_a_snapshot_whose_file_changed_or_went(books, settings):
 
 
 def test_a_change_that_nobody_wrote_down(books):
-    TrainingRun.objects.create(project=books.project, number=1, trigger="manual", seed=1, state="succeeded")
+    TrainingRun.objects.create(project=books.project, number=1, trigger="manual", seed=1, state="done")
     told = broken(books)["every state change is audited"]
     assert [line.rsplit(" ", 1)[0] for line in told] == [
         "no audit row tells of run.request",
-        "no audit row tells of run.succeed",
+        "no audit row tells of run.done",
     ]
 
 

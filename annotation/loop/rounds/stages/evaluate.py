@@ -2,8 +2,10 @@
 
 from pathlib import Path
 
+import msgspec
 from django.utils import timezone
 
+from annotation.core.stages import Outcome
 from annotation.labels.datasets.snapshots import read_snapshot
 from annotation.loop import registry
 from annotation.loop.gateway.measuring import headline, report
@@ -11,7 +13,9 @@ from annotation.loop.gateway.model_cards import write_model_card
 from annotation.loop.gateway.scoring import score_file, threshold_of
 from annotation.loop.gateway.traces import write_holdout_traces
 from annotation.loop.gateway.training import model_path
-from annotation.loop.rounds.work import Outcome, StageWork
+from annotation.loop.rounds.work import StageWork
+from annotation.models import ModelVersion
+from annotation.models.measurement import Measurement
 from prm.messages import Message
 
 HOLDOUT, CHALLENGER, CHAMPION, BASELINE = "holdout", "challenger", "champion", "baseline"
@@ -24,9 +28,9 @@ def perform(work: StageWork) -> Outcome:
     holdout = work.folder / f"{HOLDOUT}.jsonl"
     known = write_holdout_traces(read_snapshot(work.snapshot), holdout)
     champion = registry.champion_of(work.project)
-    version.metrics = {"holdout_solutions": known, "champion": champion.number if champion else None}
+    found = Measurement(holdout_solutions=known, champion=champion.number if champion else None)
     if not known:
-        version.save(update_fields=["metrics"])
+        _keep(version, found)
         return Outcome(Message("no_labelled_holdout"), skipped=True)
     models: dict[str, Path | None] = {CHALLENGER: model_path(version), BASELINE: None}
     if champion is not None:
@@ -42,13 +46,14 @@ def perform(work: StageWork) -> Outcome:
         )
         for name, model in models.items()
     }
-    version.metrics |= {
-        "thresholds": thresholds,
-        "challenger": reports[CHALLENGER],
-        "baseline": reports[BASELINE],
-        "rival": reports.get(CHAMPION),
-        "measured_at": timezone.now().isoformat(timespec="seconds"),
-    }
-    version.save(update_fields=["metrics"])
+    found.thresholds = thresholds
+    found.challenger, found.baseline, found.rival = reports[CHALLENGER], reports[BASELINE], reports.get(CHAMPION)
+    found.measured_at = timezone.now().isoformat(timespec="seconds")
+    _keep(version, found)
     write_model_card(version)
     return Outcome(headline(reports[CHALLENGER]))
+
+
+def _keep(version: ModelVersion, found: Measurement) -> None:
+    version.metrics = msgspec.to_builtins(found)
+    version.save(update_fields=["metrics"])

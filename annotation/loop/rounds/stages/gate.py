@@ -2,12 +2,13 @@
 
 from typing import Any
 
+from annotation.core.stages import Outcome
 from annotation.core.wording import message_of
 from annotation.loop import registry
 from annotation.loop.gateway.measuring import compare
 from annotation.loop.registry.verdict import Measured, decide
 from annotation.loop.rounds.stages.evaluate import BASELINE, CHALLENGER, CHAMPION, HOLDOUT
-from annotation.loop.rounds.work import Outcome, StageWork
+from annotation.loop.rounds.work import StageWork
 from prm.messages import Message
 
 
@@ -16,7 +17,7 @@ def perform(work: StageWork) -> Outcome:
         return Outcome(Message("no_new_model"), skipped=True)
     policy, version = work.project.policies, work.version
     if not version.gate:
-        champion, known = version.metrics["champion"], version.metrics["holdout_solutions"]
+        champion, known = version.measurement.champion, version.measurement.holdout_solutions
         measured = None
         if known >= policy.gate_min_holdout:
             measured = _measure(work, BASELINE if champion is None else CHAMPION)
@@ -42,7 +43,7 @@ def _figure(verdict: dict[str, Any]) -> Message:
 
 
 def _measure(work: StageWork, rival: str) -> Measured | None:
-    thresholds = work.version.metrics["thresholds"]
+    thresholds = work.version.measurement.thresholds
     return compare(
         work.folder / f"{HOLDOUT}.jsonl",
         challenger=work.folder / f"{CHALLENGER}.jsonl",

@@ -1,8 +1,9 @@
 """Let the challenger serve, where the gate said so."""
 
+from annotation.core.stages import Outcome
 from annotation.core.wording import message_of
 from annotation.loop import registry
-from annotation.loop.rounds.work import Outcome, StageWork
+from annotation.loop.rounds.work import StageWork
 from annotation.models import ModelVersion
 from prm.messages import Message
 
@@ -22,7 +23,7 @@ def perform(work: StageWork) -> Outcome:
         champion = registry.champion_of(work.project)
         if champion is not None and champion.pinned:
             return Outcome(Message("pinned_model_goes_on_serving", number=champion.number), skipped=True)
-        if champion is not None and champion.number != version.metrics["champion"]:
+        if champion is not None and champion.number != version.measurement.champion:
             # The gate compared it with another model: nothing says that it is better than this one.
             return Outcome(Message("chosen_model_goes_on_serving", number=champion.number), skipped=True)
         registry.crown(by=work.run.requested_by, version=version, reason=message_of(version.gate))

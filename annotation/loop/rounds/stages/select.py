@@ -1,7 +1,8 @@
 """Open the next generation, ranked by the champion."""
 
+from annotation.core.stages import Outcome
 from annotation.loop import registry
-from annotation.loop.rounds.work import Outcome, StageWork
+from annotation.loop.rounds.work import StageWork
 from annotation.loop.selection import generations
 from annotation.models import Generation, RunStage
 from prm.messages import Message

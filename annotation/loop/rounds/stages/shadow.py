@@ -7,16 +7,16 @@ import msgspec
 import numpy as np
 
 from annotation.core.errors import DomainError
+from annotation.core.stages import Outcome
 from annotation.labels.datasets.snapshots import read_snapshot
 from annotation.loop.gateway.measuring import compare_arms
 from annotation.loop.gateway.traces import write_holdout_traces, write_training_traces
 from annotation.loop.gateway.training import read_manifest, shadow_config
-from annotation.loop.processes.devices import training_slot
 from annotation.loop.processes.watched import prm_command, watch
 from annotation.loop.proof.arms import ARMS, Matched, arm, in_start, match, units_of
 from annotation.loop.proof.lane_estimates import estimates_of
 from annotation.loop.rounds import trainer
-from annotation.loop.rounds.work import Outcome, StageWork
+from annotation.loop.rounds.work import StageWork
 from annotation.models import Lane, ShadowComparison
 from prm.messages import Message
 
@@ -36,7 +36,7 @@ def perform(work: StageWork) -> Outcome:
         known = write_holdout_traces(read_snapshot(work.snapshot), folder / HOLDOUT)
         if reason := _why_not(work, matched, known):
             return Outcome(reason, skipped=True)
-        with training_slot(on_wait=work.beat) as devices:
+        with work.training_slot() as devices:
             for lane in ARMS:
                 _train(work, matched, lane, folder / lane, devices)
             _train_on_start(work, matched, folder / START, devices)

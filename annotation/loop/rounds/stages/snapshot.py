@@ -4,8 +4,9 @@ from typing import Any
 
 import msgspec
 
+from annotation.core.stages import Outcome
 from annotation.labels.datasets.snapshots import create_snapshot
-from annotation.loop.rounds.work import Outcome, StageWork
+from annotation.loop.rounds.work import StageWork
 from prm.messages import Message
 
 

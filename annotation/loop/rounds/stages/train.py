@@ -5,14 +5,14 @@ from typing import Any
 
 import msgspec
 
+from annotation.core.stages import Outcome
 from annotation.labels.datasets.snapshots import read_snapshot
 from annotation.loop import registry
 from annotation.loop.gateway.traces import write_training_traces
 from annotation.loop.gateway.training import is_unchanged, read_manifest, training_config
-from annotation.loop.processes.devices import training_slot
 from annotation.loop.rounds import trainer
 from annotation.loop.rounds.artefacts import model_folder, model_place
-from annotation.loop.rounds.work import Outcome, StageWork
+from annotation.loop.rounds.work import StageWork
 from annotation.models import ModelVersion
 from prm.messages import Message, from_json
 
@@ -35,7 +35,7 @@ def perform(work: StageWork) -> Outcome:
         return Outcome(Message("nothing_new_to_learn", number=champion.number), skipped=True)
     config_file.write_bytes(msgspec.json.encode(config))
     out.mkdir(parents=True, exist_ok=True)
-    with training_slot(on_wait=work.beat) as devices:
+    with work.training_slot() as devices:
         trainer.train(  # at once, where a worker died between the end of the training and the registration
             data=data,
             out=out,

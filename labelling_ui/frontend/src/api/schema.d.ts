@@ -7,457 +7,431 @@ export type paths = Record<string, never>;
 export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
-        AnswerLooks: {
+        /** @description The four answers: their meaning is the same in every project, and so are the labels that are stored. */
+        Answers: {
             good: components["schemas"]["Look"];
             neutral: components["schemas"]["Look"];
             bad: components["schemas"]["Look"];
             unsure: components["schemas"]["Look"];
         };
-        Claim: {
+        ClaimAnswer: {
             task: components["schemas"]["Task"] | null;
-            reason: (components["schemas"]["ReasonEnum"] | components["schemas"]["NullEnum"]) | null;
+            reason: ("all_leased" | "cap_reached" | "cooling_down" | "done" | "holding_enough" | "not_annotator" | "not_qualified" | "paused" | "screening_failed" | "screening_unready") | null;
             /** @description Why there is no task, for the person. */
             message: string;
-            /**
-             * Format: date-time
-             * @description When there may be work again; null where nobody knows.
-             */
+            /** @description When there may be work again; null where nobody knows. */
             retry_at: string | null;
         };
-        /**
-         * @description * `blue` - blue
-         *     * `teal` - teal
-         *     * `green` - green
-         *     * `yellow` - yellow
-         *     * `orange` - orange
-         *     * `red` - red
-         *     * `purple` - purple
-         *     * `grey` - grey
-         * @enum {string}
-         */
-        ColourEnum: "blue" | "teal" | "green" | "yellow" | "orange" | "red" | "purple" | "grey";
-        /**
-         * @description * `none` - none
-         *     * `written` - written
-         *     * `given` - given
-         * @enum {string}
-         */
-        CritiqueEnum: "none" | "written" | "given";
-        /**
-         * @description * `1` - 1
-         *     * `0` - 0
-         *     * `-1` - -1
-         * @enum {integer}
-         */
-        CritiqueRatingsEnum: 1 | 0 | -1;
-        /** @description What the project asks of a step beside its rating; what is left out is not said. */
+        /** @description What a project asks of a step beside its rating; stored as it is, without what was not said. */
         Dimensions: {
-            /** @description Clauses of the project's policy that the step breaks. */
-            clauses?: string[];
-            /** @description Whether it agrees with an earlier step; false: it contradicts one. */
-            consistent?: boolean | null;
-            /** @description Where that earlier step stands. */
-            consistent_with?: number | null;
-            redundant?: boolean;
-            /** @description It makes an earlier error good. */
-            recovers?: boolean;
-            /** @description What is wrong with the step. */
-            critique?: string;
-            /** @description One for each of the critiques that came with the step, in their order. */
-            critique_ratings?: components["schemas"]["CritiqueRatingsEnum"][];
+            /**
+             * @description Clauses of the project's policy that the step breaks.
+             * @default []
+             */
+            clauses: string[];
+            /**
+             * @description Whether it agrees with an earlier step; false: it contradicts one.
+             * @default null
+             */
+            consistent: boolean | null;
+            /**
+             * @description Where that earlier step stands.
+             * @default null
+             */
+            consistent_with: number | null;
+            /** @default false */
+            redundant: boolean;
+            /**
+             * @description It makes an earlier error good.
+             * @default false
+             */
+            recovers: boolean;
+            /**
+             * @description What is wrong with the step.
+             * @default
+             */
+            critique: string;
+            /**
+             * @description One for each of the critiques that came with the step, in their order.
+             * @default []
+             */
+            critique_ratings: (-1 | 0 | 1)[];
         };
-        /** @description What the project asks of a step beside its rating; what is left out is not said. */
+        /** @description What a project asks of a step beside its rating; stored as it is, without what was not said. */
         DimensionsRequest: {
-            /** @description Clauses of the project's policy that the step breaks. */
-            clauses?: string[];
-            /** @description Whether it agrees with an earlier step; false: it contradicts one. */
-            consistent?: boolean | null;
-            /** @description Where that earlier step stands. */
-            consistent_with?: number | null;
-            redundant?: boolean;
-            /** @description It makes an earlier error good. */
-            recovers?: boolean;
-            /** @description What is wrong with the step. */
-            critique?: string;
-            /** @description One for each of the critiques that came with the step, in their order. */
-            critique_ratings?: components["schemas"]["CritiqueRatingsEnum"][];
+            /**
+             * @description Clauses of the project's policy that the step breaks.
+             * @default []
+             */
+            clauses: string[];
+            /**
+             * @description Whether it agrees with an earlier step; false: it contradicts one.
+             * @default null
+             */
+            consistent: boolean | null;
+            /**
+             * @description Where that earlier step stands.
+             * @default null
+             */
+            consistent_with: number | null;
+            /** @default false */
+            redundant: boolean;
+            /**
+             * @description It makes an earlier error good.
+             * @default false
+             */
+            recovers: boolean;
+            /**
+             * @description What is wrong with the step.
+             * @default
+             */
+            critique: string;
+            /**
+             * @description One for each of the critiques that came with the step, in their order.
+             * @default []
+             */
+            critique_ratings: (-1 | 0 | 1)[];
         };
         /** @description What happened and what to do. `code` is stable; `extra.field` names the place in the request. */
-        Error: {
+        ErrorBody: {
             code: string;
             message: string;
-            extra: {
-                [key: string]: unknown;
-            };
-        };
-        /** @description A step with the rating that it deserves, shown beside the guidelines. */
-        Example: {
-            rating: components["schemas"]["StepWord"];
-            step: string;
-            /** @description What the step follows. */
-            before?: string;
-            /** @description What decides. */
-            why?: string;
-        };
-        Expiry: {
-            /** Format: date-time */
-            expires_at: string;
-        };
-        /** @description How an answer stands to what is known. First errors are positions, -1 for none. */
-        Explanation: {
-            outcome: components["schemas"]["PracticeOutcome"];
-            /** @description Null where the caller gave up. */
-            said: number | null;
-            known: number;
-            /** @description Other first errors that count as right. */
-            accepted: number[];
-            /** @description Why the first error is where it is, in the project's words. */
-            explanation: string;
-            /** @description The reference's, on the whole solution. */
-            comment: string;
-            steps: components["schemas"]["PracticeWords"][];
+            extra: Record<string, never>;
         };
         /**
-         * @description * `solution` - solution
-         *     * `found_error` - found_error
-         *     * `give_up` - give_up
-         *     * `bad_problem` - bad_problem
-         * @enum {string}
+         * @description A step that deserves `rating`, beside the guidelines: `before` is what it follows, `why` says what decides.
+         *
+         *         Texts are in the light markup of steps: Markdown with formulas.
          */
-        FinishReason: "solution" | "found_error" | "give_up" | "bad_problem";
-        /** @description When a person sees the model's scores. The scores themselves come one at a time (`get_hint_score`). */
-        Hint: {
-            reveal: components["schemas"]["RevealEnum"];
-            /** @description The positions whose step has a score. */
-            positions: number[];
+        Example: {
+            /** @enum {unknown} */
+            rating: "bad" | "good" | "neutral" | "unsure";
+            step: string;
+            /** @default  */
+            before: string;
+            /** @default  */
+            why: string;
         };
-        HintScore: {
-            /**
-             * Format: double
-             * @description How likely the model takes the step to be right.
-             */
-            score: number;
-        };
-        Lease: {
-            /** Format: int64 */
-            id: number;
-            /** Format: date-time */
+        Expiry: {
             expires_at: string;
         };
-        Look: {
-            /** @description Empty: the workbench's own word. */
-            name: string;
-            help: string;
-            colour: (components["schemas"]["ColourEnum"] | components["schemas"]["NullEnum"]) | null;
-        };
-        /** @enum {unknown} */
-        NullEnum: null;
-        /** @description What the caller handed in, as it was. */
-        OwnLabel: {
-            /** Format: int64 */
-            solution: number;
-            revision: number;
-            /** Format: date-time */
-            submitted_at: string;
-            finish_reason: components["schemas"]["FinishReason"];
-            reason: string;
-            /** Format: int64 */
-            total_ms: number | null;
+        /**
+         * @description How an answer stands to what is known. First errors are positions, -1 for none, None where the person gave up.
+         *
+         *         `accepted` are further first errors that count as right, `explanation` and `comment` say why.
+         */
+        Explanation: {
+            /** @enum {unknown} */
+            outcome: "gave_up" | "invented" | "missed" | "right" | "too_early" | "too_late";
+            said: number | null;
+            known: number;
+            accepted: number[];
+            explanation: string;
             comment: string;
-            reference_disputed: boolean;
-            progress?: number;
-            path: components["schemas"]["PathPosition"][];
+            steps: components["schemas"]["StepWords"][];
         };
-        OwnWork: {
+        /** @description One position of the path; `ratings` in the order in which the completions were shown. */
+        GivenPosition: {
+            position: number;
+            /** @default null */
+            chosen: number | null;
+            /** @default null */
+            own_text: string | null;
+            /** @default null */
+            dwell_ms: number | null;
+            /** @default [] */
+            ratings: components["schemas"]["GivenRating"][];
+        };
+        /** @description One position of the path; `ratings` in the order in which the completions were shown. */
+        GivenPositionRequest: {
+            position: number;
+            /** @default null */
+            chosen: number | null;
+            /** @default null */
+            own_text: string | null;
+            /** @default null */
+            dwell_ms: number | null;
+            /** @default [] */
+            ratings: components["schemas"]["GivenRatingRequest"][];
+        };
+        /**
+         * @description A word on the completion `step` (its id).
+         *
+         *         What is UNSET stays out of the payload's hash: a submission that knows nothing of it keeps the hash it had.
+         */
+        GivenRating: {
+            step: number;
+            /** @enum {unknown} */
+            state: "not_reached" | "rated" | "unsure";
+            /** @default null */
+            rating: number | null;
+            /** @default false */
+            flagged: boolean;
+            /** @default  */
+            error_type: string;
+            /** @default  */
+            comment: string;
+            spans: components["schemas"]["GivenSpan"][];
+            /** @description It was not rated by itself: one key found it good together with others. */
+            accepted: boolean;
+            dimensions: components["schemas"]["Dimensions"];
+        };
+        /**
+         * @description A word on the completion `step` (its id).
+         *
+         *         What is UNSET stays out of the payload's hash: a submission that knows nothing of it keeps the hash it had.
+         */
+        GivenRatingRequest: {
+            step: number;
+            /** @enum {unknown} */
+            state: "not_reached" | "rated" | "unsure";
+            /** @default null */
+            rating: number | null;
+            /** @default false */
+            flagged: boolean;
+            /** @default  */
+            error_type: string;
+            /** @default  */
+            comment: string;
+            spans?: components["schemas"]["GivenSpanRequest"][];
+            /** @description It was not rated by itself: one key found it good together with others. */
+            accepted?: boolean;
+            dimensions?: components["schemas"]["DimensionsRequest"];
+        };
+        /** @description A marked stretch of a step's text, in code points; `end` is not in it. */
+        GivenSpan: {
+            start: number;
+            end: number;
+            /** @default  */
+            error_type: string;
+            /** @default  */
+            comment: string;
+        };
+        /** @description A marked stretch of a step's text, in code points; `end` is not in it. */
+        GivenSpanRequest: {
+            start: number;
+            end: number;
+            /** @default  */
+            error_type: string;
+            /** @default  */
+            comment: string;
+        };
+        HintScoreOfStep: {
+            /** @description How likely the model takes the step to be right. */
+            score: number;
+        };
+        /**
+         * @description How annotators rate. The default is PRM800K phase 2: stop at the first error.
+         *
+         *         `offer_neutral` and `offer_unsure`: good and bad are always there. `offer_accepting`: one key finds several steps
+         *         good, those before a first error or all that are left; without it every step is rated by hand. After the first
+         *         error, as asked: how far the solution had got (`ask_progress`), a critique of the wrong step ("written" by the
+         *         annotator; or "given" ones rated, and one written where none is good), the alternatives at its position, a step of
+         *         the annotator's own. Of any step, as asked: which `policy_clauses` it breaks, whether it is consistent with an
+         *         earlier one, whether it is redundant, and, where work goes on behind an error, whether it recovers from one. `keys`
+         *         renames keys of DEFAULT_KEYS.
+         *
+         *         `choose_path` is PRM800K phase 1: at each position one of the candidates, or a step of the person's own
+         *         (`ask_own_step`), is the way on, and only then the next position's candidates are shown. `rate_alternatives` then
+         *         asks for a rating of every candidate that was shown, without it the one that is taken is enough.
+         */
+        LabelScheme: {
+            /** @default true */
+            stop_at_first_error: boolean;
+            /** @default true */
+            rate_alternatives: boolean;
+            /** @default false */
+            ask_own_step: boolean;
+            /** @default false */
+            choose_path: boolean;
+            /** @default false */
+            ask_progress: boolean;
+            /**
+             * @default none
+             * @enum {unknown}
+             */
+            critique: "given" | "none" | "written";
+            /** @default true */
+            offer_neutral: boolean;
+            /** @default true */
+            offer_unsure: boolean;
+            /** @default true */
+            offer_accepting: boolean;
+            answers: components["schemas"]["Answers"];
+            /** @default {} */
+            keys: {
+                [key: string]: string;
+            };
+            /** @default [] */
+            error_types: components["schemas"]["Term"][];
+            /** @default [] */
+            policy_clauses: components["schemas"]["Term"][];
+            /** @default false */
+            consistency: boolean;
+            /** @default false */
+            redundancy: boolean;
+            /** @default false */
+            recovery: boolean;
+            /**
+             * @default shown
+             * @enum {unknown}
+             */
+            reference: "hidden" | "on_request" | "shown";
+        };
+        LabelToRevise: {
             task: components["schemas"]["Task"];
             submitted: components["schemas"]["OwnLabel"];
             /** @description Why a reviewer sent it back; null where none did. */
             sent_back: string | null;
         };
-        PathPosition: {
-            position: number;
-            /** Format: int64 */
-            chosen?: number | null;
-            own_text?: string | null;
-            /** Format: int64 */
-            dwell_ms?: number | null;
-            ratings?: components["schemas"]["Rating"][];
-        };
-        PathPositionRequest: {
-            position: number;
-            /** Format: int64 */
-            chosen?: number | null;
-            own_text?: string | null;
-            /** Format: int64 */
-            dwell_ms?: number | null;
-            ratings?: components["schemas"]["RatingRequest"][];
-        };
-        Position: {
-            position: number;
-            alternatives: components["schemas"]["Step"][];
-        };
         /**
-         * @description * `right` - Right
-         *     * `too_early` - Too Early
-         *     * `too_late` - Too Late
-         *     * `missed` - Missed
-         *     * `invented` - Invented
-         *     * `gave_up` - Gave Up
-         * @enum {string}
+         * @description How one answer appears. An empty name or help is the workbench's own word, in the reader's language.
+         *
+         *         Every answer has a sign of its own shape, so that no colour is ever the only thing that tells two apart.
          */
-        PracticeOutcome: "right" | "too_early" | "too_late" | "missed" | "invented" | "gave_up";
-        PracticePlace: {
-            /** Format: int64 */
+        Look: {
+            /** @default  */
+            name: string;
+            /** @default  */
+            help: string;
+            /** @default null */
+            colour: ("blue" | "green" | "grey" | "orange" | "purple" | "red" | "teal" | "yellow") | null;
+        };
+        /** @description What a person handed in, as it was. */
+        OwnLabel: {
             solution: number;
-            /** @description How often the caller has answered it. */
-            answered: number;
-            /**
-             * @description Of the caller's last answer; null for none.
-             *
-             *     * `right` - Right
-             *     * `too_early` - Too Early
-             *     * `too_late` - Too Late
-             *     * `missed` - Missed
-             *     * `invented` - Invented
-             *     * `gave_up` - Gave Up
-             */
-            outcome: (components["schemas"]["PracticeOutcome"] | components["schemas"]["NullEnum"]) | null;
-        };
-        /** @description What is known of a completion, and what the caller said. */
-        PracticeWords: {
-            /** Format: int64 */
-            step: number;
-            position: number;
-            /**
-             * @description Null where the reference says nothing.
-             *
-             *     * `good` - good
-             *     * `neutral` - neutral
-             *     * `bad` - bad
-             *     * `unsure` - unsure
-             */
-            known: (components["schemas"]["StepWord"] | components["schemas"]["NullEnum"]) | null;
-            /**
-             * @description Null where the caller said nothing.
-             *
-             *     * `good` - good
-             *     * `neutral` - neutral
-             *     * `bad` - bad
-             *     * `unsure` - unsure
-             */
-            said: (components["schemas"]["StepWord"] | components["schemas"]["NullEnum"]) | null;
-            /** @description The reference's. */
-            error_type: string;
-            /** @description The reference's. */
+            revision: number;
+            submitted_at: string;
+            /** @enum {unknown} */
+            finish_reason: "bad_problem" | "found_error" | "give_up" | "solution";
+            reason: string;
+            total_ms: number | null;
             comment: string;
+            reference_disputed: boolean;
+            progress: number;
+            path: components["schemas"]["GivenPosition"][];
         };
-        Progress: {
+        OwnProgress: {
             today: number;
             total: number;
-            /** Format: double */
             median_seconds: number | null;
-            /** @description Labels that a reviewer sent back to the caller. */
+            /**
+             * @description Labels that a reviewer sent back to the caller.
+             * @default 0
+             */
             sent_back: number;
-            /** @description Null for whom nobody asks, and once ordinary work is handed in. */
-            screening: components["schemas"]["Screening"] | null;
+            /**
+             * @description Null for whom nobody asks, and once ordinary work is handed in.
+             * @default null
+             */
+            screening: components["schemas"]["Standing"] | null;
         };
-        Rating: {
-            /** Format: int64 */
-            step: number;
-            state: components["schemas"]["RatingState"];
-            rating?: number | null;
-            flagged?: boolean;
-            /** @description It was not rated by itself: one key found it good together with others. */
-            accepted?: boolean;
-            error_type?: string;
-            comment?: string;
-            spans?: components["schemas"]["Span"][];
-            dimensions?: components["schemas"]["Dimensions"];
+        /** @description A solution of the practice set: how often the person has answered it, and the outcome of the last time. */
+        Place: {
+            solution: number;
+            answered: number;
+            outcome: string | null;
         };
-        RatingRequest: {
-            /** Format: int64 */
-            step: number;
-            state: components["schemas"]["RatingState"];
-            rating?: number | null;
-            flagged?: boolean;
-            /** @description It was not rated by itself: one key found it good together with others. */
-            accepted?: boolean;
-            error_type?: string;
-            comment?: string;
-            spans?: components["schemas"]["SpanRequest"][];
-            dimensions?: components["schemas"]["DimensionsRequest"];
-        };
-        /**
-         * @description * `rated` - rated
-         *     * `unsure` - unsure
-         *     * `not_reached` - not_reached
-         * @enum {string}
-         */
-        RatingState: "rated" | "unsure" | "not_reached";
-        /**
-         * @description * `done` - done
-         *     * `all_leased` - all_leased
-         *     * `not_annotator` - not_annotator
-         *     * `holding_enough` - holding_enough
-         *     * `paused` - paused
-         *     * `screening_failed` - screening_failed
-         *     * `screening_unready` - screening_unready
-         *     * `cap_reached` - cap_reached
-         *     * `cooling_down` - cooling_down
-         *     * `not_qualified` - not_qualified
-         * @enum {string}
-         */
-        ReasonEnum: "done" | "all_leased" | "not_annotator" | "holding_enough" | "paused" | "screening_failed" | "screening_unready" | "cap_reached" | "cooling_down" | "not_qualified";
         Receipt: {
-            /** Format: int64 */
             id: number;
             /** @description Above 1 it replaces the caller's earlier label in consensus, figures and exports. */
             revision: number;
             /** @description True if it fills one of the places that were wanted, also as the revision of a label that did. False for an extra label, which came when the places were taken, and for a decision; both are kept and used. */
-            readonly counted: boolean;
+            counted: boolean;
             /** @description Position of the first error; -1 for none, null where not known. */
             first_error: number | null;
         };
-        /**
-         * @description * `shown` - shown
-         *     * `on_request` - on_request
-         *     * `hidden` - hidden
-         * @enum {string}
-         */
-        ReferenceEnum: "shown" | "on_request" | "hidden";
-        /**
-         * @description * `reached` - Reached
-         *     * `rated` - Rated
-         *     * `on_request` - On Request
-         * @enum {string}
-         */
-        RevealEnum: "reached" | "rated" | "on_request";
         SavedDraft: {
             version: number;
-            /** Format: date-time */
             saved_at: string;
         };
-        Scheme: {
-            stop_at_first_error: boolean;
-            rate_alternatives: boolean;
-            ask_own_step: boolean;
-            choose_path: boolean;
-            ask_progress: boolean;
-            critique: components["schemas"]["CritiqueEnum"];
-            offer_neutral: boolean;
-            offer_unsure: boolean;
-            offer_accepting: boolean;
-            answers: components["schemas"]["AnswerLooks"];
-            /** @description Keys that differ from the workbench's own. */
-            keys: {
-                [key: string]: string;
-            };
-            error_types: components["schemas"]["Term"][];
-            policy_clauses: components["schemas"]["Term"][];
-            consistency: boolean;
-            redundancy: boolean;
-            recovery: boolean;
-            reference: components["schemas"]["ReferenceEnum"];
-        };
-        /** @description How far the caller's screening is, and how the last one ended. */
-        Screening: {
-            items: number;
-            /** @description Of the items: answered or skipped. */
-            given: number;
-            /**
-             * @description Of the last that is over; null for none.
-             *
-             *     * `passed` - passed
-             *     * `failed` - failed
-             *     * `again` - again
-             */
-            outcome: (components["schemas"]["ScreeningOutcomeEnum"] | components["schemas"]["NullEnum"]) | null;
-            /** @description Answers that led to the outcome; null where the project does not tell. */
-            right: number | null;
-            of: number | null;
-        };
-        /**
-         * @description * `passed` - passed
-         *     * `failed` - failed
-         *     * `again` - again
-         * @enum {string}
-         */
-        ScreeningOutcomeEnum: "passed" | "failed" | "again";
-        /** @description A position whose score by the model stood before the caller. */
+        /** @description A position whose score by the model stood before the person. */
         SeenHintRequest: {
             position: number;
-            /** @description The caller's own rating when it came into sight, null for none. */
-            before?: number | null;
+            /**
+             * @description The person's own rating when it came into sight, null for none.
+             * @default null
+             */
+            before: number | null;
         };
-        /** @description A stretch of the step's text, in code points; `end` is not in it. */
-        Span: {
-            start: number;
-            end: number;
-            error_type?: string;
-            comment?: string;
-        };
-        /** @description A stretch of the step's text, in code points; `end` is not in it. */
-        SpanRequest: {
-            start: number;
-            end: number;
-            error_type?: string;
-            comment?: string;
+        /**
+         * @description How a person's screening stands: `given` of its `items`, and the `outcome` of the last one that is over.
+         *
+         *         "passed", "failed", "again" (another attempt is theirs), or None for none yet. `right` of `of` answers led to it:
+         *         None where the policy does not tell, and where somebody decided without.
+         */
+        Standing: {
+            items: number;
+            given: number;
+            /** @default null */
+            outcome: string | null;
+            /** @default null */
+            right: number | null;
+            /** @default null */
+            of: number | null;
         };
         Step: {
-            /** Format: int64 */
             id: number;
             alternative: number;
             text: string;
-            kind: components["schemas"]["StepKind"];
+            /** @enum {unknown} */
+            kind: "answer" | "edit" | "observation" | "plan" | "reasoning" | "tool_call";
             /** @description What is said to be wrong with it, to be rated where the project asks. */
             critiques: string[];
         };
         /**
-         * @description * `reasoning` - reasoning
-         *     * `plan` - plan
-         *     * `tool_call` - tool_call
-         *     * `observation` - observation
-         *     * `edit` - edit
-         *     * `answer` - answer
-         * @enum {string}
+         * @description What the reference (`known`) and the person (`said`) say of a completion, None where they say nothing.
+         *
+         *         `error_type` and `comment` are the reference's.
          */
-        StepKind: "reasoning" | "plan" | "tool_call" | "observation" | "edit" | "answer";
-        /**
-         * @description * `good` - good
-         *     * `neutral` - neutral
-         *     * `bad` - bad
-         *     * `unsure` - unsure
-         * @enum {string}
-         */
-        StepWord: "good" | "neutral" | "bad" | "unsure";
+        StepWords: {
+            step: number;
+            position: number;
+            text: string;
+            known: ("bad" | "good" | "neutral" | "unsure") | null;
+            said: ("bad" | "good" | "neutral" | "unsure") | null;
+            error_type: string;
+            comment: string;
+        };
+        StepsAtPosition: {
+            position: number;
+            alternatives: components["schemas"]["Step"][];
+        };
         StoredDraft: {
             version: number;
-            body: {
-                [key: string]: unknown;
-            };
+            body: Record<string, never>;
         };
+        /** @description What is UNSET stays out of the hash: a submission that knows nothing of it keeps the hash it had. */
         SubmissionRequest: {
             /**
              * Format: uuid
              * @description Made once by the client; a retry sends the same one.
              */
             submission_id: string;
-            /** Format: int64 */
             solution: number;
-            /** Format: int64 */
-            lease?: number | null;
-            /** @description The caller's own revision that this was made upon, 0 (the default) where they had seen none. */
-            based_on?: number;
-            finish_reason: components["schemas"]["FinishReason"];
-            /** @description Required for `give_up` and `bad_problem`. */
-            reason?: string;
-            /** Format: int64 */
-            total_ms?: number | null;
-            comment?: string;
-            reference_disputed?: boolean;
+            /** @enum {unknown} */
+            finish_reason: "bad_problem" | "found_error" | "give_up" | "solution";
+            path: components["schemas"]["GivenPositionRequest"][];
+            /** @default null */
+            lease: number | null;
+            /**
+             * @description The person's own revision that this was made upon, 0 where they had seen none.
+             * @default 0
+             */
+            based_on: number;
+            /**
+             * @description Required for `give_up` and `bad_problem`.
+             * @default
+             */
+            reason: string;
+            /** @default null */
+            total_ms: number | null;
+            /** @default  */
+            comment: string;
+            /** @default false */
+            reference_disputed: boolean;
             /** @description How far the solution had got at its first error: 0 nowhere, 4 all but the end. */
             progress?: number;
-            path: components["schemas"]["PathPositionRequest"][];
             /** @description In the order in which they were seen. */
             hints_seen?: components["schemas"]["SeenHintRequest"][];
         };
@@ -465,14 +439,24 @@ export interface components {
         Task: {
             solution: components["schemas"]["TaskSolution"];
             problem: components["schemas"]["TaskProblem"];
-            scheme: components["schemas"]["Scheme"];
-            lease: components["schemas"]["Lease"];
+            scheme: components["schemas"]["LabelScheme"];
+            lease: components["schemas"]["TaskLease"];
             /** @description Null where none is shown, whatever the reason. */
-            hint: components["schemas"]["Hint"] | null;
+            hint: components["schemas"]["TaskHint"] | null;
             draft: components["schemas"]["StoredDraft"] | null;
         };
+        /** @description When a person sees the model's scores. The scores themselves come one at a time (`get_hint_score`). */
+        TaskHint: {
+            /** @enum {string} */
+            reveal: "reached" | "rated" | "on_request";
+            /** @description The positions whose step has a score. */
+            positions: number[];
+        };
+        TaskLease: {
+            id: number;
+            expires_at: string;
+        };
         TaskProblem: {
-            /** Format: int64 */
             id: number;
             text: string;
             domain: string;
@@ -482,22 +466,27 @@ export interface components {
             reference_solution: string | null;
         };
         TaskSolution: {
-            /** Format: int64 */
             id: number;
-            steps: components["schemas"]["Position"][];
-            /** @description Not told to annotators: always null. */
-            generator: string | null;
+            steps: components["schemas"]["StepsAtPosition"][];
+            /**
+             * @description Not told to annotators: always null.
+             * @default null
+             */
+            generator: null;
         };
+        /** @description One of a list to choose from: a type of error, a clause of a policy. Those of one `group` stand together. */
         Term: {
             name: string;
+            /** @default  */
             help: string;
+            /** @default  */
             group: string;
         };
         /** @description A solution to judge, with its problem and how it is rated. */
         Work: {
             solution: components["schemas"]["TaskSolution"];
             problem: components["schemas"]["TaskProblem"];
-            scheme: components["schemas"]["Scheme"];
+            scheme: components["schemas"]["LabelScheme"];
         };
     };
     responses: never;

@@ -5,39 +5,41 @@ import type { Rating } from "../vocabulary";
 
 type Schemas = components["schemas"];
 
-export type { FinishReason, Rating, StepKind } from "../vocabulary";
+export type Rating = 1 | 0 | -1;
+export type StepKind = Schemas["Step"]["kind"];
+export type FinishReason = Schemas["OwnLabel"]["finish_reason"];
 export type Step = Schemas["Step"];
-export type StepPosition = Schemas["Position"];
-export type Scheme = Schemas["Scheme"];
-export type Hint = Schemas["Hint"];
-export type HintScore = Schemas["HintScore"];
+export type StepPosition = Schemas["StepsAtPosition"];
+export type Scheme = Schemas["LabelScheme"];
+export type Hint = Schemas["TaskHint"];
+export type HintScore = Schemas["HintScoreOfStep"];
 export type Term = Schemas["Term"];
 export type Dimensions = Schemas["DimensionsRequest"];
 export type Task = Schemas["Task"];
 export type StoredDraft = Schemas["StoredDraft"];
 export type SavedDraft = Schemas["SavedDraft"];
 export type Expiry = Schemas["Expiry"];
-export type Claim = Schemas["Claim"];
-export type ClaimReason = Schemas["ReasonEnum"];
+export type Claim = Schemas["ClaimAnswer"];
+export type ClaimReason = NonNullable<Claim["reason"]>;
 export type SubmissionReceipt = Schemas["Receipt"];
 export type OwnLabel = Schemas["OwnLabel"];
-export type OwnWork = Schemas["OwnWork"];
-export type Progress = Schemas["Progress"];
-export type Example = Required<Schemas["Example"]>;
-export type PracticePlace = Schemas["PracticePlace"];
-export type PracticeWords = Schemas["PracticeWords"];
+export type OwnWork = Schemas["LabelToRevise"];
+export type Progress = Schemas["OwnProgress"];
+export type Example = Schemas["Example"];
+export type PracticePlace = Schemas["Place"];
+export type PracticeWords = Schemas["StepWords"];
 export type Explanation = Schemas["Explanation"];
-export type PracticeOutcome = Schemas["PracticeOutcome"];
+export type PracticeOutcome = Explanation["outcome"];
 /** What a task is without a lease. */
 export type Work = Schemas["Work"];
-export type ErrorBody = Schemas["Error"];
+export type ErrorBody = Schemas["ErrorBody"];
 
 // Here every field is said, also those that the API would fill in; but for what only some projects ask, which is left
 // out where nothing is said.
 type Said<Shape, Narrower> = Omit<Required<Shape>, keyof Narrower> & Narrower;
 
-export type StepJudgement = Said<Schemas["RatingRequest"], { rating: Rating | null; accepted?: true; dimensions?: Dimensions }>;
-export type PathEntry = Said<Schemas["PathPositionRequest"], { ratings: StepJudgement[]; dwell_ms: number }>;
+export type StepJudgement = Said<Schemas["GivenRatingRequest"], { rating: Rating | null; accepted?: true; dimensions?: Dimensions }>;
+export type PathEntry = Said<Schemas["GivenPositionRequest"], { ratings: StepJudgement[]; dwell_ms: number }>;
 export type Submission = Said<
   Schemas["SubmissionRequest"],
   // Where no hint was shown the submission says nothing of hints.

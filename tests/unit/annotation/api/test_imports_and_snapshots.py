@@ -43,10 +43,10 @@ def test_options_of_an_import_are_checked_and_its_warnings_are_told(api):
     lines = b"\n".join(json.dumps(LINE | {"label": label, "steps": ["a", ""], "id": ""}).encode() for label in (0, 1))
     for options in ('{"empty_steps": "drop"}', '{"colour": "red"}', "[]"):
         refused = upload(api, lines, options=options)
-        assert (refused.status_code, refused.data["code"]) == (400, "invalid_options")
+        assert (refused.status_code, refused.json()["code"]) == (400, "invalid_options")
     started = upload(api, lines, options=json.dumps({"labelled_by": "heuristic"}))
-    run_import(started.data["id"])
-    warnings = api.get(f"/api/v1/imports/{started.data['id']}/").data["warnings"]
+    run_import(started.json()["id"])
+    warnings = api.get(f"/api/v1/imports/{started.json()['id']}/").json()["warnings"]
     assert any("neither names its annotator" in warning for warning in warnings)
     assert any("2 steps (2 solutions) have no text" in warning for warning in warnings)
     assert ImportJob.objects.get().options == {"labelled_by": "heuristic"}
@@ -59,27 +59,27 @@ def body(response):
 def test_upload_watch_freeze_download(api):
     started = upload(api, json.dumps(LINE).encode() + b"\n{}\n")
     assert started.status_code == 202
-    assert (started.data["state"], started.data["format"]) == ("queued", "processbench")
-    where = f"/api/v1/imports/{started.data['id']}/"
-    run_import(started.data["id"])
-    done = api.get(where).data
+    assert (started.json()["state"], started.json()["format"]) == ("queued", "processbench")
+    where = f"/api/v1/imports/{started.json()['id']}/"
+    run_import(started.json()["id"])
+    done = api.get(where).json()
     assert (done["state"], done["accepted"], done["rejected"]) == ("done", 1, 1)
     assert done["progress"]["share"] == 1
-    assert [job["id"] for job in api.get("/api/v1/projects/project/imports/").data["results"]] == [done["id"]]
+    assert [job["id"] for job in api.get("/api/v1/projects/project/imports/").json()["results"]] == [done["id"]]
     refused = api.get(where + "rejections/")
     assert refused["Content-Type"] == "application/x-ndjson"
     assert [json.loads(line)["line"] for line in body(refused).splitlines()] == [2]
-    assert api.post(where + "cancel/").data["code"] == "job_over"
+    assert api.post(where + "cancel/").json()["code"] == "job_over"
 
     frozen = api.post("/api/v1/projects/project/snapshots/", {"filters": {"source_kinds": ["consensus"]}})
     assert frozen.status_code == 201
-    assert frozen.data["counts"]["solutions"] == 1
-    where = f"/api/v1/snapshots/{frozen.data['id']}/"
-    assert api.get(where).data["sha256"] == frozen.data["sha256"]
-    assert api.get("/api/v1/projects/project/snapshots/").data["count"] == 1
+    assert frozen.json()["counts"]["solutions"] == 1
+    where = f"/api/v1/snapshots/{frozen.json()['id']}/"
+    assert api.get(where).json()["sha256"] == frozen.json()["sha256"]
+    assert api.get("/api/v1/projects/project/snapshots/").json()["count"] == 1
     trl = api.get(where + "download/?format=trl&neutral=drop")
     assert json.loads(body(trl)) == {"prompt": "p", "completions": ["a", "b"], "labels": [True, False]}
-    sha = frozen.data["sha256"][:12]
+    sha = frozen.json()["sha256"][:12]
     assert trl["Content-Disposition"] == f'attachment; filename="project-{sha}-trl.jsonl"'
     native = json.loads(body(api.get(where + "download/")))
     assert native["label"]["finish_reason"] == "found_error"
@@ -99,16 +99,16 @@ def test_upload_watch_freeze_download(api):
 )
 def test_bad_uploads(api, content, fields, code):
     answer = upload(api, content, **fields)
-    assert (answer.status_code, answer.data["code"]) == (400, code)
+    assert (answer.status_code, answer.json()["code"]) == (400, code)
     assert not ImportJob.objects.exists()
 
 
 def test_bad_requests(api):
     project = "/api/v1/projects/project"
-    assert api.post(f"{project}/imports/", {}, format="multipart").data["extra"]["field"] == "file"
-    assert api.post(f"{project}/snapshots/", {"filters": {"splits": ["x"]}}).data["code"] == "invalid_filters"
-    assert api.post(f"{project}/snapshots/", {"filters": []}).data["extra"]["field"] == "filters"
-    assert api.post(f"{project}/snapshots/", {}).data["code"] == "nothing_to_snapshot"
+    assert api.post(f"{project}/imports/", {}, format="multipart").json()["extra"]["field"] == "file"
+    assert api.post(f"{project}/snapshots/", {"filters": {"splits": ["x"]}}).json()["code"] == "invalid_filters"
+    assert api.post(f"{project}/snapshots/", {"filters": []}).json()["extra"]["field"] == "filters"
+    assert api.post(f"{project}/snapshots/", {}).json()["code"] == "nothing_to_snapshot"
     assert api.get("/api/v1/imports/99/").status_code == 404
     assert api.get(f"/api/v1/snapshots/{10**30}/").status_code == 404
 
@@ -117,10 +117,10 @@ def test_bad_downloads(api, project):
     counts = {"splits": {"pool": 1}}
     snapshot = Snapshot.objects.create(project=project, sha256="0" * 64, path="gone.jsonl", counts=counts)
     where = f"/api/v1/snapshots/{snapshot.pk}/download/"
-    assert api.get(where + "?format=xml").data["extra"]["field"] == "format"
-    assert api.get(where + "?splits=test").data["extra"]["field"].startswith("splits")
-    assert api.get(where + "?format=trl&neutral=x").data["extra"]["field"] == "neutral"
-    assert api.get(where).data["code"] == "snapshot_file_missing"
+    assert api.get(where + "?format=xml").json()["extra"]["field"] == "format"
+    assert api.get(where + "?splits=test").json()["extra"]["field"].startswith("splits")
+    assert api.get(where + "?format=trl&neutral=x").json()["extra"]["field"] == "neutral"
+    assert api.get(where).json()["code"] == "snapshot_file_missing"
 
 
 def test_a_download_tells_what_it_leaves_out_and_refuses_an_empty_file(api, project):
@@ -132,7 +132,7 @@ def test_a_download_tells_what_it_leaves_out_and_refuses_an_empty_file(api, proj
         by=None,
     )
     splits = Counter(Problem.objects.values_list("split", flat=True))
-    made = api.post("/api/v1/projects/project/snapshots/", {"filters": {}}, format="json").data
+    made = api.post("/api/v1/projects/project/snapshots/", {"filters": {}}, format="json").json()
     told = {one["format"]: one for one in made["exports"]}
     assert (told["trl"]["splits"], told["trl"]["solutions"]) == (["pool"], splits["pool"])
     assert told["trl"]["left_out"] == {name: splits[name] for name in ("calibration", "holdout")}
@@ -142,10 +142,10 @@ def test_a_download_tells_what_it_leaves_out_and_refuses_an_empty_file(api, proj
     held = api.get(where + "download/?format=trl&splits=holdout&splits=calibration")
     assert len(body(held).splitlines()) == 40 - splits["pool"]
     assert f"{splits['holdout']} holdout solutions" in api.get(where + "card/").content.decode()
-    none = api.post("/api/v1/projects/project/snapshots/", {"filters": {"splits": ["holdout"]}}, format="json").data
+    none = api.post("/api/v1/projects/project/snapshots/", {"filters": {"splits": ["holdout"]}}, format="json").json()
     refused = api.get(f"/api/v1/snapshots/{none['id']}/download/?format=trl&splits=pool")
-    assert (refused.status_code, refused.data["code"]) == (400, "empty_export")
-    assert refused.data["extra"] == {"left_out": {"holdout": splits["holdout"]}}
+    assert (refused.status_code, refused.json()["code"]) == (400, "empty_export")
+    assert refused.json()["extra"] == {"left_out": {"holdout": splits["holdout"]}}
 
 
 def test_who_may(api, annotator, project):
@@ -172,6 +172,6 @@ def test_who_may(api, annotator, project):
 @pytest.mark.parametrize("format", ["auto", "table"])
 def test_an_upload_that_is_no_text_is_refused_and_leaves_no_file(api, settings, content, format):
     refused = upload(api, content, format=format)
-    assert (refused.status_code, refused.data["code"]) == (400, "unreadable_file")
-    assert "its first row is not UTF-8 text" in refused.data["message"]
+    assert (refused.status_code, refused.json()["code"]) == (400, "unreadable_file")
+    assert "its first row is not UTF-8 text" in refused.json()["message"]
     assert not list(settings.UPLOAD_ROOT.glob("*"))

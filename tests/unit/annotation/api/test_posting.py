@@ -37,7 +37,7 @@ def send(api, *solutions, **fields):
 
 def told(response):
     assert response.status_code == 200, response.content
-    return [(one["state"], one["field"]) for one in response.data["solutions"]]
+    return [(one["state"], one["field"]) for one in response.json()["solutions"]]
 
 
 def test_a_batch_comes_in_with_what_made_it_and_again_adds_nothing(api):
@@ -59,7 +59,7 @@ def test_a_batch_comes_in_with_what_made_it_and_again_adds_nothing(api):
     ]  # fmt: skip
     again = send(api, *batch, provenance=made)
     assert told(again) == [("duplicate", "")] * 3
-    assert [one["solution"] for one in again.data["solutions"]] == [one.pk for one in found]
+    assert [one["solution"] for one in again.json()["solutions"]] == [one.pk for one in found]
     assert Solution.objects.count() == 3
     entry = AuditEntry.objects.filter(action="solutions.post").earliest("pk")
     assert entry.after == {"accepted": 3, "runs": ["rl-1"]}
@@ -87,7 +87,7 @@ def test_a_batch_comes_in_with_what_made_it_and_again_adds_nothing(api):
 def test_a_solution_that_cannot_be_taken_is_answered_with_its_fault_and_the_others_are_in(api, fault, field):
     answers = send(api, sample(1), sample(2) | fault, sample(3))
     assert told(answers) == [("accepted", ""), ("rejected", field), ("accepted", "")]
-    assert answers.data["solutions"][1]["reason"]
+    assert answers.json()["solutions"][1]["reason"]
     assert Solution.objects.count() == 2
 
 
@@ -100,7 +100,7 @@ def test_lines_are_answered_line_by_line(api):
     lines = [json.dumps(sample(1)), "{broken", json.dumps(sample(2) | {"solution": "both"}), json.dumps([1])]
     response = api.post(WHERE, "\n".join(lines).encode(), content_type="application/x-ndjson")
     assert told(response) == [("accepted", ""), ("rejected", ""), ("rejected", "steps"), ("rejected", "")]
-    assert [one["line"] for one in response.data["solutions"]] == [1, 2, 3, 4]
+    assert [one["line"] for one in response.json()["solutions"]] == [1, 2, 3, 4]
     text = json.dumps({"problem": "p", "solution": "one\ntwo"}).encode()
     assert told(api.post(WHERE + "?decomposition=lines", text, content_type="application/x-ndjson"))
     assert Solution.objects.get(problem__text="p").steps.count() == 2
@@ -129,7 +129,7 @@ def test_a_run_need_not_send_the_reference_of_a_problem_that_is_here(api):
 def test_bounds_and_roles(api, manager, project, settings):
     assert send(api, *[sample(n) for n in range(1001)]).status_code == 400
     lines = b"\n".join([json.dumps(sample(1)).encode()] * 1001)
-    assert api.post(WHERE, lines, content_type="application/x-ndjson").data["code"] == "too_many"
+    assert api.post(WHERE, lines, content_type="application/x-ndjson").json()["code"] == "too_many"
     settings.DATA_UPLOAD_MAX_MEMORY_SIZE = 100
     assert api.post(WHERE, lines, content_type="application/x-ndjson").status_code == 413
     settings.DATA_UPLOAD_MAX_MEMORY_SIZE = 10**6
@@ -150,14 +150,14 @@ def test_a_project_that_others_add_to_is_busy_and_nothing_waits_for_ever(api, pr
         cursor.execute("SELECT pg_advisory_lock(%s, %s)", [LOCK, project.pk])
         refused = send(api, sample(1))
     other.close()
-    assert (refused.status_code, refused.data["code"], refused["Retry-After"]) == (429, "intake_busy", "1")
+    assert (refused.status_code, refused.json()["code"], refused["Retry-After"]) == (429, "intake_busy", "1")
     assert told(send(api, sample(1))) == [("accepted", "")]
 
 
 def results(api, content, content_type):
     response = api.post(RESULTS, content, content_type=content_type)
     assert response.status_code == 200, response.content
-    return response.data
+    return response.json()
 
 
 def outcomes():
@@ -189,7 +189,7 @@ def test_results_set_outcomes_once(api):
     assert entry.after[key] == {"correct": True, "source": "tests", "passed": 7, "failed": 0}
     assert results(api, content, "application/x-ndjson")["changed"] == 0
     assert AuditEntry.objects.filter(action="outcomes.tests").count() == 1
-    assert api.post(RESULTS, {"results": [{"id": "s3", "passed": 1}]}, format="json").data["changed"] == 1
+    assert api.post(RESULTS, {"results": [{"id": "s3", "passed": 1}]}, format="json").json()["changed"] == 1
 
 
 JUNIT = b"""<?xml version="1.0"?>
@@ -229,7 +229,7 @@ OUTSIDE = b"""<?xml version="1.0"?><!DOCTYPE t [<!ENTITY x SYSTEM "file:///etc/p
 @pytest.mark.parametrize("content", [LAUGHS, OUTSIDE, JUNIT[:300], b" ", b"<html/>", b"{}", b"\xff\xfe"])
 def test_a_report_that_is_hostile_or_none_is_refused(api, content):
     response = api.post(RESULTS, content, content_type="application/xml")
-    assert (response.status_code, response.data["code"]) == (400, "unreadable_results")
+    assert (response.status_code, response.json()["code"]) == (400, "unreadable_results")
 
 
 def test_results_by_command(api, project, tmp_path, capsys):

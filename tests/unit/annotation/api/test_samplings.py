@@ -24,14 +24,14 @@ def asked(project, manager, monkeypatch):
 def test_a_sampling_over_the_api(asked):
     made = asked.post("/api/v1/projects/project/samplings/", {"endpoint": "sandbox", "samples": 2}, format="json")
     assert made.status_code == 202
-    assert (made.data["state"], made.data["model"], made.data["problems"]) == ("queued", "sandbox-medium", 1)
-    run = made.data["id"]
-    assert asked.get("/api/v1/projects/project/samplings/").data["results"][0]["id"] == run
-    assert asked.post(f"/api/v1/samplings/{run}/cancel/").data["state"] == "cancelled"
-    assert asked.post(f"/api/v1/samplings/{run}/cancel/").data["code"] == "job_over"
-    assert asked.post(f"/api/v1/samplings/{run}/resume/").data["state"] == "queued"
+    assert (made.json()["state"], made.json()["model"], made.json()["problems"]) == ("queued", "sandbox-medium", 1)
+    run = made.json()["id"]
+    assert asked.get("/api/v1/projects/project/samplings/").json()["results"][0]["id"] == run
+    assert asked.post(f"/api/v1/samplings/{run}/cancel/").json()["state"] == "cancelled"
+    assert asked.post(f"/api/v1/samplings/{run}/cancel/").json()["code"] == "job_over"
+    assert asked.post(f"/api/v1/samplings/{run}/resume/").json()["state"] == "queued"
     run_body.run_sampling(run)
-    found = asked.get(f"/api/v1/samplings/{run}/").data
+    found = asked.get(f"/api/v1/samplings/{run}/").json()
     assert (found["state"], found["failed_problems"], found["progress"]["share"]) == ("failed", 1, 1.0)
     assert "poses no problem" in found["error"]
 
@@ -42,7 +42,7 @@ def test_endpoints_are_named_and_their_addresses_and_keys_stay_hidden(asked, set
         asked.get("/api/v1/projects/project/policy-endpoints/"),
         asked.post("/api/v1/projects/project/samplings/", {"endpoint": "inner"}, format="json"),
     ]
-    assert answers[0].data == [{"name": "inner", "model": "m"}]
+    assert answers[0].json() == [{"name": "inner", "model": "m"}]
     assert not any(secret in answer.content.decode() for answer in answers for secret in ("sk-secret", "10.0.0.1"))
 
 
@@ -59,7 +59,7 @@ def test_endpoints_are_named_and_their_addresses_and_keys_stay_hidden(asked, set
 def test_what_cannot_be_is_refused_by_code(asked, wish, status, code):
     answer = asked.post("/api/v1/projects/project/samplings/", wish, format="json")
     assert answer.status_code == status
-    assert answer.data["code"].startswith(code)
+    assert answer.json()["code"].startswith(code)
     assert not SamplingRun.objects.exists()
 
 

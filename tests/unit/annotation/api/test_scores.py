@@ -1,17 +1,17 @@
 """What a request for scores may say, and what it is told otherwise; no worker is asked here."""
 
+import msgspec
 import pytest
 
-from annotation.api.scores import ScoreRequestSerializer
-from annotation.api.texts import TextSerializer
+from annotation.api.scores import SolutionsToScore
+from annotation.api.texts import SolutionToScore
+from annotation.core.errors import DomainError
 from tests.factories import MembershipFactory
 from tests.serving_world import program_of
 
 
 def read(**given):
-    serializer = TextSerializer(data=given)
-    serializer.is_valid(raise_exception=True)
-    return serializer.validated_data["as_text"]
+    return msgspec.convert(given, SolutionToScore, dec_hook=lambda kind, value: kind(value)).as_text()
 
 
 def test_steps_are_texts_or_have_kinds():
@@ -43,7 +43,7 @@ def test_a_chat_with_one_answer_is_divided_and_a_longer_run_is_one_step_a_messag
         ({"problem": "p", "steps": []}, "steps"),
         ({"problem": "p", "steps": ["a"] * 513}, "steps"),
         ({"problem": "p", "steps": ["a", {"kind": "answer"}]}, "steps[1].text"),
-        ({"problem": "p", "steps": ["a\0"]}, "steps[0].text"),
+        ({"problem": "p", "steps": ["a\0"]}, "steps[0]"),
         ({"messages": [{"role": "user", "content": "p"}, {"role": "king", "content": "a"}]}, "messages"),
         ({"solutions": [{"problem": "p", "steps": ["a"]}] * 65}, "solutions"),
         ({"solutions": [{"problem": "p", "steps": ["a"]}, {"problem": "p"}]}, "solutions[1]"),
@@ -69,5 +69,5 @@ def test_a_stranger_learns_of_no_project():
 
 def test_one_at_the_top_or_many_below():
     one = {"problem": "p", "steps": ["a"]}
-    serializer = ScoreRequestSerializer(data={"project": "x", "solutions": [one], **one})
-    assert not serializer.is_valid()
+    with pytest.raises(DomainError, match="not both"):
+        msgspec.convert({"project": "x", "solutions": [one], **one}, SolutionsToScore).texts()

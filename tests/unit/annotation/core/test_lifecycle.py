@@ -9,7 +9,18 @@ from django.utils import timezone
 from annotation.core import lifecycle
 from annotation.core.errors import Conflict, DomainError, Forbidden
 from annotation.core.lifecycle import MAX_ATTEMPTS, cancel_job, got_on, heed, resume_job, run_job, sweep_jobs
-from annotation.models import AnswerCheck, AuditEntry, ImportGroup, ImportJob, Job, ModelJob, SamplingRun, SimulationRun
+from annotation.models import (
+    AnswerCheck,
+    AuditEntry,
+    ImportGroup,
+    ImportJob,
+    Job,
+    ModelJob,
+    PoolScoring,
+    SamplingRun,
+    SimulationRun,
+    TrainingRun,
+)
 from tests.factories import MembershipFactory, ModelVersionFactory, ProjectFactory, SnapshotFactory
 
 pytestmark = pytest.mark.django_db
@@ -27,12 +38,17 @@ def asked_for(model, project):
         AnswerCheck: {},
         SimulationRun: {"functions": [], "seeds": 1, "budget": 1},
         ModelJob: {"kind": "export"},
+        TrainingRun: {"number": 1, "trigger": "manual", "seed": 0},
+        PoolScoring: {},
     }[model]
     if model is SimulationRun:
         fields["snapshot"] = SnapshotFactory(project=project)
-    if model is ModelJob:
+    if model in (ModelJob, PoolScoring):
         fields["model_version"] = ModelVersionFactory(project=project, number=1)
-    return model.objects.create(project=project, **fields)
+    job = model.objects.create(project=project, **fields)
+    if model is TrainingRun:
+        job.stages.create(name="snapshot", order=0)
+    return job
 
 
 @pytest.fixture
@@ -45,7 +61,7 @@ def manager(project):
     return MembershipFactory(project=project, role="manager").user
 
 
-@pytest.fixture(params=Job.__subclasses__(), ids=lambda model: model.__name__)
+@pytest.fixture(params=Job.kinds(), ids=lambda model: model.__name__)
 def job(request, project):
     return asked_for(request.param, project)
 
@@ -53,14 +69,19 @@ def job(request, project):
 @pytest.fixture
 def sent(monkeypatch):
     messages = []
-    monkeypatch.setattr(lifecycle, "enqueue", lambda task, pk, *, queue: messages.append((task, pk, queue)))
+    monkeypatch.setattr(lifecycle, "enqueue", lambda task, *args, queue: messages.append((task, *args, queue)))
+    monkeypatch.setattr(lifecycle, "_parts", lambda job: [job.part])
     return messages
 
 
 def run(job, perform=lambda job: None):
-    run_job(type(job), job.pk, perform)
+    run_job(type(job), job.pk, perform, part=job.part)
     job.refresh_from_db()
     return job
+
+
+def seat(job):
+    return [job.part] if job.part else []
 
 
 def die(job):
@@ -69,7 +90,7 @@ def die(job):
 
 def dies(job):
     with pytest.raises(Killed):
-        run_job(type(job), job.pk, die)
+        run_job(type(job), job.pk, die, part=job.part)
     job.refresh_from_db()
     assert job.state == "running"
 
@@ -89,11 +110,11 @@ def test_it_is_done_once(job):
 
 def test_whose_workers_die_without_getting_on_is_given_up(job, sent):
     for _ in range(MAX_ATTEMPTS):
-        assert sweep_jobs() == 0
+        assert job.SHARED or sweep_jobs() == 0, "the seats of a shared one are always looked at"
         dies(job)
         type(job).objects.filter(pk=job.pk).update(heartbeat_at=LONG_AGO)
         assert sweep_jobs() == 1
-    assert sent == [(job.TASK, job.pk, job.QUEUE)] * MAX_ATTEMPTS
+    assert sent == [(job.TASK, job.pk, *seat(job), job.QUEUE)] * MAX_ATTEMPTS
     assert (run(job).state, job.error) == ("failed", "Its worker died 3 times. Look at the machine's memory.")
     assert actions(job) == [".failed"]
     assert sweep_jobs() == 0
@@ -106,7 +127,7 @@ def test_one_that_gets_on_is_taken_up_as_often_as_it_takes(job):
 
     for _ in range(2 * MAX_ATTEMPTS):
         with pytest.raises(Killed):
-            run_job(type(job), job.pk, get_on_and_die)
+            run_job(type(job), job.pk, get_on_and_die, part=job.part)
     assert run(job).state == "done"
 
 
@@ -127,10 +148,10 @@ def test_one_under_way_ends_where_it_heeds(job, manager):
     assert run(job, cancel_and_go_on).state == "cancelled"
 
 
-def test_one_whose_worker_is_gone_is_ended_by_whoever_takes_it_up(job, manager, sent):
+def test_one_whose_worker_is_gone_is_cancelled_at_once(job, manager, sent):
     dies(job)
-    assert cancel_job(by=manager, job=job).state == "running"
-    assert sent == [(job.TASK, job.pk, job.QUEUE)]
+    assert cancel_job(by=manager, job=job).state == "cancelled"
+    assert sent == []
     assert run(job, die).state == "cancelled"
 
 
@@ -168,7 +189,7 @@ def test_a_lost_database_leaves_it_to_the_sweep(job):
         raise OperationalError("the server closed the connection")
 
     with pytest.raises(OperationalError):
-        run_job(type(job), job.pk, lose)
+        run_job(type(job), job.pk, lose, part=job.part)
     job.refresh_from_db()
     assert (job.state, job.error) == ("running", "")
 

@@ -145,7 +145,8 @@ def round_that_waits(version):
         project=version.project, number=9, trigger="manual", seed=0, state="running", heartbeat_at="2026-01-01T00:00Z"
     )
     for order, name in enumerate(("snapshot", "train")):
-        RunStage.objects.create(run=run, name=name, order=order, state="waiting" if order else "done")
+        state = "waiting" if order else "done"
+        RunStage.objects.create(run=run, name=name, order=order, queue="gpu" if order else "default", state=state)
     return run
 
 

@@ -3,7 +3,10 @@
 import pytest
 from django.db import connection
 
+from annotation.core import lifecycle
 from annotation.core.errors import Conflict, DomainError, Forbidden
+from annotation.core.lifecycle import cancel_job, resume_job, sweep_jobs
+from annotation.core.locks import advisory_lock
 from annotation.loop.pool import checking, scoring, shards
 from annotation.models import AuditEntry, ModelVersion, PoolScore, PoolScoring, PoolShard
 from tests.factories import MembershipFactory, SolutionFactory
@@ -38,8 +41,8 @@ def chains(sent, django_capture_on_commit_callbacks):
         while sent:
             with django_capture_on_commit_callbacks(execute=True):
                 task, args, queue = sent.pop(0)
-                assert (task, queue) == ("rounds.score_shard", "score")
-                scoring.advance(*args)
+                assert (task, queue) == ("rounds.score_pool", "score")
+                scoring.run_scoring(*args)
 
     return go
 
@@ -73,7 +76,7 @@ def test_only_what_is_new_is_scored_next(begun, project, oracle, chains, django_
 def test_what_comes_while_shards_are_left_waits_for_the_next_cut(begun, project):
     SolutionFactory(project=project)
     assert shards.cut_shards(begun) == 0
-    assert shards.left_of(begun) == 20
+    assert begun.pool_scoring.left == 20
 
 
 def test_a_slice_ends_in_time_and_leaves_the_rest_of_its_shard(begun, oracle, monkeypatch):
@@ -81,7 +84,7 @@ def test_a_slice_ends_in_time_and_leaves_the_rest_of_its_shard(begun, oracle, mo
     monkeypatch.setattr(shards.time, "monotonic", lambda: float(next(clock)))
     monkeypatch.setattr(shards, "FIRST_BLOCK", 2)
     assert shards.score_slice(begun, seconds=3) == shards.Slice(4, found=True)
-    assert shards.left_of(begun) == 16
+    assert begun.pool_scoring.left == 16
     assert scored(begun) == set(oracle.asked)
 
 
@@ -97,7 +100,7 @@ def test_what_fails_in_the_middle_of_a_slice_leaves_the_shard_whole(begun, oracl
     monkeypatch.setattr(shards, "write_scores", dies)
     with pytest.raises(MemoryError):
         shards.score_slice(begun)
-    assert (shards.left_of(begun), scored(begun)) == (20, set())
+    assert (begun.pool_scoring.left, scored(begun)) == (20, set())
 
 
 def test_a_solution_that_is_gone_is_left_out(begun, project, chains):
@@ -106,14 +109,35 @@ def test_a_solution_that_is_gone_is_left_out(begun, project, chains):
     assert scored(begun) == pool_of(project)
 
 
-def test_a_chain_that_a_sweep_has_replaced_ends(begun, oracle, sent, monkeypatch, django_capture_on_commit_callbacks):
-    old = sent.pop()
-    monkeypatch.setattr(scoring, "_workers", lambda: 3)
+def test_each_worker_of_the_queue_has_a_seat_and_no_seat_is_asked_for_twice(
+    begun, oracle, sent, monkeypatch, django_capture_on_commit_callbacks
+):
+    monkeypatch.setattr(lifecycle, "_parts", lambda job: ["0", "1", "2"])
     with django_capture_on_commit_callbacks(execute=True):
-        assert scoring.sweep() == 1
-    assert len(sent) == 3
-    scoring.advance(*old[1])
-    assert oracle.asked == []
+        assert sweep_jobs() == 1
+    assert sweep_jobs() == 0
+    job = begun.pool_scoring.pk
+    assert [args for _task, args, _queue in sent] == [(job, "0"), (job, "1"), (job, "2")]
+    with advisory_lock(f"{PoolScoring._meta.label} 1", job):  # a worker sits there
+        scoring.run_scoring(job, "1")
+        assert oracle.asked == []
+        assert sweep_jobs() == 0
+
+
+def test_a_cancelled_scoring_ends_and_goes_on_with_what_is_left(begun, project, sent, chains):
+    manager = MembershipFactory(project=project, role="manager").user
+    shards.score_slice(begun, seconds=0)
+    assert cancel_job(by=manager, job=begun.pool_scoring).state == "cancelled"
+    chains()
+    left = begun.pool_scoring.left
+    assert (scoring.score_news(), sweep_jobs(), left > 0) == (0, 0, True)
+    scoring.run_scoring(resume_job(by=manager, job=begun.pool_scoring).pk, "0")
+    assert begun.pool_scoring.left < left
+
+
+def test_scorings_of_several_workers_count_no_attempt_of_those_that_join(begun):
+    take_up = [lifecycle._take_up(PoolScoring, begun.pool_scoring.pk, seat) for seat in "01234"]
+    assert [job.attempts for job in take_up] == [1] * 5
 
 
 def test_a_model_that_cannot_score_says_why_and_is_not_asked_again(begun, monkeypatch, chains):
@@ -123,9 +147,10 @@ def test_a_model_that_cannot_score_says_why_and_is_not_asked_again(begun, monkey
     monkeypatch.setattr(shards.scoring, "loaded_scorer", unusable)
     chains()
     progress = PoolScoring.objects.get(model_version=begun)
-    assert (progress.error, progress.finished_at) == ("model.safetensors is corrupt", None)
-    assert (scoring.sweep(), scoring.score_news()) == (0, 0)
-    assert AuditEntry.objects.filter(action="pool.fail").count() == 1
+    assert (progress.state, progress.failure) == ("failed", "model_unusable")
+    assert progress.error == "model.safetensors is corrupt"
+    assert (sweep_jobs(), scoring.score_news()) == (0, 0)
+    assert AuditEntry.objects.filter(action="pool.failed").count() == 1
 
 
 def test_scores_that_the_model_would_not_give_today_fail_loudly(begun, oracle, chains):

@@ -3,10 +3,14 @@
 from contextlib import ExitStack
 
 import pytest
+from django.utils import timezone
 
-from annotation.core.lifecycle import Cancelled
-from annotation.loop.processes import devices
-from annotation.loop.rounds import trainer
+from annotation.core.lifecycle import Cancelled, Postponed
+from annotation.loop.processes import devices, precedence
+from annotation.loop.rounds import trainer, work
+from annotation.loop.rounds.work import StageWork
+from annotation.models import RunStage, TrainingRun
+from tests.factories import ProjectFactory
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -55,3 +59,28 @@ def test_without_gpus_the_trainer_sees_what_it_sees(settings, tmp_path):
     assert "CUDA_VISIBLE_DEVICES=" not in " ".join(trainer._command(tmp_path, tmp_path, tmp_path, ""))
     told = trainer._command(tmp_path, tmp_path, tmp_path, "1")
     assert told[:2] == ["/usr/bin/env", "CUDA_VISIBLE_DEVICES=1"]
+
+
+def test_a_round_that_waits_for_a_slot_gets_that_of_a_simulation(settings, waited, monkeypatch):
+    """A worker is at the round's stage, so nothing waits in the queue; the simulation gives way all the same."""
+    settings.TRAINING_DEVICES = ["0"]
+    run = TrainingRun.objects.create(
+        project=ProjectFactory(), number=1, trigger="manual", seed=0, state="running", heartbeat_at=timezone.now()
+    )
+    stage = RunStage.objects.create(run=run, name="train", order=0, queue="gpu", state="running", attempts=1)
+    precedence.give_way()
+    simulation = ExitStack()
+    simulation.enter_context(devices.training_slot(precedence.give_way))
+
+    def tick_of_the_simulation(job):
+        with pytest.raises(Postponed):
+            precedence.give_way()
+        simulation.close()
+
+    monkeypatch.setattr(work, "beat", tick_of_the_simulation)
+    with StageWork(run, stage).training_slot() as slot:
+        assert slot == "0"
+        stage.refresh_from_db()
+        assert stage.state == RunStage.State.RUNNING
+    monkeypatch.undo()
+    precedence.give_way()

@@ -49,7 +49,7 @@ def test_a_verdict_is_kept_with_who_what_before_and_after(challenger, rival, sta
 
 def serve(challenger, run):
     run.model_version = challenger
-    return promote.perform(StageWork(run, stage=None, lock=None))
+    return promote.perform(StageWork(run, stage=None))
 
 
 @pytest.fixture

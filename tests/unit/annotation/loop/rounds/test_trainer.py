@@ -5,11 +5,11 @@ import sys
 import time
 
 import pytest
+from django.db import OperationalError
 
 from annotation.core.errors import DomainError
 from annotation.core.lifecycle import Cancelled
 from annotation.loop.processes import watched
-from annotation.loop.processes.lock import LockLost
 from annotation.loop.rounds import trainer
 
 
@@ -111,7 +111,7 @@ def test_whoever_lost_the_lock_leaves_no_trainer_beside_the_next(watch, tmp_path
 
     def lose():
         if (tmp_path / "ready").exists():
-            raise LockLost("the connection is gone")
+            raise OperationalError("the connection is gone")
 
     program = f"""
 import signal, time
@@ -119,7 +119,7 @@ signal.signal(signal.SIGTERM, signal.SIG_IGN)
 open({str(tmp_path / "ready")!r}, "w").close()
 time.sleep(600)
 """
-    with pytest.raises(LockLost):
+    with pytest.raises(OperationalError):
         watch(program, on_tick=lose)
 
 

@@ -1,6 +1,7 @@
 """Sampling from a policy: what comes in and with what word of its origin, and how a run ends, whatever happens."""
 
 import dataclasses
+from contextlib import nullcontext
 from datetime import timedelta
 from io import StringIO
 
@@ -115,13 +116,7 @@ def test_a_turn_ends_in_time_and_asks_for_the_next(sandbox, sent):
 
 def test_only_one_worker_samples(sandbox, sent, monkeypatch):
     run = sampling_runs.create_sampling(by=None, project=sandbox, wish=Wish("sandbox", samples=1))
-    from contextlib import contextmanager
-
-    @contextmanager
-    def taken(model, pk):
-        yield False
-
-    monkeypatch.setattr("annotation.core.lifecycle._sole_worker", taken)
+    monkeypatch.setattr("annotation.core.lifecycle._seat", lambda model, pk, part: nullcontext(False))
     run_body.run_sampling(run.pk)
     run.refresh_from_db()
     assert run.state == "queued"

@@ -2,6 +2,7 @@
 
 import uuid
 
+import msgspec
 import pytest
 
 from annotation.core.errors import DomainError
@@ -48,7 +49,7 @@ def test_what_was_accepted_stays_told():
     assert list(StepRating.objects.order_by("step__position").values_list("accepted", flat=True)) == [False, True]
 
     given = as_submitted(find_latest(by=annotator.user, project=annotator.project, solution_id=label.solution_id))
-    assert [place["ratings"][0].get("accepted") for place in given["path"]] == [None, True]
+    assert [place.ratings[0].accepted for place in given.path] == [msgspec.UNSET, True]
 
     [(_, [read])] = read_solutions([label.solution_id], batches_set_aside=False)
     assert [place.ratings[0].accepted for place in read.annotation.path] == [False, True]

@@ -46,10 +46,10 @@ def test_what_is_marked_comes_back_to_be_revised(annotator):
     marked = [GivenSpan(8, LENGTH - 1, "slip", "It is four."), GivenSpan(0, LENGTH)]
     solution = submit(annotator, *marked).solution_id
     latest = find_latest(by=annotator.user, project=annotator.project, solution_id=solution)
-    [said] = as_submitted(latest)["path"][1]["ratings"]
-    assert msgspec.convert(said["spans"], list[GivenSpan]) == marked
-    [unmarked] = as_submitted(latest)["path"][0]["ratings"]
-    assert "spans" not in unmarked
+    [said] = as_submitted(latest).path[1].ratings
+    assert said.spans == marked
+    [unmarked] = as_submitted(latest).path[0].ratings
+    assert unmarked.spans is msgspec.UNSET
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""Which stages wait in a queue already: a mark in Redis, beside the queue itself, so that both are lost together.
+"""Which jobs wait in a queue already: a mark in Redis, beside the queue itself, so that both are lost together.
 
 A mark is set before its message is sent and taken by the worker that takes the message. It runs out after a while, for
 a message may also be lost with a worker that had fetched it.
@@ -10,7 +10,7 @@ from django.core.cache import cache
 from django.db import transaction
 from redis import RedisError
 
-from annotation.models import RunStage
+from annotation.models import Job
 
 log = logging.getLogger(__name__)
 
@@ -19,25 +19,25 @@ SECONDS = {"gpu": 3600}
 OTHER_SECONDS = 120
 
 
-def mark(stage: RunStage, queue: str) -> None:
+def mark(job: Job, part: str) -> None:
     """Once the transaction commits; call it before what sends the message."""
-    transaction.on_commit(lambda: _set(_key(stage.run_id, stage.name), SECONDS.get(queue, OTHER_SECONDS)))
+    transaction.on_commit(lambda: _set(_key(type(job), job.pk, part), SECONDS.get(job.queue, OTHER_SECONDS)))
 
 
-def waits(stage: RunStage) -> bool:
-    """Whether a message for the stage is on its way; not known to be, where Redis does not answer."""
+def waits(job: Job, part: str) -> bool:
+    """Whether a message for this part of the job is on its way; not known to be, where Redis does not answer."""
     try:
-        return bool(cache.get(_key(stage.run_id, stage.name)))
+        return bool(cache.get(_key(type(job), job.pk, part)))
     except RedisError:
         return False
 
 
-def take(run_id: int, stage: str) -> None:
+def take(model: type[Job], pk: int, part: str) -> None:
     """The message has come."""
     try:
-        cache.delete(_key(run_id, stage))
+        cache.delete(_key(model, pk, part))
     except RedisError as error:
-        log.warning("Redis does not answer (%s): stage %s of run %s stays marked for a while.", error, stage, run_id)
+        log.warning("Redis does not answer (%s): %s %s stays marked for a while.", error, model.__name__, pk)
 
 
 def _set(key: str, seconds: int) -> None:
@@ -47,5 +47,5 @@ def _set(key: str, seconds: int) -> None:
         log.warning("Redis does not answer (%s); the sweep will ask again.", error)
 
 
-def _key(run_id: int, stage: str) -> str:
-    return f"rounds:{run_id}:{stage}"
+def _key(model: type[Job], pk: int, part: str) -> str:
+    return f"jobs:{model.__name__}:{pk}:{part}"

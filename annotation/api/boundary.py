@@ -1,0 +1,124 @@
+"""The one way in and out: bodies and queries are decoded into structs, rows are shown as structs."""
+
+import json
+import re
+from contextlib import suppress
+from functools import cache
+from typing import Any, Self, TypeVar, get_args, get_origin
+
+import msgspec
+from django.utils.translation import gettext as _
+from rest_framework.exceptions import ParseError
+from rest_framework.request import Request
+
+from annotation.core.errors import DomainError
+from annotation.core.wording import in_words
+from prm.faults import sentence_of
+from prm.formats.reading import MAX_DEPTH, decoded, place_of_unstorable, validation_fault
+from prm.messages import Message
+
+T = TypeVar("T")
+# Escapes that may stand for a NUL or for half a surrogate pair, neither of which PostgreSQL holds.
+_SUSPECT = re.compile(rb"\\u(?:0000|[dD][89a-fA-F])")
+
+
+class Row(msgspec.Struct, kw_only=True):
+    """What the API shows of a row of the database."""
+
+    @classmethod
+    def of(cls, row: Any, **others: Any) -> Self:
+        """The struct of a row's attributes, and of `others`; a foreign key is shown as the id that it holds."""
+        held = vars(row)
+        read = {
+            name: held[f"{name}_id"] if f"{name}_id" in held else getattr(row, name)
+            for name in cls.__struct_fields__
+            if name not in others
+        }
+        return cls(**read, **others)
+
+
+def read_body(request: Request, kind: type[T], *, any_text: bool = False) -> T:
+    """The JSON body of a request; an empty one has every default.
+
+    With `any_text` the service refuses texts that the database cannot hold, one by one. Raises DomainError (`invalid`,
+    with the place in `extra.field`) and ParseError.
+    """
+    raw: bytes = request.data if isinstance(request.data, bytes) and request.data else b"{}"
+    try:
+        if _SUSPECT.search(raw):
+            value = _parsed(raw)
+            if any_text:
+                with suppress(UnicodeEncodeError):  # a broken character where a service reads none
+                    return msgspec.convert(value, kind, dec_hook=_choice)
+            _refuse_unstorable(value)
+        if raw.count(b"[") + raw.count(b"{") > MAX_DEPTH:
+            decoded(raw)
+        return _decoder(kind).decode(raw)
+    except msgspec.ValidationError as error:
+        raise invalid(*validation_fault(error)) from None
+    except RecursionError:
+        message = _("The JSON of this request is nested more than %(n)s levels deep.") % {"n": MAX_DEPTH}
+        raise ParseError(message) from None
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        raise ParseError(in_words(sentence_of(error, raw))) from None
+
+
+def read_query(request: Request, kind: type[T]) -> T:
+    """The query string of a request; a name that may be repeated is a list. Raises as `read_body`."""
+    return _read_texts(request.query_params, kind)
+
+
+def read_form(request: Request, kind: type[T]) -> T:
+    """The fields and files of a form. Raises as `read_body`."""
+    return _read_texts(request.data, kind)
+
+
+def given(struct: msgspec.Struct) -> dict[str, Any]:
+    """The fields of a body that were sent, those UNSET left out."""
+    return {name: value for name, value in msgspec.structs.asdict(struct).items() if value is not msgspec.UNSET}
+
+
+def invalid(field: str, reason: str) -> DomainError:
+    """The refusal of one place of a request, as `path[1].ratings[0].rating`."""
+    message = Message("field_reason", field=field, reason=reason) if field else reason
+    return DomainError("invalid", message, {"field": field})
+
+
+def _read_texts(fields: Any, kind: type[T]) -> T:
+    names = {field.encode_name: _is_list(field.type) for field in msgspec.structs.fields(kind)}  # type: ignore[type-var]
+    sent = {name: fields.getlist(name) if many else fields[name] for name, many in names.items() if name in fields}
+    _refuse_unstorable(sent)
+    try:
+        return msgspec.convert(sent, kind, strict=False, dec_hook=_choice)
+    except msgspec.ValidationError as error:
+        raise invalid(*validation_fault(error)) from None
+
+
+def _is_list(kind: Any) -> bool:
+    return get_origin(kind) is list or any(map(_is_list, get_args(kind)))
+
+
+def _parsed(raw: bytes) -> Any:
+    """As Python reads it, which lets halves of surrogate pairs pass; what it cannot read msgspec refuses better."""
+    try:
+        return json.loads(raw)
+    except ValueError:
+        return msgspec.json.decode(raw)
+
+
+def _refuse_unstorable(value: Any) -> None:
+    if (place := place_of_unstorable(value)) is not None:
+        raise invalid(place, Message("text_not_storable"))
+
+
+@cache
+def _decoder(kind: type[T]) -> "msgspec.json.Decoder[T]":
+    return msgspec.json.Decoder(kind, dec_hook=_choice)
+
+
+def _choice(kind: type[Any], value: Any) -> Any:
+    """One of Django's choices, which msgspec does not know for the enumeration that they are."""
+    try:
+        return kind(value)
+    except ValueError:
+        raise ValueError(Message("enum_value_invalid", value=repr(value))) from None

@@ -1,0 +1,57 @@
+"""The jobs of a project, of every kind."""
+
+from datetime import datetime
+from typing import Annotated, Any, Self
+
+from drf_spectacular.utils import extend_schema
+from msgspec import Meta
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from annotation.api.boundary import Row
+from annotation.api.paging import Page, PagedView
+from annotation.core.bounds import Count
+from annotation.core.membership.access import STAFF, find_project
+from annotation.models import Job, JobEntry
+
+
+class JobRow(Row):
+    """`failure` is the code of the error that `outcome` describes."""
+
+    id: Annotated[int, Meta(description="Unique among the jobs of its kind.")]
+    kind: str
+    state: Job.State
+    requested_by: Annotated[str | None, Meta(description="Null for a job that started by itself.")]
+    created_at: datetime
+    started_at: datetime | None
+    finished_at: datetime | None
+    progress: Annotated[float | None, Meta(description="Share done, 0 to 1; null if unknown.")]
+    attempts: Annotated[Count, Meta(description="Attempts in succession without progress.")]
+    retries: Annotated[Count, Meta(description="How often a person resumed it.")]
+    failure: str
+    outcome: str
+
+    @classmethod
+    def of(cls, row: Any, **others: Any) -> Self:
+        job = row.job
+        return super().of(
+            row,
+            id=row.job_id,
+            requested_by=row.requested_by and row.requested_by.username,
+            progress=job.share,
+            attempts=job.attempts,
+            retries=job.retries,
+            failure=job.failure,
+            outcome=job.outcome,
+            **others,
+        )
+
+
+class Jobs(PagedView):
+    """The background work of a project."""
+
+    @extend_schema(operation_id="list_jobs", responses=Page[JobRow])
+    def get(self, request: Request, slug: str) -> Response:
+        """The project's jobs of every kind, the latest first; for reviewers and managers."""
+        rows = JobEntry.objects.filter(project=find_project(request.user, slug, *STAFF))
+        return self.page_of(rows.select_related("requested_by"), request, JobRow.of)

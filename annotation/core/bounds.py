@@ -1,0 +1,25 @@
+"""Types of what crosses the boundary: what the database can hold, and what a person may type."""
+
+import re
+from collections.abc import Iterable
+from typing import Annotated
+
+from msgspec import Meta
+
+LONGEST_TEXT = 20_000
+LARGEST_INTEGER = 2**31 - 1
+
+Id = Annotated[int, Meta(ge=1, le=2**63 - 1)]
+Count = Annotated[int, Meta(ge=0, le=2**63 - 1)]
+Position = Annotated[int, Meta(ge=0, le=LARGEST_INTEGER)]
+Milliseconds = Annotated[int, Meta(ge=0, le=2**53 - 1)]
+FirstError = Annotated[int, Meta(ge=-1, le=LARGEST_INTEGER)]
+Note = Annotated[str, Meta(max_length=LONGEST_TEXT)]
+ShortNote = Annotated[str, Meta(max_length=100)]
+Written = Annotated[str, Meta(min_length=1, pattern=r"\S")]
+
+
+def one_of(names: Iterable[str]) -> Meta:
+    """A text is one of these names, which a registry knows only when the program runs."""
+    known = list(names)
+    return Meta(pattern=f"^(?:{'|'.join(map(re.escape, known))})$", extra_json_schema={"enum": known})

@@ -1,0 +1,36 @@
+"""Advisory locks of this database session: the server frees them the moment the session dies, so a dead worker holds
+none, and no other process has to decide whether a holder is dead or only slow."""
+
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from django.db import connection
+
+_held = threading.local()
+
+
+@contextmanager
+def advisory_lock(name: str, number: int = 0) -> Iterator[bool]:
+    """Hold the lock for the block; False at once where it is held, by another session or by this one."""
+    key = (name, number)
+    held: set[tuple[str, int]] = _held.__dict__.setdefault("keys", set())
+    if key in held:  # PostgreSQL would grant its own session the same lock twice
+        yield False
+        return
+    if not _ask("pg_try_advisory_lock", key):
+        yield False
+        return
+    held.add(key)
+    try:
+        yield True
+    finally:
+        held.discard(key)
+        if connection.is_usable():
+            _ask("pg_advisory_unlock", key)
+
+
+def _ask(function: str, key: tuple[str, int]) -> bool:
+    with connection.cursor() as cursor:
+        cursor.execute(f"SELECT {function}(hashtext(%s), %s)", key)
+        return bool(cursor.fetchone()[0])
