@@ -11,6 +11,13 @@ AUDIT_VERDICTS = [
     ("fail", _("fail")),
     ("cannot tell", _("cannot tell")),
 ]
+# What began a round that nobody asked for.
+TRIGGERS = [
+    ("schedule", _("the clock")),
+    ("labels", _("new labels")),
+    ("drift", _("drift of scores")),
+    ("import", _("an imported model")),
+]
 # How a lane was drawn: kept in English with the generation.
 DRAWS = frozenset(
     {

@@ -40,7 +40,7 @@ def generate_types() -> str:
         whole = json.loads(description.read_text())
         description.write_text(json.dumps(reduce_to_used(whole, NAMED_BY.read_text())))
         translator = SOURCES / "node_modules" / "openapi-typescript" / "bin" / "cli.js"
-        _run([str(node), str(translator), str(description), "--output", str(types)])
+        _run([str(node), str(translator), str(description), "--default-non-nullable=false", "--output", str(types)])
         return types.read_text()
 
 

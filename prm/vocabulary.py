@@ -10,7 +10,9 @@ StepKind = Literal["reasoning", "plan", "tool_call", "observation", "edit", "ans
 Rating = Literal[1, 0, -1]
 Word = Literal["good", "neutral", "bad", "unsure"]  # on a step, as a person says it
 RatingState = Literal["rated", "unsure", "not_reached"]
-FinishReason = Literal["solution", "found_error", "give_up", "bad_problem"]
+Finished = Literal["solution", "found_error"]
+GivenUp = Literal["give_up", "bad_problem"]  # needs a reason in words
+FinishReason = Literal[Finished, GivenUp]
 SourceKind = Literal["human", "simulated", "consensus", "model_judge", "monte_carlo", "heuristic"]
 OutcomeSource = Literal["given", "grader", "tests"]
 Visibility = Literal["raw", "summary", "redacted"]
@@ -21,6 +23,8 @@ STEP_KINDS: tuple[StepKind, ...] = get_args(StepKind)
 RATINGS: tuple[Rating, ...] = get_args(Rating)
 WORDS: tuple[Word, ...] = get_args(Word)
 RATING_STATES: tuple[RatingState, ...] = get_args(RatingState)
+FINISHED: tuple[Finished, ...] = get_args(Finished)
+GIVEN_UP: tuple[GivenUp, ...] = get_args(GivenUp)
 FINISH_REASONS: tuple[FinishReason, ...] = get_args(FinishReason)
 SOURCE_KINDS: tuple[SourceKind, ...] = get_args(SourceKind)
 OUTCOME_SOURCES: tuple[OutcomeSource, ...] = get_args(OutcomeSource)
@@ -31,7 +35,6 @@ NEUTRAL_POLICIES: tuple[NeutralPolicy, ...] = get_args(NeutralPolicy)
 RATING_OF: dict[Word, Rating] = dict(zip(WORDS, RATINGS, strict=False))
 WORD_OF: dict[int | None, Word] = {rating: word for word, rating in RATING_OF.items()} | {None: "unsure"}
 
-FINISHED: tuple[FinishReason, ...] = ("solution", "found_error")  # the other finish reasons need a reason in words
 # Source kinds that never make gold or measure a model.
 MACHINES: frozenset[SourceKind] = frozenset({"model_judge", "monte_carlo", "heuristic"})
 TOOL_STEPS: frozenset[StepKind] = frozenset({"tool_call", "observation"})

@@ -59,6 +59,8 @@ if "PYTEST_XDIST_WORKER" in os.environ:
 else:
     _start_servers()
 os.environ["DJANGO_SETTINGS_MODULE"] = "config.settings.test"
+# Tests run beside each other: a second thread of torch, here or in a trainer, would only wait for a core.
+os.environ.setdefault("OMP_NUM_THREADS", "1")
 os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"] = "1"  # playwright's loop runs beside the ORM
 django.setup()
 

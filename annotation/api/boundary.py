@@ -2,9 +2,10 @@
 
 import json
 import re
+from collections.abc import Hashable
 from contextlib import suppress
 from functools import cache
-from typing import Any, Self, TypeVar, get_args, get_origin
+from typing import Any, Self, TypeVar, cast, get_args, get_origin
 
 import msgspec
 from django.utils.translation import gettext as _
@@ -53,7 +54,8 @@ def read_body(request: Request, kind: type[T], *, any_text: bool = False) -> T:
             _refuse_unstorable(value)
         if raw.count(b"[") + raw.count(b"{") > MAX_DEPTH:
             decoded(raw)
-        return _decoder(kind).decode(raw)
+        found: T = _decoder(cast(Hashable, kind)).decode(raw)
+        return found
     except msgspec.ValidationError as error:
         raise invalid(*validation_fault(error)) from None
     except RecursionError:
@@ -85,7 +87,8 @@ def invalid(field: str, reason: str) -> DomainError:
 
 
 def _read_texts(fields: Any, kind: type[T]) -> T:
-    names = {field.encode_name: _is_list(field.type) for field in msgspec.structs.fields(kind)}  # type: ignore[type-var]
+    struct: Any = kind
+    names = {field.encode_name: _is_list(field.type) for field in msgspec.structs.fields(struct)}
     sent = {name: fields.getlist(name) if many else fields[name] for name, many in names.items() if name in fields}
     _refuse_unstorable(sent)
     try:
@@ -112,7 +115,7 @@ def _refuse_unstorable(value: Any) -> None:
 
 
 @cache
-def _decoder(kind: type[T]) -> "msgspec.json.Decoder[T]":
+def _decoder(kind: Any) -> Any:
     return msgspec.json.Decoder(kind, dec_hook=_choice)
 
 

@@ -3,7 +3,7 @@
 from datetime import datetime
 from itertools import groupby
 from operator import itemgetter
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, Self
 
 import msgspec
 from drf_spectacular.utils import extend_schema
@@ -14,7 +14,7 @@ from rest_framework.views import APIView
 
 from annotation.api.authentication import caller
 from annotation.api.boundary import read_body
-from annotation.core.bounds import Count, Id
+from annotation.core.bounds import Count, Id, JSONObject, one_of
 from annotation.core.membership.access import find_project
 from annotation.core.statements import fetch_all
 from annotation.models import Hint, LabelScheme, Lease, Project, Solution
@@ -30,6 +30,20 @@ STEPS = """
 SELECT position, alternative, id, text, kind FROM annotation_step
 WHERE solution_id = %(solution)s ORDER BY position, alternative
 """
+
+
+REASONS = (
+    "done",
+    "all_leased",
+    "not_annotator",
+    "holding_enough",
+    "paused",
+    "screening_failed",
+    "screening_unready",
+    "cap_reached",
+    "cooling_down",
+    "not_qualified",
+)
 
 
 class Holding(msgspec.Struct):
@@ -72,7 +86,7 @@ class TaskProblem(msgspec.Struct):
 
 class StoredDraft(msgspec.Struct):
     version: Count
-    body: dict[str, Any]
+    body: JSONObject
 
 
 class TaskHint(msgspec.Struct):
@@ -128,21 +142,7 @@ class Task(Work):
 
 class ClaimAnswer(msgspec.Struct):
     task: Task | None
-    reason: (
-        Literal[
-            "done",
-            "all_leased",
-            "not_annotator",
-            "holding_enough",
-            "paused",
-            "screening_failed",
-            "screening_unready",
-            "cap_reached",
-            "cooling_down",
-            "not_qualified",
-        ]
-        | None
-    )
+    reason: Annotated[str, one_of(REASONS)] | None
     message: Annotated[str, Meta(description="Why there is no task, for the person.")]
     retry_at: Annotated[datetime | None, Meta(description="When there may be work again; null where nobody knows.")]
 

@@ -13,6 +13,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView, set_rollback
 
+from annotation.core.bounds import JSONObject
 from annotation.core.errors import DomainError
 from annotation.core.wording import in_words
 
@@ -22,7 +23,7 @@ class ErrorBody(msgspec.Struct):
 
     code: str
     message: str
-    extra: dict[str, Any]
+    extra: JSONObject
 
 
 class TooLarge(APIException):

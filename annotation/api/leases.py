@@ -1,7 +1,7 @@
 """A lease in hand: heartbeat, skip, draft, the model's score of a step."""
 
 from datetime import datetime
-from typing import Annotated, Any
+from typing import Annotated
 
 import msgspec
 from drf_spectacular.utils import extend_schema
@@ -12,7 +12,7 @@ from rest_framework.views import APIView
 
 from annotation.api.authentication import caller
 from annotation.api.boundary import read_body
-from annotation.core.bounds import LARGEST_INTEGER, Note, Position
+from annotation.core.bounds import LARGEST_INTEGER, JSONObject, Note, Position
 from annotation.work.labelling.drafts import save_draft
 from annotation.work.labelling.seen_hints import find_score
 from annotation.work.queue import leases
@@ -31,7 +31,7 @@ class DraftToSave(msgspec.Struct):
         int,
         Meta(ge=0, le=LARGEST_INTEGER - 1, description="The stored version that the page has seen, 0 for none."),
     ]
-    body: dict[str, Any]
+    body: JSONObject
     based_on: Annotated[Position, Meta(description="The own revision that is being revised, 0 for none.")] = 0
 
 

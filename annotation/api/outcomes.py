@@ -1,7 +1,7 @@
 """Outcomes of solutions from tests that were run elsewhere."""
 
 import io
-from typing import Annotated
+from typing import Annotated, Any
 
 import msgspec
 from drf_spectacular.types import OpenApiTypes
@@ -46,7 +46,7 @@ class TestResults(APIView):
         `application/x-ndjson` takes the results one a line, `application/xml` a JUnit report.
         """
         project = find_project(request.user, slug, Membership.Role.MANAGER)
-        content: bytes = request.data or b""
+        content: Any = request.data or b""
         kind: Kind = "junit" if request.content_type.startswith(XMLParser.media_type) else "jsonl"
         if request.content_type.startswith(JSONParser.media_type):
             content = b"\n".join(map(msgspec.json.encode, read_body(request, ResultsOfTests).results))

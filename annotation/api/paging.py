@@ -32,6 +32,7 @@ class PagedView(APIView):
         pages = PageNumberPagination()
         pages.page_size = 50
         results = [shown(row) for row in pages.paginate_queryset(rows, request, view=self) or ()]
+        assert pages.page is not None
         page: Page[Any] = Page(
             count=pages.page.paginator.count,
             next=pages.get_next_link(),

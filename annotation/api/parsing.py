@@ -18,13 +18,12 @@ class JSONParser(BaseParser):
 
     def parse(
         self, stream: IO[Any], media_type: str | None = None, parser_context: Mapping[str, Any] | None = None
-    ) -> bytes:
-        """Raises RequestDataTooBig before anything is read."""
+    ) -> Any:
+        """The bytes. Raises RequestDataTooBig before anything is read."""
         length = int(parser_context["request"].META.get("CONTENT_LENGTH") or 0) if parser_context else 0
         if length > settings.DATA_UPLOAD_MAX_MEMORY_SIZE:
             raise RequestDataTooBig
-        content: bytes = stream.read()
-        return content
+        return stream.read()
 
 
 class LinesParser(JSONParser):

@@ -75,6 +75,7 @@ class PostSolutions(APIView):
         it again later.
         """
         project = find_project(request.user, slug, Membership.Role.MANAGER)
+        content: Any
         chosen: SolutionsToPost | SplittingAsked
         if request.content_type.startswith(LinesParser.media_type):
             content, chosen = request.data or b"", read_query(request, SplittingAsked)

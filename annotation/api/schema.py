@@ -113,7 +113,8 @@ def _optional_fields(kind: Any) -> dict[str, set[str]]:
         struct.__name__: {
             field.encode_name
             for field in info.fields
-            if field.default is msgspec.UNSET or (struct.__struct_config__.omit_defaults and not field.required)
+            if not field.required
+            and (struct.__struct_config__.omit_defaults or field.default is field.default_factory)  # neither: UNSET
         }
         for struct, info in structs.items()
     }

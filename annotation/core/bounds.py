@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterable
-from typing import Annotated
+from typing import Annotated, Any
 
 from msgspec import Meta
 
@@ -16,6 +16,7 @@ Milliseconds = Annotated[int, Meta(ge=0, le=2**53 - 1)]
 FirstError = Annotated[int, Meta(ge=-1, le=LARGEST_INTEGER)]
 Note = Annotated[str, Meta(max_length=LONGEST_TEXT)]
 ShortNote = Annotated[str, Meta(max_length=100)]
+JSONObject = Annotated[dict[str, Any], Meta(extra_json_schema={"additionalProperties": {}})]
 Written = Annotated[str, Meta(min_length=1, pattern=r"\S")]
 
 

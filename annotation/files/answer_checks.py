@@ -122,10 +122,7 @@ def _next(check: AnswerCheck) -> list[Solution]:
 def _graded(chunk: list[Solution], *, seconds: float) -> list[_Verdict]:
     steps = Step.objects.filter(solution__in=chunk, alternative=0).order_by("solution", "-position")
     last = dict(steps.distinct("solution").values_list("solution", "text"))
-    answers = [
-        Answered(solution.final_answer, last.get(solution.pk, ""), solution.problem.reference_answer or "")
-        for solution in chunk
-    ]
+    answers = [Answered(row.final_answer, last.get(row.pk, ""), row.problem.reference_answer or "") for row in chunk]
     verdicts = grade_answers(answers, seconds_in_all=seconds)
     return [
         _Verdict(correct, (answer.stated or answer_in(answer.last) or "")[:1000])
@@ -135,7 +132,7 @@ def _graded(chunk: list[Solution], *, seconds: float) -> list[_Verdict]:
 
 @transaction.atomic
 def _keep(check: AnswerCheck, chunk: list[Solution], verdicts: list[_Verdict]) -> None:
-    """Store what a chunk was graded as, with the progress it makes. Raises Cancelled."""
+    """Store a chunk's outcomes with the check's progress. Raises Cancelled."""
     heed(check)
     now_here = {row.pk: row for row in Solution.objects.select_for_update().filter(pk__in=[row.pk for row in chunk])}
     references = dict(Problem.objects.filter(solutions__in=now_here).values_list("pk", "reference_answer"))

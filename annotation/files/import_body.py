@@ -16,7 +16,7 @@ from annotation.core.lifecycle import got_on, heed, run_job
 from annotation.files.ahead import ahead
 from annotation.files.chunks import Chunk, chunks
 from annotation.files.opening import open_content
-from annotation.files.rejections import Original, keep_rejections, originals
+from annotation.files.rejections import Original, originals, store_rejections
 from annotation.files.store import Counts, store_chunk
 from annotation.files.warnings import add_warnings, lacking_splits
 from annotation.models import ImportJob
@@ -90,7 +90,7 @@ def _commit(job: ImportJob, chunk: Chunk, original: Original) -> None:
     heed(job)
     counts, refused = _store(job, chunk)
     rejected = sorted([*chunk.rejected, *refused], key=lambda rejection: rejection[0])
-    keep_rejections(job, rejected, original)
+    store_rejections(job, rejected, original)
     job.done_records += chunk.size
     job.done_bytes = chunk.done_bytes
     job.accepted += counts.accepted

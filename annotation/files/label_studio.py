@@ -14,7 +14,7 @@ import msgspec
 
 from annotation.core.errors import DomainError
 from annotation.files.project_moves import Moved, Naming, as_solution
-from prm.formats.label_studio import Person, Task, Told, said_by
+from prm.formats.label_studio import Person, Submission, Task, answers_of
 from prm.formats.reading import read_records
 from prm.formats.record import Record, RecordAnnotation, Rejection
 from prm.formats.step_names import StepNames, label_of
@@ -137,7 +137,7 @@ def _label(
         if annotation.was_cancelled:
             moved.left.append(f"annotation {annotation.id}: {pseudonym} skipped the task")
             continue
-        ratings = said_by(annotation)
+        ratings = answers_of(annotation)
         label = label_of(names, ratings, steps, source_kind="human")
         moved.left += [f"annotation {annotation.id}: {loss}" for loss in ratings.left]
         if label is None:
@@ -145,11 +145,8 @@ def _label(
             continue
         label.annotator, label.source_name = (pseudonym, "") if is_member else (None, pseudonym)
         label.adjudicates = annotation.ground_truth
-        label.total_ms = (
-            min(int(annotation.lead_time * 1000), MOST_MS)
-            if annotation.lead_time and annotation.lead_time > 0
-            else None
-        )
+        seconds = annotation.lead_time
+        label.total_ms = min(int(seconds * 1000), MOST_MS) if seconds and seconds > 0 else None
         label.submitted_at = _moment(annotation.updated_at)
         label.native = label.native | {"label_studio": {"annotation": annotation.id}}
         record.annotations.append(label)
@@ -158,15 +155,12 @@ def _label(
 
 
 def _predicted(moved: Moved, task: Task, names: StepNames, steps: int) -> Iterator[RecordAnnotation]:
-    """Predictions are a model's word; an export has them only inside the annotations that began with one."""
-    inside = [msgspec.convert(annotation.prediction, Told) for annotation in task.annotations if annotation.prediction]
-    whole = {
-        prediction.id: prediction
-        for prediction in [*inside, *(prediction for prediction in task.predictions if isinstance(prediction, Told))]
-        if prediction.result
-    }
+    """A model's labels; an export has predictions only inside the annotations that began with one."""
+    predictions = [msgspec.convert(made.prediction, Submission) for made in task.annotations if made.prediction]
+    predictions += [prediction for prediction in task.predictions if isinstance(prediction, Submission)]
+    whole = {prediction.id: prediction for prediction in predictions if prediction.result}
     for prediction in whole.values():
-        ratings = said_by(prediction)
+        ratings = answers_of(prediction)
         label = label_of(names, ratings, steps, source_kind="model_judge")
         moved.left += [f"prediction {prediction.id}: {loss}" for loss in ratings.left]
         if label is not None:
@@ -174,16 +168,16 @@ def _predicted(moved: Moved, task: Task, names: StepNames, steps: int) -> Iterat
             label.submitted_at = _moment(prediction.updated_at)
             label.native = label.native | {"label_studio": {"prediction": prediction.id}}
             yield label
-    absent = [absent_id for absent_id in task.predictions if isinstance(absent_id, int) and absent_id not in whole]
-    moved.left += [f"prediction {absent_id}: the export names it and does not hold it" for absent_id in absent]
+    absent = [pk for pk in task.predictions if isinstance(pk, int) and pk not in whole]
+    moved.left += [f"prediction {pk}: the export names it and does not hold it" for pk in absent]
 
 
-def _giver(annotation: Told, emails: Mapping[int, str]) -> tuple[str, str]:
-    """Who it was, by their id where there is one, and their e-mail where it is known."""
+def _giver(annotation: Submission, emails: Mapping[int, str]) -> tuple[str, str]:
+    """The annotator's id (else their e-mail), and their e-mail if it is known."""
     author = annotation.completed_by
-    person = (
-        author if isinstance(author, Person) else Person(email=author) if isinstance(author, str) else Person(author)
-    )
+    if isinstance(author, str):
+        author = Person(email=author)
+    person = author if isinstance(author, Person) else Person(author)
     address = _MAIL.search(annotation.created_username)
     email = person.email or emails.get(person.id or 0, "") or (address[0] if address else "")
     return (str(person.id) if person.id is not None else email or "nobody"), email

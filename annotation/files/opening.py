@@ -56,7 +56,7 @@ def unpacked_head(packed: bytes, most: int) -> bytes:
                 pieces.append(piece)
                 size += len(piece)
     except (EOFError, OSError, zlib.error):
-        pass  # the file goes on behind the bytes given
+        pass  # the file continues after these bytes
     return b"".join(pieces)
 
 

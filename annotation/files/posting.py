@@ -75,7 +75,7 @@ def post_solutions(
     items = {line: prepared(line, item, splitting) for line, item in read}
     records = [item for item in items.values() if isinstance(item, Record)]
     _learn_references(project, records)
-    grade_records(records, seconds=SECONDS_TO_GRADE)  # nobody waits for the project meanwhile
+    grade_records(records, seconds=SECONDS_TO_GRADE)  # before the project is locked
     return _store(by, project, names, items)
 
 

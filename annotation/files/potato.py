@@ -50,7 +50,7 @@ def moved_tasks(
 def _label(
     moved: Moved, record: Record, project: Project, annotator: Annotator, task: str, names: StepNames, naming: Naming
 ) -> None:
-    ratings = potato.said_by(project, annotator.said[task], len(record.positions))
+    ratings = potato.answers_of(project, annotator.said[task], len(record.positions))
     is_person = annotator.kind == "human"
     label = label_of(names, ratings, len(record.positions), source_kind="human" if is_person else "model_judge")
     pseudonym, is_member = naming(annotator.name, annotator.name if "@" in annotator.name else "")

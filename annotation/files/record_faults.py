@@ -2,6 +2,7 @@
 
 from prm.formats.record import PathPosition, Record, RecordAnnotation
 from prm.messages import Message
+from prm.vocabulary import RATINGS
 
 MAX_POSITIONS = 10_000
 LENGTHS = {"source_group": 200, "domain": 100, "external_id": 200, "generator": 200}
@@ -68,7 +69,7 @@ def _place_fault(record: Record, place: PathPosition) -> Message | None:
         return Message("completion_index_invalid", completions=Message("n_completions", n=len(at)))
     if place.chosen is not None and place.own_text is not None:
         return Message("completion_and_own_step")
-    if any((rating.state == "rated") != (rating.rating in (-1, 0, 1)) for rating in place.ratings):
+    if any((rating.state == "rated") != (rating.rating in RATINGS) for rating in place.ratings):
         return Message("rating_invalid_for_state")
     if any(rating.accepted and rating.rating != 1 for rating in place.ratings):
         return Message("accepted_without_good_rating")

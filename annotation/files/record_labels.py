@@ -13,6 +13,7 @@ from annotation.files.copying import NewRows
 from annotation.models import Annotation, LabelSource, Membership, PathStep, Project, StepRating
 from prm.formats.record import Record, RecordAnnotation
 from prm.formats.registry import FORMATS
+from prm.vocabulary import GIVEN_UP
 
 FIELDS = {
     Annotation: (
@@ -98,7 +99,7 @@ class Labels:
             False,
             annotation.adjudicates,
             annotation.finish_reason,
-            NO_REASON if member and annotation.finish_reason in ("give_up", "bad_problem") else "",
+            NO_REASON if member and annotation.finish_reason in GIVEN_UP else "",
             annotation.first_error,
             annotation.progress,
             annotation.total_ms,

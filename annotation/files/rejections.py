@@ -13,8 +13,8 @@ from prm.formats.mapping import Mapping
 from prm.formats.record import Rejection
 from prm.formats.table import originals_of
 
-MAX_REJECTIONS = 10_000  # kept with their reason; the rest is counted
-MAX_ORIGINAL = 1024 * 1024  # bytes of one record, kept as it is
+MAX_REJECTIONS = 10_000  # stored with their reason; the rest are counted
+MAX_ORIGINAL = 1024 * 1024  # bytes of one record, stored as it is
 MAX_ORIGINALS = 64 * 1024 * 1024  # of all those of one import
 
 Numbered = tuple[int, Rejection]  # 0-based number of the record in its file
@@ -41,7 +41,7 @@ def originals(place: str, format: str, mapping: Mapping | None) -> Iterator[Orig
         yield original
 
 
-def keep_rejections(job: ImportJob, rejected: Sequence[Numbered], original: Original) -> None:
+def store_rejections(job: ImportJob, rejected: Sequence[Numbered], original: Original) -> None:
     """Store a chunk's rejections, in the order of the file, up to the import's limits."""
     stored = rejected[: max(0, MAX_REJECTIONS - job.rejected)]
     if not stored:

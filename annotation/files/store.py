@@ -130,10 +130,10 @@ class _Chunk:
     def _find_solutions(self) -> dict[tuple[int, str], _Solution]:
         hashes = {content for _, content in self._hashes}
         problems = [problem.id for problem in self._problems.values()]
-        found = Solution.objects.filter(problem__in=problems, content_hash__in=hashes)
+        rows = Solution.objects.filter(problem__in=problems, content_hash__in=hashes)
         solutions = {
             (row["problem_id"], row["content_hash"]): _Solution(row["id"], {name: row[name] for name in SOLUTION_SAYS})
-            for row in found.values("id", "problem_id", "content_hash", *SOLUTION_SAYS)
+            for row in rows.values("id", "problem_id", "content_hash", *SOLUTION_SAYS)
         }
         self._find_steps(solutions)
         return solutions
@@ -169,9 +169,7 @@ class _Chunk:
             return NEW
         stored = problem.says | solution.says
         differing = {name: getattr(record, name) for name in stored if getattr(record, name) != stored[name]}
-        added = [
-            self._labels.add(annotation, solution=solution.id, steps=steps, given=differing) for annotation in fresh
-        ]
+        added = [self._labels.add(label, solution=solution.id, steps=steps, given=differing) for label in fresh]
         return Counts(
             accepted=1, annotations=len(fresh), unnamed=added.count("unnamed"), revised=added.count("revised")
         )

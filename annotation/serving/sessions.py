@@ -76,7 +76,7 @@ def append_steps(
 ) -> tuple[str, ScoringSession]:
     """Score and append steps; returns the request's id and the session. On failure nothing is appended.
 
-    Raises Missing, Conflict (`session_busy`), DomainError (`session_full`) and what `ask` raises.
+    Raises Missing, Conflict (`session_busy`), DomainError (`session_full`) and what `ask_worker` raises.
     """
     with _lock_session(session_id, timeout):
         session = find_session(by=by, session_id=session_id)

@@ -57,7 +57,7 @@ def claim_next(*, by: User, project: Project, holding: list[int]) -> Claim:
 
 
 @dataclass(frozen=True)
-class _ClaimedLease:
+class _Held:
     lease: int
     resumed: bool = False
 
@@ -75,7 +75,7 @@ SELECT id FROM annotation_lease WHERE annotator_id = %(annotator)s AND state = '
 
 
 @transaction.atomic
-def _attempt(take: Take, *, by: User, project: Project, holding: list[int]) -> _ClaimedLease | Claim | None:
+def _attempt(take: Take, *, by: User, project: Project, holding: list[int]) -> _Held | Claim | None:
     """A lease, or a final reason for its absence; None if `take` found nothing. Not committed yet."""
     row = fetch_one(MEMBER, {"project": project.pk, "user": by.pk})
     if row is None:
@@ -93,11 +93,11 @@ def _attempt(take: Take, *, by: User, project: Project, holding: list[int]) -> _
     )
 
 
-def _resume(lease_ids: list[int], until: datetime) -> _ClaimedLease | None:
+def _resume(lease_ids: list[int], until: datetime) -> _Held | None:
     """The first of these leases that is still active, extended: the sweep may be expiring one at this moment."""
     for lease_id in lease_ids:
         if Lease.objects.filter(pk=lease_id, state=Lease.State.ACTIVE).update(expires_at=until):
-            return _ClaimedLease(lease_id, resumed=True)
+            return _Held(lease_id, resumed=True)
     return None
 
 
@@ -114,9 +114,7 @@ def _refusal(membership: Membership, held: int, now: datetime) -> Claim | None:
     return None
 
 
-def _take_new(
-    take: Take, by: User, membership: Membership, *, now: datetime, until: datetime
-) -> _ClaimedLease | Claim | None:
+def _take_new(take: Take, by: User, membership: Membership, *, now: datetime, until: datetime) -> _Held | Claim | None:
     """A new lease: on hidden gold if that is due, else on the next item of the queue."""
     gold = hidden.give(membership, now=now, until=until)
     if gold and gold.taken is None:
@@ -133,7 +131,7 @@ def _take_new(
         after={"item": taken.item, "solution": taken.solution, "expires_at": until.isoformat()}
         | ({} if hint is None else {"hint": hint}),
     )
-    return _ClaimedLease(taken.lease)
+    return _Held(taken.lease)
 
 
 WORK = f"""

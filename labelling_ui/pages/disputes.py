@@ -1,9 +1,6 @@
 """Claims that a reference is wrong, and the decision on each."""
 
-from typing import Any
-
-from django import forms
-from django.db.models import Count, OuterRef, QuerySet, Subquery
+from django.db.models import Count, OuterRef, Subquery
 from django.http import Http404, HttpRequest, HttpResponseBase
 from django.shortcuts import redirect
 from django.utils.translation import gettext as _
@@ -12,25 +9,17 @@ from django.views.decorators.http import require_POST
 
 from annotation.labels.quality.dispute_decision import resolve
 from annotation.models import Dispute, Membership
-from labelling_ui import words
 from labelling_ui.pages.access import STAFF, attempt, posted_word, project_page
-from labelling_ui.pages.listing import Column, Filters, Listing, respond
-
-
-class DisputeFilters(Filters):
-    state = forms.ChoiceField(choices=[words.ALL, *Dispute.State.choices], required=False, label=gettext_lazy("State"))
-
-    def narrow(self, rows: QuerySet[Any]) -> QuerySet[Any]:
-        return rows.filter(**self.chosen())
-
+from labelling_ui.pages.columns import Column, Opening, State, When
+from labelling_ui.pages.listing import Filters, Listing, respond
 
 COLUMNS = [
-    Column("opened", gettext_lazy("Opened"), lambda d: d.created_at.isoformat(), sort="created_at"),
-    Column("problem", gettext_lazy("Problem"), lambda d: d.annotation.solution.problem.text),
-    Column("reference", gettext_lazy("Reference"), lambda d: d.annotation.solution.problem.reference_answer),
-    Column("comment", gettext_lazy("What they say"), lambda d: d.annotation.comment),
-    Column("state", gettext_lazy("Decision"), lambda d: d.state, sort="state"),
-    Column("resolution", gettext_lazy("Reason"), lambda d: d.resolution),
+    When("opened", gettext_lazy("Opened"), "created_at", sort=True),
+    Opening("problem", gettext_lazy("Problem"), "annotation__solution__problem__text"),
+    Column("reference", gettext_lazy("Reference"), "annotation__solution__problem__reference_answer"),
+    Column("comment", gettext_lazy("What they say"), "annotation__comment"),
+    State("state", gettext_lazy("State"), sort=True, choices=Dispute.State.choices, filtered=True),
+    Column("resolution", gettext_lazy("Reason")),
 ]
 
 
@@ -41,7 +30,7 @@ def disputes(request: HttpRequest, member: Membership) -> HttpResponseBase:
     )
     same = Dispute.objects.filter(annotation__solution__problem=OuterRef("annotation__solution__problem"))
     rows = rows.annotate(on_problem=Subquery(same.order_by().values("project").annotate(n=Count("pk")).values("n")))
-    listing = Listing(request, rows, COLUMNS, sort="-opened", filters=DisputeFilters(request.GET))
+    listing = Listing(request, rows, COLUMNS, sort="-opened", filters=Filters(request.GET, COLUMNS))
     name = f"{member.project.slug}-disputes"
     return respond(request, "labelling_ui/disputes.html", listing, name, {"member": member, "tab": "review"})
 

@@ -20,8 +20,10 @@ from annotation.labels.datasets.snapshots import create_snapshot
 from annotation.models import Lane, Membership, Project, Snapshot, choices
 from labelling_ui.pages.access import MANAGER, attempt, project_page
 from labelling_ui.pages.agreement_fields import FIELDS, AgreementFields
-from labelling_ui.pages.listing import Column, Listing, respond
+from labelling_ui.pages.columns import Column, Control, Number, When
+from labelling_ui.pages.listing import Listing, respond
 from labelling_ui.selectors.snapshot_filters import describe_filters
+from labelling_ui.templatetags.figures import digest
 from prm.exporters import EXPORTERS, RECORDS
 from prm.vocabulary import SPLITS
 
@@ -76,11 +78,17 @@ class SnapshotForm(AgreementFields):
 
 
 COLUMNS = [
-    Column("made", gettext_lazy("Made"), lambda s: s.created_at.isoformat(), sort="created_at"),
-    Column("sha256", gettext_lazy("Content"), lambda s: s.sha256),
-    Column("asked_for", gettext_lazy("Asked for"), lambda s: "; ".join(filter_phrases(s.filters)) or "everything"),
-    Column("solutions", gettext_lazy("Solutions"), lambda s: s.counts.get("solutions"), number=True),
-    Column("labels", gettext_lazy("Labels"), lambda s: s.counts.get("annotations"), number=True),
+    When("made", gettext_lazy("Made"), "created_at", sort=True),
+    Column("sha256", gettext_lazy("Content"), write=digest),
+    Column(
+        "asked_for",
+        gettext_lazy("Asked for"),
+        lambda s: "; ".join(filter_phrases(s.filters)) or "everything",
+        shown=lambda s: describe_filters(s.filters),
+    ),
+    Number("solutions", gettext_lazy("Solutions"), "counts__solutions"),
+    Number("labels", gettext_lazy("Labels"), "counts__annotations"),
+    Control("download", gettext_lazy("Download"), hidden=False),
 ]
 
 
@@ -93,7 +101,6 @@ def export(request: HttpRequest, member: Membership) -> HttpResponseBase:
         return redirect("export", member.project.slug)
     listing = Listing(request, member.project.snapshots.select_related("created_by"), COLUMNS, sort="-made")
     for snapshot in listing.page.object_list:
-        snapshot.asked_for = describe_filters(snapshot.filters)
         snapshot.files = _files(snapshot, member.project.policies.neutral)
     context = {"member": member, "form": form, "labels": member.project.annotations.exists()}
     return respond(request, "labelling_ui/export.html", listing, f"{member.project.slug}-snapshots", context)

@@ -5,13 +5,15 @@ from typing import Any
 from django import forms
 from django.http import HttpRequest, HttpResponseBase
 from django.shortcuts import redirect, render
-from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from annotation.files.answer_checks import gradable, outcomes_of, start_answer_check
-from annotation.models import AnswerCheck, Membership, OutcomeDisagreement
+from annotation.models import AnswerCheck, Membership, OutcomeDisagreement, choices
 from labelling_ui.pages.access import MANAGER, STAFF, attempt, project_page
-from labelling_ui.pages.listing import Column, Listing, respond
+from labelling_ui.pages.columns import Choice, Column
+from labelling_ui.pages.listing import Listing, respond
+from labelling_ui.templatetags.figures import code
+from labelling_ui.words import OUTCOMES
 
 
 class CheckForm(forms.Form):
@@ -23,17 +25,17 @@ class CheckForm(forms.Form):
 
 
 COLUMNS = [
-    Column("solution", gettext_lazy("Solution"), lambda d: d.solution_id, sort="solution"),
-    Column("was", gettext_lazy("Outcome"), lambda d: _word(d.was), sort="was"),
-    Column("source", gettext_lazy("From"), lambda d: d.get_was_source_display(), sort="was_source"),
-    Column("graded", gettext_lazy("Graded"), lambda d: _word(d.graded), sort="graded"),
-    Column("answer", gettext_lazy("Its answer"), lambda d: d.answer),
-    Column("reference", gettext_lazy("Reference"), lambda d: d.solution.problem.reference_answer),
+    Column("solution", gettext_lazy("Solution"), "solution_id", sort="solution", link="solution", heading=True),
+    Choice("was", gettext_lazy("Outcome"), lambda d: _outcome(d.was), sort="was", choices=OUTCOMES),
+    Choice("source", gettext_lazy("From"), "was_source", sort=True, choices=choices.OUTCOME_SOURCES),
+    Choice("graded", gettext_lazy("Graded"), lambda d: _outcome(d.graded), sort="graded", choices=OUTCOMES),
+    Column("answer", gettext_lazy("Its answer"), write=code),
+    Column("reference", gettext_lazy("Reference"), "solution__problem__reference_answer", write=code),
 ]
 
 
-def _word(correct: bool) -> str:
-    return _("correct") if correct else _("wrong")
+def _outcome(correct: bool) -> str:
+    return "correct" if correct else "wrong"
 
 
 @project_page(*STAFF)

@@ -1,7 +1,8 @@
 """The rounds of the loop: what each asked for, and how much of it is labelled."""
 
-from django import forms
-from django.db.models import QuerySet, Sum
+from functools import partial
+
+from django.db.models import Sum
 from django.http import Http404, HttpRequest, HttpResponseBase
 from django.shortcuts import redirect
 from django.utils.translation import gettext as _
@@ -9,23 +10,25 @@ from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_POST
 
 from annotation.loop.selection.generations import request_first_generation
-from annotation.models import Lane, Membership, QueueItem
-from labelling_ui import words
+from annotation.models import Generation, Lane, Membership, QueueItem
 from labelling_ui.charts import Point, Series, bar_chart
+from labelling_ui.numbers import decimal
 from labelling_ui.pages.access import MANAGER, STAFF, attempt, project_page
-from labelling_ui.pages.listing import Column, Filters, Listing, respond
+from labelling_ui.pages.columns import Choice, Column, Duration, Number, Share, State, When
+from labelling_ui.pages.listing import Filters, Listing, Table, respond
 from labelling_ui.selectors import generation_progress as selectors
+from labelling_ui.templatetags.figures import acquisition_in_words, percent
 
 COLUMNS = [
-    Column("generation", gettext_lazy("Generation"), lambda g: g.number, sort="number"),
-    Column("state", gettext_lazy("State"), lambda g: g.state, sort="state"),
-    Column("opened", gettext_lazy("Opened"), lambda g: g.created_at.isoformat(), sort="created_at"),
-    Column("ranked_by", gettext_lazy("Ranked by"), lambda g: g.model_version and g.model_version.number),
-    Column("acquisition", gettext_lazy("Acquisition"), lambda g: g.acquisition, sort="acquisition"),
+    Column("generation", gettext_lazy("Generation"), "number", sort=True, link="generation", heading=True),
+    State("state", gettext_lazy("State"), sort=True, choices=Generation.State.choices),
+    When("opened", gettext_lazy("Opened"), "created_at", sort=True),
+    Column("ranked_by", gettext_lazy("Ranked by"), "model_version__number"),
+    Column("acquisition", gettext_lazy("Acquisition"), sort=True, write=acquisition_in_words),
     Column("lanes", gettext_lazy("Lanes"), lambda g: ", ".join(f"{k} {v}" for k, v in g.mix.items() if v)),
-    Column("chosen_from", gettext_lazy("Chosen from"), lambda g: g.pool_size, sort="pool_size", number=True),
-    Column("wanted", gettext_lazy("Wanted"), lambda g: g.wanted or 0, sort="wanted", number=True),
-    Column("done", gettext_lazy("Done"), lambda g: g.done or 0, sort="done", number=True),
+    Number("chosen_from", gettext_lazy("Chosen from"), "pool_size", sort=True),
+    Number("wanted", gettext_lazy("Wanted"), lambda g: g.wanted or 0, sort="wanted"),
+    Number("done", gettext_lazy("Done"), lambda g: g.done or 0, sort="done"),
 ]
 
 
@@ -39,33 +42,27 @@ def generations(request: HttpRequest, member: Membership) -> HttpResponseBase:
     return respond(request, "labelling_ui/generations.html", listing, f"{member.project.slug}-generations", context)
 
 
-class ItemFilters(Filters):
-    lane = forms.ChoiceField(choices=[words.ALL, *Lane.choices], required=False, label=gettext_lazy("Lane"))
-    state = forms.ChoiceField(
-        choices=[words.ALL, *QueueItem.State.choices], required=False, label=gettext_lazy("State")
-    )
-
-    def narrow(self, rows: QuerySet[QueueItem]) -> QuerySet[QueueItem]:
-        return rows.filter(**self.chosen())
-
-
 ITEMS = [
-    Column("rank", gettext_lazy("Place"), lambda i: i.rank, sort="rank", number=True),
-    Column("solution", gettext_lazy("Solution"), lambda i: i.solution_id, sort="solution"),
-    Column("domain", gettext_lazy("Domain"), lambda i: i.solution.problem.domain, sort="solution__problem__domain"),
-    Column("lane", gettext_lazy("Lane"), lambda i: i.lane, sort="lane"),
-    Column("state", gettext_lazy("State"), lambda i: i.state, sort="state"),
-    Column("gain", gettext_lazy("Gain"), lambda i: i.gain, sort="gain", number=True),
-    Column("seconds", gettext_lazy("Cost"), lambda i: i.expected_seconds, sort="expected_seconds", number=True),
-    Column(
-        "inclusion_probability",
-        gettext_lazy("Chance"),
-        lambda i: i.inclusion_probability,
-        sort="inclusion_probability",
-        number=True,
-    ),
-    Column("done", gettext_lazy("Done"), lambda i: i.done, sort="done", number=True),
-    Column("wanted", gettext_lazy("Wanted"), lambda i: i.wanted, sort="wanted", number=True),
+    Number("rank", gettext_lazy("Place"), sort=True, heading=True, write=str),
+    Column("solution", gettext_lazy("Solution"), "solution_id", sort="solution", link="solution"),
+    Column("domain", gettext_lazy("Domain"), "solution__problem__domain", sort=True),
+    Choice("lane", gettext_lazy("Lane"), sort=True, choices=Lane.choices, filtered=True),
+    Choice("state", gettext_lazy("State"), sort=True, choices=QueueItem.State.choices, filtered=True),
+    Number("gain", gettext_lazy("Gain"), sort=True, write=partial(decimal, digits=3)),
+    Duration("seconds", gettext_lazy("Cost"), "expected_seconds", sort=True),
+    Share("inclusion_probability", gettext_lazy("Chance"), sort=True, write=partial(percent, digits=2)),
+    Number("done", gettext_lazy("Done"), sort=True),
+    Number("wanted", gettext_lazy("Wanted"), sort=True),
+]
+LANES = [
+    Column("lane", gettext_lazy("Lane"), "name", heading=True),
+    Number("items", gettext_lazy("Items")),
+    Share("share", gettext_lazy("Share")),
+    Column("drawn", gettext_lazy("Drawn"), "drawn_from"),
+    Share("chance", gettext_lazy("Chance"), "most", write=partial(percent, digits=2)),
+    Number("gain", gettext_lazy("Mean gain"), write=partial(decimal, digits=3)),
+    Duration("seconds", gettext_lazy("Mean cost")),
+    Column("labelled", gettext_lazy("Labelled"), "done"),
 ]
 
 
@@ -76,13 +73,13 @@ def generation(request: HttpRequest, member: Membership, number: int) -> HttpRes
     if found is None:
         raise Http404("There is no such generation.")
     items = found.items.select_related("solution__problem")
-    listing = Listing(request, items, ITEMS, sort="rank", filters=ItemFilters(request.GET))
+    listing = Listing(request, items, ITEMS, sort="rank", filters=Filters(request.GET, ITEMS))
     points = [Point(chance, count) for chance, count in selectors.chances(found)]
     context = {
         "member": member,
         "tab": "generations",
         "generation": found,
-        "lanes": selectors.lanes_of(found),
+        "lanes": Table(selectors.lanes_of(found), LANES),
         "settings": selectors.settings_of(found),
         "chart": bar_chart(
             _("Chance of being drawn"), Series(_("items"), "first", points), places=_("chance"), least_step=1

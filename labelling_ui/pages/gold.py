@@ -25,7 +25,8 @@ from annotation.work.gold.designation import (
 from annotation.work.gold.gold_answers import Worn, accuracy_by_gold, wear_of
 from labelling_ui import words
 from labelling_ui.pages.access import STAFF, attempt, posted_word, project_page
-from labelling_ui.pages.listing import Column, Filters, Listing, respond
+from labelling_ui.pages.columns import Column, Control, FirstError, Number, Opening, Share, State, When
+from labelling_ui.pages.listing import Filters, Listing, respond
 from labelling_ui.pages.numbers import whole_number
 
 KINDS = [
@@ -35,44 +36,37 @@ KINDS = [
     ("consensus", gettext_lazy("consensus in a file")),
 ]
 
+STATES = [
+    ("hidden", gettext_lazy("hidden")),
+    ("practice", gettext_lazy("for practice")),
+    ("retired", gettext_lazy("retired")),
+]
+
 
 class GoldFilters(Filters):
     search = forms.CharField(
         required=False, label=gettext_lazy("Search the problem"), widget=forms.TextInput({"type": "search"})
     )
     domain = forms.CharField(required=False, label=gettext_lazy("Domain"))
-    state = forms.ChoiceField(
-        choices=[
-            words.ALL,
-            ("hidden", gettext_lazy("hidden")),
-            ("practice", gettext_lazy("for practice")),
-            ("retired", gettext_lazy("retired")),
-        ],
-        required=False,
-        label=gettext_lazy("State"),
-    )
+    state = forms.ChoiceField(choices=[words.ALL, *STATES], required=False, label=gettext_lazy("State"))
     review = forms.BooleanField(required=False, label=gettext_lazy("worn out or suspect"))
 
-    def __init__(self, *args: Any, wear: dict[int, Worn], **named: Any) -> None:
-        super().__init__(*args, **named)
-        self.wear = wear
+    own = ("state", "review")
+    lookups = {"search": "solution__problem__text__icontains", "domain": "solution__problem__domain"}
 
-    def chosen(self) -> dict[str, Any]:
-        return {name: value for name, value in super().chosen().items() if value}
+    def __init__(self, *args: Any, wear: dict[int, Worn]) -> None:
+        super().__init__(*args)
+        self.wear = wear
 
     def narrow(self, rows: QuerySet[Any]) -> QuerySet[Any]:
         chosen = self.chosen()
-        if "search" in chosen:
-            rows = rows.filter(solution__problem__text__icontains=chosen["search"])
-        if "domain" in chosen:
-            rows = rows.filter(solution__problem__domain=chosen["domain"])
         if "state" in chosen:
             rows = rows.filter(active=chosen["state"] != "retired")
         if chosen.get("state") in ("hidden", "practice"):
             rows = rows.filter(practice=chosen["state"] == "practice")
         if "review" in chosen:
             rows = rows.filter(solution__in=[pk for pk, worn in self.wear.items() if worn.to_review])
-        return rows
+        return super().narrow(rows)
 
 
 class MarkManyForm(forms.Form):
@@ -113,7 +107,7 @@ def gold(request: HttpRequest, member: Membership) -> HttpResponseBase:
         request, rows, _columns(wear, answered), sort="-marked", filters=GoldFilters(request.GET, wear=wear)
     )
     for row in listing.page.object_list:
-        row.worn, row.accuracy = wear.get(row.solution_id), answered.get(row.solution_id)
+        row.worn = wear.get(row.solution_id)
     context = {
         "member": member,
         "form": MarkManyForm(),
@@ -203,21 +197,16 @@ def _columns(wear: dict[int, Worn], answered: dict[int, Any]) -> list[Column]:
         return found.seen.value if found else None
 
     return [
-        Column("solution", gettext_lazy("Solution"), lambda g: g.solution_id, sort="solution_id"),
-        Column("problem", gettext_lazy("Problem"), lambda g: g.solution.problem.text),
-        Column("domain", gettext_lazy("Domain"), lambda g: g.solution.problem.domain, sort="solution__problem__domain"),
-        Column(
-            "first_error",
-            gettext_lazy("First error"),
-            lambda g: g.annotation.first_error,
-            sort="annotation__first_error",
-            number=True,
-        ),
-        Column("answers", gettext_lazy("Answers"), lambda g: g.answers or 0, sort="answers", number=True),
-        Column("right", gettext_lazy("Right"), right, number=True),
-        Column("seen_by", gettext_lazy("Seen by"), seen, number=True),
-        Column("marked", gettext_lazy("Marked"), lambda g: g.created_at.isoformat(), sort="created_at"),
-        Column("state", gettext_lazy("State"), _state, sort="active"),
+        Column("solution", gettext_lazy("Solution"), "solution_id", sort=True, link="solution", heading=True),
+        Opening("problem", gettext_lazy("Problem"), "solution__problem__text"),
+        Column("domain", gettext_lazy("Domain"), "solution__problem__domain", sort=True),
+        FirstError("first_error", gettext_lazy("First error"), "annotation__first_error", sort=True),
+        Number("answers", gettext_lazy("Answers"), lambda g: g.answers or 0, sort="answers"),
+        Share("right", gettext_lazy("Right"), right),
+        Share("seen_by", gettext_lazy("Seen by"), seen),
+        When("marked", gettext_lazy("Marked"), "created_at", sort=True),
+        State("state", gettext_lazy("State"), _state, sort="active", choices=STATES),
+        Control("actions", gettext_lazy("Actions")),
     ]
 
 

@@ -3,7 +3,6 @@
 from typing import Any
 
 from django import forms
-from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse, HttpResponseBadRequest, HttpResponseBase
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
@@ -22,13 +21,14 @@ from annotation.files.split_preview import division_of
 from annotation.files.uploads import unfinished_uploads
 from annotation.files.warnings import warnings_in_words
 from annotation.models import ImportGroup, ImportJob, Membership
-from labelling_ui import words
 from labelling_ui.pages import import_files
 from labelling_ui.pages.access import MANAGER, attempt, project_page, signed_in, slug_of
+from labelling_ui.pages.columns import Column, Number, State, When
 from labelling_ui.pages.import_files import FilesForm, options_of
-from labelling_ui.pages.listing import Column, Filters, Listing, respond
+from labelling_ui.pages.listing import Filters, Listing, respond
 from labelling_ui.pages.mapping import for_page
 from labelling_ui.pages.numbers import whole_number
+from labelling_ui.templatetags.figures import code
 from prm.formats.registry import FORMATS
 from prm.splitting import Splitting
 
@@ -123,38 +123,26 @@ class TextForm(forms.Form):
 
 
 class ImportFilters(Filters):
-    state = forms.ChoiceField(
-        choices=[words.ALL, *ImportJob.State.choices], required=False, label=gettext_lazy("State")
-    )
     rejected = forms.BooleanField(required=False, label=gettext_lazy("with rejected lines"))
-
     group = forms.IntegerField(required=False, widget=forms.HiddenInput)
 
-    def narrow(self, rows: QuerySet[Any]) -> QuerySet[Any]:
-        chosen = self.chosen()
-        if chosen.get("group"):
-            rows = rows.filter(group=chosen["group"])
-        if chosen.get("state"):
-            rows = rows.filter(state=chosen["state"])
-        return rows.filter(rejected__gt=0) if chosen.get("rejected") else rows
-
-    def chosen(self) -> dict[str, Any]:
-        return {name: value for name, value in super().chosen().items() if value}
+    lookups = {"rejected": lambda rows, _wanted: rows.filter(rejected__gt=0)}
+    field_order = ("state",)
 
 
 COLUMNS = [
-    Column("file", gettext_lazy("File"), lambda j: j.filename, sort="filename"),
-    Column("state", gettext_lazy("State"), lambda j: j.state, sort="state"),
-    Column("started", gettext_lazy("Started"), lambda j: j.created_at.isoformat(), sort="created_at"),
-    Column("accepted", gettext_lazy("Accepted"), lambda j: j.accepted, sort="accepted", number=True),
-    Column("duplicates", gettext_lazy("Duplicates"), lambda j: j.duplicates, sort="duplicates", number=True),
-    Column("rejected", gettext_lazy("Rejected"), lambda j: j.rejected, sort="rejected", number=True),
+    Column("file", gettext_lazy("File"), "filename", sort=True, heading=True),
+    State("state", gettext_lazy("State"), sort=True, choices=ImportJob.State.choices, filtered=True),
+    When("started", gettext_lazy("Started"), "created_at", sort=True),
+    Number("accepted", gettext_lazy("Accepted"), sort=True),
+    Number("duplicates", gettext_lazy("Duplicates"), sort=True),
+    Number("rejected", gettext_lazy("Rejected"), sort=True),
 ]
 REJECTION_COLUMNS = [
-    Column("line", gettext_lazy("Line"), lambda r: r.line, sort="line", number=True),
-    Column("field", gettext_lazy("Field"), lambda r: r.field, sort="field"),
-    Column("reason", gettext_lazy("Why it was not taken"), lambda r: r.reason, sort="reason"),
-    Column("excerpt", gettext_lazy("What it says"), lambda r: r.excerpt),
+    Number("line", gettext_lazy("Line"), sort=True, heading=True),
+    Column("field", gettext_lazy("Field"), sort=True, write=code),
+    Column("reason", gettext_lazy("Why it was not taken"), sort=True, write=in_words),
+    Column("excerpt", gettext_lazy("What it says"), write=code),
 ]
 
 
@@ -167,18 +155,20 @@ def imports(request: HttpRequest, member: Membership) -> HttpResponseBase:
             return redirect(f"{request.path}?group={jobs[0].group_id}")
         if jobs:
             return redirect("import-job", jobs[0].pk)
-    listing = Listing(
-        request, member.project.import_jobs.all(), COLUMNS, sort="-started", filters=ImportFilters(request.GET)
-    )
+    filters = ImportFilters(request.GET, COLUMNS)
+    group = member.project.import_groups.filter(pk=filters.chosen().get("group", 0)).first()
+    summary = summary_of(group) if group else None
+    live = f"?group={group.pk}" if group and summary and summary["live"] else ""
+    rows = member.project.import_jobs.all()
+    listing = Listing(request, rows, COLUMNS, sort="-started", filters=filters, live=live)
     context = {
         "member": member,
         "form": form,
         "text_form": TextForm(auto_id="try_%s"),
         "uploads": unfinished_uploads(by=signed_in(request), project=member.project),
+        "group": group,
+        "summary": summary,
     }
-    chosen = ImportFilters(request.GET).chosen().get("group", 0)
-    if group := member.project.import_groups.filter(pk=chosen).first():
-        context |= {"group": group, "summary": summary_of(group)}
     return respond(request, "labelling_ui/import.html", listing, f"{member.project.slug}-imports", context)
 
 

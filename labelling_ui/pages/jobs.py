@@ -4,8 +4,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from django import forms
-from django.db.models import QuerySet
 from django.http import Http404, HttpRequest, HttpResponseBase
 from django.shortcuts import get_object_or_404, redirect
 from django.urls import reverse
@@ -19,10 +17,10 @@ from annotation.core.wording import in_words
 from annotation.loop.proof.simulations import resume_simulation
 from annotation.loop.rounds.runs import can_retry, retry_run
 from annotation.loop.sampling.sampling_runs import resume_sampling
-from annotation.models import Job, JobEntry, Membership, ModelJob, PoolScoring, SamplingRun
-from labelling_ui import words
+from annotation.models import Job, JobEntry, Membership, ModelJob, PoolScoring
 from labelling_ui.pages.access import MANAGER, STAFF, attempt, project_page
-from labelling_ui.pages.listing import Column, Filters, Listing, respond
+from labelling_ui.pages.columns import Choice, Column, Duration, Share, State, When
+from labelling_ui.pages.listing import Filters, Listing, respond
 
 
 @dataclass(frozen=True)
@@ -75,39 +73,31 @@ KINDS = {
     "answers": Kind(gettext_lazy("Check of answers"), lambda job: reverse("answers", args=[job.project.slug])),
 }
 COLUMNS = [
-    Column("kind", gettext_lazy("Job"), lambda row: KINDS[row.kind].label, sort="kind"),
+    Choice(
+        "kind",
+        gettext_lazy("Job"),
+        sort=True,
+        heading=True,
+        choices=[(name, kind.label) for name, kind in KINDS.items()],
+        filtered=True,
+    ),
     Column("name", gettext_lazy("Of"), lambda row: KINDS[row.kind].name(row.job)),
-    Column("state", gettext_lazy("State"), lambda row: row.state, sort="state"),
-    Column("requested_by", gettext_lazy("Asked for by"), lambda row: row.requested_by and row.requested_by.username),
-    Column("asked", gettext_lazy("Asked"), lambda row: row.created_at.isoformat(), sort="created_at"),
-    Column("seconds", gettext_lazy("Took"), lambda row: _seconds(row), number=True),
-    Column("progress", gettext_lazy("Done"), lambda row: row.job.share, number=True),
-    Column("outcome", gettext_lazy("Outcome"), lambda row: in_words(row.job.outcome)),
+    State("state", gettext_lazy("State"), sort=True, choices=Job.State.choices, filtered=True),
+    Column("requested_by", gettext_lazy("Asked for by"), "requested_by__username"),
+    When("asked", gettext_lazy("Asked"), "created_at", sort=True),
+    Duration("seconds", gettext_lazy("Took"), lambda row: _seconds(row)),
+    Share("progress", gettext_lazy("Done"), "job__share"),
+    Column("outcome", gettext_lazy("Outcome"), "job__outcome", write=in_words, look="gate-text"),
 ]
-
-
-class JobFilters(Filters):
-    kind = forms.ChoiceField(
-        choices=[words.ALL, *((name, kind.label) for name, kind in KINDS.items())],
-        required=False,
-        label=gettext_lazy("Job"),
-    )
-    state = forms.ChoiceField(
-        choices=[words.ALL, *SamplingRun.State.choices], required=False, label=gettext_lazy("State")
-    )
-
-    def narrow(self, rows: QuerySet[Any]) -> QuerySet[Any]:
-        return rows.filter(**self.chosen())
 
 
 @project_page(*STAFF)
 def jobs(request: HttpRequest, member: Membership) -> HttpResponseBase:
     rows = JobEntry.objects.filter(project=member.project).select_related("requested_by")
-    listing = Listing(request, rows, COLUMNS, sort="-asked", filters=JobFilters(request.GET))
-    for row in listing.page.object_list:
+    listing = Listing(request, rows, COLUMNS, sort="-asked", filters=Filters(request.GET, COLUMNS))
+    for row in listing:
         kind = KINDS[row.kind]
-        row.page, row.took, row.resumes = kind.page(row.job), _seconds(row), kind.resumes(row.job)
-        row.label, row.name = kind.label, kind.name(row.job)
+        row.page, row.resumes = kind.page(row.job), kind.resumes(row.job)
     return respond(request, "labelling_ui/jobs.html", listing, f"{member.project.slug}-jobs", {"member": member})
 
 

@@ -3,7 +3,6 @@
 from typing import Any
 
 from django import forms
-from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponseBase
 from django.utils.translation import gettext_lazy as _
 
@@ -12,8 +11,9 @@ from annotation.models import Annotation, LabelBatch, Lane, Membership, Project,
 from annotation.work.annotations import latest_annotations
 from labelling_ui import words
 from labelling_ui.pages.access import ANYONE, project_page
+from labelling_ui.pages.columns import Choice, Column, Duration, FirstError, Number, Opening, When
 from labelling_ui.pages.gold import may_be_gold
-from labelling_ui.pages.listing import Column, Filters, Listing, respond
+from labelling_ui.pages.listing import Filters, Listing, respond
 from labelling_ui.pages.people import PersonField
 
 HINTED = [("shown", _("shown")), ("blind", _("not shown, as it was drawn"))]
@@ -32,57 +32,49 @@ class OwnLabelFilters(Filters):
         "until": "submitted_at__date__lte",
     }
 
-    def narrow(self, rows: QuerySet[Any]) -> QuerySet[Any]:
-        return rows.filter(**{self.lookups[name]: value for name, value in self.chosen().items()})
-
 
 class LabelFilters(OwnLabelFilters):
     annotator = PersonField(Membership.objects.none(), empty_label=_("all"), required=False, label=_("Annotator"))
     source = forms.ChoiceField(choices=[words.ALL, *choices.SOURCE_KINDS], required=False, label=_("Source"))
-    lane = forms.ChoiceField(choices=[words.ALL, *Lane.choices], required=False, label=_("Lane"))
     generation = forms.IntegerField(required=False, min_value=0, label=_("Generation"))
     hint = forms.ChoiceField(choices=[words.ALL, *HINTED], required=False, label=_("Model’s scores"))
     solution = forms.IntegerField(required=False, min_value=1, widget=forms.HiddenInput)
     batch = forms.ModelChoiceField(LabelBatch.objects.none(), required=False, widget=forms.HiddenInput)
 
-    lookups = OwnLabelFilters.lookups | {
-        "annotator": "annotator",
+    lookups = {
+        **OwnLabelFilters.lookups,
         "source": "source__kind",
-        "lane": "lane",
-        "solution": "solution",
         "generation": "item__generation__number",
+        "batch": lambda rows, batch: rows.filter(pk__in=labels_of_batch(batch).values("pk")),
+        "hint": lambda rows, hint: rows.filter(lease__hint__shown=hint == "shown"),
     }
     field_order = ("annotator", "source", "lane", "generation", "hint", "since", "until", "finish_reason")
 
-    def __init__(self, *args: Any, project: Project, **named: Any) -> None:
-        super().__init__(*args, **named)
+    def __init__(self, *args: Any, project: Project) -> None:
+        super().__init__(*args)
         people = Membership.objects.filter(project=project).select_related("user").order_by("user__username")
         annotator: forms.ModelChoiceField = self.fields["annotator"]  # type: ignore[assignment]
         annotator.queryset = people
         batch: forms.ModelChoiceField = self.fields["batch"]  # type: ignore[assignment]
         batch.queryset = project.label_batches.all()
 
-    def narrow(self, rows: QuerySet[Any]) -> QuerySet[Any]:
-        chosen = self.chosen()
-        if batch := chosen.pop("batch", None):
-            rows = rows.filter(pk__in=labels_of_batch(batch).values("pk"))
-        if hint := chosen.pop("hint", None):
-            rows = rows.filter(lease__hint__shown=hint == "shown")
-        return rows.filter(**{self.lookups[name]: value for name, value in chosen.items()})
+
+def _who(label: Annotation) -> str:
+    return label.annotator.user.username if label.annotator else f"{label.source.kind} {label.source.name}"
 
 
 OWN_COLUMNS = [
-    Column("submitted", _("Submitted"), lambda a: a.submitted_at.isoformat(), sort="submitted_at"),
-    Column("problem", _("Problem"), lambda a: a.solution.problem.text),
-    Column("ended_with", _("Ended with"), lambda a: a.finish_reason, sort="finish_reason"),
-    Column("first_error", _("First error"), lambda a: a.first_error, sort="first_error", number=True),
-    Column("seconds", _("Time"), lambda a: a.total_ms and a.total_ms / 1000, sort="total_ms", number=True),
+    When("submitted", _("Submitted"), "submitted_at", sort=True),
+    Opening("problem", _("Problem"), "solution__problem__text"),
+    Choice("ended_with", _("Ended with"), "finish_reason", sort=True, choices=choices.FINISH_REASONS),
+    FirstError("first_error", _("First error"), sort=True),
+    Duration("seconds", _("Time"), lambda a: a.total_ms and a.total_ms / 1000, sort="total_ms"),
 ]
 COLUMNS = [
     *OWN_COLUMNS[:2],
-    Column("solution", _("Solution"), lambda a: a.solution_id, sort="solution_id", number=True),
-    Column("annotator", _("By"), lambda a: _who(a), sort="annotator__user__username"),
-    Column("lane", _("Lane"), lambda a: a.lane, sort="lane"),
+    Number("solution", _("Solution"), "solution_id", sort=True, link="solution", write=str),
+    Column("annotator", _("By"), _who, sort="annotator__user__username"),
+    Choice("lane", _("Lane"), sort=True, choices=Lane.choices, filtered=True),
     *OWN_COLUMNS[2:],
 ]
 
@@ -97,14 +89,10 @@ def labels(request: HttpRequest, member: Membership) -> HttpResponseBase:
     else:
         # with the labels that came in files
         rows = latest_annotations(project) | project.annotations.filter(annotator__isnull=True)
-        filters, columns = LabelFilters(request.GET, project=project), COLUMNS
+        filters, columns = LabelFilters(request.GET, COLUMNS, project=project), COLUMNS
     rows = rows.select_related("solution__problem", "annotator__user", "source", "item__generation")
     listing = Listing(request, rows, columns, sort="-submitted", filters=filters)
     for label in listing.page.object_list:
         label.may_be_gold = columns is COLUMNS and may_be_gold(label)
     context = {"member": member, "all": columns is COLUMNS}
     return respond(request, "labelling_ui/labels.html", listing, f"{project.slug}-labels", context)
-
-
-def _who(label: Annotation) -> str:
-    return label.annotator.user.username if label.annotator else f"{label.source.kind} {label.source.name}"

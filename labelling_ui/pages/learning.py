@@ -1,5 +1,6 @@
 """Does active learning pay here: the live comparison, what the labels say of the pool, and whether to go on."""
 
+from functools import partial
 from typing import Any
 
 from django.http import HttpRequest, HttpResponseBase
@@ -11,25 +12,50 @@ from annotation.core.wording import in_words
 from annotation.loop.gateway.stopping import advise
 from annotation.loop.proof.history import decided_rounds, history_of
 from annotation.loop.proof.lane_estimates import LaneEstimates, estimates_of
-from annotation.models import Membership, ShadowComparison
+from annotation.models import Lane, Membership, ShadowComparison
 from labelling_ui.charts import Chart, Point, Series, line_chart
 from labelling_ui.numbers import decimal, signed
 from labelling_ui.pages.access import STAFF, project_page
-from labelling_ui.pages.listing import Column, Listing, respond
+from labelling_ui.pages.columns import Choice, Column, Duration, Estimate, Number, Share
+from labelling_ui.pages.listing import Listing, Table, respond
+from labelling_ui.templatetags.figures import hundredths, percent, points
 
 SHOWN = 20  # comparisons in the chart
 COLUMNS = [
-    Column("generation", gettext_lazy("Generation"), lambda c: c.generation, sort="generation", number=True),
-    Column("run", gettext_lazy("Run"), lambda c: c.run.number, sort="run__number", number=True),
-    Column("seconds", gettext_lazy("Time, each"), lambda c: c.control_seconds, number=True),
-    Column("acquisition_labels", gettext_lazy("Acquisition"), lambda c: c.acquisition_labels, number=True),
-    Column("control_labels", gettext_lazy("Control"), lambda c: c.control_labels, number=True),
-    Column("acquisition_f1", gettext_lazy("F1, acquisition"), lambda c: c.acquisition_f1, number=True),
-    Column("control_f1", gettext_lazy("F1, control"), lambda c: c.control_f1, number=True),
-    Column("gain", gettext_lazy("Gain"), lambda c: c.gain, sort="gain", number=True),
-    Column("low", gettext_lazy("from (95 %)"), lambda c: c.low, number=True),
-    Column("high", gettext_lazy("to"), lambda c: c.high, number=True),
-    Column("holdout", gettext_lazy("Holdout"), lambda c: c.holdout_solutions, number=True),
+    Number("generation", gettext_lazy("Generation"), sort=True, heading=True, write=str),
+    Number("run", gettext_lazy("Run"), "run__number", sort=True, link="run", write=str),
+    Duration("seconds", gettext_lazy("Time, each"), "control_seconds"),
+    Number("acquisition_labels", gettext_lazy("Acquisition")),
+    Number("control_labels", gettext_lazy("Control")),
+    Number("acquisition_f1", gettext_lazy("F1, acquisition"), write=hundredths),
+    Number("control_f1", gettext_lazy("F1, control"), write=hundredths),
+    Number("gain", gettext_lazy("Gain"), sort=True, write=points),
+    Number("low", gettext_lazy("from (95 %)"), write=points),
+    Number("high", gettext_lazy("to"), write=points),
+    Number("holdout", gettext_lazy("Holdout"), "holdout_solutions"),
+]
+ESTIMATES = [
+    Column("generation", gettext_lazy("Generation"), heading=True),
+    Choice("lane", gettext_lazy("Lane"), choices=Lane.choices),
+    Number("labelled", gettext_lazy("Labelled")),
+    Number("effective", gettext_lazy("Counts as"), "first_error_rate__effective", write=decimal),
+    Estimate("errors", gettext_lazy("Have an error"), "first_error_rate", write=percent),
+    Share("errors_naive", gettext_lazy("as labelled"), "first_error_rate__naive"),
+    Estimate("right", gettext_lazy("Model was right"), "champion_accuracy", write=percent),
+    Share("right_naive", gettext_lazy("as labelled"), "champion_accuracy__naive"),
+    Duration("seconds", gettext_lazy("Time for one"), "seconds__value"),
+]
+HISTORY = [
+    Column("generation", gettext_lazy("Generation"), heading=True),
+    Number("labels", gettext_lazy("Labels")),
+    Duration("seconds", gettext_lazy("Time"), lambda one: one.seconds or None),
+    Estimate(
+        "f1",
+        gettext_lazy("Holdout F1 after it"),
+        lambda one: {"value": one.f1, "low": one.f1_low, "high": one.f1_high},
+        write=hundredths,
+    ),
+    Share("changed", gettext_lazy("Verdicts on the pool that changed"), write=partial(percent, digits=1)),
 ]
 
 
@@ -47,9 +73,9 @@ def learning(request: HttpRequest, member: Membership) -> HttpResponseBase:
         "member": member,
         "latest": rows.first(),
         "gain": _gain_chart(list(rows[:SHOWN])),
-        "estimates": estimates,
+        "estimates": Table(estimates, ESTIMATES),
         "rates": _rate_chart(estimates, project.slug),
-        "history": history,
+        "history": Table(history, HISTORY),
         "advice": advice,
         "pays": any(one["verdict"] == "continue" for one in advice["criteria"]),
         "why_not": _why_not(member),

@@ -1,74 +1,118 @@
 """Lists of rows that filter, sort and page on the server, and download as CSV with the same filters."""
 
 import csv
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from django import forms
 from django.core.paginator import Page, Paginator
 from django.db.models import F, QuerySet
-from django.http import HttpRequest, HttpResponse, HttpResponseBase
+from django.http import HttpRequest, HttpResponse, HttpResponseBase, QueryDict
 from django.shortcuts import render
 
 from annotation.api.downloads import download
+from labelling_ui.pages.columns import Column
+from labelling_ui.words import ALL
 from prm.formats.csv_rows import guard
 
 ROWS_A_PAGE = 50
 CHUNK = 2000
-
-
-@dataclass(frozen=True)
-class Column:
-    """`name` heads the CSV column; `cell` reads it off a row; `sort` is the field to order by, empty for none."""
-
-    name: str
-    label: Any
-    cell: Callable[[Any], object]
-    sort: str = ""
-    number: bool = False
+Lookup = str | Callable[[QuerySet[Any], Any], QuerySet[Any]]
 
 
 class Filters(forms.Form):
-    """What a list may be narrowed to; each field names itself in the address. Invalid values filter nothing."""
+    """What a list may be narrowed to; each field names itself in the address. Invalid values filter nothing.
+
+    The `filtered` columns are fields too. `lookups` says by which field of the rows a filter narrows them, or how; a
+    filter that is not in it is named after the field, or is `own`: a subclass narrows by it.
+    """
+
+    own: tuple[str, ...] = ()
+    lookups: Mapping[str, Lookup] = {}
+
+    def __init__(self, data: QueryDict, columns: Iterable[Column] = ()) -> None:
+        super().__init__(data)
+        filtered = [c for c in columns if c.filtered]
+        for c in filtered:
+            self.fields[c.name] = forms.ChoiceField(choices=[ALL, *c.choices], required=False, label=c.label)
+        self.order_fields(self.field_order)
+        self.by: dict[str, Lookup] = {**{c.name: c.path for c in filtered}, **self.lookups}
 
     def narrow(self, rows: QuerySet[Any]) -> QuerySet[Any]:
-        raise NotImplementedError
+        for name, value in self.chosen().items():
+            if name in self.own:
+                continue
+            by = self.by.get(name, name)
+            rows = by(rows, value) if callable(by) else rows.filter(**{by: value})
+        return rows
 
     def chosen(self) -> dict[str, Any]:
         self.is_valid()
-        return {name: value for name, value in self.cleaned_data.items() if value not in (None, "", [])}
+        return {
+            n: value for n, value in self.cleaned_data.items() if value is not False and value not in (None, "", [])
+        }
 
 
-class Listing:
-    """One page of `rows` as the address asks for them: `?sort=-name&page=2` and the filters' fields."""
+class Table:
+    """Rows that are all on the page. `name` says what they are to those who cannot see them scroll."""
+
+    part = "table"
+    narrowed = False
+
+    def __init__(self, rows: Iterable[Any], columns: Sequence[Column], *, name: object = "") -> None:
+        self.rows = rows
+        self.columns = columns
+        self.name = name
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self.rows)
+
+    def __bool__(self) -> bool:
+        return any(True for _ in self)
+
+    def heads(self) -> list[dict[str, Any]]:
+        return [{"column": c} for c in self.columns]
+
+
+class Listing(Table):
+    """One page of `rows` as the address asks for them: `?sort=-name&page=2` and the filters' fields.
+
+    `live` is the address to ask again every two seconds while rows change.
+    """
+
+    part = "listing"
+    page: Page[Any]
 
     def __init__(
         self,
         request: HttpRequest,
         rows: QuerySet[Any],
-        columns: list[Column],
+        columns: Sequence[Column],
         *,
         sort: str,
         filters: Filters | None = None,
+        live: str = "",
     ) -> None:
+        self.live = live
         self.filters = filters
-        self.columns = columns
         self.sort = request.GET.get("sort", sort)
-        if self.sort.lstrip("-") not in {c.name for c in columns if c.sort}:
+        if self.sort.lstrip("-") not in {c.name for c in columns if c.order}:
             self.sort = sort
         self.narrowed = bool(filters and filters.chosen())
         rows = filters.narrow(rows) if filters else rows
-        self.rows = self._in_order(rows)
-        self.page: Page[Any] = Paginator(self.rows, ROWS_A_PAGE).get_page(request.GET.get("page"))
+        self.all = _in_order(rows, columns, self.sort)
+        super().__init__(self.all, columns)
+        self.page = Paginator(self.all, ROWS_A_PAGE).get_page(request.GET.get("page"))
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self.page.object_list)
 
     def heads(self) -> list[dict[str, Any]]:
         """The head of each column, with the order that a click asks for."""
         return [
             {
-                "label": c.label,
-                "number": c.number,
-                "sort": c.sort and (f"-{c.name}" if self.sort == c.name else c.name),
+                "column": c,
+                "sort": c.order and (f"-{c.name}" if self.sort == c.name else c.name),
                 "order": {c.name: "ascending", f"-{c.name}": "descending"}.get(self.sort, ""),
             }
             for c in self.columns
@@ -76,16 +120,17 @@ class Listing:
 
     def csv(self) -> Iterator[str]:
         writer = csv.writer(_Echo())
-        yield writer.writerow([c.name for c in self.columns])
-        for row in self.rows.iterator(chunk_size=CHUNK):
-            cells = [c.cell(row) for c in self.columns]
+        columns = [c for c in self.columns if c.downloads]
+        yield writer.writerow([c.name for c in columns])
+        for row in self.all.iterator(chunk_size=CHUNK):
+            cells = [c.csv(row) for c in columns]
             yield writer.writerow(["" if cell is None else guard(cell) for cell in cells])
 
-    def _in_order(self, rows: QuerySet[Any]) -> QuerySet[Any]:
-        column = next(c for c in self.columns if c.name == self.sort.lstrip("-"))
-        by = F(column.sort)
-        first = by.desc(nulls_last=True) if self.sort.startswith("-") else by.asc(nulls_last=True)
-        return rows.order_by(first, "-pk")
+
+def _in_order(rows: QuerySet[Any], columns: Sequence[Column], sort: str) -> QuerySet[Any]:
+    by = F(next(c.order for c in columns if c.name == sort.lstrip("-")))
+    first = by.desc(nulls_last=True) if sort.startswith("-") else by.asc(nulls_last=True)
+    return rows.order_by(first, "-pk")
 
 
 def respond(

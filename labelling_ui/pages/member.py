@@ -1,6 +1,7 @@
 """One person of a project: whether they may label, and how well they answer what is known."""
 
 from collections.abc import Iterable
+from functools import partial
 from typing import Any
 
 from django.http import Http404, HttpRequest, HttpResponseBadRequest, HttpResponseBase
@@ -11,21 +12,26 @@ from django.views.decorators.http import require_POST
 
 from annotation.core.membership.members import domains_of, mark_machine, qualify
 from annotation.labels.quality.pace import pace_by_person
-from annotation.models import HIDDEN_LANES, Membership, ScreeningDecision
+from annotation.models import HIDDEN_LANES, Lane, Membership, Project, ScreeningDecision
 from annotation.work.gold.gold_accuracy import accuracy_of, grouped, is_right
 from annotation.work.gold.gold_answers import answers_to, confusion_of, read_answers
 from annotation.work.gold.screening import attempt_of, decide, latest_decision, standing_by
 from labelling_ui.pages.access import MANAGER, STAFF, attempt, project_page
-from labelling_ui.pages.listing import Column, Listing, respond
+from labelling_ui.pages.columns import Choice, Column, FirstError, Number, When
+from labelling_ui.pages.listing import Listing, Table, respond
+from labelling_ui.pages.people import ON_GOLD, PACE, Figures
 
 RATING_NAMES = (gettext_lazy("good"), gettext_lazy("neutral"), gettext_lazy("bad"))
 COLUMNS = [
-    Column("submitted", gettext_lazy("Submitted"), lambda a: a.submitted_at.isoformat(), sort="submitted_at"),
-    Column("lane", gettext_lazy("Lane"), lambda a: a.lane, sort="lane"),
-    Column("solution", gettext_lazy("Solution"), lambda a: a.solution_id, sort="solution_id", number=True),
-    Column("first_error", gettext_lazy("First error"), lambda a: a.first_error, sort="first_error", number=True),
-    Column("known", gettext_lazy("Known"), lambda a: a.solution.gold_answer.annotation.first_error, number=True),
+    When("submitted", gettext_lazy("Submitted"), "submitted_at", sort=True),
+    Choice("lane", gettext_lazy("Lane"), sort=True, choices=Lane.choices),
+    Number("solution", gettext_lazy("Solution"), "solution_id", sort=True, link="solution", write=str),
+    FirstError("first_error", gettext_lazy("First error"), sort=True),
+    FirstError("known", gettext_lazy("Known"), "solution__gold_answer__annotation__first_error"),
 ]
+
+
+GENERATION = Column("generation", gettext_lazy("Generation"), "who", heading=True)
 
 
 @project_page(*STAFF)
@@ -36,6 +42,11 @@ def member(request: HttpRequest, member: Membership, member_id: int) -> HttpResp
     rows = answers_to(project, lanes=HIDDEN_LANES, annotator=person).select_related("solution__gold_answer__annotation")
     listing = Listing(request, rows, COLUMNS, sort="-submitted")
     hold_against_known(listing.page.object_list, tolerance=policy.gold.tolerance)
+    accuracy = accuracy_of(answers, tolerance=policy.gold.tolerance)
+    by_generation = [
+        Figures(number, accuracy_of(some, tolerance=policy.gold.tolerance))
+        for number, some in sorted(grouped(answers, "generation").items())
+    ]
     latest = latest_decision(person)
     now = standing_by(latest, person)
     context: dict[str, Any] = {
@@ -47,14 +58,10 @@ def member(request: HttpRequest, member: Membership, member_id: int) -> HttpResp
         "screening": policy.screening,
         "attempt": attempt_of(person, latest) if now == ScreeningDecision.Outcome.AGAIN else None,
         "decisions": person.screening_decisions.select_related("by").order_by("-pk"),
-        "pace": pace_by_person(project, person.pk).get(person.pk),
-        "accuracy": accuracy_of(answers, tolerance=policy.gold.tolerance),
-        "by_generation": [
-            (number, accuracy_of(some, tolerance=policy.gold.tolerance))
-            for number, some in sorted(grouped(answers, "generation").items())
-        ],
-        "confusion": list(zip(RATING_NAMES, confusion_of(project, person).tolist(), strict=True)),
-        "rating_names": RATING_NAMES,
+        "pace": Table([Figures(person, pace) for pace in pace_by_person(project, person.pk).values()], PACE),
+        "accuracy": accuracy,
+        "by_generation": Table([*by_generation, Figures(_("all"), accuracy)], [GENERATION, *ON_GOLD]),
+        "confusion": _confusion(project, person),
     }
     name = f"{project.slug}-gold-answers-{person.user.username}"
     return respond(request, "labelling_ui/member.html", listing, name, context)
@@ -107,6 +114,18 @@ def hold_against_known(answers: Iterable[Any], *, tolerance: int) -> None:
         gold = answer.solution.gold_answer
         answer.known = gold.annotation
         answer.right = is_right(answer.first_error, answer.known.first_error, gold.accepted, tolerance=tolerance)
+
+
+def _nth(row: Figures, *, n: int) -> Any:
+    return row.found[n]
+
+
+def _confusion(project: Project, person: Membership) -> Table:
+    """How often they said what of steps, by what the reference says of them."""
+    said = (_("they say %(name)s") % {"name": name} for name in RATING_NAMES)
+    columns = [Number(label, label, partial(_nth, n=n)) for n, label in enumerate(said)]
+    rows = [Figures(name, row) for name, row in zip(RATING_NAMES, confusion_of(project, person).tolist(), strict=True)]
+    return Table(rows, [Column("reference", _("Reference"), "who", heading=True), *columns])
 
 
 def _find(member: Membership, member_id: int) -> Membership:

@@ -22,7 +22,8 @@ from annotation.work.annotations import latest_annotations
 from annotation.work.gold.gold_accuracy import Accuracy
 from annotation.work.gold.gold_answers import accuracy_by_person
 from labelling_ui.pages.access import MANAGER, attempt, posted_word, project_page, signed_in
-from labelling_ui.pages.listing import Column, Listing, respond
+from labelling_ui.pages.columns import Choice, Column, Control, Duration, Number, Share, When
+from labelling_ui.pages.listing import Listing, respond
 
 REMOVED = "removed"  # what the button sends in place of a role
 
@@ -57,8 +58,6 @@ def members(request: HttpRequest, member: Membership) -> HttpResponseBase:
             form = InviteForm()
     agreement, gold = agreement_by_member(member.project), accuracy_by_person(member.project)
     listing = Listing(request, _members(member), _columns(agreement, gold), sort="name")
-    for row in listing.page.object_list:
-        row.agreement, row.gold = agreement.get(row.pk), gold.get(row.pk)
     context = {"member": member, "form": form, "invited": invited, "roles": Membership.Role.choices}
     return respond(request, "labelling_ui/members.html", listing, f"{member.project.slug}-members", context)
 
@@ -96,22 +95,17 @@ def _members(member: Membership) -> Any:
 
 def _columns(agreement: dict[int, float], gold: dict[int, Accuracy]) -> list[Column]:
     return [
-        Column("name", gettext_lazy("Name"), lambda m: m.user.username, sort="user__username"),
-        Column("role", gettext_lazy("Role"), lambda m: m.role, sort="role"),
-        Column("labels", gettext_lazy("Labels"), lambda m: m.labels or 0, sort="labels", number=True),
-        Column(
+        Column("name", gettext_lazy("Name"), "user__username", sort=True, heading=True),
+        Choice("role", gettext_lazy("Role"), sort=True, choices=Membership.Role.choices),
+        Number("labels", gettext_lazy("Labels"), lambda m: m.labels or 0, sort="labels"),
+        Duration(
             "median_seconds",
             gettext_lazy("Median time"),
             lambda m: m.median_ms and m.median_ms / 1000,
             sort="median_ms",
-            number=True,
         ),
-        Column("agreement", gettext_lazy("Agreement"), lambda m: agreement.get(m.pk), number=True),
-        Column(
-            "gold",
-            gettext_lazy("Right on gold"),
-            lambda m: gold[m.pk].right.value if m.pk in gold else None,
-            number=True,
-        ),
-        Column("joined", gettext_lazy("Joined"), lambda m: m.joined_at.isoformat(), sort="joined_at"),
+        Share("agreement", gettext_lazy("Agreement"), lambda m: agreement.get(m.pk)),
+        Share("gold", gettext_lazy("Right on gold"), lambda m: gold[m.pk].right.value if m.pk in gold else None),
+        When("joined", gettext_lazy("Joined"), "joined_at", sort=True),
+        Control("actions", gettext_lazy("Actions")),
     ]

@@ -1,9 +1,47 @@
-"""Members to choose from."""
+"""Members to choose from, and figures of them in tables."""
+
+from typing import Any, NamedTuple
 
 from django import forms
 from django.db.models import QuerySet
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
+from django.utils.translation import gettext_lazy as _
 
 from annotation.models import Membership, Project
+from labelling_ui.pages.columns import Column, Duration, Estimate, Number, Share
+from labelling_ui.templatetags.figures import NOTHING, count, percent
+
+
+class Figures(NamedTuple):
+    """What is known (an `Accuracy`, a `Pace`, a `Trust`) of a member, a source or a generation."""
+
+    who: Any
+    found: Any
+
+
+def _together(row: Figures) -> str | SafeString:
+    share = row.found.accepted
+    if not share.of:
+        return NOTHING
+    counts = count(share.count), count(share.of)
+    return format_html('{} <span class="muted small">{}/{}</span>', percent(share.value), *counts)
+
+
+PERSON = Column("by", _("Labels by"), "who__user__username", heading=True)
+ON_GOLD = [
+    Number("answers", _("Answers"), "found__right__of"),
+    Estimate("right", _("Right"), "found__right", write=percent),
+    Estimate("exact", _("Exact"), "found__exact", write=percent),
+    Estimate("within_one", _("Within one"), "found__within_one", write=percent),
+    Estimate("presence", _("Error or none"), "found__presence", write=percent),
+]
+PACE = [
+    Number("labels", _("Labels"), "found__labels"),
+    Duration("label_seconds", _("Time on a label, median"), "found__label_seconds"),
+    Duration("step_seconds", _("Time on a step, median"), "found__step_seconds"),
+    Share("accepted", _("Accepted together"), "found__accepted__value", shown=_together),
+]
 
 
 class PersonField(forms.ModelChoiceField):

@@ -1,36 +1,29 @@
 """How far labels can be trusted: batches that stand out, and each annotator's reliability."""
 
+from functools import partial
 from typing import Any
 
 from django import forms
 from django.contrib import messages
-from django.db.models import QuerySet
 from django.http import Http404, HttpRequest, HttpResponseBase
 from django.shortcuts import redirect
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_POST
 
 from annotation.labels.quality import batches
-from annotation.labels.quality.pace import Pace, pace_by_person
+from annotation.labels.quality.pace import pace_by_person
 from annotation.labels.quality.trust import Trust, trust_by_person
 from annotation.models import LabelBatch, LabelSource, Membership, Project
-from annotation.work.gold.gold_accuracy import Accuracy
 from annotation.work.gold.gold_answers import accuracy_by_person
-from labelling_ui import words
+from labelling_ui.numbers import decimal
 from labelling_ui.pages.access import MANAGER, STAFF, attempt, posted_word, project_page
-from labelling_ui.pages.listing import Column, Filters, Listing, respond
-from labelling_ui.pages.people import PersonField
-from labelling_ui.templatetags.figures import source_in_words
-
-
-class BatchFilters(Filters):
-    state = forms.ChoiceField(
-        choices=[words.ALL, *LabelBatch.State.choices], required=False, label=gettext_lazy("State")
-    )
-
-    def narrow(self, rows: QuerySet[Any]) -> QuerySet[Any]:
-        return rows.filter(**self.chosen())
+from labelling_ui.pages.columns import Choice, Column, Number, Share, State, When
+from labelling_ui.pages.listing import Filters, Listing, Table, respond
+from labelling_ui.pages.people import ON_GOLD, PACE, PERSON, Figures, PersonField
+from labelling_ui.templatetags.figures import NOTHING, source_in_words
 
 
 class SetAsideForm(forms.Form):
@@ -50,15 +43,24 @@ class SetAsideForm(forms.Form):
 Members = dict[int, Membership]  # by its id, the user read with each
 
 COLUMNS = [
-    Column("found", gettext_lazy("Found"), lambda b: b.found_at.isoformat(), sort="found_at"),
+    When("found", gettext_lazy("Found"), "found_at", sort=True),
     Column("by", gettext_lazy("Labels by"), lambda b: owner_of(b), sort="annotator__user__username"),
-    Column("since", gettext_lazy("From"), lambda b: b.since.isoformat(), sort="since"),
-    Column("until", gettext_lazy("To"), lambda b: b.until.isoformat(), sort="until"),
-    Column("judged_by", gettext_lazy("Judged by"), lambda b: b.get_judge_display(), sort="judge"),
-    Column("judged", gettext_lazy("Judged"), lambda b: b.evidence.get("judged"), number=True),
-    Column("differed", gettext_lazy("Differed"), lambda b: b.evidence.get("differed"), number=True),
-    Column("expected", gettext_lazy("Usual"), lambda b: b.evidence.get("expected"), number=True),
-    Column("state", gettext_lazy("State"), lambda b: b.state, sort="state"),
+    When("since", gettext_lazy("From"), sort=True),
+    When("until", gettext_lazy("To"), sort=True),
+    Choice("judged_by", gettext_lazy("Judged by"), "judge", sort=True, choices=LabelBatch.Judge.choices),
+    Number("judged", gettext_lazy("Judged"), "evidence__judged"),
+    Number("differed", gettext_lazy("Differed"), "evidence__differed"),
+    Number("expected", gettext_lazy("Usual"), "evidence__expected"),
+    State("state", gettext_lazy("State"), sort=True, choices=LabelBatch.State.choices, filtered=True),
+]
+TRUST = [
+    Column("by", gettext_lazy("Labels by"), "who", heading=True),
+    Number("measured", gettext_lazy("Informedness"), "found__measured__value", shown=lambda row: _measured(row.found)),
+    Share("finds", gettext_lazy("Finds bad steps"), "found__finds"),
+    Share("invents", gettext_lazy("Calls others bad"), "found__invents"),
+    Number("labels", gettext_lazy("Shared labels"), "found__labels"),
+    Number("votes", gettext_lazy("Shared steps"), "found__votes"),
+    Number("weight", gettext_lazy("Weight in training"), "found__informedness", write=partial(decimal, digits=2)),
 ]
 
 
@@ -66,15 +68,15 @@ COLUMNS = [
 def quality(request: HttpRequest, member: Membership) -> HttpResponseBase:
     project = member.project
     rows = project.label_batches.select_related("annotator__user", "source", "decided_by")
-    listing = Listing(request, rows, COLUMNS, sort="-found", filters=BatchFilters(request.GET))
+    listing = Listing(request, rows, COLUMNS, sort="-found", filters=Filters(request.GET, COLUMNS))
     for batch in listing.page.object_list:
         batch.owner, batch.labels = owner_of(batch), batches.labels_of_batch(batch).count()
     members = {one.pk: one for one in project.memberships.select_related("user")}
     context = {
         "member": member,
-        "people": _people(project, members),
-        "paces": _paces(project, members),
-        "gold": _on_gold(project, members),
+        "people": Table(_people(project, members), TRUST),
+        "paces": Table(_paces(project, members), [PERSON, *PACE]),
+        "gold": Table(_on_gold(project, members), [PERSON, *ON_GOLD]),
         "form": SetAsideForm(project=project),
         "between": project.policies.quality.labels_between_false_alarms,
     }
@@ -116,27 +118,36 @@ def owner_of(batch: LabelBatch) -> str:
     return _named(batch.source) if batch.source else ""
 
 
+def _measured(trust: Trust) -> SafeString:
+    """The informedness that somebody's own words show, with its interval."""
+    value, low, high = (decimal(one, 2) for one in (trust.measured.value, trust.measured.low, trust.measured.high))
+    known = trust.finds is not None and trust.invents is not None
+    interval = _("%(low)s to %(high)s") % {"low": low, "high": high}
+    return format_html('{} <span class="muted small">{}</span>', value if known else NOTHING, interval)
+
+
 def _named(source: LabelSource) -> str:
     """A source by its name, with its kind where it has one."""
     kind = source_in_words(source.kind)
     return f"{source.name} ({kind})" if source.name else kind
 
 
-def _on_gold(project: Project, members: Members) -> list[tuple[Membership, Accuracy]]:
+def _on_gold(project: Project, members: Members) -> list[Figures]:
     """Each annotator's accuracy on hidden gold, the least right first."""
-    found = [(members[who], accuracy) for who, accuracy in accuracy_by_person(project).items()]
-    return sorted(found, key=lambda row: (row[1].right.value or 0, row[0].user.username))
+    found = [Figures(members[who], accuracy) for who, accuracy in accuracy_by_person(project).items()]
+    return sorted(found, key=lambda row: (row.found.right.value or 0, row.who.user.username))
 
 
-def _paces(project: Project, members: Members) -> list[tuple[Membership, Pace]]:
+def _paces(project: Project, members: Members) -> list[Figures]:
     """How each annotator goes about it, who accepts most together first."""
-    found = [(members[who], pace) for who, pace in pace_by_person(project).items()]
-    return sorted(found, key=lambda row: (-(row[1].accepted.value or 0), row[0].user.username))
+    found = [Figures(members[who], pace) for who, pace in pace_by_person(project).items()]
+    return sorted(found, key=lambda row: (-(row.found.accepted.value or 0), row.who.user.username))
 
 
-def _people(project: Project, members: Members) -> list[tuple[str, Trust]]:
+def _people(project: Project, members: Members) -> list[Figures]:
     """Name and trust, the least informed first."""
     found = trust_by_person(project)
     names = {f"annotator {pk}": one.user.username for pk, one in members.items()}
     names |= {f"source {s.pk}": _named(s) for s in LabelSource.objects.filter(project=project)}
-    return sorted(((names[who], trust) for who, trust in found.items()), key=lambda row: row[1].informedness)
+    rows = [Figures(names[who], trust) for who, trust in found.items()]
+    return sorted(rows, key=lambda row: row.found.informedness)

@@ -15,7 +15,8 @@ from annotation.models import Lane, Lease, Membership, Project
 from annotation.work.queue import managing
 from labelling_ui import words
 from labelling_ui.pages.access import MANAGER, STAFF, attempt, project_page
-from labelling_ui.pages.listing import Column, Filters, Listing, respond
+from labelling_ui.pages.columns import Choice, Column, Control, Number
+from labelling_ui.pages.listing import Filters, Listing, respond
 from labelling_ui.pages.numbers import whole_number
 from labelling_ui.pages.people import PersonField, people_of
 
@@ -28,49 +29,57 @@ MARKS = [
     (HELD, gettext_lazy("in somebody’s hands")),
 ]
 
+MARKED: dict[str, dict[str, Any]] = {
+    "pinned": {"pinned": True},
+    "paused": {"paused": True},
+    "assigned": {"assigned_to__isnull": False},
+    HELD: {"leased__gt": 0},
+}
+
 
 class QueueFilters(Filters):
-    lane = forms.ChoiceField(choices=[words.ALL, *Lane.choices], required=False, label=gettext_lazy("Lane"))
     mark = forms.ChoiceField(choices=MARKS, required=False, label=gettext_lazy("State"))
     domain = forms.CharField(required=False, label=gettext_lazy("Domain"))
     person = PersonField(
         Membership.objects.none(), required=False, empty_label=gettext_lazy("all"), label=gettext_lazy("Person")
     )
 
-    lookups: dict[str, dict[str, Any]] = {
-        "pinned": {"pinned": True},
-        "paused": {"paused": True},
-        "assigned": {"assigned_to__isnull": False},
-        HELD: {"leased__gt": 0},
+    own = ("person",)
+    lookups = {
+        "mark": lambda rows, mark: rows.filter(**MARKED[mark]),
+        "domain": "solution__problem__domain",
     }
+    field_order = ("lane",)
 
-    def __init__(self, *args: Any, project: Project, **named: Any) -> None:
-        super().__init__(*args, **named)
+    def __init__(self, *args: Any, project: Project) -> None:
+        super().__init__(*args)
         person: forms.ModelChoiceField = self.fields["person"]  # type: ignore[assignment]
         person.queryset = people_of(project)
 
     def narrow(self, rows: QuerySet[Any]) -> QuerySet[Any]:
         chosen = self.chosen()
-        if "lane" in chosen:
-            rows = rows.filter(lane=chosen["lane"])
-        if "domain" in chosen:
-            rows = rows.filter(solution__problem__domain=chosen["domain"])
         if "person" in chosen:
             theirs = Lease.objects.filter(annotator=chosen["person"], state=Lease.State.ACTIVE)
             rows = rows.filter(assigned_to=chosen["person"]) | rows.filter(pk__in=theirs.values("item"))
-        return rows.filter(**self.lookups[chosen["mark"]]) if "mark" in chosen else rows
+        return super().narrow(rows)
+
+
+def _marks(item: Any) -> list[str]:
+    marks = {"pinned": item.pinned, "paused": item.paused}
+    for_whom = [f"for {item.assigned_to.user.username}"] if item.assigned_to else []
+    return [name for name, given in marks.items() if given] + for_whom
 
 
 COLUMNS = [
-    Column("place", gettext_lazy("Place"), lambda i: i.rank, sort="turn", number=True),
-    Column("solution", gettext_lazy("Solution"), lambda i: i.solution_id, sort="solution"),
-    Column("domain", gettext_lazy("Domain"), lambda i: i.solution.problem.domain, sort="solution__problem__domain"),
-    Column("lane", gettext_lazy("Lane"), lambda i: i.lane, sort="lane"),
-    Column("generation", gettext_lazy("Generation"), lambda i: i.generation.number, sort="generation__number"),
+    Number("place", gettext_lazy("Place"), "rank", sort="turn", write=str),
+    Column("solution", gettext_lazy("Solution"), "solution_id", sort="solution", link="solution", heading=True),
+    Column("domain", gettext_lazy("Domain"), "solution__problem__domain", sort=True),
+    Choice("lane", gettext_lazy("Lane"), sort=True, choices=Lane.choices, filtered=True),
+    Number("generation", gettext_lazy("Generation"), "generation__number", sort=True, write=str),
     Column("marks", gettext_lazy("Marks"), lambda i: " ".join(_marks(i))),
-    Column("held_by", gettext_lazy("In the hands of"), lambda i: ", ".join(_holders(i))),
-    Column("done", gettext_lazy("Done"), lambda i: i.done, sort="done", number=True),
-    Column("wanted", gettext_lazy("Wanted"), lambda i: i.wanted, sort="wanted", number=True),
+    Column("held_by", gettext_lazy("In the hands of"), lambda i: ", ".join(h.annotator.user.username for h in i.held)),
+    Number("done", gettext_lazy("Done"), sort=True),
+    Number("wanted", gettext_lazy("Wanted"), sort=True),
 ]
 
 
@@ -85,9 +94,11 @@ def queue(request: HttpRequest, member: Membership) -> HttpResponseBase:
         .prefetch_related(Prefetch("leases", held, to_attr="held"))
         .annotate(turn=turn)
     )
-    filters = QueueFilters(request.GET, project=member.project)
-    listing = Listing(request, rows, COLUMNS, sort="place", filters=filters)
-    context = {"member": member, "people": people_of(member.project), "manages": member.role == MANAGER}
+    filters = QueueFilters(request.GET, COLUMNS, project=member.project)
+    manages = member.role == MANAGER
+    columns = [Control("ticked", gettext_lazy("Ticked")), *COLUMNS] if manages else COLUMNS
+    listing = Listing(request, rows, columns, sort="place", filters=filters)
+    context = {"member": member, "people": people_of(member.project), "manages": manages}
     return respond(request, "labelling_ui/queue.html", listing, f"{member.project.slug}-queue", context)
 
 
@@ -136,13 +147,3 @@ def add(request: HttpRequest, member: Membership, solution_id: int) -> HttpRespo
 
 def _person(request: HttpRequest, project: Project) -> Membership | None:
     return people_of(project).filter(pk=whole_number(request.POST.get("to")) or 0).first()
-
-
-def _marks(item: Any) -> list[str]:
-    marks = {"pinned": item.pinned, "paused": item.paused}
-    for_whom = [f"for {item.assigned_to.user.username}"] if item.assigned_to else []
-    return [name for name, given in marks.items() if given] + for_whom
-
-
-def _holders(item: Any) -> list[str]:
-    return [lease.annotator.user.username for lease in item.held]

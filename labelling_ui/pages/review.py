@@ -27,7 +27,8 @@ from annotation.work.labelling.submission import Submitted
 from labelling_ui.answer_looks import ANSWERS_TO_A_CRITIQUE, answers_of
 from labelling_ui.beside import PROGRESS
 from labelling_ui.pages.access import STAFF, attempt, project_page
-from labelling_ui.pages.listing import Column, Listing, respond
+from labelling_ui.pages.columns import Column, Control, Number, Opening, When
+from labelling_ui.pages.listing import Listing, Table, respond
 from labelling_ui.pages.numbers import whole_number
 from labelling_ui.pages.review_form import own_verdict
 from labelling_ui.pages.review_keys import CaseKeys, keys_of
@@ -38,12 +39,31 @@ KINDS = [
     ("dispute", gettext_lazy("Disputed references")),
     ("doubt", gettext_lazy("Steps in doubt")),
 ]
+
+
+def _reasons(solution: Any) -> list[str]:
+    told = [("disagreement", solution.differs), ("dispute", solution.disputed), ("doubt", solution.doubted)]
+    return [name for name, holds in told if holds]
+
+
+def _told(label: Annotation) -> str:
+    who = label.annotator.user.username if label.annotator else label.source.name
+    return f"{who}:{'' if label.first_error is None else label.first_error}"
+
+
 COLUMNS = [
     Column("why", gettext_lazy("Why"), lambda s: " ".join(_reasons(s)), sort="urgency"),
-    Column("problem", gettext_lazy("Problem"), lambda s: s.problem.text),
-    Column("domain", gettext_lazy("Domain"), lambda s: s.problem.domain, sort="problem__domain"),
+    Opening("problem", gettext_lazy("Problem"), "problem__text"),
+    Column("domain", gettext_lazy("Domain"), "problem__domain", sort=True),
     Column("labels", gettext_lazy("First error, by each"), lambda s: " ".join(map(_told, s.words))),
-    Column("solution", gettext_lazy("Solution"), lambda s: s.pk, sort="pk", number=True),
+    Number("solution", gettext_lazy("Solution"), "pk", sort=True, link="solution", write=str),
+]
+SENT_BACK = [
+    Opening("problem", gettext_lazy("Problem"), "annotation__solution__problem__text"),
+    Column("to", gettext_lazy("To"), "annotation__annotator__user__username"),
+    Column("why", gettext_lazy("Why"), "reason"),
+    When("since", gettext_lazy("Since"), "created_at"),
+    Control("take_back", gettext_lazy("Take back")),
 ]
 
 
@@ -59,7 +79,7 @@ def review(request: HttpRequest, member: Membership) -> HttpResponseBase:
         "member": member,
         "reason": reason,
         "kinds": [(key, label, counts[key or "all"]) for key, label in KINDS],
-        "sent_back": _sent_back(project),
+        "sent_back": Table(_sent_back(project), SENT_BACK),
         "first": listing.page.object_list[0] if listing.page.object_list else None,
     }
     return respond(request, "labelling_ui/review.html", listing, f"{project.slug}-review", context)
@@ -220,16 +240,6 @@ def _sent_back(project: Project) -> QuerySet[SentBack]:
 def _may_be_sent_back(label: Annotation) -> bool:
     giver = label.annotator
     return giver is not None and label.lease_id is not None and giver.active and not giver.simulated
-
-
-def _reasons(solution: Any) -> list[str]:
-    told = [("disagreement", solution.differs), ("dispute", solution.disputed), ("doubt", solution.doubted)]
-    return [name for name, holds in told if holds]
-
-
-def _told(label: Annotation) -> str:
-    who = label.annotator.user.username if label.annotator else label.source.name
-    return f"{who}:{'' if label.first_error is None else label.first_error}"
 
 
 def _reason(request: HttpRequest) -> str:

@@ -2,8 +2,6 @@
 
 from typing import Any
 
-from django import forms
-from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponseBase
 from django.shortcuts import redirect
 from django.utils import timezone
@@ -17,37 +15,38 @@ from annotation.loop.schedule.automatic import outlook
 from annotation.models import Membership, Project, TrainingRun
 from labelling_ui import words
 from labelling_ui.pages.access import MANAGER, STAFF, attempt, project_page
-from labelling_ui.pages.listing import Column, Filters, Listing, respond
+from labelling_ui.pages.columns import Choice, Column, Duration, Number, State, When
+from labelling_ui.pages.listing import Filters, Listing, respond
 
 
-class RunFilters(Filters):
-    state = forms.ChoiceField(
-        choices=[words.ALL, *TrainingRun.State.choices],
-        required=False,
-        label=gettext_lazy("State"),
-    )
+def _seconds(run: TrainingRun) -> float | None:
+    if not run.started_at:
+        return None
+    return ((run.finished_at or timezone.now()) - run.started_at).total_seconds()
 
-    def narrow(self, rows: QuerySet[Any]) -> QuerySet[Any]:
-        return rows.filter(**self.chosen())
+
+def _started_by(run: TrainingRun) -> str | None:
+    """The person who asked for it, or what began it."""
+    if run.trigger != TrainingRun.Trigger.MANUAL:
+        return run.trigger
+    return run.requested_by.username if run.requested_by else None
 
 
 COLUMNS = [
-    Column("run", gettext_lazy("Run"), lambda r: r.number, sort="number"),
-    Column("state", gettext_lazy("State"), lambda r: r.state, sort="state"),
-    Column("started_by", gettext_lazy("Started by"), lambda r: r.get_trigger_display(), sort="trigger"),
-    Column("started", gettext_lazy("Started"), lambda r: r.created_at.isoformat(), sort="created_at"),
-    Column("seconds", gettext_lazy("Took"), lambda r: _seconds(r), number=True),
-    Column("model", gettext_lazy("Model"), lambda r: r.model_version and r.model_version.number, number=True),
-    Column("outcome", gettext_lazy("Outcome"), lambda r: r.outcome),
+    Column("run", gettext_lazy("Run"), "number", sort=True, link="run", heading=True),
+    State("state", gettext_lazy("State"), sort=True, choices=TrainingRun.State.choices, filtered=True),
+    Choice("started_by", gettext_lazy("Started by"), _started_by, sort="trigger", choices=words.TRIGGERS),
+    When("started", gettext_lazy("Started"), "created_at", sort=True),
+    Duration("seconds", gettext_lazy("Took"), _seconds),
+    Number("model", gettext_lazy("Model"), "model_version__number", link="model", write=str),
+    Column("outcome", gettext_lazy("Outcome"), write=in_words, look="gate-text"),
 ]
 
 
 @project_page(*STAFF)
 def runs(request: HttpRequest, member: Membership) -> HttpResponseBase:
     rows = member.project.training_runs.select_related("model_version", "requested_by").prefetch_related("stages")
-    listing = Listing(request, rows, COLUMNS, sort="-run", filters=RunFilters(request.GET))
-    for run in listing.page.object_list:
-        run.took = _seconds(run)
+    listing = Listing(request, rows, COLUMNS, sort="-run", filters=Filters(request.GET, COLUMNS))
     context = {"member": member, "outlook": outlook(member.project), **retraining(member.project)}
     return respond(request, "labelling_ui/runs.html", listing, f"{member.project.slug}-runs", context)
 
@@ -69,9 +68,3 @@ def retraining(project: Project) -> dict[str, Any]:
 def retrain(request: HttpRequest, member: Membership) -> HttpResponseBase:
     run = attempt(request, "", request_run, project=member.project, trigger=TrainingRun.Trigger.MANUAL)
     return redirect("run", member.project.slug, run.number) if run else redirect("runs", member.project.slug)
-
-
-def _seconds(run: TrainingRun) -> float | None:
-    if not run.started_at:
-        return None
-    return ((run.finished_at or timezone.now()) - run.started_at).total_seconds()

@@ -16,8 +16,9 @@ from annotation.loop.sampling.problem_choice import domains_of
 from annotation.loop.sampling.sampling_runs import HOTTEST, MOST_SAMPLES, MOST_TOKENS, Wish, progress_of, start_sampling
 from annotation.models import Membership, SampledProblem, SamplingRun
 from labelling_ui.pages.access import MANAGER, attempt, project_page, signed_in, slug_of
+from labelling_ui.pages.columns import Choice, Column, Number, Opening, State, When
 from labelling_ui.pages.imports import ImportForm
-from labelling_ui.pages.listing import Column, Listing, respond
+from labelling_ui.pages.listing import Listing, respond
 
 
 class SamplingForm(forms.Form):
@@ -90,20 +91,20 @@ class SamplingForm(forms.Form):
 
 
 COLUMNS = [
-    Column("policy", gettext_lazy("Policy"), lambda r: r.endpoint, sort="endpoint"),
-    Column("model", gettext_lazy("Model"), lambda r: r.model, sort="model"),
-    Column("state", gettext_lazy("State"), lambda r: r.state, sort="state"),
-    Column("started", gettext_lazy("Started"), lambda r: r.created_at.isoformat(), sort="created_at"),
-    Column("problems", gettext_lazy("Problems"), lambda r: r.problems, sort="problems", number=True),
-    Column("accepted", gettext_lazy("New solutions"), lambda r: r.accepted, sort="accepted", number=True),
-    Column("right", gettext_lazy("Right"), lambda r: r.right, sort="right", number=True),
-    Column("wrong", gettext_lazy("Wrong"), lambda r: r.wrong, sort="wrong", number=True),
+    Column("policy", gettext_lazy("Policy"), "endpoint", sort=True, heading=True),
+    Column("model", gettext_lazy("Model"), sort=True),
+    State("state", gettext_lazy("State"), sort=True, choices=SamplingRun.State.choices),
+    When("started", gettext_lazy("Started"), "created_at", sort=True),
+    Number("problems", gettext_lazy("Problems"), sort=True),
+    Number("accepted", gettext_lazy("New solutions"), sort=True),
+    Number("right", gettext_lazy("Right"), sort=True),
+    Number("wrong", gettext_lazy("Wrong"), sort=True),
 ]
 ERROR_COLUMNS = [
-    Column("problem", gettext_lazy("Problem"), lambda s: s.problem.text),
-    Column("state", gettext_lazy("State"), lambda s: s.state, sort="state"),
-    Column("error", gettext_lazy("What went wrong"), lambda s: s.error, sort="error"),
-    Column("position", gettext_lazy("Asked as number"), lambda s: s.position + 1, sort="position", number=True),
+    Opening("problem", gettext_lazy("Problem"), "problem__text"),
+    Choice("state", gettext_lazy("State"), sort=True, choices=SampledProblem.State.choices),
+    Column("error", gettext_lazy("What went wrong"), sort=True, write=in_words),
+    Number("position", gettext_lazy("Asked as number"), lambda s: s.position + 1, sort="position"),
 ]
 
 

@@ -1,6 +1,7 @@
 """What programs ask of the model: traffic, latency, flags, limits, and the log of every served score."""
 
 from datetime import timedelta
+from functools import partial
 from typing import Any
 
 import msgspec
@@ -23,11 +24,19 @@ from annotation.serving.traffic import Bin, Traffic, failures_of, traffic_of
 from labelling_ui.charts import Chart, Point, Series, bar_chart, line_chart
 from labelling_ui.numbers import day_of_month, decimal
 from labelling_ui.pages.access import MANAGER, STAFF, attempt, project_page
-from labelling_ui.pages.listing import Column, Filters, Listing, respond
+from labelling_ui.pages.columns import Column, Duration, Number, When
+from labelling_ui.pages.listing import Filters, Listing, respond
+from labelling_ui.templatetags.figures import NOTHING, tags
 
 PERIODS: dict[str, tuple[int, Bin]] = {"day": (24, "hour"), "month": (30, "day")}
 REQUEST_DIGITS, HASH_DIGITS = 32, 64
 CHART = dict[str, Chart | str]
+VERDICTS = {
+    "suspicious": Q(first_suspicious__gte=0),
+    "abstained": Q(abstained=True),
+    "out_of_domain": Q(out_of_domain=True),
+    "failed": ~Q(failure=""),
+}
 
 
 class LimitsForm(forms.Form):
@@ -58,16 +67,11 @@ class LogFilters(Filters):
     )
     model = forms.IntegerField(required=False, min_value=1, label=gettext_lazy("Model"))
 
-    verdicts = {
-        "suspicious": Q(first_suspicious__gte=0),
-        "abstained": Q(abstained=True),
-        "out_of_domain": Q(out_of_domain=True),
-        "failed": ~Q(failure=""),
-    }
+    own = ("q",)
+    lookups = {"verdict": lambda rows, verdict: rows.filter(VERDICTS[verdict]), "model": "model_number"}
 
     def narrow(self, rows: QuerySet[Any]) -> QuerySet[Any]:
-        chosen = self.chosen()
-        if named := chosen.get("q", "").strip():
+        if named := self.chosen().get("q", "").strip():
             digits = named.replace("-", "").lower()
             digest = digits if set(digits) <= set("0123456789abcdef") else ""
             if len(digest) == REQUEST_DIGITS:
@@ -76,21 +80,40 @@ class LogFilters(Filters):
                 rows = rows.filter(text_hash=digest)
             else:
                 rows = with_words(rows, named)
-        if "verdict" in chosen:
-            rows = rows.filter(self.verdicts[chosen["verdict"]])
-        return rows.filter(model_number=chosen["model"]) if "model" in chosen else rows
+        return super().narrow(rows)
+
+
+def _who(row: ServedScore) -> str:
+    if row.token is not None:
+        return row.token.name
+    return row.user.username if row.user else ""
+
+
+def _flags(row: ServedScore) -> list[str]:
+    flags = {
+        _("abstained"): row.abstained,
+        _("out of domain"): row.out_of_domain,
+        row.failure: bool(row.failure),
+    }
+    return [name for name, held in flags.items() if held]
+
+
+def _first_suspicious(row: ServedScore) -> str:
+    if row.first_suspicious is None:
+        return NOTHING if row.failure else "?"
+    return NOTHING if row.first_suspicious < 0 else str(row.first_suspicious + 1)
 
 
 COLUMNS = [
-    Column("asked", gettext_lazy("Asked"), lambda row: row.asked_at.isoformat(), sort="asked_at"),
-    Column("request", gettext_lazy("Request"), lambda row: f"{row.request}/{row.index}"),
-    Column("token", gettext_lazy("By"), lambda row: _who(row)),
-    Column("model", gettext_lazy("Model"), lambda row: row.model_number, sort="model_number", number=True),
-    Column("score", gettext_lazy("Score"), lambda row: row.score, sort="score", number=True),
-    Column("first_suspicious", gettext_lazy("First suspicious"), lambda row: row.first_suspicious, number=True),
-    Column("uncertainty", gettext_lazy("Uncertainty"), lambda row: row.uncertainty, sort="uncertainty", number=True),
-    Column("flags", gettext_lazy("Flags"), lambda row: " ".join(_flags(row))),
-    Column("seconds", gettext_lazy("Time"), lambda row: row.seconds, sort="seconds", number=True),
+    When("asked", gettext_lazy("Asked"), "asked_at", sort=True),
+    Column("request", gettext_lazy("Request"), lambda row: f"{row.request}/{row.index}", heading=True),
+    Column("token", gettext_lazy("By"), _who),
+    Number("model", gettext_lazy("Model"), "model_number", sort=True, write=str),
+    Number("score", gettext_lazy("Score"), sort=True, write=partial(decimal, digits=2)),
+    Number("first_suspicious", gettext_lazy("First suspicious"), shown=_first_suspicious),
+    Number("uncertainty", gettext_lazy("Uncertainty"), sort=True, write=partial(decimal, digits=2)),
+    Column("flags", gettext_lazy("Flags"), lambda row: " ".join(_flags(row)), shown=lambda row: tags(_flags(row))),
+    Duration("seconds", gettext_lazy("Time"), sort=True),
 ]
 
 
@@ -133,16 +156,8 @@ def set_limits(request: HttpRequest, member: Membership) -> HttpResponseBase:
 def log(request: HttpRequest, member: Membership) -> HttpResponseBase:
     rows = ServedScore.objects.filter(project=member.project).select_related("token", "user", "model_version")
     listing = Listing(request, rows, COLUMNS, sort="-asked", filters=LogFilters(request.GET))
-    for row in listing.page.object_list:
-        row.flags = _flags(row)
-        row.who = _who(row)
-    return respond(
-        request,
-        "labelling_ui/served_scores.html",
-        listing,
-        f"{member.project.slug}-scores",
-        {"member": member, "tab": "serving"},
-    )
+    context = {"member": member, "tab": "serving"}
+    return respond(request, "labelling_ui/served_scores.html", listing, f"{member.project.slug}-scores", context)
 
 
 @project_page(*STAFF)
@@ -154,7 +169,7 @@ def score(request: HttpRequest, member: Membership, row_id: int) -> HttpResponse
         "member": member,
         "tab": "serving",
         "row": row,
-        "who": _who(row),
+        "who": _who(row) or NOTHING,
         "flags": _flags(row),
         "problem": text.problem if text else "",
         "steps": _steps(row, text.steps if text else None, found),
@@ -199,21 +214,6 @@ def _steps(
         }
         for position, mean in enumerate(row.mean)
     ]
-
-
-def _who(row: ServedScore) -> str:
-    if row.token is not None:
-        return row.token.name
-    return row.user.username if row.user else "–"
-
-
-def _flags(row: ServedScore) -> list[str]:
-    flags = {
-        _("abstained"): row.abstained,
-        _("out of domain"): row.out_of_domain,
-        row.failure: bool(row.failure),
-    }
-    return [name for name, held in flags.items() if held]
 
 
 def _charts(traffic: list[Traffic], size: Bin) -> list[CHART]:

@@ -16,19 +16,20 @@ from annotation.loop.proof.simulations import LEAST_BUDGET, MOST_SEEDS, start_si
 from annotation.models import Membership, Project, SimulationRun, Snapshot
 from labelling_ui.numbers import decimal
 from labelling_ui.pages.access import MANAGER, attempt, project_page
-from labelling_ui.pages.listing import Column, Listing, respond
-from labelling_ui.templatetags.figures import acquisition_in_words
+from labelling_ui.pages.columns import Column, Number, State, When
+from labelling_ui.pages.listing import Listing, respond
+from labelling_ui.templatetags.figures import acquisition_in_words, digest
 from prm.acquisition import FUNCTIONS
 
 USUAL = ["first_error_bald", "balanced_errors"]
 AXES = ("solutions", "steps", "seconds")
 COLUMNS = [
-    Column("started", gettext_lazy("Started"), lambda s: s.created_at.isoformat(), sort="created_at"),
-    Column("state", gettext_lazy("State"), lambda s: s.state, sort="state"),
+    When("started", gettext_lazy("Started"), "created_at", sort=True, heading=True),
+    State("state", gettext_lazy("State"), sort=True, choices=SimulationRun.State.choices),
     Column("functions", gettext_lazy("Functions"), lambda s: ", ".join(s.functions)),
-    Column("seeds", gettext_lazy("Seeds"), lambda s: s.seeds, number=True),
-    Column("budget", gettext_lazy("Budget"), lambda s: s.budget, number=True),
-    Column("snapshot", gettext_lazy("Snapshot"), lambda s: s.snapshot.sha256),
+    Number("seeds", gettext_lazy("Seeds")),
+    Number("budget", gettext_lazy("Budget")),
+    Column("snapshot", gettext_lazy("Snapshot"), "snapshot__sha256", write=digest),
 ]
 
 

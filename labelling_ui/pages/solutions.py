@@ -1,5 +1,6 @@
 """Solutions as a list, and one of them with everything that was said about each step."""
 
+from functools import partial
 from typing import Any
 
 from django import forms
@@ -16,9 +17,11 @@ from annotation.models import Annotation, LabelSource, Membership, PoolScore, Pr
 from annotation.serving import reviewing
 from annotation.work.queue.managing import OPEN
 from labelling_ui import words
+from labelling_ui.numbers import decimal
 from labelling_ui.pages.access import STAFF, attempt, project_page
+from labelling_ui.pages.columns import Choice, Column, Number, Opening
 from labelling_ui.pages.gold import gold_of, may_be_gold
-from labelling_ui.pages.listing import Column, Filters, Listing, respond
+from labelling_ui.pages.listing import Filters, Listing, respond
 from labelling_ui.pages.people import people_of
 
 
@@ -46,34 +49,32 @@ class SolutionFilters(Filters):
     other = forms.ModelChoiceField(LabelSource.objects.none(), required=False, widget=forms.HiddenInput)
     way = forms.ChoiceField(choices=[(way, way) for way in WAYS], required=False, widget=forms.HiddenInput)
 
-    def __init__(self, *args: Any, project: Project, **named: Any) -> None:
-        super().__init__(*args, **named)
+    own = ("generation", "lane", "disagreement", "one", "other", "way")
+    lookups = {
+        "search": "problem__text__icontains",
+        "annotated": lambda rows, said: rows.filter(labels__isnull=said == "no"),
+        "policy": lambda rows, named: rows.filter(
+            Q(generator__icontains=named) | Q(provenance__policy__icontains=named) | Q(provenance__run=named)
+        ),
+        "visibility": lambda rows, seen: rows.filter(
+            Q(provenance__visibility__isnull=True) if seen == "unknown" else Q(provenance__visibility=seen)
+        ),
+        "outcome": lambda rows, outcome: rows.filter(
+            final_answer_correct={"correct": True, "wrong": False, "unknown": None}[outcome]
+        ),
+    }
+
+    def __init__(self, *args: Any, project: Project) -> None:
+        super().__init__(*args)
         self.project = project
         for name in ("one", "other"):
             source: forms.ModelChoiceField = self.fields[name]  # type: ignore[assignment]
             source.queryset = project.label_sources.all()
 
-    def chosen(self) -> dict[str, Any]:
-        return {name: value for name, value in super().chosen().items() if value}
-
     def narrow(self, rows: QuerySet[Any]) -> QuerySet[Any]:
         chosen = self.chosen()
-        if "search" in chosen:
-            rows = rows.filter(problem__text__icontains=chosen["search"])
-        if "split" in chosen:
-            rows = rows.filter(split=chosen["split"])
-        if policy := chosen.get("policy"):
-            named = Q(generator__icontains=policy) | Q(provenance__policy__icontains=policy)
-            rows = rows.filter(named | Q(provenance__run=policy))
-        if visibility := chosen.get("visibility"):
-            unknown = Q(provenance__visibility__isnull=True)
-            rows = rows.filter(unknown if visibility == "unknown" else Q(provenance__visibility=visibility))
-        if outcome := chosen.get("outcome"):
-            rows = rows.filter(final_answer_correct={"correct": True, "wrong": False, "unknown": None}[outcome])
-        if "annotated" in chosen:
-            rows = rows.filter(labels__isnull=chosen["annotated"] == "no")
-        if self.cleaned_data.get("generation") is not None:
-            items = QueueItem.objects.filter(project=self.project, generation__number=self.cleaned_data["generation"])
+        if (generation := chosen.get("generation")) is not None:
+            items = QueueItem.objects.filter(project=self.project, generation__number=generation)
             if "lane" in chosen:
                 items = items.filter(lane=chosen["lane"])
             rows = rows.filter(pk__in=items.values("solution"))
@@ -82,24 +83,24 @@ class SolutionFilters(Filters):
         if {"one", "other", "way"} <= chosen.keys():
             found = contrasted(one=chosen["one"], other=chosen["other"], way=chosen["way"])
             rows = rows.filter(pk__in=found.values("pk"))
-        return rows
+        return super().narrow(rows)
 
 
-def outcome_in_words(solution: Solution) -> str:
+def _outcome(solution: Solution) -> str:
     correct = solution.final_answer_correct
     return "unknown" if correct is None else "correct" if correct else "wrong"
 
 
 COLUMNS = [
-    Column("solution", _("Solution"), lambda s: s.pk, sort="pk"),
-    Column("problem", _("Problem"), lambda s: s.problem.text),
-    Column("domain", _("Domain"), lambda s: s.problem.domain, sort="problem__domain"),
-    Column("split", _("Split"), lambda s: s.split, sort="split"),
-    Column("policy", _("Policy model"), lambda s: s.generator, sort="generator"),
-    Column("answer", _("Final answer"), outcome_in_words, sort="final_answer_correct"),
-    Column("labels", _("Labels"), lambda s: s.labels or 0, sort="labels", number=True),
-    Column("score", _("Score"), lambda s: s.score, sort="score", number=True),
-    Column("gain", _("Gain, nats"), lambda s: s.gain, sort="gain", number=True),
+    Column("solution", _("Solution"), "pk", sort=True, link="solution", heading=True),
+    Opening("problem", _("Problem"), "problem__text"),
+    Column("domain", _("Domain"), "problem__domain", sort=True),
+    Choice("split", _("Split"), sort=True, choices=choices.SPLITS),
+    Column("policy", _("Policy model"), "generator", sort=True),
+    Choice("answer", _("Final answer"), _outcome, sort="final_answer_correct", choices=words.OUTCOMES),
+    Number("labels", _("Labels"), lambda s: s.labels or 0, sort="labels"),
+    Number("score", _("Score"), sort=True, write=partial(decimal, digits=2)),
+    Number("gain", _("Gain, nats"), sort=True, write=partial(decimal, digits=3)),
 ]
 
 

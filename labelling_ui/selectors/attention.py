@@ -20,6 +20,7 @@ from annotation.models import Dispute, ImportJob, LabelBatch, Membership, Traini
 from annotation.work.annotations import latest_annotations
 from annotation.work.gold.gold_answers import to_review
 from annotation.work.gold.screening import excluded_members
+from prm.vocabulary import GIVEN_UP
 
 FAILURES_COUNT_FOR = timedelta(days=14)
 
@@ -133,7 +134,7 @@ def _label_concerns(member: Membership) -> Iterator[Concern]:
         ngettext_lazy(
             "label that gave up, or calls the problem bad", "labels that gave up, or call the problem bad", "n"
         ),
-        latest_annotations(member.project).filter(finish_reason__in=["give_up", "bad_problem"]).count(),
+        latest_annotations(member.project).filter(finish_reason__in=GIVEN_UP).count(),
         _page(member, "labels", query="?finish_reason=give_up&finish_reason=bad_problem"),
     )
 

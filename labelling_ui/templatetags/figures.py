@@ -1,6 +1,6 @@
 """Figures as people read them: counts with separators, durations in human units, times in the reader's zone."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -8,8 +8,9 @@ from django import template
 from django.contrib.humanize.templatetags.humanize import intcomma
 from django.utils import timezone
 from django.utils.formats import date_format
-from django.utils.html import format_html
+from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
+from django.utils.text import Truncator
 from django.utils.translation import gettext as _
 
 from annotation.core import wording
@@ -162,6 +163,70 @@ def share_of(part: float | None, whole: float | None) -> float:
 def bar(part: float | None, whole: float | None, label: str) -> dict[str, object]:
     """A progress bar of `part` in `whole`; `label` says of what, to those who do not see it."""
     return {"percent": round(share_of(part, whole) * 100, 1), "label": label}
+
+
+# How a badge looks, where a state is more than a word.
+LOOKS = {
+    "done": "done",
+    "retired": "done",
+    "in_use": "done",
+    "ok": "done",
+    "running": "running",
+    "open": "running",
+    "failed": "failed",
+    "rejected": "failed",
+    "suspected": "failed",
+    "fail": "failed",
+    "cancelled": "skipped",
+    "skipped": "skipped",
+    "champion": "star",
+}
+
+
+@register.filter
+def badge(state: str, words: object) -> SafeString:
+    """A state in words, in the colours of its kind."""
+    return format_html('<span class="state {}">{}</span>', LOOKS.get(state, ""), words)
+
+
+@register.filter
+def state_of(row: Any) -> SafeString:
+    """The badge of a job, a model, a generation."""
+    return badge(row.state, row.get_state_display())
+
+
+def between(low: object, high: object) -> SafeString:
+    """An interval beside or below its figure."""
+    return format_html('<span class="muted small">{} – {}</span>', low, high)
+
+
+@register.filter
+def digest(sha256: str) -> SafeString:
+    """As much of a hash as tells it from others."""
+    return format_html('<code title="{}">{}</code>', sha256, sha256[:12])
+
+
+def tags(words: Iterable[str]) -> SafeString:
+    return format_html_join(" ", '<span class="tag">{}</span>', ((word,) for word in words))
+
+
+def code(text: str) -> SafeString:
+    """A text of a machine or in its language, on two lines of a list."""
+    return format_html('<code class="clip">{}</code>', Truncator(text).chars(200))
+
+
+@register.filter
+def opening(text: str) -> SafeString:
+    """How a problem begins, on two lines of a list: as it was written until `src/reading/page.tsx` has typeset it."""
+    return format_html('<span class="clip" data-typeset="reasoning">{}</span>', Truncator(text).chars(240))
+
+
+@register.filter
+def first_error(position: int | None) -> str | SafeString:
+    """The step at a position, none at -1."""
+    if position is None:
+        return format_html('<span class="muted">{}</span>', _("unknown"))
+    return _("none") if position < 0 else f"{_('step')} {position + 1}"
 
 
 @register.filter

@@ -15,7 +15,7 @@ import msgspec
 from defusedxml.common import DefusedXmlException
 from defusedxml.ElementTree import fromstring
 
-from prm.formats.step_names import Said, StepNames, pattern_of, propose_controls, propose_fields
+from prm.formats.step_names import Answers, StepNames, pattern_of, propose_controls, propose_fields
 
 VALUES = {"choices": "choices", "rating": "rating", "number": "number", "textarea": "text", "taxonomy": "taxonomy"}
 SINGLE = {"paragraphlabels": "paragraphlabels"}  # a region over one utterance of a list, its label the rating
@@ -36,7 +36,7 @@ class Person(msgspec.Struct):
     email: str = ""
 
 
-class Told(msgspec.Struct):
+class Submission(msgspec.Struct):
     """An annotation, a draft or a prediction, as far as it is read. Who gave it is an id, or more."""
 
     id: int | str | None = None
@@ -55,10 +55,10 @@ class Task(msgspec.Struct):
     """One task with all that was said of it; in an export, predictions are named by their ids alone."""
 
     data: dict[str, Any]
-    annotations: list[Told]
+    annotations: list[Submission]
     id: int | str | None = None
-    predictions: list[Told | int] = []
-    drafts: list[Told] = []
+    predictions: list[Submission | int] = []
+    drafts: list[Submission] = []
 
 
 @dataclass
@@ -120,13 +120,13 @@ def propose(tasks: Iterable[Task], config: Config | None) -> StepNames:
     )
     free = list(config.free) if config else []
     numbers = set()
-    for said in (said_by(told) for task in tasks for told in task.annotations):
-        for name, values in said.values.items():
+    for answers in (answers_of(one) for task in tasks for one in task.annotations):
+        for name, values in answers.values.items():
             pattern, number = pattern_of(name) or (name, -1)
             if number >= 0:
                 numbers.add(number)
             if config is None:
-                free.append(pattern) if name in said.texts else controls[pattern].extend(values)
+                free.append(pattern) if name in answers.texts else controls[pattern].extend(values)
     if config:
         for name in ("problem", "steps", "step_text"):
             setattr(fields, name, getattr(config.names, name) or getattr(fields, name))
@@ -136,23 +136,23 @@ def propose(tasks: Iterable[Task], config: Config | None) -> StepNames:
     return fields
 
 
-def said_by(told: Told) -> Said:
+def answers_of(submission: Submission) -> Answers:
     """The values by control. A region over one utterance counts as the control's, with the utterance's number."""
-    said = Said()
-    for result in told.result:
+    answers = Answers()
+    for result in submission.result:
         key = VALUES.get(result.type) or SINGLE.get(result.type)
         value = result.value.get(key) if key else None
         if value is None:
-            said.left.append(f"{result.from_name or 'a region'}: results of type '{result.type}' are not read")
+            answers.left.append(f"{result.from_name or 'a region'}: results of type '{result.type}' are not read")
             continue
         name = result.from_name
         if result.type in SINGLE:
             start, end = result.value.get("start"), result.value.get("end")
             if start != end or not str(start).isdigit():
-                said.left.append(f"{name}: a region over several steps")
+                answers.left.append(f"{name}: a region over several steps")
                 continue
             name = f"{name}_{start}"
         if result.type == "textarea":
-            said.texts.add(name)
-        said.values.setdefault(name, []).extend(value if isinstance(value, list) else [value])
-    return said
+            answers.texts.add(name)
+        answers.values.setdefault(name, []).extend(value if isinstance(value, list) else [value])
+    return answers

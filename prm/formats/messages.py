@@ -17,7 +17,7 @@ from prm.formats.record import Completion, Record, RecordAnnotation, as_given
 from prm.formats.registry import file_format
 from prm.formats.tool_calls import call_text, step_text
 from prm.messages import Message
-from prm.vocabulary import StepKind
+from prm.vocabulary import Rating, StepKind
 
 SOURCE = "messages"
 
@@ -41,8 +41,8 @@ class _Message(msgspec.Struct):
 class _Line(msgspec.Struct):
     messages: list[_Message]
     question: str | None = None
-    step_labels: dict[str, Literal[-1, 0, 1] | None] | None = None
-    final_label: Literal[-1, 0, 1] | None = None
+    step_labels: dict[str, Rating | None] | None = None
+    final_label: Rating | None = None
 
 
 def record_of(value: Any) -> Record:

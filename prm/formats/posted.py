@@ -15,12 +15,12 @@ from prm.formats.labels import index_label, rated_label
 from prm.formats.reading import Numbered, Unreadable, read_records
 from prm.formats.record import Record, RecordAnnotation
 from prm.messages import Message
-from prm.vocabulary import SourceKind, StepKind
+from prm.vocabulary import Rating, SourceKind, StepKind
 
-Rated = Literal[-1, 0, 1] | None
+Rated = Rating | None
 
 
-class Said(msgspec.Struct, forbid_unknown_fields=True):
+class PostedSource(msgspec.Struct, forbid_unknown_fields=True):
     """Who says something of the steps: `name` is the judge or the policy that rolled out, `detail` how."""
 
     kind: SourceKind
@@ -28,14 +28,14 @@ class Said(msgspec.Struct, forbid_unknown_fields=True):
     detail: dict[str, Any] = {}
 
 
-class PostedLabel(Said, forbid_unknown_fields=True):
+class PostedLabel(PostedSource, forbid_unknown_fields=True):
     """One rating a step, or the first error."""
 
     ratings: list[Rated] | None = None
     first_error: int | None = None
 
 
-class PostedScores(Said, forbid_unknown_fields=True):
+class PostedScores(PostedSource, forbid_unknown_fields=True):
     """One number a step."""
 
     scores: list[float | None] = []

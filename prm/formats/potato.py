@@ -17,7 +17,7 @@ import msgspec
 import yaml
 
 from prm.formats.raw import EXCERPT
-from prm.formats.step_names import MEANINGS, Said, StepNames, pattern_of, propose_controls, propose_fields
+from prm.formats.step_names import MEANINGS, Answers, StepNames, pattern_of, propose_controls, propose_fields
 
 LARGEST_CONFIG = 2**20
 REWARD_WORDS = {"1": "good", "0": "neutral", "-1": "bad"}
@@ -168,45 +168,47 @@ def propose(project: Project, data: Mapping[str, Any]) -> StepNames:
     return names
 
 
-def said_by(project: Project, labels: Iterable[tuple[str, str, Any]], count: int) -> Said:
+def answers_of(project: Project, labels: Iterable[tuple[str, str, Any]], count: int) -> Answers:
     """The values by control, those of a `process_reward` scheme step by step."""
-    said = Said()
+    answers = Answers()
     for scheme, name, value in labels:
         of = project.schemes.get(scheme, {})
         if _is_reward(of):
-            _read_rewards(of, value, count, said)
+            _read_rewards(of, value, count, answers)
         elif of.get("annotation_type") in ("text", "textbox"):
             if value:
-                said.texts.add(scheme)
-                said.values.setdefault(scheme, []).append(value)
+                answers.texts.add(scheme)
+                answers.values.setdefault(scheme, []).append(value)
         elif of.get("annotation_type") == "multirate":
-            said.values.setdefault(f"{scheme}: {name}", []).append(value)
+            answers.values.setdefault(f"{scheme}: {name}", []).append(value)
         else:
-            said.values.setdefault(scheme, []).append(name if value in _TRUE else value)
-    return said
+            answers.values.setdefault(scheme, []).append(name if value in _TRUE else value)
+    return answers
 
 
 def _is_reward(scheme: Mapping[str, Any]) -> bool:
     return scheme.get("annotation_type") == "process_reward"
 
 
-def _read_rewards(scheme: Mapping[str, Any], value: Any, count: int, said: Said) -> None:
+def _read_rewards(scheme: Mapping[str, Any], value: Any, count: int, answers: Answers) -> None:
     """In `first_error` mode what follows the first error was marked by the program; unmarked steps are 0 or null."""
     try:
         blob = json.loads(value) if isinstance(value, str) else value
         steps = [(int(step["index"]), step["reward"], step) for step in blob["steps"]]
     except (ValueError, TypeError, KeyError):
-        said.left.append(f"{scheme['name']}: its steps cannot be read")
+        answers.left.append(f"{scheme['name']}: its steps cannot be read")
         return
     if len(steps) != count:
-        said.left.append(f"{scheme['name']}: it has {len(steps)} steps where the task has {count}; say how it is split")
+        answers.left.append(
+            f"{scheme['name']}: it has {len(steps)} steps where the task has {count}; say how it is split"
+        )
         return
     by_step = blob.get("mode", scheme.get("mode")) == "per_step"
     neutral = by_step and scheme.get("allow_neutral")
     for index, reward, step in steps:
         if step.get("source") == "ai" and not step.get("verified"):
-            said.left.append(f"step {index}: a model's proposal that nobody verified")
+            answers.left.append(f"step {index}: a model's proposal that nobody verified")
         elif reward in (1, -1) or (reward == 0 and neutral):
-            said.values[f"{scheme['name']}_{index}"] = [str(int(reward))]
+            answers.values[f"{scheme['name']}_{index}"] = [str(int(reward))]
         if reward == -1 and not by_step:
             return

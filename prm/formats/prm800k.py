@@ -11,10 +11,11 @@ A written line has four keys more than OpenAI's: `source_kind` (and `source_deta
 
 from collections.abc import Iterator
 from datetime import UTC, datetime
-from typing import Any, Literal
+from typing import Any
 
 import msgspec
 
+from prm import vocabulary
 from prm.formats.path import first_error
 from prm.formats.reading import Unreadable
 from prm.formats.record import (
@@ -33,7 +34,7 @@ from prm.vocabulary import SPLITS, FinishReason, RatingState, SourceKind
 
 class _Completion(msgspec.Struct):
     text: str
-    rating: Literal[-1, 0, 1] | None = None
+    rating: vocabulary.Rating | None = None
     flagged: bool | None = None
 
 
@@ -97,7 +98,7 @@ def prm800k(value: Any) -> Record:
             "format": "prm800k",
             "question": [key for key in _Question.__struct_fields__ if key in value["question"]],
             "sampled": len(question.pre_generated_steps or []),
-            **{key: value.get(key) for key in _KEPT},
+            **{key: value.get(key) for key in _OWN_KEYS},
         },
     )
     record = Record(
@@ -124,7 +125,7 @@ def _lines(record: Record) -> Iterator[dict[str, Any]]:
         yield _native(record, annotation) | _added(record, annotation)
 
 
-_KEPT = ("timestamp", "generation", "is_quality_control_question", "is_initial_screening_question")
+_OWN_KEYS = ("timestamp", "generation", "is_quality_control_question", "is_initial_screening_question")
 _ADDED = ("source_kind", "source_detail", "source_group", "split")
 
 
@@ -201,7 +202,7 @@ def _native(record: Record, annotation: RecordAnnotation) -> dict[str, Any]:
     }
     return {
         "labeler": annotation.annotator or annotation.source_name,
-        **{key: native.get(key, own[key]) for key in _KEPT},
+        **{key: native.get(key, own[key]) for key in _OWN_KEYS},
         "question": {key: question[key] for key in native.get("question", question)},
         "label": {
             "steps": [_native_step(record, place) for place in sorted(annotation.path, key=lambda p: p.position)],

@@ -146,15 +146,15 @@ def _labels(table: _Table, steps: StepsMapping) -> list[LabelMapping]:
     found: dict[tuple[str, str], LabelMapping] = {}
     if columns := table.take_numbered(lambda stem: bool(_LABEL.search(stem))):
         label = LabelMapping(columns, form="ratings", scale=_scale(v for c in columns for v in table.values(c)))
-        _keep(found, label, _source(_plain(columns[0])))
+        _add_label(found, label, _source(_plain(columns[0])))
     candidates = [(column, name) for column, name in table.left.items() if _LABEL.search(name)]
     for column, name in candidates:
         if _are_lists(values := table.values(column)):
             label = LabelMapping([column], form="ratings", scale=_scale(v for row in values for v in _items(row)))
-            _keep(found, label, _source(name))
+            _add_label(found, label, _source(name))
     for column, name in candidates:
         if index := _index(table, column, steps):
-            _keep(found, index, _source(name))
+            _add_label(found, index, _source(name))
     return list(found.values())
 
 
@@ -167,7 +167,7 @@ def _name_annotator(labels: list[LabelMapping], column: str) -> None:
             label.source.name = Column(column)
 
 
-def _keep(found: dict[tuple[str, str], LabelMapping], label: LabelMapping, source: SourceMapping) -> None:
+def _add_label(found: dict[tuple[str, str], LabelMapping], label: LabelMapping, source: SourceMapping) -> None:
     label.source = source
     found.setdefault((str(source.kind), str(source.name)), label)
 

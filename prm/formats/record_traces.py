@@ -10,7 +10,7 @@ from prm.formats.path import Taken, consensus_path, taken_path
 from prm.formats.record import Completion, Consensus, Record, RecordAnnotation
 from prm.splitting import Splitting
 from prm.traces import Alternative, LabelSource, Step, StepLabel, Trace
-from prm.vocabulary import Split
+from prm.vocabulary import RATINGS, Split
 
 Posteriors = dict[tuple[int, int], Consensus]  # by position and alternative
 
@@ -91,7 +91,7 @@ def _shares(annotations: Sequence[RecordAnnotation]) -> list[Consensus]:
     shares = []
     for (position, alternative), counts in sorted(votes.items()):
         total = counts.total()
-        good, neutral, bad = (counts[rating] / total for rating in (1, 0, -1))
+        good, neutral, bad = (counts[rating] / total for rating in RATINGS)
         shares.append(Consensus(position, alternative, good, neutral, bad, votes=total))
     return shares
 

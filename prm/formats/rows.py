@@ -184,11 +184,11 @@ def _index_label(row: Row, label: LabelMapping, count: int) -> RecordAnnotation 
 def source_of(row: Row, source: SourceMapping) -> tuple[SourceKind, str, dict[str, Any]]:
     """Kind, name and detail. Monte Carlo labels without a name are named by policy and rollouts, which must not mix."""
     kind = _kind(row, source.kind)
-    policy, rollouts = _told(row, source.policy), source.rollouts
+    policy, rollouts = _text_of(row, source.policy), source.rollouts
     if isinstance(rollouts, Column):
         rollouts = cells.whole_number(cell_of(row, rollouts.column), rollouts.column)
     detail = {key: value for key, value in (("policy", policy), ("rollouts", rollouts)) if value not in ("", None)}
-    name = _told(row, source.name)
+    name = _text_of(row, source.name)
     if not name and detail:
         name = ", ".join(part for part in (policy, f"{rollouts} rollouts" if rollouts else "") if part)
     return kind, name, detail
@@ -203,7 +203,7 @@ def _kind(row: Row, given: SourceKind | Column) -> SourceKind:
     return word
 
 
-def _told(row: Row, given: str | Column) -> str:
+def _text_of(row: Row, given: str | Column) -> str:
     return cells.text(cell_of(row, given.column), given.column) if isinstance(given, Column) else given
 
 

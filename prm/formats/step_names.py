@@ -13,7 +13,7 @@ import msgspec
 
 from prm.formats.labels import NONE, conclusion_of
 from prm.formats.record import Completion, PathPosition, Rating, Record, RecordAnnotation
-from prm.vocabulary import RATING_OF, Word
+from prm.vocabulary import RATING_OF, GivenUp, Word
 
 MEANINGS: dict[str, Word] = {
     **dict.fromkeys(("good", "correct", "right", "positive", "yes", "true", "valid", "ok", "1", "+1", "+"), "good"),
@@ -21,7 +21,7 @@ MEANINGS: dict[str, Word] = {
     **dict.fromkeys(("bad", "wrong", "incorrect", "negative", "no", "false", "invalid", "error", "-1", "-"), "bad"),
     **dict.fromkeys(("unsure", "not sure", "unclear", "uncertain", "don't know", "cannot tell", "?"), "unsure"),
 }
-ENDINGS: dict[str, Literal["give_up", "bad_problem"]] = {
+ENDINGS: dict[str, GivenUp] = {
     **dict.fromkeys(("gave up", "give up", "giveup"), "give_up"),
     **dict.fromkeys(("bad problem", "broken problem", "problem is wrong"), "bad_problem"),
 }
@@ -54,7 +54,7 @@ class StepNames(msgspec.Struct, forbid_unknown_fields=True):
 
 
 @dataclass
-class Said:
+class Answers:
     """What one person said of one task: the values of each control, those that are texts, and what is left behind."""
 
     values: dict[str, list[Any]] = field(default_factory=dict)
@@ -120,21 +120,21 @@ def solution_of(names: StepNames, data: Mapping[str, Any]) -> Record:
     )
 
 
-def label_of(names: StepNames, said: Said, count: int, **fields: Any) -> RecordAnnotation | None:
-    """What a person said, as a label of `count` steps; None where they rated none. `said.left` gets what is lost."""
+def label_of(names: StepNames, answers: Answers, count: int, **fields: Any) -> RecordAnnotation | None:
+    """What a person said, as a label of `count` steps; None where they rated none. `answers.left` gets what is lost."""
     ratings: dict[int, Rating] = {}
     comments: dict[int, str] = {}
     dimensions: dict[int, dict[str, Any]] = {}
-    finish: Literal["give_up", "bad_problem", ""] = ""
+    finish: GivenUp | Literal[""] = ""
     note, others = "", {}
-    for name, values in said.values.items():
+    for name, values in answers.values.items():
         pattern, number = pattern_of(name) or ("", 0)
         place = number - names.first
         mine = pattern in (names.rating, names.comment, *names.dimensions) and pattern
         if mine and not 0 <= place < count:
-            said.left.append(f"{name}: there is no step {number}")
+            answers.left.append(f"{name}: there is no step {number}")
         elif mine and pattern == names.rating:
-            if rating := _rating(names, name, values, said.left):
+            if rating := _rating(names, name, values, answers.left):
                 ratings[place] = rating
         elif mine and pattern == names.comment:
             comments[place] = "\n".join(map(str, values))
@@ -142,13 +142,13 @@ def label_of(names: StepNames, said: Said, count: int, **fields: Any) -> RecordA
             dimensions.setdefault(place, {})[pattern.replace("{}", "").strip("_-. ")] = _one(values)
         elif ending := next((ENDINGS[_word(value)] for value in values if _word(value) in ENDINGS), None):
             finish = ending
-        elif name in said.texts:
+        elif name in answers.texts:
             note = "\n".join(filter(None, (note, *map(str, values))))
         else:
             others[name] = _one(values)
     for place in comments.keys() | dimensions.keys():
         if place not in ratings:
-            said.left.append(f"step {place + names.first}: has a comment or a further rating, but no rating")
+            answers.left.append(f"step {place + names.first}: has a comment or a further rating, but no rating")
     if not ratings and not finish:
         return None
     for place, rating in ratings.items():
@@ -159,7 +159,7 @@ def label_of(names: StepNames, said: Said, count: int, **fields: Any) -> RecordA
     ]
     concluded, error = conclusion_of(path, count)
     if len(ratings) < count and error is None and not finish:
-        said.left.append(f"{count - len(ratings)} of {count} steps are not rated, so the first error is not known")
+        answers.left.append(f"{count - len(ratings)} of {count} steps are not rated, so the first error is not known")
     return RecordAnnotation(
         finish_reason=finish or concluded,
         path=path,
@@ -191,10 +191,10 @@ def _one(values: list[Any]) -> Any:
 def _step_text(names: StepNames, number: int, step: Any) -> str:
     if isinstance(step, str):
         return step
-    said = step.get(names.step_text) if isinstance(step, dict) else None
-    if not isinstance(said, str):
+    text = step.get(names.step_text) if isinstance(step, dict) else None
+    if not isinstance(text, str):
         raise ValueError(f"step {number + names.first} has no text '{names.step_text}'")
-    return said
+    return text
 
 
 def _text(value: Any) -> str | None:

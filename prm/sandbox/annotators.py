@@ -6,6 +6,7 @@ from typing import Literal
 import numpy as np
 
 from prm.traces import Trace
+from prm.vocabulary import RATINGS
 
 HARD_KINDS = {"misconception": 0.75, "cancelling": 0.9, "unjustified_jump": 0.9}
 
@@ -90,7 +91,7 @@ def _opinion(trace: Trace, position: int, profile: AnnotatorProfile, rng: np.ran
     if label is None:
         truth = int(trace.meta["truth"][position])
     else:
-        truth = int(rng.choice((1, 0, -1), p=(label.good, label.neutral, label.bad)))
+        truth = int(rng.choice(RATINGS, p=(label.good, label.neutral, label.bad)))
     if truth == -1:
         kind = trace.meta["error_kind"]
         notices = profile.notices * HARD_KINDS.get(kind, 1.0) ** (1 - profile.notices)

@@ -2,6 +2,7 @@
 
 import ast
 import importlib.util
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -78,3 +79,10 @@ def test_environment_is_read_in_one_place():
         if any(reading in path.read_text() for reading in ("os.environ[", "os.environ.get", "os.getenv"))
     }
     assert readers <= {"config/env.py", "prm/launched.py"}, "settings; and what torchrun tells the processes it starts"
+
+
+def test_bodies_are_structs_and_no_serializers():
+    imports = re.compile(r"from rest_framework(\.serializers)? import .*\bserializers\b|rest_framework\.serializers")
+    files = [path for package in PACKAGES for path in (BASE_DIR / package).rglob("*.py")]
+    assert len(files) > 100
+    assert not [path for path in files if imports.search(path.read_text())]

@@ -12,7 +12,7 @@ from django.db.models import Count, Exists, OuterRef, Q, QuerySet
 from annotation.labels.datasets.filters import SnapshotFilters
 from annotation.labels.datasets.reading import Label, count_ratings, read_solutions
 from annotation.labels.quality.consensus import consensus_of, person_of, reliability_of, with_reliability
-from annotation.labels.quality.contrast import SourceVerdict, keeps
+from annotation.labels.quality.contrast import SourceVerdict, passes_rule
 from annotation.labels.quality.reliability import Reliability
 from annotation.models import HIDDEN_LANES, Annotation, LabelBatch, Project, Solution
 from annotation.work.gold.designation import hidden_gold, is_gold
@@ -34,11 +34,11 @@ def stream_records(*, project: Project, filters: SnapshotFilters) -> Iterator[Re
         trust = _learned(model.estimate, project, filters) if model.learns else None
         critiques = filters.critiques == "included"
         for record, labels in _read(project, _solutions(project, filters), written_critiques=critiques):
-            latest, chosen = _select_labels(labels, filters)
+            latest, chosen = _select(labels, filters)
             if len(chosen) >= filters.min_annotations and _agreed(record, labels, filters):
-                record.annotations = (
-                    [with_reliability(label, trust) for label in chosen] if isinstance(trust, Reliability) else chosen
-                )
+                if isinstance(trust, Reliability):
+                    chosen = [with_reliability(label, trust) for label in chosen]
+                record.annotations = chosen
                 record.consensus = consensus_of(latest, trust)
                 yield record
 
@@ -54,7 +54,7 @@ def _learned(estimate: Estimate, project: Project, filters: SnapshotFilters) -> 
 
     def latest() -> Iterator[Record]:
         for record, labels in _read(project, shared):
-            record.annotations, _ = _select_labels(labels, filters)
+            record.annotations, _ = _select(labels, filters)
             yield record
 
     gold = _gold(project, filters)
@@ -69,7 +69,7 @@ def _words_alone(project: Project, solutions: QuerySet[Solution], filters: Snaps
     counts: Words = Counter()
     for chunk in _chunks(solutions.exclude(is_gold())):
         for label, words in count_ratings(chunk, batches_set_aside=aside):
-            latest, _ = _select_labels([label], filters)
+            latest, _ = _select([label], filters)
             counts.update({(person_of(label), rating): n for label in latest for rating, n in words.items()})
     return counts
 
@@ -81,7 +81,7 @@ def _gold(project: Project, filters: SnapshotFilters) -> list[tuple[Record, Reco
     references = set(gold.values_list("annotation", flat=True))
     answered = []
     for record, labels in _read(project, _solutions(project, hidden_filters).filter(pk__in=gold.values("solution"))):
-        record.annotations, _ = _select_labels([label for label in labels if label.revision == 1], hidden_filters)
+        record.annotations, _ = _select([label for label in labels if label.revision == 1], hidden_filters)
         [truth] = (label.annotation for label in labels if label.id in references)
         answered.append((record, truth))
     return answered
@@ -140,12 +140,10 @@ def _agreed(record: Record, labels: list[Label], filters: SnapshotFilters) -> bo
     considered = [label for label in labels if filters.takes_gold or label.annotation.lane not in HIDDEN_LANES]
     last = {label.labeller: label for label in sorted(considered, key=lambda label: label.revision)}
     counting = [label.annotation for label in last.values() if filters.set_aside == "included" or not label.set_aside]
-    return keeps(rule, (SourceVerdict(label.source_kind, label.source_name, label.first_error) for label in counting))
+    return passes_rule(rule, (SourceVerdict(a.source_kind, a.source_name, a.first_error) for a in counting))
 
 
-def _select_labels(
-    labels: list[Label], filters: SnapshotFilters
-) -> tuple[list[RecordAnnotation], list[RecordAnnotation]]:
+def _select(labels: list[Label], filters: SnapshotFilters) -> tuple[list[RecordAnnotation], list[RecordAnnotation]]:
     """The latest revisions that pass the filters, and all revisions that the filters request."""
     last = {label.labeller: label.id for label in sorted(labels, key=lambda label: label.revision)}
     if filters.set_aside == "left_out":

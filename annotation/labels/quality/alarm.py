@@ -83,7 +83,7 @@ def _watch(giver: str, judged: Sequence[Judged], threshold: float, cleared: Mapp
     best: Alarm | None = None
     total, expected, rising = 0.0, 0.0, list[Judged]()
     for number, label in enumerate(own):
-        if number >= RECENT and total < threshold:  # what goes on being suspect does not become usual
+        if number >= RECENT and total < threshold:  # continued suspicion does not become usual
             past[own[number - RECENT].error].add(own[number - RECENT].differs)
         rate = past[label.error].rate
         total = max(total + _log_ratio(rate, label.differs), 0.0)

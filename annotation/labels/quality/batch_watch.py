@@ -36,12 +36,12 @@ def watch(project: Project) -> list[LabelBatch]:
     for judge, judged in ((Judge.OVERLAP, judge_by_overlap(labels)), (Judge.MODEL, judge_by_model(project, labels))):
         for alarm in _alarms(project, [label for label in judged if label.who not in named]):
             named.add(alarm.who)
-            new.append(_write_down(project, judge, alarm.who, alarm.since, alarm.until, _evidence(alarm)))
+            new.append(_store_batch(project, judge, alarm.who, alarm.since, alarm.until, _evidence(alarm)))
     for haste in find_haste(timed_labels(project), cleared_until=_cleared(project)):
         if haste.who not in named:
             usual = None if haste.usual_ms is None else round(haste.usual_ms)
             evidence = {"labels": haste.labels, "step_ms": round(haste.step_ms), "usual_ms": usual}
-            new.append(_write_down(project, Judge.PACE, haste.who, haste.since, haste.until, evidence))
+            new.append(_store_batch(project, Judge.PACE, haste.who, haste.since, haste.until, evidence))
     return [batch for batch in new if batch is not None]
 
 
@@ -65,7 +65,7 @@ def _cleared(project: Project) -> Mapping[str, datetime]:
 
 
 @transaction.atomic
-def _write_down(
+def _store_batch(
     project: Project, judge: str, who: str, since: datetime, until: datetime, evidence: dict[str, Any]
 ) -> LabelBatch | None:
     """The stored batch if it is new; None for a known one, which may be extended."""
@@ -78,18 +78,18 @@ def _write_down(
             before = {"until": known.until.isoformat(), "evidence": known.evidence}
             known.until, known.since, known.evidence = until, min(known.since, since), evidence
             known.save(update_fields=["since", "until", "evidence"])
-            _tell(known, before)
+            _audit(known, before)
         return None
     batch = LabelBatch.objects.create(
         project=project, **owner, since=since, until=until, judge=judge, evidence=evidence
     )
-    _tell(batch, {})
+    _audit(batch, {})
     if project.policies.quality.set_aside and judge == Judge.OVERLAP:
         batch = batches.set_aside(by=None, batch=batch, reason="the project's policy")
     return batch
 
 
-def _tell(batch: LabelBatch, before: dict[str, Any]) -> None:
+def _audit(batch: LabelBatch, before: dict[str, Any]) -> None:
     audit.record(
         by=None,
         action="labels.suspect",

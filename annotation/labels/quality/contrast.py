@@ -65,7 +65,7 @@ def agree(one: int, other: int, on: AgreeOn) -> bool:
     return one == other or (on == "within_one" and min(one, other) != NONE and abs(one - other) == 1)
 
 
-def keeps(rule: AgreementRule, labels: Iterable[SourceVerdict]) -> bool:
+def passes_rule(rule: AgreementRule, labels: Iterable[SourceVerdict]) -> bool:
     """Whether a solution with these labels is one that the rule keeps."""
     known = [(label, label.first_error) for label in labels if label.first_error is not None]
     words = [{error for label, error in known if _is_of(label, source)} for source in rule.sources]

@@ -13,6 +13,7 @@ from annotation.labels.quality.statistics import Median
 from annotation.models import Annotation, PathStep, Project, StepRating
 from annotation.work.annotations import own_opinions
 from annotation.work.gold.gold_accuracy import Share, share_of
+from prm.vocabulary import FINISHED
 
 LOOKED_AT = timedelta(days=90)  # labels as they come in: who was too fast long ago is no news
 
@@ -56,7 +57,7 @@ def timed_labels(project: Project) -> list[Timed]:
     labels = own_opinions(project).filter(
         annotator__simulated=False,
         total_ms__gt=0,
-        finish_reason__in=["solution", "found_error"],
+        finish_reason__in=FINISHED,
         submitted_at__gte=timezone.now() - LOOKED_AT,
     )
     latest = Annotation.objects.filter(pk__in=in_use(labels).order_by("-pk").values("pk")[:LATEST])

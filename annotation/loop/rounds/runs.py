@@ -16,6 +16,7 @@ from annotation.loop.selection.generations import new_seed
 from annotation.models import HIDDEN_LANES, Annotation, Membership, Project, TrainingRun
 from annotation.work.gold.designation import active_gold
 from prm.messages import Message, joined
+from prm.vocabulary import FINISHED
 
 LEAST_SOLUTIONS = 20
 
@@ -112,7 +113,7 @@ def training_labels(project: Project) -> QuerySet[Annotation]:
     labels = Annotation.objects.filter(
         project=project,
         source__kind__in=project.policies.training_sources,
-        finish_reason__in=["solution", "found_error"],
+        finish_reason__in=FINISHED,
     )
     gold = active_gold(project).values("solution")
     return in_use(labels.exclude(lane__in=HIDDEN_LANES).exclude(solution__in=gold))

@@ -37,10 +37,8 @@ class Command(BaseCommand):
         if disagreements:
             self.stdout.write(f"{disagreements} outcomes that came from elsewhere are others than the grader's:")
         for row in check.disagreements.all()[:SHOWN]:
-            before, graded = ("correct" if right else "wrong" for right in (row.was, row.graded))
-            self.stdout.write(
-                f"  solution {row.solution_id}: {before} ({row.was_source}), graded {graded}: {row.answer}"
-            )
+            was, graded = ("correct" if right else "wrong" for right in (row.was, row.graded))
+            self.stdout.write(f"  solution {row.solution_id}: {was} ({row.was_source}), graded {graded}: {row.answer}")
         if disagreements > SHOWN:
             self.stdout.write(f"  and {disagreements - SHOWN} more")
         if check.state != AnswerCheck.State.DONE:

@@ -14,7 +14,7 @@ from annotation.core.errors import Conflict, DomainError, Forbidden
 from annotation.core.membership.access import STAFF, require_role
 from annotation.models import HIDDEN_LANES, Annotation, Project, Solution
 from annotation.work.labelling.allowing import allow
-from annotation.work.labelling.annotation_rows import keep
+from annotation.work.labelling.annotation_rows import write_annotation
 from annotation.work.labelling.payload import GivenPosition, Submission
 from annotation.work.labelling.revisions import as_submitted
 from annotation.work.labelling.sending_back import answer
@@ -100,7 +100,7 @@ def _decide(
     shown = partial(_shown_since, submission.solution, seen)
     first_error = accepted.first_error if accepted else allow(submission, project, since=shown, ratings_do=True)
     before = _decided_so_far(submission.solution, seen)
-    annotation = keep(
+    annotation = write_annotation(
         submission,
         membership,
         None,

@@ -44,7 +44,7 @@ SELECT {columns(Annotation)} FROM kept AS annotation_annotation
 """
 
 
-def keep(
+def write_annotation(
     submission: Submission,
     membership: Membership,
     lease: Lease | None,

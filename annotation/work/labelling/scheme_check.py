@@ -9,8 +9,8 @@ from annotation.work.labelling.scheme_questions import Fault, faults_of_dimensio
 from prm.formats.path import first_error
 from prm.formats.record import PathPosition, Rating
 from prm.messages import Message
+from prm.vocabulary import GIVEN_UP
 
-GAVE_UP = {"give_up", "bad_problem"}
 NO_CRITIQUES: Mapping[int, int] = {}
 
 
@@ -143,7 +143,7 @@ def _check_finish(
     submission: Submission, positions: Sequence[Mapping[int, int]], scheme: LabelScheme, error: int | None
 ) -> None:
     finish = submission.finish_reason
-    if finish in GAVE_UP:
+    if finish in GIVEN_UP:
         if not submission.reason.strip():
             refuse("reason", Message("finish_reason_needed", finish=finish))
         return

@@ -20,7 +20,7 @@ from annotation.models import (
     QueueItem,
 )
 from annotation.work.labelling.allowing import allow_as_begun
-from annotation.work.labelling.annotation_rows import keep
+from annotation.work.labelling.annotation_rows import write_annotation
 from annotation.work.labelling.disputes import follow_revision
 from annotation.work.labelling.payload import Submission
 from annotation.work.labelling.refusing import refuse
@@ -97,7 +97,7 @@ def submit_annotation(*, by: User, project: Project, submission: Submission, by_
     lease, item = _lease_of(membership, submission)
     _check_seen(submission, latest)
     counted = _take_place(lease, item, fills=not giver.is_machine or _may_fill(item, project))
-    annotation = keep(
+    annotation = write_annotation(
         submission,
         giver.membership,
         lease,

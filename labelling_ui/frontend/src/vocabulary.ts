@@ -2,6 +2,7 @@
 export type Answer = "good" | "neutral" | "bad" | "unsure";
 export type Rating = 1 | 0 | -1;
 export type FinishReason = "solution" | "found_error" | "give_up" | "bad_problem";
+export type GivenUp = "give_up" | "bad_problem";
 export type StepKind = "reasoning" | "plan" | "tool_call" | "observation" | "edit" | "answer";
 export const ANSWERS = [
   "good",
@@ -14,10 +15,6 @@ export const RATING_OF = {
   "neutral": 0,
   "bad": -1
 } as const;
-export const FINISHED = [
-  "solution",
-  "found_error"
-] as const;
 export const DEFAULT_KEYS = {
   "good": "1",
   "neutral": "2",

@@ -12,12 +12,12 @@ UNIONS = {
     "Answer": vocabulary.WORDS,
     "Rating": vocabulary.RATINGS,
     "FinishReason": vocabulary.FINISH_REASONS,
+    "GivenUp": vocabulary.GIVEN_UP,
     "StepKind": vocabulary.STEP_KINDS,
 }
 CONSTANTS = {
     "ANSWERS": vocabulary.WORDS,
     "RATING_OF": vocabulary.RATING_OF,
-    "FINISHED": vocabulary.FINISHED,
     "DEFAULT_KEYS": DEFAULT_KEYS,
 }
 

@@ -131,4 +131,4 @@ def test_how_much_of_somebodys_ratings_one_key_accepted_is_shown_beside_the_time
         shown = client.get(page).content.decode()
         assert "Accepted together" in shown
         assert '67 % <span class="muted small">2/3</span>' in shown
-    assert client.get("/p/algebra/quality/").context["paces"][0][0] == fast
+    assert client.get("/p/algebra/quality/").context["paces"].rows[0].who == fast

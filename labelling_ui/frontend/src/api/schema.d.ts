@@ -16,7 +16,7 @@ export interface components {
         };
         ClaimAnswer: {
             task: components["schemas"]["Task"] | null;
-            reason: ("all_leased" | "cap_reached" | "cooling_down" | "done" | "holding_enough" | "not_annotator" | "not_qualified" | "paused" | "screening_failed" | "screening_unready") | null;
+            reason: ("done" | "all_leased" | "not_annotator" | "holding_enough" | "paused" | "screening_failed" | "screening_unready" | "cap_reached" | "cooling_down" | "not_qualified") | null;
             /** @description Why there is no task, for the person. */
             message: string;
             /** @description When there may be work again; null where nobody knows. */
@@ -28,34 +28,34 @@ export interface components {
              * @description Clauses of the project's policy that the step breaks.
              * @default []
              */
-            clauses: string[];
+            clauses?: string[];
             /**
              * @description Whether it agrees with an earlier step; false: it contradicts one.
              * @default null
              */
-            consistent: boolean | null;
+            consistent?: boolean | null;
             /**
              * @description Where that earlier step stands.
              * @default null
              */
-            consistent_with: number | null;
+            consistent_with?: number | null;
             /** @default false */
-            redundant: boolean;
+            redundant?: boolean;
             /**
              * @description It makes an earlier error good.
              * @default false
              */
-            recovers: boolean;
+            recovers?: boolean;
             /**
              * @description What is wrong with the step.
              * @default
              */
-            critique: string;
+            critique?: string;
             /**
              * @description One for each of the critiques that came with the step, in their order.
              * @default []
              */
-            critique_ratings: (-1 | 0 | 1)[];
+            critique_ratings?: (-1 | 0 | 1)[];
         };
         /** @description What a project asks of a step beside its rating; stored as it is, without what was not said. */
         DimensionsRequest: {
@@ -63,40 +63,42 @@ export interface components {
              * @description Clauses of the project's policy that the step breaks.
              * @default []
              */
-            clauses: string[];
+            clauses?: string[];
             /**
              * @description Whether it agrees with an earlier step; false: it contradicts one.
              * @default null
              */
-            consistent: boolean | null;
+            consistent?: boolean | null;
             /**
              * @description Where that earlier step stands.
              * @default null
              */
-            consistent_with: number | null;
+            consistent_with?: number | null;
             /** @default false */
-            redundant: boolean;
+            redundant?: boolean;
             /**
              * @description It makes an earlier error good.
              * @default false
              */
-            recovers: boolean;
+            recovers?: boolean;
             /**
              * @description What is wrong with the step.
              * @default
              */
-            critique: string;
+            critique?: string;
             /**
              * @description One for each of the critiques that came with the step, in their order.
              * @default []
              */
-            critique_ratings: (-1 | 0 | 1)[];
+            critique_ratings?: (-1 | 0 | 1)[];
         };
         /** @description What happened and what to do. `code` is stable; `extra.field` names the place in the request. */
         ErrorBody: {
             code: string;
             message: string;
-            extra: Record<string, never>;
+            extra: {
+                [key: string]: unknown;
+            };
         };
         /**
          * @description A step that deserves `rating`, beside the guidelines: `before` is what it follows, `why` says what decides.
@@ -146,13 +148,13 @@ export interface components {
         GivenPositionRequest: {
             position: number;
             /** @default null */
-            chosen: number | null;
+            chosen?: number | null;
             /** @default null */
-            own_text: string | null;
+            own_text?: string | null;
             /** @default null */
-            dwell_ms: number | null;
+            dwell_ms?: number | null;
             /** @default [] */
-            ratings: components["schemas"]["GivenRatingRequest"][];
+            ratings?: components["schemas"]["GivenRatingRequest"][];
         };
         /**
          * @description A word on the completion `step` (its id).
@@ -171,10 +173,10 @@ export interface components {
             error_type: string;
             /** @default  */
             comment: string;
-            spans: components["schemas"]["GivenSpan"][];
+            spans?: components["schemas"]["GivenSpan"][];
             /** @description It was not rated by itself: one key found it good together with others. */
-            accepted: boolean;
-            dimensions: components["schemas"]["Dimensions"];
+            accepted?: boolean;
+            dimensions?: components["schemas"]["Dimensions"];
         };
         /**
          * @description A word on the completion `step` (its id).
@@ -186,13 +188,13 @@ export interface components {
             /** @enum {unknown} */
             state: "not_reached" | "rated" | "unsure";
             /** @default null */
-            rating: number | null;
+            rating?: number | null;
             /** @default false */
-            flagged: boolean;
+            flagged?: boolean;
             /** @default  */
-            error_type: string;
+            error_type?: string;
             /** @default  */
-            comment: string;
+            comment?: string;
             spans?: components["schemas"]["GivenSpanRequest"][];
             /** @description It was not rated by itself: one key found it good together with others. */
             accepted?: boolean;
@@ -212,9 +214,9 @@ export interface components {
             start: number;
             end: number;
             /** @default  */
-            error_type: string;
+            error_type?: string;
             /** @default  */
-            comment: string;
+            comment?: string;
         };
         HintScoreOfStep: {
             /** @description How likely the model takes the step to be right. */
@@ -308,7 +310,7 @@ export interface components {
             total_ms: number | null;
             comment: string;
             reference_disputed: boolean;
-            progress: number;
+            progress?: number;
             path: components["schemas"]["GivenPosition"][];
         };
         OwnProgress: {
@@ -352,7 +354,7 @@ export interface components {
              * @description The person's own rating when it came into sight, null for none.
              * @default null
              */
-            before: number | null;
+            before?: number | null;
         };
         /**
          * @description How a person's screening stands: `given` of its `items`, and the `outcome` of the last one that is over.
@@ -399,7 +401,9 @@ export interface components {
         };
         StoredDraft: {
             version: number;
-            body: Record<string, never>;
+            body: {
+                [key: string]: unknown;
+            };
         };
         /** @description What is UNSET stays out of the hash: a submission that knows nothing of it keeps the hash it had. */
         SubmissionRequest: {
@@ -413,23 +417,23 @@ export interface components {
             finish_reason: "bad_problem" | "found_error" | "give_up" | "solution";
             path: components["schemas"]["GivenPositionRequest"][];
             /** @default null */
-            lease: number | null;
+            lease?: number | null;
             /**
              * @description The person's own revision that this was made upon, 0 where they had seen none.
              * @default 0
              */
-            based_on: number;
+            based_on?: number;
             /**
              * @description Required for `give_up` and `bad_problem`.
              * @default
              */
-            reason: string;
+            reason?: string;
             /** @default null */
-            total_ms: number | null;
+            total_ms?: number | null;
             /** @default  */
-            comment: string;
+            comment?: string;
             /** @default false */
-            reference_disputed: boolean;
+            reference_disputed?: boolean;
             /** @description How far the solution had got at its first error: 0 nowhere, 4 all but the end. */
             progress?: number;
             /** @description In the order in which they were seen. */

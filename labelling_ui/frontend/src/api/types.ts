@@ -1,13 +1,11 @@
 /** The shapes that the workbench speaks, from the API's own schema (`npm run types` writes schema.d.ts). */
 import type { components } from "./schema";
-
 import type { Rating } from "../vocabulary";
+
+export type { FinishReason, Rating, StepKind } from "../vocabulary";
 
 type Schemas = components["schemas"];
 
-export type Rating = 1 | 0 | -1;
-export type StepKind = Schemas["Step"]["kind"];
-export type FinishReason = Schemas["OwnLabel"]["finish_reason"];
 export type Step = Schemas["Step"];
 export type StepPosition = Schemas["StepsAtPosition"];
 export type Scheme = Schemas["LabelScheme"];
@@ -38,7 +36,7 @@ export type ErrorBody = Schemas["ErrorBody"];
 // out where nothing is said.
 type Said<Shape, Narrower> = Omit<Required<Shape>, keyof Narrower> & Narrower;
 
-export type StepJudgement = Said<Schemas["GivenRatingRequest"], { rating: Rating | null; accepted?: true; dimensions?: Dimensions }>;
+export type StepJudgement = Said<Schemas["GivenRatingRequest"], { rating: Rating | null; accepted?: true; spans: Schemas["GivenSpan"][]; dimensions?: Dimensions }>;
 export type PathEntry = Said<Schemas["GivenPositionRequest"], { ratings: StepJudgement[]; dwell_ms: number }>;
 export type Submission = Said<
   Schemas["SubmissionRequest"],

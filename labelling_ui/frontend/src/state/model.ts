@@ -1,5 +1,5 @@
-import type { FinishReason, Hint, Scheme, Step, StepPosition } from "../api/types";
-import type { Answer, FINISHED } from "../vocabulary";
+import type { Hint, Scheme, Step, StepPosition } from "../api/types";
+import type { Answer, GivenUp } from "../vocabulary";
 import { NOTHING_BESIDE, type Beside, type BesideAction } from "./dimensions";
 import type { Span, SpanAction } from "./spans";
 
@@ -30,7 +30,7 @@ export const BLANK_MARK: Mark = {
 
 /** The person ends the work without rating to the end. */
 export interface Stop {
-  readonly kind: Exclude<FinishReason, (typeof FINISHED)[number]>;
+  readonly kind: GivenUp;
   readonly reason: string;
 }
 

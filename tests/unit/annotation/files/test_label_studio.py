@@ -11,7 +11,7 @@ from django.core.management import CommandError, call_command
 
 from annotation.core.membership.members import add_member
 from annotation.models import Annotation, AuditEntry, Solution, StepRating
-from prm.formats.label_studio import Task, Told, propose, read_config, said_by
+from prm.formats.label_studio import Submission, Task, answers_of, propose, read_config
 
 EXPORT = Path(__file__).parent / "label_studio_export.json"
 CONFIG = """<View>
@@ -93,7 +93,7 @@ def test_people_become_members_by_their_address(said, project, manager):
 def test_the_config_and_the_tasks_propose_the_same_names(said):
     tasks = msgspec.json.decode(EXPORT.read_bytes(), type=list[Task])
     for task in tasks:
-        task.annotations = [Told(result=[]) for _ in task.annotations]
+        task.annotations = [Submission(result=[]) for _ in task.annotations]
     bare = propose(tasks, read_config(CONFIG))
     assert (bare.problem, bare.steps, bare.step_text) == ("problem", "steps", "text")
     assert (bare.rating, bare.comment, bare.dimensions, bare.first) == ("rating_{}", "why_{}", ["clarity_{}"], 0)
@@ -119,21 +119,21 @@ def test_controls_counted_from_one_and_regions_over_utterances():
     results = [
         {"from_name": f"step{n}_ok", "value": {"choices": [word]}, **choice} for n, word in ((1, "Yes"), (2, "No"))
     ]
-    task = Task({"question": "q", "turns": ["a", "b"]}, [_told(results)])
+    task = Task({"question": "q", "turns": ["a", "b"]}, [_submission(results)])
     names = propose([task], None)
     assert (names.problem, names.steps, names.rating, names.first) == ("question", "turns", "step{}_ok", 1)
     region = {"from_name": "label", "type": "paragraphlabels", "value": {"start": "1", "end": "1"}}
     region["value"]["paragraphlabels"] = ["Wrong"]
-    assert said_by(_told([region])).values == {"label_1": ["Wrong"]}
+    assert answers_of(_submission([region])).values == {"label_1": ["Wrong"]}
     wide = region | {"value": region["value"] | {"end": "2"}}
-    assert said_by(_told([wide, {"type": "brushlabels", "from_name": "b"}])).left == [
+    assert answers_of(_submission([wide, {"type": "brushlabels", "from_name": "b"}])).left == [
         "label: a region over several steps",
         "b: results of type 'brushlabels' are not read",
     ]
 
 
-def _told(results):
-    return msgspec.convert({"result": results}, Told)
+def _submission(results):
+    return msgspec.convert({"result": results}, Submission)
 
 
 @pytest.mark.parametrize(

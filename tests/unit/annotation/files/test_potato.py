@@ -10,7 +10,7 @@ from django.core.management import CommandError, call_command
 
 from annotation.core.membership.members import add_member
 from annotation.models import Annotation, Solution, StepRating
-from prm.formats.potato import Project, propose, said_by
+from prm.formats.potato import Project, answers_of, propose
 
 FOLDER = Path(__file__).parent / "potato_project"
 
@@ -101,19 +101,19 @@ def test_schemes_of_one_step_each_and_rows_of_a_multirate():
     names = propose(project, {"id": 1, "question": "q", "steps": ["a", "b"]})
     assert (names.rating, names.first, names.problem, names.steps) == ("step_{}", 1, "question", "steps")
     assert names.words == {"correct": "good", "wrong": "bad"}
-    said = said_by(project, [("step_1", "Correct", "true"), ("step_2", "Wrong", True)], 2)
+    said = answers_of(project, [("step_1", "Correct", "true"), ("step_2", "Wrong", True)], 2)
     assert said.values == {"step_1": ["Correct"], "step_2": ["Wrong"]}
     rows = {"annotation_type": "multirate", "options": ["Step 0", "Step 1"], "labels": ["good", "bad"], "name": "r"}
     project = Project([], Path(), "id", "question", {"r": rows})
     assert propose(project, {"question": "q", "steps": ["a", "b"]}).rating == "r: Step {}"
-    assert said_by(project, [("r", "Step 1", "bad")], 2).values == {"r: Step 1": ["bad"]}
+    assert answers_of(project, [("r", "Step 1", "bad")], 2).values == {"r: Step 1": ["bad"]}
 
 
 def test_unmarked_steps_are_not_neutral_unless_the_scheme_has_neutral():
     def words(**scheme):
         of = {"annotation_type": "process_reward", "name": "r", **scheme}
         blob = {"steps": [{"index": 0, "reward": 1}, {"index": 1, "reward": 0}], "mode": "per_step"}
-        return said_by(Project([], Path(), "id", "t", {"r": of}), [("r", "_data", json.dumps(blob))], 2).values
+        return answers_of(Project([], Path(), "id", "t", {"r": of}), [("r", "_data", json.dumps(blob))], 2).values
 
     assert words(allow_neutral=True) == {"r_0": ["1"], "r_1": ["0"]}
     assert words() == {"r_0": ["1"]}

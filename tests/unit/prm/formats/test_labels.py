@@ -7,7 +7,7 @@ import pytest
 
 from prm.formats.labels import rated_label
 from prm.formats.messages import messages
-from prm.formats.step_names import Said, StepNames, label_of
+from prm.formats.step_names import Answers, StepNames, label_of
 
 
 @pytest.mark.parametrize(
@@ -48,7 +48,7 @@ def test_partly_rated_tasks_of_other_tools_stay_partly_rated():
 
     def concluded(*words, **others):
         values = {f"rating_{number}": [word] for number, word in enumerate(words) if word}
-        label = label_of(names, Said(values | others), 4, source_kind="human")
+        label = label_of(names, Answers(values | others), 4, source_kind="human")
         return label.finish_reason, label.first_error
 
     assert concluded("good", "good", "good", "good") == ("solution", -1)

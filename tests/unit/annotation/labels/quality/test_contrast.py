@@ -13,7 +13,7 @@ from annotation.labels.datasets.filters import describe_filters, parse_filters
 from annotation.labels.datasets.record_stream import stream_records
 from annotation.labels.datasets.snapshot_export import export_name, export_snapshot
 from annotation.labels.datasets.snapshots import create_snapshot
-from annotation.labels.quality.contrast import WAYS, Contrast, SourceVerdict, agree, contrasted, contrasts, keeps
+from annotation.labels.quality.contrast import WAYS, Contrast, SourceVerdict, agree, contrasted, contrasts, passes_rule
 from annotation.models import LabelSource, Membership
 from annotation.models.agreement_rule import AgreementRule
 from prm.exporters import EXPORTERS
@@ -46,19 +46,20 @@ def test_what_counts_as_agreement(one, other, exact, near, presence):
 @given(ERRORS, ERRORS, st.sampled_from(["first_error", "within_one", "presence"]))
 def test_a_solution_is_kept_by_agreeing_or_by_differing_and_never_by_both(one, other, on):
     kept = [
-        keeps(AgreementRule(list(KINDS), on=on, keep=keep), words(one, other)) for keep in ("agreeing", "differing")
+        passes_rule(AgreementRule(list(KINDS), on=on, keep=keep), words(one, other))
+        for keep in ("agreeing", "differing")
     ]
     assert kept.count(True) == 1
 
 
 def test_where_a_source_is_silent_or_at_odds_with_itself_nothing_is_agreed():
     rule = AgreementRule(list(KINDS))
-    assert not keeps(rule, words(1, None))
-    assert not keeps(rule, [SourceVerdict("monte_carlo", "a", 1)])
-    assert keeps(AgreementRule(list(KINDS), silent="kept"), [SourceVerdict("monte_carlo", "a", 1)])
-    assert not keeps(rule, [*words(1, 1), SourceVerdict("monte_carlo", "other policy", 2)])
+    assert not passes_rule(rule, words(1, None))
+    assert not passes_rule(rule, [SourceVerdict("monte_carlo", "a", 1)])
+    assert passes_rule(AgreementRule(list(KINDS), silent="kept"), [SourceVerdict("monte_carlo", "a", 1)])
+    assert not passes_rule(rule, [*words(1, 1), SourceVerdict("monte_carlo", "other policy", 2)])
     named = AgreementRule(["monte_carlo:a", "model_judge"])
-    assert keeps(
+    assert passes_rule(
         named,
         [
             SourceVerdict("monte_carlo", "a", 1),

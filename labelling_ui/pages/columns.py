@@ -1,0 +1,159 @@
+"""The columns of tables: each reads a value off a row and writes it twice, for the page and for the CSV file."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, ClassVar
+
+from django.urls import reverse
+from django.utils.html import conditional_escape, format_html
+from django.utils.safestring import SafeString
+
+from labelling_ui.templatetags import figures
+
+
+def of(found: Any, name: str) -> Any:
+    """What an object or a mapping has under a name; None if it has nothing."""
+    return found.get(name) if isinstance(found, Mapping) else getattr(found, name, None)
+
+
+@dataclass(frozen=True)
+class Column:
+    """A text. The subclasses are the other kinds of value.
+
+    `name` heads the CSV column. `source` leads to the value: a path of names (`problem__domain`, `name` itself if
+    empty) or a function of the row. `sort` is the field to order by, True for the path. `link` is the page of a value,
+    whose address has the project and the value. `write` is how the page writes a value, `shown` how it writes a row
+    where that is not told by the value alone. `heading` marks the column that names its row, `filtered` one whose
+    `choices` narrow the list.
+    """
+
+    name: str
+    label: Any
+    source: str | Callable[[Any], Any] = ""
+    sort: str | bool = False
+    link: str = ""
+    write: Callable[[Any], Any] = str
+    shown: Callable[[Any], Any] | None = None
+    look: str = ""
+    heading: bool = False
+    choices: Any = ()
+    filtered: bool = False
+
+    number: ClassVar[bool] = False
+    downloads: ClassVar[bool] = True
+
+    @property
+    def path(self) -> str:
+        """The lookup of the value in the database."""
+        return self.source if isinstance(self.source, str) and self.source else self.name
+
+    @property
+    def order(self) -> str:
+        """The field to order by, empty for none."""
+        return self.path if self.sort is True else self.sort or ""
+
+    def value(self, row: Any) -> Any:
+        if callable(self.source):
+            return self.source(row)
+        for name in self.path.split("__"):
+            row = of(row, name)
+        return row
+
+    def csv(self, row: Any) -> object:
+        return self.value(row)
+
+    def html(self, row: Any, slug: str = "") -> SafeString:
+        value = self.value(row)
+        found = value is not None and value != ""
+        text = (self.shown(row) or figures.NOTHING) if self.shown else self.write(value) if found else figures.NOTHING
+        if self.link and found:
+            return format_html('<a href="{}">{}</a>', reverse(self.link, args=[slug, value]), text)
+        return conditional_escape(text)
+
+
+@dataclass(frozen=True)
+class Number(Column):
+    write: Callable[[Any], Any] = figures.count
+    number: ClassVar[bool] = True
+
+
+@dataclass(frozen=True)
+class Duration(Number):
+    """Seconds."""
+
+    write: Callable[[Any], Any] = figures.duration
+
+
+@dataclass(frozen=True)
+class Share(Number):
+    """A share of one, in percent on the page."""
+
+    write: Callable[[Any], Any] = figures.percent
+
+
+@dataclass(frozen=True)
+class Estimate(Number):
+    """A figure with its interval below: an object or a mapping of value, low and high."""
+
+    def csv(self, row: Any) -> object:
+        return of(self.value(row), "value")
+
+    def html(self, row: Any, slug: str = "") -> SafeString:
+        found = self.value(row)
+        value, low = of(found, "value"), of(found, "low")
+        if value is None or low is None:
+            return conditional_escape(figures.NOTHING if value is None else self.write(value))
+        interval = figures.between(self.write(low), self.write(of(found, "high")))
+        return format_html("{}<br>{}", self.write(value), interval)
+
+
+@dataclass(frozen=True)
+class When(Column):
+    write: Callable[[Any], Any] = figures.when
+
+    def csv(self, row: Any) -> object:
+        value: datetime | None = self.value(row)
+        return value and value.isoformat()
+
+
+@dataclass(frozen=True)
+class Choice(Column):
+    """One of `choices`: in words on the page, as it is stored in the file."""
+
+    def html(self, row: Any, slug: str = "") -> SafeString:
+        value = self.value(row)
+        words = dict(self.choices).get(value, value)
+        return conditional_escape(self.write(words) if words not in (None, "") else figures.NOTHING)
+
+
+@dataclass(frozen=True)
+class State(Choice):
+    """What has become of something, as a badge."""
+
+    def html(self, row: Any, slug: str = "") -> SafeString:
+        value = self.value(row)
+        return figures.badge(value, dict(self.choices)[value])
+
+
+@dataclass(frozen=True)
+class Opening(Column):
+    """How a problem begins."""
+
+    write: Callable[[Any], Any] = figures.opening
+
+
+@dataclass(frozen=True)
+class FirstError(Number):
+    """A position: the number of the step on the page."""
+
+    def html(self, row: Any, slug: str = "") -> SafeString:
+        return conditional_escape(figures.first_error(self.value(row)))
+
+
+@dataclass(frozen=True)
+class Control(Column):
+    """What can be done with a row: no column of the file. Its label is for those who do not see it if `hidden`."""
+
+    hidden: bool = True
+    downloads: ClassVar[bool] = False

@@ -1,0 +1,74 @@
+"""Tables of rows by their columns: `{% table listing %}`."""
+
+from typing import Any
+
+from django import template
+from django.template.base import FilterExpression, NodeList, Parser, Token
+from django.template.context import Context
+from django.utils.safestring import SafeString, mark_safe
+
+from labelling_ui.pages.columns import Column
+
+register = template.Library()
+
+PARTS = ("above", "narrowed", "empty", "endtable")
+
+
+class CellNode(template.Node):
+    """Says nothing by itself: `TableNode` renders it in its column."""
+
+    def __init__(self, column: str, nodelist: NodeList) -> None:
+        self.column = column
+        self.nodelist = nodelist
+
+    def render(self, context: Context) -> SafeString:
+        return SafeString("")
+
+
+class TableNode(template.Node):
+    def __init__(self, table: FilterExpression, parts: dict[str, NodeList]) -> None:
+        self.table = table
+        self.parts = parts
+        self.cells: dict[str, NodeList] = {
+            node.column: node.nodelist for part in parts.values() for node in part if isinstance(node, CellNode)
+        }
+
+    def render(self, context: Context) -> SafeString:
+        table = self.table.resolve(context)
+        slug = context["member"].project.slug if "member" in context else ""
+        body = [[(column, self._cell(column, row, slug, context)) for column in table.columns] for row in table]
+        whole = context.template.engine.get_template(f"labelling_ui/parts/{table.part}.html")  # type: ignore[union-attr]
+        said = {name: part.render(context) for name, part in self.parts.items()}
+        with context.push(table=table, body=body, said=said):
+            return whole.render(context)
+
+    def _cell(self, column: Column, row: Any, slug: str, context: Context) -> SafeString:
+        html = column.html(row, slug)
+        if column.name not in self.cells:
+            return html
+        with context.push(row=row, cell=html):
+            return mark_safe(self.cells[column.name].render(context).strip())
+
+
+@register.tag
+def table(parser: Parser, token: Token) -> TableNode:
+    """The rows of a `Table`, or a `Listing` with its filters and its foot.
+
+    `{% cell "name" %}` says more of a row than its column does: `row` is the row and `cell` what the column writes.
+    `{% above %}` comes before the rows of a list and is sent anew with them; `{% narrowed %}` is said where the filters
+    let nothing through, `{% empty %}` where there are no rows.
+    """
+    _name, source = token.split_contents()
+    parts, part = {}, "table"
+    while part != "endtable":
+        parts[part] = parser.parse(PARTS)
+        part = parser.next_token().contents
+    return TableNode(parser.compile_filter(source), parts)
+
+
+@register.tag
+def cell(parser: Parser, token: Token) -> CellNode:
+    _name, column = token.split_contents()
+    nodelist = parser.parse(("endcell",))
+    parser.delete_first_token()
+    return CellNode(column.strip('"'), nodelist)
