@@ -3,7 +3,7 @@
 from django.http import HttpRequest, HttpResponseBase
 from django.utils.translation import gettext_lazy
 
-from annotation.core.wording import in_words
+from annotation.core.wording import in_words, message_of
 from annotation.models import Membership, ModelVersion
 from labelling_ui.pages.access import STAFF, project_page
 from labelling_ui.pages.columns import Column, Estimate, State, When
