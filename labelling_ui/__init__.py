@@ -1,1 +1,6 @@
 """Server-rendered pages and the front end."""
+
+from labelling_ui import messages
+from prm.messages import register
+
+register(messages)

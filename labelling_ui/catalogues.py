@@ -15,6 +15,8 @@ from babel.messages.pofile import read_po, write_po
 from django.conf import settings
 from django.utils.translation.template import templatize
 
+from prm import messages
+
 CATALOGUES = Path(settings.LOCALE_PATHS[0])
 PACKAGES = ("annotation", "config", "labelling_ui", "prm")
 HEADERS = ("Language", "Plural-Forms", "MIME-Version", "Content-Type", "Content-Transfer-Encoding")
@@ -24,8 +26,6 @@ KEYWORDS: dict[str, Any] = {
     "gettext_noop": None,
     "ngettext_lazy": (1, 2),
     "pgettext_lazy": ((1, "c"), 2),
-    "said": None,
-    "counted": (1, 2),
 }
 
 
@@ -123,6 +123,8 @@ def _extracted() -> Iterator[tuple[Path, list[Any]]]:
             lines = templatize(path.read_text(), origin=path.as_posix()).splitlines()
             blanked = io.BytesIO("\n".join(line.strip() for line in lines).encode())
             yield path, list(extract("python", blanked, KEYWORDS, ["Translators:"]))
+    for module in messages.CATALOGUES:
+        yield Path(str(module.__file__)), [(0, sentence, [], None) for sentence in module.SENTENCES.values()]
 
 
 def _have_the_same_fields(message: Message) -> bool:

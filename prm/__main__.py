@@ -12,8 +12,8 @@ from typing import NoReturn
 from prm.commands import adopt, audit, card, evaluate, explain, export, probe, score, search, simulate, train
 from prm.errors import Cancelled, DataError, PRMError
 from prm.launched import is_launched
+from prm.messages import Message, as_json
 from prm.parents import die_with_parent
-from prm.said import Said, as_json
 
 IN_JSON = "--errors-as-json"
 COMMANDS = (train, score, evaluate, audit, card, export, adopt, probe, explain, simulate, search)
@@ -29,7 +29,7 @@ def main(arguments: list[str] | None = None) -> int:
             return Cancelled.exit_code
         options.run(options)
     except PRMError as error:
-        return _fail(error.args[0], error.exit_code, in_json=in_json)
+        return _fail(error.message, error.exit_code, in_json=in_json)
     except KeyboardInterrupt:
         return _fail("stopped", Cancelled.exit_code)
     except OSError as error:
@@ -58,7 +58,7 @@ def _parser() -> argparse.ArgumentParser:
 
 def _fail(error: str, code: int, *, in_json: bool = False) -> int:
     sys.stderr.write(" ".join(error.split()) + "\n")
-    if in_json and isinstance(error, Said):
+    if in_json and isinstance(error, Message):
         sys.stderr.write(json.dumps(as_json(error)) + "\n")
     return code
 

@@ -70,8 +70,8 @@ def attend(
     """
     query, key = query.to(value.dtype), key.to(value.dtype)  # under autocast, rotary embeddings widen them
     if documents is not None:
-        found = _attend_packed(query, key, value, documents, scaling, sliding_window, softcap)
-        return found, None
+        states = _attend_packed(query, key, value, documents, scaling, sliding_window, softcap)
+        return states, None
     if softcap is not None:
         return _soft_capped(query, key, value, attention_mask, scaling, softcap).transpose(1, 2), None
     from transformers.integrations.sdpa_attention import sdpa_attention_forward

@@ -16,7 +16,7 @@ from prm.attention import route_attention
 from prm.config import Precision
 from prm.encoding import Layout
 from prm.errors import ModelFileError
-from prm.said import said
+from prm.messages import Message
 
 TINY = Path(__file__).parent / "tiny"
 
@@ -107,7 +107,7 @@ def load_backbone(
     try:
         tokenizer = AutoTokenizer.from_pretrained(source, trust_remote_code=False)
         kind: Any = AutoModel if headless else AutoModelForCausalLM
-        model, found = kind.from_pretrained(
+        model, report = kind.from_pretrained(
             source,
             trust_remote_code=False,
             use_safetensors=True,
@@ -116,18 +116,11 @@ def load_backbone(
         )
     except (OSError, ValueError, KeyError, SafetensorError) as error:
         raise ModelFileError(
-            said("backbone {name!r}: {error}", name=name_or_path, error=str(error).strip().splitlines()[0])
+            Message("backbone_error", name=name_or_path, error=str(error).strip().splitlines()[0])
         ) from error
-    if found["missing_keys"]:
-        missing = sorted(found["missing_keys"])
-        raise ModelFileError(
-            said(
-                "backbone {name!r} has no weights for {missing} ({n} missing)",
-                name=name_or_path,
-                missing=missing[0],
-                n=len(missing),
-            )
-        )
+    if report["missing_keys"]:
+        missing = sorted(report["missing_keys"])
+        raise ModelFileError(Message("backbone_weights_missing", name=name_or_path, missing=missing[0], n=len(missing)))
     backbone = wrap_backbone(
         name_or_path, model.to(device), tokenizer, context=context, packing=packing, precision=precision
     )
@@ -201,9 +194,7 @@ def _check_causal(backbone: Backbone) -> None:
         states = backbone.model.get_decoder()(input_ids=ids, use_cache=False).last_hidden_state[:, :-1].float()
     near = 1e-3 if backbone.compute == torch.float32 else 3e-2
     if not torch.allclose(states[0], states[1], rtol=near, atol=near, equal_nan=True):
-        raise ModelFileError(
-            said("backbone {name!r} is not causal: its states of a token change with later ones", name=backbone.name)
-        )
+        raise ModelFileError(Message("backbone_not_causal", name=backbone.name))
 
 
 def _widened(tensor: Tensor) -> Tensor:

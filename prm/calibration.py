@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from prm.errors import DataError
 from prm.labels import first_error
-from prm.said import said
+from prm.messages import Message
 from prm.scores import TraceScore
 from prm.traces import Trace
 
@@ -52,7 +52,7 @@ def fit_threshold_on(traces: Iterable[Trace], scores: Iterable[TraceScore]) -> f
             p.append(np.array(score.mean, dtype=float))
             errors.append(error)
     if not any(error >= 0 for error in errors) or -1 not in errors:
-        raise DataError(said("a threshold needs scored solutions of both kinds, erroneous and correct"))
+        raise DataError(Message("threshold_needs_both_kinds"))
     return fit_threshold(p, errors)
 
 

@@ -13,7 +13,7 @@ from torch import Tensor
 from prm.errors import ModelFileError
 from prm.files import write_json
 from prm.manifest import MANIFEST_FILE, WEIGHTS_FILE, Manifest, file_sha256, read_manifest
-from prm.said import said
+from prm.messages import Message
 
 STATE_KEY = "state"
 BACKBONE = "backbone."  # how the names of a tuned backbone's tensors start; the others are the readout's
@@ -49,7 +49,7 @@ def load_state(path: Path, kind: type[State]) -> tuple[State, dict[str, Tensor]]
     try:
         return msgspec.json.decode(header[STATE_KEY], type=kind), tensors
     except (KeyError, msgspec.DecodeError) as error:
-        raise ModelFileError(said("{path} is not a training state: {error}", path=path, error=error)) from error
+        raise ModelFileError(Message("not_a_training_state", path=path, error=error)) from error
 
 
 def _save(path: Path, tensors: Mapping[str, Tensor], header: dict[str, str]) -> None:
@@ -64,4 +64,4 @@ def _load(path: Path) -> dict[str, Tensor]:
     try:
         return load_file(path)
     except (OSError, SafetensorError) as error:
-        raise ModelFileError(said("{path} is corrupt: {error}", path=path, error=error)) from error
+        raise ModelFileError(Message("file_corrupt", path=path, error=error)) from error

@@ -7,7 +7,7 @@ import msgspec
 
 from prm.errors import DataError
 from prm.faults import UNDECODABLE, sentence_of
-from prm.said import said
+from prm.messages import Message
 from prm.vocabulary import NeutralPolicy
 
 Lane = Literal["heads", "full", "lora"]
@@ -92,15 +92,15 @@ class TrainConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_on
         positive = ("heads", "hidden", "epochs", "patience", "batch_steps", "batch_tokens", "token_budget", "lora_rank")
         for name in positive:
             if getattr(self, name) < 1:
-                raise ValueError(said("{name} must be at least 1", name=name))
+                raise ValueError(Message("setting_below_one", name=name))
         if not self.features or len(set(self.features)) < len(self.features):
-            raise ValueError(said("features must name some of {known}, each once", known=", ".join(FEATURES)))
+            raise ValueError(Message("features_invalid", known=", ".join(FEATURES)))
         if not 0 <= self.dropout < 1:
-            raise ValueError(said("dropout must lie in [0, 1)"))
+            raise ValueError(Message("dropout_out_of_range"))
         if not 0 < self.verdict_accuracy < 1:
-            raise ValueError(said("verdict_accuracy must lie in (0, 1)"))
+            raise ValueError(Message("verdict_accuracy_out_of_range"))
         if not 0 < self.validation_share < 1:
-            raise ValueError(said("validation_share must lie between 0 and 1"))
+            raise ValueError(Message("validation_share_out_of_range"))
         for name in (
             "process_weight",
             "outcome_weight",
@@ -110,32 +110,32 @@ class TrainConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_on
             "checkpoint_seconds",
         ):
             if not 0 <= getattr(self, name) < float("inf"):
-                raise ValueError(said("{name} must be 0 or more, and finite", name=name))
+                raise ValueError(Message("setting_negative", name=name))
         if self.process_weight == 0 and self.outcome_weight == 0:
-            raise ValueError(said("process_weight and outcome_weight are both 0, so there is nothing to learn"))
+            raise ValueError(Message("nothing_to_learn_by_weights"))
         if not self.balance_cap >= 1:
-            raise ValueError(said("balance_cap must be at least 1"))
+            raise ValueError(Message("balance_cap_out_of_range"))
         if not 0 <= self.label_smoothing < 1:
-            raise ValueError(said("label_smoothing must lie in [0, 1)"))
+            raise ValueError(Message("label_smoothing_out_of_range"))
         if not 0 <= self.robustness <= 1:
-            raise ValueError(said("robustness must lie in [0, 1]"))
+            raise ValueError(Message("robustness_out_of_range"))
         for name in ("learning_rate", "backbone_learning_rate"):
             if not 0 < getattr(self, name) < float("inf"):
-                raise ValueError(said("{name} must be above 0, and finite", name=name))
+                raise ValueError(Message("setting_not_positive", name=name))
         for name in ("context", "part_tokens", "processes"):
             value = getattr(self, name)
             if isinstance(value, int) and value < 1:
-                raise ValueError(said("{name} must be at least 1", name=name))
+                raise ValueError(Message("setting_below_one", name=name))
         if self.shard and self.lane != "full":
-            raise ValueError(said("shard is for the full lane"))
+            raise ValueError(Message("shard_outside_full_lane"))
 
 
 class Progress(msgspec.Struct, omit_defaults=True):
     """One report of a running job: `step` of `of` within `stage`; losses per labelled step in nats.
 
     `tokens_per_second` counts tokens of text, not padding; `utilisation` is the model's arithmetic as a share
-    of the device's peak. Both are means over the stage, of all processes. `message` is English, and under `said` for
-    readers of any language.
+    of the device's peak. Both are means over the stage, of all processes. `message` is English, and
+    `code` and `values` are those of `prm.messages`.
     """
 
     stage: Stage
@@ -144,10 +144,11 @@ class Progress(msgspec.Struct, omit_defaults=True):
     seconds: float
     loss: float | None = None
     message: str = ""
+    code: str = ""
+    values: dict[str, Any] = {}
     tokens_per_second: float | None = None
     utilisation: float | None = None
     held_loss: float | None = None
-    said: Any = None
 
 
 def read_config(path: Path) -> TrainConfig:
@@ -155,6 +156,6 @@ def read_config(path: Path) -> TrainConfig:
     try:
         return msgspec.json.decode(path.read_bytes(), type=TrainConfig)
     except OSError as error:
-        raise DataError(said("{path}: {error}", path=path, error=error.strerror)) from error
+        raise DataError(Message("path_error", path=path, error=error.strerror)) from error
     except UNDECODABLE as error:
-        raise DataError(said("{path}: {error}", path=path, error=sentence_of(error))) from error
+        raise DataError(Message("path_error", path=path, error=sentence_of(error))) from error

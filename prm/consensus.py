@@ -5,8 +5,8 @@ from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol, TypeVar
 
+from prm.messages import Message
 from prm.registry import Registry
-from prm.said import said
 
 Words = Counter[tuple[str, int]]  # how often a person gave a rating
 
@@ -49,7 +49,7 @@ class ConsensusModel:
 
 
 Kind = TypeVar("Kind", bound=Estimate)
-CONSENSUS = Registry[ConsensusModel]("stepmark.consensus", said("consensus model"), built_in=())
+CONSENSUS = Registry[ConsensusModel]("stepmark.consensus", Message("kind_consensus_model"), built_in=())
 
 
 def consensus_model(name: str, *, title: str = "", learns: bool = True) -> Callable[[Kind], Kind]:

@@ -6,8 +6,8 @@ from threading import Lock
 from typing import Any
 
 from prm.errors import DataError
+from prm.messages import Message
 from prm.rendering import render_step
-from prm.said import said
 from prm.traces import Trace
 
 PROBLEM_TOKEN = "<problem>"
@@ -81,10 +81,8 @@ def _unreadable(traces: Sequence[Trace]) -> DataError | None:
             try:
                 text.encode()
             except UnicodeEncodeError:
-                where = said("step {n}", n=place) if place else said("the problem")
-                return DataError(
-                    said("solution {id!r}: {where} holds half of a surrogate pair", id=trace.id, where=where)
-                )
+                where = Message("step_number", n=place) if place else Message("the_problem")
+                return DataError(Message("half_surrogate_in_solution", id=trace.id, where=where))
     return None
 
 

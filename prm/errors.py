@@ -1,15 +1,27 @@
-"""What can go wrong in the library, each with a one-line message fit for a person.
+"""What can go wrong in the library: a code with values, and a one-line message in English.
 
 Exit codes of the commands: 0 done, 1 failed, 2 arguments or input that cannot be used, 4 cancelled.
 """
 
+from collections.abc import Mapping
 from typing import Any
+
+from prm.messages import Message, Value
 
 
 class PRMError(Exception):
-    """Base of every error that the library raises on purpose; `exit_code` is what a shell gets."""
+    """Base of every error that the library raises on purpose; `exit_code` is what a shell gets.
+
+    `code` and `values` are those of its message; empty for a text that another library wrote.
+    """
 
     exit_code = 1
+
+    def __init__(self, message: str) -> None:
+        super().__init__(message)
+        self.message = message
+        self.code = message.code if isinstance(message, Message) else ""
+        self.values: Mapping[str, Value] = message.values if isinstance(message, Message) else {}
 
 
 class DataError(PRMError):
@@ -21,13 +33,12 @@ class DataError(PRMError):
 class FormatError(DataError):
     """A file in no known format, or a table that cannot be read by its mapping.
 
-    `code` is stable and machine-readable (`snake_case`); `extra` holds JSON-able details.
+    Its `code` is for several messages, and stable; `extra` holds JSON-able details.
     """
 
     def __init__(self, code: str, message: str, extra: dict[str, Any] | None = None) -> None:
         super().__init__(message)
         self.code = code
-        self.message = message
         self.extra = extra or {}
 
 

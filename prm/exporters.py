@@ -8,8 +8,8 @@ from prm.formats.prm800k import prm800k
 from prm.formats.raw import json_lines
 from prm.formats.record import Record
 from prm.formats.trl import SCHEMA, rows_of
+from prm.messages import Message
 from prm.registry import Registry
-from prm.said import said
 from prm.vocabulary import NeutralPolicy
 
 Write = Callable[[Iterable[Record], NeutralPolicy], Iterator[bytes]]
@@ -44,7 +44,7 @@ class Exporter:
         return CONTENT_TYPES.get(self.suffix, "application/octet-stream")
 
 
-EXPORTERS = Registry[Exporter]("stepmark.exporters", said("export format"), built_in=(__name__,))
+EXPORTERS = Registry[Exporter]("stepmark.exporters", Message("kind_export_format"), built_in=(__name__,))
 
 
 def exporter(
@@ -79,7 +79,7 @@ def write_trl(records: Iterable[Record], neutral: NeutralPolicy) -> Iterator[byt
 
 @exporter(
     "trl_parquet",
-    title=said("TRL, Parquet"),
+    title=Message("export_trl_parquet"),
     suffix="parquet",
     not_held=("alternatives", *STEP_WISE),
     nameless=True,
@@ -100,6 +100,6 @@ def write_parquet(records: Iterable[Record], neutral: NeutralPolicy) -> Iterator
     return table.write_parquet(records)
 
 
-@exporter(RECORDS, title=said("Stepmark records"))
+@exporter(RECORDS, title=Message("export_records"))
 def write_records(records: Iterable[Record], neutral: NeutralPolicy) -> Iterator[bytes]:
     return json_lines(records)

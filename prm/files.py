@@ -10,7 +10,7 @@ from typing import BinaryIO, TextIO
 import msgspec
 
 from prm.errors import FolderInUseError
-from prm.said import said
+from prm.messages import Message
 
 LOCK_FILE = ".lock"
 
@@ -72,11 +72,5 @@ def _locked(path: Path) -> TextIO:
             lock.seek(0)
             holder = lock.read().strip() or "?"
             lock.close()
-            raise FolderInUseError(
-                said(
-                    "{folder} is in use by process {pid}. Wait until that run ends, or choose another folder.",
-                    folder=path.parent,
-                    pid=holder,
-                )
-            ) from None
+            raise FolderInUseError(Message("folder_in_use", folder=path.parent, pid=holder)) from None
         lock.close()

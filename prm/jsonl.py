@@ -9,7 +9,7 @@ import msgspec
 from prm.errors import DataError
 from prm.faults import UNDECODABLE, sentence_of
 from prm.files import replacing
-from prm.said import said
+from prm.messages import Message
 
 T = TypeVar("T")
 
@@ -25,7 +25,7 @@ def read_records(path: Path | str, kind: type[T]) -> Iterator[T]:
                 yield decoder.decode(line)
             except UNDECODABLE as error:
                 raise DataError(
-                    said("{path}, line {number}: {error}", path=path, number=number, error=sentence_of(error, line))
+                    Message("line_error", path=path, number=number, error=sentence_of(error, line))
                 ) from error
 
 
@@ -44,4 +44,4 @@ def _opened(path: Path | str) -> BinaryIO:
     try:
         return open(path, "rb")
     except OSError as error:
-        raise DataError(said("{path}: {error}", path=path, error=error.strerror or error)) from error
+        raise DataError(Message("path_error", path=path, error=error.strerror or error)) from error

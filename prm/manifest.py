@@ -12,8 +12,8 @@ from prm.config import TrainConfig
 from prm.errors import ModelFileError
 from prm.faults import UNDECODABLE, sentence_of
 from prm.formats.trace_files import read_traces
+from prm.messages import Message
 from prm.provenance import Provenance
-from prm.said import said
 from prm.traces import Trace
 from prm.trust import Trust
 
@@ -137,32 +137,25 @@ def read_manifest(folder: Path) -> Manifest:
     """Read and check a model folder's manifest and checksums; raises ModelFileError with the reason."""
     path = folder / MANIFEST_FILE
     if not path.is_file():
-        raise ModelFileError(
-            said("{folder} is not a model folder: it has no {name}", folder=folder, name=MANIFEST_FILE)
-        )
+        raise ModelFileError(Message("not_a_model_folder", folder=folder, name=MANIFEST_FILE))
     try:
         raw = msgspec.json.decode(path.read_bytes())
     except OSError as error:
-        raise ModelFileError(said("{path}: {error}", path=path, error=error.strerror)) from error
+        raise ModelFileError(Message("path_error", path=path, error=error.strerror)) from error
     except UNDECODABLE as error:
-        raise ModelFileError(said("{path} is corrupt: {error}", path=path, error=sentence_of(error))) from error
+        raise ModelFileError(Message("file_corrupt", path=path, error=sentence_of(error))) from error
     if not isinstance(raw, dict) or raw.get("format") != FORMAT:
-        raise ModelFileError(said("{path} is not a manifest of this library", path=path))
+        raise ModelFileError(Message("not_a_manifest", path=path))
     if raw.get("format_version") != FORMAT_VERSION:
         raise ModelFileError(
-            said(
-                "{path} has format version {found}, this library reads {known}: train again",
-                path=path,
-                found=raw.get("format_version"),
-                known=FORMAT_VERSION,
-            )
+            Message("manifest_version_differs", path=path, found=raw.get("format_version"), known=FORMAT_VERSION)
         )
     try:
         manifest = msgspec.convert(raw, Manifest)
     except msgspec.ValidationError as error:
-        raise ModelFileError(said("{path} is corrupt: {error}", path=path, error=sentence_of(error))) from error
+        raise ModelFileError(Message("file_corrupt", path=path, error=sentence_of(error))) from error
     if WEIGHTS_FILE not in manifest.checksums:
-        raise ModelFileError(said("{path} names no checksum of {name}", path=path, name=WEIGHTS_FILE))
+        raise ModelFileError(Message("checksum_missing", path=path, name=WEIGHTS_FILE))
     for name, expected in manifest.checksums.items():
         _check_file(folder, name, expected)
     return manifest
@@ -227,12 +220,10 @@ def file_sha256(path: Path) -> str:
 
 def _check_file(folder: Path, name: str, expected: str) -> None:
     if Path(name).name != name:
-        raise ModelFileError(
-            said("{path} names a file outside its folder: {name}", path=folder / MANIFEST_FILE, name=name)
-        )
+        raise ModelFileError(Message("file_outside_folder", path=folder / MANIFEST_FILE, name=name))
     try:
-        found = file_sha256(folder / name)
+        actual = file_sha256(folder / name)
     except OSError as error:
-        raise ModelFileError(said("{path}: {error}", path=folder / name, error=error.strerror)) from error
-    if found != expected:
-        raise ModelFileError(said("{path} is corrupt: its checksum is not the manifest's", path=folder / name))
+        raise ModelFileError(Message("path_error", path=folder / name, error=error.strerror)) from error
+    if actual != expected:
+        raise ModelFileError(Message("checksum_differs", path=folder / name))

@@ -52,8 +52,8 @@ def provenance_of(traces: Sequence[Trace]) -> Provenance:
 
 def _first_errors(trace: Trace) -> list[int]:
     """What each person took for the first error, the latest word of those who spoke twice."""
-    said = {s.name: s.first_error for s in trace.sources if s.kind in PEOPLE and s.name and s.first_error is not None}
-    return list(said.values())
+    errors = {s.name: s.first_error for s in trace.sources if s.kind in PEOPLE and s.name and s.first_error is not None}
+    return list(errors.values())
 
 
 def _once(trace: Trace) -> list[LabelSource]:

@@ -11,7 +11,7 @@ from threading import RLock
 from typing import Generic, TypeVar
 
 from prm.errors import ExtensionError, UnknownNameError
-from prm.said import said
+from prm.messages import Message
 
 Entry = TypeVar("Entry")
 
@@ -43,15 +43,7 @@ class Registry(Generic[Entry]):
     def add(self, name: str, entry: Entry, *, module: str) -> None:
         """Add an entry that `module` defines. Raises ExtensionError if the name is taken."""
         if name in self._entries:
-            raise ExtensionError(
-                said(
-                    "{module} registers '{name}' in {group}, and the name is taken. Rename one of them, or uninstall "
-                    "its package.",
-                    module=module,
-                    name=name,
-                    group=self.group,
-                )
-            )
+            raise ExtensionError(Message("extension_name_taken", module=module, name=name, group=self.group))
         place = self._built_in.index(module) if module in self._built_in else len(self._built_in)
         self._entries[name] = place, entry
 
@@ -68,12 +60,7 @@ class Registry(Generic[Entry]):
         """Raises UnknownNameError if nothing is registered under the name."""
         if name not in self:
             raise UnknownNameError(
-                said(
-                    "There is no {what} '{name}'. Choose one of: {known}.",
-                    what=self._what,
-                    name=name,
-                    known=", ".join(self.names()),
-                )
+                Message("unregistered_name", what=self._what, name=name, known=", ".join(self.names()))
             )
 
     def __contains__(self, name: object) -> bool:
@@ -110,9 +97,8 @@ class Registry(Generic[Entry]):
         except Exception as error:
             self._entries = before  # the next attempt registers again what this module had registered
             raise ExtensionError(
-                said(
-                    "The extension {value}, an entry point of {group}, cannot be loaded: {reason}. Update or "
-                    "uninstall its package.",
+                Message(
+                    "extension_not_loadable",
                     value=extension.value,
                     group=self.group,
                     reason=f"{type(error).__name__}: {error}",

@@ -10,7 +10,7 @@ import msgspec
 
 from prm.errors import DataError
 from prm.jsonl import read_records, write_records
-from prm.said import said
+from prm.messages import Message
 
 Aggregate = Literal["product", "min", "mean", "last"]
 AGGREGATES: tuple[Aggregate, ...] = get_args(Aggregate)
@@ -140,18 +140,12 @@ def block_starts(n_steps: int, blocks: int | Sequence[int]) -> list[int]:
     """
     if isinstance(blocks, int):
         if blocks < 1:
-            raise DataError(said("blocks of {blocks} steps: a block has at least one", blocks=blocks))
+            raise DataError(Message("block_without_steps", blocks=blocks))
         return list(range(0, n_steps, blocks))
     starts = list(blocks)
     rising = all(a < b for a, b in pairwise(starts))
     if starts[:1] != [0] or not rising or starts[-1] >= max(1, n_steps):
-        raise DataError(
-            said(
-                "blocks at {starts}: the positions must rise from 0 and stay below {n}, the number of steps",
-                starts=starts,
-                n=n_steps,
-            )
-        )
+        raise DataError(Message("blocks_out_of_order", starts=starts, n=n_steps))
     return starts if n_steps else []
 
 

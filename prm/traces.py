@@ -11,7 +11,7 @@ from typing import Any
 import msgspec
 
 from prm.jsonl import write_records
-from prm.said import Said, counted, said
+from prm.messages import Message
 from prm.vocabulary import Split
 
 
@@ -36,9 +36,9 @@ class StepLabel(msgspec.Struct, omit_defaults=True):
     def __post_init__(self) -> None:
         values = (self.good, self.neutral, self.bad)
         if min(values) < 0 or abs(sum(values) - 1) > 1e-6:
-            raise ValueError(said("good, neutral and bad must be probabilities that sum to 1"))
+            raise ValueError(Message("not_probabilities"))
         if not 0 <= self.weight <= 1:
-            raise ValueError(said("weight must lie in [0, 1]"))
+            raise ValueError(Message("weight_out_of_range"))
 
     @property
     def rating(self) -> int:
@@ -94,34 +94,22 @@ class Trace(msgspec.Struct, omit_defaults=True):
 
     def __post_init__(self) -> None:
         if isinstance(self.steps, str):
-            raise ValueError(said("steps must be a list, one item a step"))
+            raise ValueError(Message("steps_not_a_list"))
         if any(isinstance(step, str) for step in self.steps):
             self.steps = [Step(step) if isinstance(step, str) else step for step in self.steps]
         if self.labels is not None and len(self.labels) != len(self.steps):
             raise ValueError(
-                said(
-                    "{given} for {steps}",
-                    given=counted("{n} label", "{n} labels", n=len(self.labels)),
-                    steps=_steps(self),
-                )
+                Message("count_differs", given=Message("n_labels", n=len(self.labels)), steps=_steps(self))
             )
         if self.first_error is not None and not -1 <= self.first_error < len(self.steps):
-            raise ValueError(
-                said("first_error {position} is no position of {steps}", position=self.first_error, steps=_steps(self))
-            )
+            raise ValueError(Message("first_error_out_of_range", position=self.first_error, steps=_steps(self)))
         for alternative in self.alternatives:
             if not 0 <= alternative.position <= len(self.steps):
-                raise ValueError(
-                    said(
-                        "an alternative at position {position} of {steps}",
-                        position=alternative.position,
-                        steps=_steps(self),
-                    )
-                )
+                raise ValueError(Message("alternative_out_of_range", position=alternative.position, steps=_steps(self)))
 
 
-def _steps(trace: Trace) -> Said:
-    return counted("{n} step", "{n} steps", n=len(trace.steps))
+def _steps(trace: Trace) -> Message:
+    return Message("n_steps", n=len(trace.steps))
 
 
 def write_traces(path: Path | str, traces: Iterable[Trace]) -> int:

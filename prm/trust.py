@@ -194,15 +194,15 @@ def fit_abstention(uncertainty: Sequence[float], right: Sequence[bool], *, targe
     values, wrong = np.asarray(uncertainty)[order], ~np.asarray(right)[order]
     errors = np.cumsum(wrong)
     steps = math.ceil(math.log2(n))
-    low, high, kept = 0, n - 1, -1
+    low, high, last = 0, n - 1, -1
     while low <= high:
         middle = (low + high) // 2
         end = int(np.searchsorted(values, values[middle], side="right"))  # equal ones are given together
         if error_bound(int(errors[end - 1]), end, (1 - CONFIDENCE) / max(1, steps)) <= 1 - target:
-            kept, low = end, middle + 1
+            last, low = end, middle + 1
         else:
             high = middle - 1
-    given = max(0, kept)
+    given = max(0, last)
     return AbstentionBar(
         target=target,
         confidence=CONFIDENCE,

@@ -11,7 +11,7 @@ from torch.utils.checkpoint import checkpoint
 from prm.backbones import Backbone
 from prm.config import TrainConfig
 from prm.errors import ModelFileError, TrainingError
-from prm.said import said
+from prm.messages import Message
 
 
 def prepare_tuning(backbone: Backbone, config: TrainConfig) -> None:
@@ -28,13 +28,7 @@ def prepare_tuning(backbone: Backbone, config: TrainConfig) -> None:
         try:
             backbone.model = inject_adapter_in_model(adapters, backbone.model)
         except ValueError as error:
-            raise TrainingError(
-                said(
-                    '`lane`: "lora" does not work with backbone {name!r}: {error} Use the lane "heads" or "full".',
-                    name=backbone.name,
-                    error=error,
-                )
-            ) from error
+            raise TrainingError(Message("lora_unsupported", name=backbone.name, error=error)) from error
     for name, parameter in backbone.model.named_parameters():
         parameter.requires_grad_(config.lane == "full" or (config.lane == "lora" and "lora_" in name))
         if parameter.requires_grad:
@@ -51,9 +45,7 @@ def tunable_parameters(backbone: Backbone) -> dict[str, nn.Parameter]:
 def _wrap_layers(backbone: Backbone, config: TrainConfig) -> None:
     """Compile each layer, once for all lengths, or keep of it only what enters until its gradient is wanted."""
     if not backbone.layers:
-        raise ModelFileError(
-            said("backbone {name!r} keeps no list of layers to compile or checkpoint", name=backbone.name)
-        )
+        raise ModelFileError(Message("no_list_of_layers", name=backbone.name))
     for layer in backbone.layers:
         forward: Any = layer.forward
         if config.compile:

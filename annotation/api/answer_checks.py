@@ -17,9 +17,9 @@ from annotation.core.bounds import Count, Id
 from annotation.core.errors import Missing
 from annotation.core.lifecycle import cancel_job
 from annotation.core.membership.access import STAFF, find_project, require_role, visible_projects
-from annotation.core.wording import said
 from annotation.files.answer_checks import start_answer_check
 from annotation.models import AnswerCheck, Membership
+from prm.messages import Message
 
 
 class AnswerCheckRow(Row):
@@ -91,9 +91,6 @@ def _find(request: Request, check_id: int) -> AnswerCheck:
     checks = AnswerCheck.objects.select_related("project").filter(project__in=visible_projects(request.user))
     check = checks.filter(pk=check_id).first()
     if check is None:
-        raise Missing(
-            "answer_check_not_found",
-            said("There is no answer check {check_id}, or you are not a member of its project.", check_id=check_id),
-        )
+        raise Missing("answer_check_not_found", Message("answer_check_not_found", check_id=check_id))
     require_role(request.user, check.project, *STAFF)
     return check

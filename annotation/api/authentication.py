@@ -13,8 +13,8 @@ from annotation.api.limits import count_stranger
 from annotation.core.errors import Forbidden
 from annotation.core.membership.accounts import has_first_password
 from annotation.core.membership.tokens import find_token
-from annotation.core.wording import said
 from annotation.models import ApiToken
+from prm.messages import Message
 
 
 def caller(request: Request) -> User:
@@ -75,10 +75,7 @@ class BrowserAuthentication(SessionAuthentication):
             names = {"page": unquote(person), "now": found[0].get_username()}
             raise AuthenticationFailed(message % names, code="another_person")
         if has_first_password(found[0]):
-            raise Forbidden(
-                "first_password",
-                said("Choose a password of your own first: sign in with a browser, and any page asks for it."),
-            )
+            raise Forbidden("first_password", Message("first_password"))
         return found
 
     def enforce_csrf(self, request: Request) -> None:

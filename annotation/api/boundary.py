@@ -13,8 +13,10 @@ from rest_framework.exceptions import ParseError
 from rest_framework.request import Request
 
 from annotation.core.errors import DomainError
-from annotation.core.wording import in_words, said, sentence_of
+from annotation.core.wording import in_words
+from prm.faults import sentence_of
 from prm.formats.reading import MAX_DEPTH, decoded, place_of_unstorable, validation_fault
+from prm.messages import Message
 
 T = TypeVar("T")
 # Escapes that may stand for a NUL or for half a surrogate pair, neither of which PostgreSQL holds.
@@ -80,7 +82,7 @@ def given(struct: msgspec.Struct) -> dict[str, Any]:
 
 def invalid(field: str, reason: str) -> DomainError:
     """The refusal of one place of a request, as `path[1].ratings[0].rating`."""
-    message = said("{field}: {reason}", field=field, reason=reason) if field else reason
+    message = Message("field_reason", field=field, reason=reason) if field else reason
     return DomainError("invalid", message, {"field": field})
 
 
@@ -109,7 +111,7 @@ def _parsed(raw: bytes) -> Any:
 
 def _refuse_unstorable(value: Any) -> None:
     if (place := place_of_unstorable(value)) is not None:
-        raise invalid(place, said("A text in it holds a NUL or a broken character."))
+        raise invalid(place, Message("text_not_storable"))
 
 
 @cache
@@ -122,4 +124,4 @@ def _choice(kind: type[Any], value: Any) -> Any:
     try:
         return kind(value)
     except ValueError:
-        raise ValueError(said("Invalid enum value {value}", value=repr(value))) from None
+        raise ValueError(Message("enum_value_invalid", value=repr(value))) from None

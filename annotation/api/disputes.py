@@ -17,9 +17,9 @@ from annotation.api.schema import query_of
 from annotation.core.bounds import Id, Written
 from annotation.core.errors import Missing
 from annotation.core.membership.access import STAFF, find_project, visible_projects
-from annotation.core.wording import said
 from annotation.labels.quality.dispute_decision import resolve
 from annotation.models import Dispute
+from prm.messages import Message
 
 
 class DisputeRow(Row):
@@ -80,7 +80,7 @@ class ResolveDispute(APIView):
         known = Dispute.objects.filter(project__in=visible_projects(request.user))
         dispute = known.select_related("project").filter(pk=dispute_id).first()
         if dispute is None:
-            raise Missing("dispute_not_found", said("There is no such dispute."))
+            raise Missing("dispute_not_found", Message("dispute_not_found"))
         decision = read_body(request, DisputeDecision)
         settled = resolve(by=caller(request), dispute=dispute, **msgspec.structs.asdict(decision))
         return Response(DisputeRow.of(settled))

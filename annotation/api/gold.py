@@ -16,12 +16,12 @@ from annotation.api.paging import Page, PagedView
 from annotation.core.bounds import Count, FirstError, Id
 from annotation.core.errors import Missing
 from annotation.core.membership.access import STAFF, find_project, require_role, visible_projects
-from annotation.core.wording import said
 from annotation.models import GoldAnswer, Membership, Project, ScreeningDecision
 from annotation.work.gold.designation import mark_gold, retire_gold
 from annotation.work.gold.gold_accuracy import Share
 from annotation.work.gold.gold_answers import accuracy_by_person
 from annotation.work.gold.screening import decide
+from prm.messages import Message
 
 Reason = Annotated[str, Meta(max_length=500)]
 
@@ -128,7 +128,7 @@ class RetireGold(APIView):
         visible = GoldAnswer.objects.filter(project__in=visible_projects(request.user))
         gold = visible.select_related("project", "annotation").filter(pk=gold_id).first()
         if gold is None:
-            raise Missing("gold_not_found", said("There is no such gold, or it is of a project that is not yours."))
+            raise Missing("gold_not_found", Message("gold_not_found"))
         retired = retire_gold(by=caller(request), gold=gold, reason=read_body(request, GoldToRetire).reason)
         return Response(GoldRow.of(retired))
 
@@ -169,5 +169,5 @@ class ScreeningDecisions(PagedView):
 def _find_person(project: Project, member_id: int) -> Membership:
     person = project.memberships.select_related("project").filter(pk=member_id).first()
     if person is None:
-        raise Missing("member_not_found", said("There is no such member in this project."))
+        raise Missing("member_not_found", Message("project_member_not_found"))
     return person

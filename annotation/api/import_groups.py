@@ -18,9 +18,9 @@ from annotation.api.imports import Decomposition, Format, ImportRow, options_in
 from annotation.core.bounds import Count, Id
 from annotation.core.errors import Missing
 from annotation.core.membership.access import find_project, require_role, visible_projects
-from annotation.core.wording import said
 from annotation.files.groups import Manner, import_from_root, import_uploads, summary_of
 from annotation.models import ImportGroup, Membership
+from prm.messages import Message
 
 
 class FilesToImport(msgspec.Struct):
@@ -37,7 +37,7 @@ class FilesToImport(msgspec.Struct):
 
     def __post_init__(self) -> None:
         if bool(self.uploads) == bool(self.storage):
-            raise ValueError(said("Give either uploads, or a storage and a path."))
+            raise ValueError(Message("uploads_or_storage"))
 
 
 class GroupSummary(msgspec.Struct):
@@ -109,10 +109,7 @@ class ImportGroupDetail(APIView):
         groups = ImportGroup.objects.select_related("project").filter(project__in=visible_projects(request.user))
         group = groups.filter(pk=group_id).first()
         if group is None:
-            raise Missing(
-                "import_group_not_found",
-                said("There is no group of imports {group_id}, or it is not yours.", group_id=group_id),
-            )
+            raise Missing("import_group_not_found", Message("import_group_not_found", group_id=group_id))
         require_role(request.user, group.project, Membership.Role.MANAGER)
         return Response(ImportGroupRow.of(group))
 

@@ -22,13 +22,14 @@ from annotation.core.bounds import Count, Id, one_of
 from annotation.core.errors import DomainError, Missing, translated_format_errors
 from annotation.core.lifecycle import cancel_job
 from annotation.core.membership.access import find_project, require_role, visible_projects
-from annotation.core.wording import said, sentence_of
 from annotation.files.import_jobs import ImportProgress, progress_of, read_options, start_import
 from annotation.files.rejections import original_lines, rejected_lines
 from annotation.files.warnings import warnings_in_words
 from annotation.models import ImportJob, ImportOptions, Membership
+from prm.faults import sentence_of
 from prm.formats.mapping import parse_mapping
 from prm.formats.registry import FORMATS
+from prm.messages import Message
 from prm.splitting import RULES
 
 MOST_OF_A_NAME = 300  # characters
@@ -87,7 +88,7 @@ class FileToImport(msgspec.Struct):
 
     def __post_init__(self) -> None:
         if not isinstance(self.file, UploadedFile) or len(self.file.name or "") > MOST_OF_A_NAME:
-            raise invalid("file", said("A file is needed, with a name of at most {n} characters.", n=MOST_OF_A_NAME))
+            raise invalid("file", Message("file_needed", n=MOST_OF_A_NAME))
 
 
 @translated_format_errors()
@@ -97,7 +98,7 @@ def options_in(mapping: str, options: str) -> ImportOptions:
         given = msgspec.json.decode(options or "{}", type=dict[str, Any])
     except msgspec.DecodeError as error:
         raise DomainError(
-            "invalid_options", said("Import options: {reason}.", reason=sentence_of(error)), {"field": "options"}
+            "invalid_options", Message("import_options_invalid", reason=sentence_of(error)), {"field": "options"}
         ) from None
     found = read_options(given)
     return msgspec.structs.replace(found, mapping=parse_mapping(mapping)) if mapping else found
@@ -183,9 +184,6 @@ def _find(request: Request, import_id: int) -> ImportJob:
     jobs = ImportJob.objects.select_related("project").filter(project__in=visible_projects(request.user))
     job = jobs.filter(pk=import_id).first()
     if job is None:
-        raise Missing(
-            "import_not_found",
-            said("There is no import {import_id}, or you are not a member of its project.", import_id=import_id),
-        )
+        raise Missing("import_not_found", Message("import_not_found", import_id=import_id))
     require_role(request.user, job.project, Membership.Role.MANAGER)
     return job

@@ -18,7 +18,7 @@ from rest_framework.throttling import BaseThrottle
 
 from annotation.core.errors import DomainError
 from annotation.core.membership.client_address import client_address
-from annotation.core.wording import Said, counted
+from prm.messages import Message
 
 if TYPE_CHECKING:
     from rest_framework.views import APIView  # itself loads the authentication, which loads this
@@ -36,7 +36,7 @@ class TooManyRequests(DomainError):
 
     status = 429
 
-    def __init__(self, message: Said, limit: int, wait: int) -> None:
+    def __init__(self, message: Message, limit: int, wait: int) -> None:
         self.wait = wait
         super().__init__("too_many_requests", message, {"limit": limit, "retry_after": wait})
 
@@ -53,12 +53,7 @@ class AccountLimit(BaseThrottle):
         if getattr(view, "asks_a_worker", False):
             return True
         if wait := _wait(f"account:{request.user.pk}", limit):
-            message = counted(
-                "More than {n:,} call in one minute. Try again in {wait} s.",
-                "More than {n:,} calls in one minute. Try again in {wait} s.",
-                n=limit,
-                wait=wait,
-            )
+            message = Message("calls_exceeded", n=limit, wait=wait)
             raise TooManyRequests(message, limit, wait)
         return True
 
@@ -70,12 +65,7 @@ def count_stranger(request: HttpRequest | Request) -> None:
     """
     limit = settings.API_STRANGER_CALLS_PER_MINUTE
     if wait := _wait(f"stranger:{client_address(request)}", limit):
-        message = counted(
-            "More than {n:,} call without a valid token in one minute. Check the token, and try again in {wait} s.",
-            "More than {n:,} calls without a valid token in one minute. Check the token, and try again in {wait} s.",
-            n=limit,
-            wait=wait,
-        )
+        message = Message("calls_without_token_exceeded", n=limit, wait=wait)
         raise TooManyRequests(message, limit, wait)
 
 

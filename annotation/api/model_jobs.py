@@ -16,9 +16,9 @@ from annotation.core.bounds import Count, Id
 from annotation.core.errors import Missing
 from annotation.core.lifecycle import cancel_job
 from annotation.core.membership.access import STAFF, require_role, visible_projects
-from annotation.core.wording import said
 from annotation.loop.model_jobs.jobs import request_audit
 from annotation.models import ModelJob
+from prm.messages import Message
 
 
 class ModelJobRow(Row):
@@ -74,6 +74,6 @@ def _find(request: Request, job_id: int) -> ModelJob:
     jobs = ModelJob.objects.select_related("project", "model_version")
     job = jobs.filter(pk=job_id, project__in=visible_projects(request.user)).first()
     if job is None:
-        raise Missing("job_not_found", said("There is no such job, or you are not a member of its project."))
+        raise Missing("job_not_found", Message("job_not_found"))
     require_role(request.user, job.project, *STAFF)
     return job

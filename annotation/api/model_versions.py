@@ -15,9 +15,10 @@ from annotation.api.paging import Page, PagedView
 from annotation.core.bounds import Id
 from annotation.core.errors import Missing
 from annotation.core.membership.access import STAFF, find_project, require_role, visible_projects
-from annotation.core.wording import in_reader_words, said
+from annotation.core.wording import in_reader_words
 from annotation.loop.registry import confirm_version, pin_version, promote_version, unpin_version
 from annotation.models import ModelVersion
+from prm.messages import Message
 
 
 class ModelVersionRow(Row):
@@ -155,7 +156,7 @@ def find_version(request: Request, version_id: int, *roles: str) -> ModelVersion
     versions = ModelVersion.objects.select_related("project", "snapshot", "run")
     version = versions.filter(pk=version_id, project__in=visible_projects(request.user)).first()
     if version is None:
-        raise Missing("model_not_found", said("There is no such model, or you are not a member of its project."))
+        raise Missing("model_not_found", Message("no_such_model"))
     if roles:
         require_role(request.user, version.project, *roles)
     return version

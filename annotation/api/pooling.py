@@ -22,10 +22,10 @@ from annotation.api.served_models import model_named
 from annotation.api.texts import LONGEST_TEXT, MOST_SOLUTIONS, MOST_STEPS
 from annotation.core.bounds import LARGEST_INTEGER, Count, Written
 from annotation.core.errors import DomainError
-from annotation.core.wording import said
 from annotation.files.step_tags import of_turns, read_prompt
 from annotation.loop.gateway.serving_model import Scored, Text
 from annotation.serving import scoring_requests
+from prm.messages import Message
 
 T = TypeVar("T")
 MOST_TOKENS = 131_072
@@ -70,20 +70,14 @@ class PromptsToPool(msgspec.Struct, kw_only=True):
     def _inputs(self, kind: type[T]) -> list[T]:
         """One prompt is a text, or a list of token ids."""
         if (self.input is UNSET) == (self.messages is UNSET):
-            raise invalid("", said("Give `input` or `messages`: one of the two."))
+            raise invalid("", Message("input_or_messages"))
         given: list[Any] = self.input if isinstance(self.input, list) else [self.input]
         if all(isinstance(one, int) for one in given):
             given = [given]
         if len(given) > MOST_SOLUTIONS:
-            raise invalid("input", said("At most {n} prompts are read at once.", n=MOST_SOLUTIONS))
+            raise invalid("input", Message("too_many_prompts", n=MOST_SOLUTIONS))
         if not all(isinstance(one, kind) for one in given):
-            raise invalid(
-                "input",
-                said(
-                    "Token ids are read for their states, by the task `token_embed`; steps are judged in text, by the "
-                    "task `token_classify`."
-                ),
-            )
+            raise invalid("input", Message("token_ids_not_judged"))
         return given
 
 
@@ -158,9 +152,9 @@ def _text(place: str, read: Callable[[], tuple[str, list[str]]]) -> Text:
     try:
         problem, steps = read()
     except ValueError as error:
-        raise invalid(place, said("{error}.", error=error)) from None
+        raise invalid(place, Message("invalid_sampling", error=error)) from None
     if not 1 <= len(steps) <= MOST_STEPS:
-        raise invalid(place, said("It has {n} steps; 1 to {most} are read.", n=len(steps), most=MOST_STEPS))
+        raise invalid(place, Message("step_count_out_of_range", n=len(steps), most=MOST_STEPS))
     return Text(problem, tuple((step, "reasoning") for step in steps))
 
 
@@ -169,13 +163,13 @@ def _turn(message: dict[str, Any]) -> tuple[str, str]:
     if isinstance(content, list):
         content = "".join(str(part.get("text", "")) for part in content if isinstance(part, dict))
     if not isinstance(role, str) or not isinstance(content, str):
-        raise ValueError(said("each message has a `role` and a `content` of text"))
+        raise ValueError(Message("message_without_text"))
     return role, content
 
 
 def _step_rows(one: Scored, *, activation: bool) -> "np.ndarray":
     if None in one.mean:
-        raise DomainError("beyond_context", said("This is longer than the model's context: shorten it."))
+        raise DomainError("beyond_context", Message("beyond_context"))
     rows = np.array([[1 - p, p] for p in one.mean if p is not None], dtype=np.float64)
     return rows if activation else np.log(np.clip(rows, math.ulp(0.0), None))
 

@@ -19,7 +19,6 @@ from annotation.api.schema import query_of
 from annotation.core.bounds import Count, FirstError, Id, Note
 from annotation.core.errors import Missing
 from annotation.core.membership.access import STAFF, find_project
-from annotation.core.wording import said
 from annotation.labels.quality.review_case import case_of
 from annotation.labels.quality.review_queue import to_review
 from annotation.models import Annotation, Project, Solution
@@ -27,6 +26,7 @@ from annotation.work.labelling.adjudication import accept, adjudicate
 from annotation.work.labelling.payload import OwnLabel, Submission
 from annotation.work.labelling.revisions import as_submitted
 from annotation.work.labelling.submission import Submitted
+from prm.messages import Message
 
 
 class ReviewsAsked(msgspec.Struct):
@@ -179,8 +179,7 @@ def label_in(project: Project, annotation_id: int) -> Annotation:
     labels = project.annotations.select_related("project", "source", "annotator").filter(pk=annotation_id)
     if (label := labels.first()) is None:
         raise Missing(
-            "annotation_not_found",
-            said("There is no label {annotation_id} in {name}.", annotation_id=annotation_id, name=project.name),
+            "annotation_not_found", Message("annotation_not_found", annotation_id=annotation_id, name=project.name)
         )
     return label
 
@@ -189,8 +188,7 @@ def _solution(project: Project, solution_id: int) -> Solution:
     found = project.solutions.filter(pk=solution_id).first()
     if found is None:
         raise Missing(
-            "solution_not_found",
-            said("There is no solution {solution_id} in {name}.", solution_id=solution_id, name=project.name),
+            "solution_not_found", Message("solution_id_not_in_project", solution_id=solution_id, name=project.name)
         )
     return found
 

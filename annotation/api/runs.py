@@ -18,9 +18,10 @@ from annotation.core.bounds import Count
 from annotation.core.errors import Missing
 from annotation.core.lifecycle import cancel_job
 from annotation.core.membership.access import STAFF, find_project
-from annotation.core.wording import in_reader_words, said
+from annotation.core.wording import in_reader_words
 from annotation.loop.rounds import runs
 from annotation.models import RunStage, TrainingRun
+from prm.messages import Message
 
 LATEST_POINTS = 500
 
@@ -138,5 +139,5 @@ def _described() -> QuerySet[TrainingRun]:
 def _find_run(request: Request, slug: str, number: int) -> TrainingRun:
     run = _described().filter(project=find_project(request.user, slug, *STAFF), number=number).first()
     if run is None:
-        raise Missing("run_not_found", said("This project has no run {n}.", n=number))
+        raise Missing("run_not_found", Message("run_not_found", n=number))
     return run

@@ -17,7 +17,6 @@ from annotation.core.bounds import LONGEST_TEXT, Count, Id, Position, Written, o
 from annotation.core.errors import Missing
 from annotation.core.lifecycle import cancel_job
 from annotation.core.membership.access import find_project, require_role, visible_projects
-from annotation.core.wording import said
 from annotation.loop.gateway.policies import endpoint_names, proposed_prompt
 from annotation.loop.sampling.sampling_runs import (
     HOTTEST,
@@ -30,6 +29,7 @@ from annotation.loop.sampling.sampling_runs import (
     start_sampling,
 )
 from annotation.models import Membership, SamplingRun
+from prm.messages import Message
 from prm.splitting import RULES, Thinking
 
 
@@ -166,11 +166,6 @@ def _find(request: Request, sampling_id: int) -> SamplingRun:
     runs = SamplingRun.objects.select_related("project", "generation")
     run = runs.filter(pk=sampling_id, project__in=visible_projects(request.user)).first()
     if run is None:
-        raise Missing(
-            "sampling_not_found",
-            said(
-                "There is no sampling {sampling_id}, or you are not a member of its project.", sampling_id=sampling_id
-            ),
-        )
+        raise Missing("sampling_not_found", Message("sampling_not_found", sampling_id=sampling_id))
     require_role(request.user, run.project, Membership.Role.MANAGER)
     return run

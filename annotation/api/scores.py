@@ -15,10 +15,10 @@ from annotation.api.boundary import invalid, read_body
 from annotation.api.texts import MOST_SOLUTIONS, SolutionToScore
 from annotation.core.bounds import LARGEST_INTEGER, Count, Written
 from annotation.core.membership.access import find_project
-from annotation.core.wording import said
 from annotation.loop.gateway.serving_model import Scored, Text
 from annotation.serving import scoring_requests
 from annotation.serving.messages import Served
+from prm.messages import Message
 
 TIMEOUT, LONGEST_TIMEOUT = 20.0, 55.0
 
@@ -51,7 +51,7 @@ class SolutionsToScore(SolutionToScore, kw_only=True):
         if self.solutions is UNSET:
             return [self.as_text()]
         if any(one is not UNSET for one in (self.problem, self.steps, self.text, self.messages)):
-            raise invalid("", said("Give one solution at the top, or many in `solutions`: not both."))
+            raise invalid("", Message("one_solution_or_many"))
         return [one.as_text(f"solutions[{index}]") for index, one in enumerate(self.solutions)]
 
 

@@ -18,9 +18,9 @@ from annotation.api.schema import query_of
 from annotation.core.bounds import LONGEST_TEXT, Id, Written
 from annotation.core.errors import Missing
 from annotation.core.membership.access import STAFF, find_project, membership_of, visible_projects
-from annotation.core.wording import said
 from annotation.models import SentBack
 from annotation.work.labelling.sending_back import send_back, take_back
+from prm.messages import Message
 
 
 class SentBackRow(Row):
@@ -83,5 +83,5 @@ class TakeBack(APIView):
         known = SentBack.objects.filter(project__in=visible_projects(request.user)).select_related("project")
         sent = known.filter(pk=sent_id).first()
         if sent is None:
-            raise Missing("sent_back_not_found", said("There is no such request."))
+            raise Missing("sent_back_not_found", Message("sent_back_not_found"))
         return Response(SentBackRow.of(take_back(by=caller(request), sent=sent)))

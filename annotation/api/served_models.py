@@ -11,8 +11,8 @@ from rest_framework.views import APIView
 
 from annotation.core.errors import Missing
 from annotation.core.membership.access import find_project, visible_projects
-from annotation.core.wording import said
 from annotation.models import DomainChampion, ModelVersion, Project
+from prm.messages import Message
 
 
 class ServedModel(msgspec.Struct, kw_only=True):
@@ -63,10 +63,10 @@ def model_named(request: Request, name: str | None) -> tuple[Project, str, int |
     if name is None:
         mine = list(visible_projects(request.user).filter(model_versions__state=ModelVersion.State.CHAMPION)[:2])
         if len(mine) != 1:
-            raise Missing("model_not_found", said("Name the `model`: /v1/models lists them."), {"field": "model"})
+            raise Missing("model_not_found", Message("model_not_named"), {"field": "model"})
         return mine[0], "", None
     rest, _, number = name.partition("@")
     slug, _, domain = rest.partition(":")
     if number and not (number.isdecimal() and 0 < int(number) < 2**31):
-        raise Missing("model_not_found", said("{number!r} is no number of a model.", number=number), {"field": "model"})
+        raise Missing("model_not_found", Message("model_number_invalid", number=number), {"field": "model"})
     return find_project(request.user, slug), domain, int(number) if number else None

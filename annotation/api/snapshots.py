@@ -20,13 +20,13 @@ from annotation.api.schema import query_of
 from annotation.core.bounds import Count, Id
 from annotation.core.errors import Missing
 from annotation.core.membership.access import find_project, require_role, visible_projects
-from annotation.core.wording import said
 from annotation.labels.datasets.dataset_cards import dataset_card
 from annotation.labels.datasets.plans import plan_export
 from annotation.labels.datasets.snapshot_export import content_type, export_name, export_snapshot
 from annotation.labels.datasets.snapshots import create_snapshot
 from annotation.models import Membership, Snapshot
 from prm.exporters import CONTENT_TYPES, EXPORTERS
+from prm.messages import Message
 from prm.vocabulary import NeutralPolicy, Split
 
 
@@ -169,11 +169,6 @@ def _find(request: Request, snapshot_id: int) -> Snapshot:
     snapshots = Snapshot.objects.select_related("project").filter(project__in=visible_projects(request.user))
     snapshot = snapshots.filter(pk=snapshot_id).first()
     if snapshot is None:
-        raise Missing(
-            "snapshot_not_found",
-            said(
-                "There is no snapshot {snapshot_id}, or you are not a member of its project.", snapshot_id=snapshot_id
-            ),
-        )
+        raise Missing("snapshot_not_found", Message("snapshot_not_found", snapshot_id=snapshot_id))
     require_role(request.user, snapshot.project, Membership.Role.MANAGER)
     return snapshot

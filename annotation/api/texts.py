@@ -7,10 +7,11 @@ from msgspec import UNSET, Meta, UnsetType
 
 from annotation.api.boundary import invalid
 from annotation.core.bounds import Written, one_of
-from annotation.core.wording import said, sentence_of
 from annotation.loop.gateway.serving_model import Text
+from prm.faults import sentence_of
 from prm.formats.messages import record_of
 from prm.formats.reading import Unreadable
+from prm.messages import Message
 from prm.splitting import RULES, Splitting, Thinking
 from prm.vocabulary import StepKind
 
@@ -55,15 +56,10 @@ class SolutionToScore(msgspec.Struct, kw_only=True):
         """What is scored. `place` is where it stands in the request. Raises DomainError (`invalid`)."""
         ways = [way for way in (self.steps, self.text, self.messages) if way is not UNSET]
         if len(ways) != 1 or (self.problem is UNSET) == (self.messages is UNSET):
-            raise invalid(
-                place, said("Give `problem` with `steps`, `problem` with `text`, or `messages`: one of the three.")
-            )
+            raise invalid(place, Message("text_form_ambiguous"))
         text = self._text(f"{place}.messages".lstrip("."))
         if not 1 <= len(text.steps) <= MOST_STEPS:
-            raise invalid(
-                place,
-                said("The text has {n} steps; 1 to {most} are scored at once.", n=len(text.steps), most=MOST_STEPS),
-            )
+            raise invalid(place, Message("steps_at_once_out_of_range", n=len(text.steps), most=MOST_STEPS))
         return text
 
     def _text(self, place: str) -> Text:
@@ -84,7 +80,7 @@ class SolutionToScore(msgspec.Struct, kw_only=True):
             raise invalid(place, error.reason) from None
         steps = tuple((at[0].text, at[0].kind) for at in record.positions)
         if any(len(text) > LONGEST_TEXT for text, _kind in steps) or len(record.problem) > LONGEST_TEXT:
-            raise invalid(place, said("A message is longer than {n:,} characters.", n=LONGEST_TEXT))
+            raise invalid(place, Message("message_too_long", n=LONGEST_TEXT))
         answers_once = len(steps) == 1 and messages[-1].get("role") == "assistant"
         if answers_once and not messages[-1].get("tool_calls"):
             return Text(record.problem, _divided(steps[0][0], splitting))

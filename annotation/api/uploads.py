@@ -24,7 +24,6 @@ from annotation.api.boundary import Row
 from annotation.core.bounds import Count
 from annotation.core.errors import DomainError
 from annotation.core.membership.access import find_project
-from annotation.core.wording import said
 from annotation.files.uploads import (
     CHECKSUMS,
     append_piece,
@@ -34,6 +33,7 @@ from annotation.files.uploads import (
     unfinished_uploads,
 )
 from annotation.models import Membership, Upload
+from prm.messages import Message
 
 VERSION = "1.0.0"
 PIECE = 256 * 1024
@@ -156,7 +156,7 @@ def _pieces(stream: Any) -> Iterator[bytes]:
 def _number(request: Request, header: str) -> int:
     given = request.headers.get(header, "")
     if not given.isdecimal() or len(given) > 18:
-        raise DomainError("invalid", said("{header}: a number of bytes is needed.", header=header), {"field": header})
+        raise DomainError("invalid", Message("not_a_byte_count", header=header), {"field": header})
     return int(given)
 
 
@@ -176,4 +176,4 @@ def _decoded(value: str, header: str) -> bytes:
     try:
         return base64.b64decode(value, validate=True)
     except binascii.Error:
-        raise DomainError("invalid", said("{header}: not in Base64.", header=header), {"field": header}) from None
+        raise DomainError("invalid", Message("not_base64", header=header), {"field": header}) from None

@@ -8,8 +8,8 @@ from django.db import models
 from django.utils import timezone
 
 from annotation.core.statements import fetch_all
-from annotation.core.wording import Said, as_json
 from annotation.models import Project
+from prm.messages import Message, as_json
 
 INSERT = """
 INSERT INTO annotation_auditentry (project_id, by_id, action, target_type, target_id, before, after, at)
@@ -28,8 +28,8 @@ def record(
 ) -> None:
     """Append an audit row; call it inside the transaction of the change it tells of.
 
-    `by` is None for what the platform does by itself (a sweep, a schedule). A sentence is kept in English, and under
-    `said` for readers of any language.
+    `by` is None for what the platform does by itself (a sweep, a schedule). A message is its English text, and under
+    `messages` stands with its code and values.
     """
     fetch_all(
         INSERT,
@@ -47,5 +47,5 @@ def record(
 
 
 def _kept(state: dict[str, Any]) -> dict[str, Any]:
-    sentences = {name: as_json(value) for name, value in state.items() if isinstance(value, Said)}
-    return state | {"said": sentences} if sentences else state
+    sentences = {name: as_json(value) for name, value in state.items() if isinstance(value, Message)}
+    return state | {"messages": sentences} if sentences else state

@@ -30,8 +30,8 @@ from annotation.core.jobs import enqueue
 from annotation.core.locks import advisory_lock
 from annotation.core.membership.access import require_role
 from annotation.core.server_paths import without_roots
-from annotation.core.wording import said
 from annotation.models import Job, Membership
+from prm.messages import Message
 
 log = logging.getLogger(__name__)
 
@@ -159,7 +159,7 @@ def cancel_job(*, by: User, job: J) -> J:
     require_role(by, job.project, Membership.Role.MANAGER)
     job = locked(job)
     if not job.live:
-        raise Conflict("job_over", said("This is over already."))
+        raise Conflict("job_over", Message("job_over"))
     job.cancel_requested = True
     job.save(update_fields=["cancel_requested"])
     audit.record(by=by, action=f"{job.called}.cancel", target=job.subject, project=job.project)
@@ -175,7 +175,7 @@ def resume_job(*, by: User, job: J) -> J:
     require_role(by, job.project, Membership.Role.MANAGER)
     job = locked(job)
     if job.live:
-        raise Conflict("job_live", said("This is under way."))
+        raise Conflict("job_live", Message("job_live"))
     before = {"state": job.state} | ({"failure": job.failure} if job.failure else {})
     job.reopen()
     job.retries += 1
@@ -242,7 +242,7 @@ def what_happened(error: Exception) -> str:
     """What an error says; of one that is none of ours also what it is."""
     if isinstance(error, DomainError):
         return error.message
-    return said("{kind}: {error}", kind=type(error).__name__, error=without_roots(str(error)))
+    return Message("kind_error", kind=type(error).__name__, error=without_roots(str(error)))
 
 
 def code_of(error: Exception) -> str:
@@ -250,7 +250,7 @@ def code_of(error: Exception) -> str:
 
 
 def _died(times: int) -> DomainError:
-    message = said("Its worker died {n} times. Look at the machine's memory.", n=times)
+    message = Message("worker_died_repeatedly", n=times)
     return DomainError("worker_died", message, {"times": times})
 
 

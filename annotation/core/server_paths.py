@@ -6,12 +6,12 @@ from typing import Any
 
 from django.conf import settings
 
-from annotation.core.wording import Said, as_json, from_json
+from prm.messages import Message, as_json, from_json
 
 
 def without_roots(text: str) -> str:
     """`text` with files of the data folder named from there: `runs/7/train.log`."""
-    if isinstance(text, Said):
+    if isinstance(text, Message):
         return from_json(json.loads(_without_roots(json.dumps(as_json(text), ensure_ascii=False))))
     return _without_roots(text)
 

@@ -11,8 +11,8 @@ from django.db import transaction
 from django.utils import timezone
 
 from annotation.core.lifecycle import Turn, got_on
-from annotation.core.wording import Said
 from annotation.models import JobStage, StagedJob
+from prm.messages import Message
 
 State = JobStage.State
 
@@ -24,7 +24,7 @@ class Outcome:
     A stage that is `unfinished` lets go of its worker in between and is asked for again.
     """
 
-    figure: Said
+    figure: Message
     skipped: bool = False
     unfinished: bool = False
 

@@ -1,6 +1,6 @@
-"""What services say: kept in English with its template, put into the reader's language where it is shown.
+"""Messages in the reader's language: the sentence of a code is translated where it is shown.
 
-`gettext` is for what is told at once to the one who asked, `said` for what workers and the database keep.
+`gettext` is for what is answered at once to the reader, `Message` for errors and for what workers store.
 """
 
 from collections.abc import Mapping
@@ -9,54 +9,40 @@ from typing import Any
 from django.utils.formats import get_format
 from django.utils.translation import gettext, ngettext
 
-from prm.faults import fault_of, sentence_of
-from prm.said import Fields, Said, as_json, counted, from_json, joined, said
-
-__all__ = [
-    "Said",
-    "as_json",
-    "counted",
-    "fault_of",
-    "from_json",
-    "in_reader_words",
-    "in_words",
-    "joined",
-    "said",
-    "sentence_of",
-    "told",
-]
+from prm.messages import SENTENCES, Fields, Message, from_json
 
 
 def in_words(text: str) -> str:
-    """A text in the reader's language; English if it has no template, as the texts of other libraries."""
-    if not isinstance(text, Said):
-        return text
+    """A text in the reader's language; as it was stored if it is no message or this release does not know its code."""
+    if not isinstance(text, Message) or text.code not in SENTENCES:
+        return str(text)
     try:
-        return _FIELDS.vformat(_template(text), (), text.values)
+        return _FIELDS.vformat(_translated(text), (), text.values)
     except (KeyError, ValueError, TypeError):
-        return str(text)  # kept by another release, whose values are not what the template asks for now
+        return str(text)  # stored by another release, whose values are not those of the sentence today
 
 
-def told(kept: Mapping[str, Any], name: str = "sentence") -> str:
-    """What a JSON object says under a name: English there, and under `said` for readers of any language."""
-    return from_json(kept.get("said", {}).get(name) or kept.get(name) or "")
+def message_of(state: Mapping[str, Any], name: str = "sentence") -> str:
+    """The text of a JSON object under a name: English there, and under `messages` with its code and values."""
+    return from_json(state.get("messages", {}).get(name) or state.get(name) or "")
 
 
-def in_reader_words(kept: Mapping[str, Any]) -> dict[str, Any]:
-    """Such an object with its sentences in the reader's language."""
-    rest = {name: value for name, value in kept.items() if name != "said"}
-    return rest | {name: in_words(told(kept, name)) for name in kept.get("said", {})}
+def in_reader_words(state: Mapping[str, Any]) -> dict[str, Any]:
+    """Such an object with its messages in the reader's language."""
+    rest = {name: value for name, value in state.items() if name != "messages"}
+    return rest | {name: in_words(message_of(state, name)) for name in state.get("messages", {})}
 
 
-def _template(text: Said) -> str:
-    return ngettext(text.template, text.many, int(text.values["n"])) if text.many else gettext(text.template)
+def _translated(message: Message) -> str:
+    sentence = SENTENCES[message.code]
+    return gettext(sentence) if isinstance(sentence, str) else ngettext(*sentence, int(message.values["n"]))
 
 
 class _ReaderFields(Fields):
-    """Writes sentences and numbers in the language that is active."""
+    """Writes messages and numbers in the language that is active."""
 
     def format_field(self, value: Any, format_spec: str) -> str:
-        if isinstance(value, Said):
+        if isinstance(value, Message):
             return in_words(value)
         text = str(super().format_field(value, format_spec))
         is_figure = isinstance(value, float) or (isinstance(value, int) and bool(format_spec))

@@ -15,9 +15,9 @@ from annotation.core import audit
 from annotation.core.errors import Conflict
 from annotation.core.lifecycle import got_on, heed, run_job, send
 from annotation.core.membership.access import require_role
-from annotation.core.wording import said
 from annotation.files.answer_grading import Answered, answer_in, grade_answers
 from annotation.models import AnswerCheck, Membership, OutcomeDisagreement, Problem, Project, Solution, Step
+from prm.messages import Message
 
 CHUNK = 200
 SECONDS = 60.0  # of algebra for a chunk; what is left stays unknown
@@ -35,10 +35,10 @@ def start_answer_check(*, by: User | None, project: Project, overwrite: bool = F
         require_role(by, project, Membership.Role.MANAGER)
     Project.objects.select_for_update().get(pk=project.pk)
     if AnswerCheck.objects.filter(project=project, state__in=AnswerCheck.LIVE).exists():
-        raise Conflict("check_running", said("The answers of this project are being checked already."))
+        raise Conflict("check_running", Message("check_running"))
     total = gradable(project).count()
     if not total:
-        raise Conflict("no_references", said("No solution here is of a problem with a reference answer."))
+        raise Conflict("no_references", Message("no_references"))
     check = AnswerCheck.objects.create(project=project, requested_by=by, overwrite=overwrite, total=total)
     audit.record(by=by, action="answers.check", target=check, project=project, after={"overwrite": overwrite})
     send(check)

@@ -16,11 +16,11 @@ from django.db.models import QuerySet
 from annotation.core import audit
 from annotation.core.errors import DomainError
 from annotation.core.membership.access import require_role
-from annotation.core.wording import said
 from annotation.models import Membership, Project, Solution
 from prm.formats.junit import read_cases
 from prm.formats.reading import Unreadable
 from prm.formats.tallies import Tally, read_tallies
+from prm.messages import Message
 
 AT_ONCE = 500
 MOST_SHOWN = 1000
@@ -71,14 +71,14 @@ def apply_results(*, by: User | None, project: Project, content: BinaryIO, kind:
         while chunk := list(islice(tallies, AT_ONCE)):
             _apply(by, project, chunk, applied)
     except Unreadable as error:
-        raise DomainError("unreadable_results", said("The test results: {reason}.", reason=error.reason)) from None
+        raise DomainError("unreadable_results", Message("unreadable_results", reason=error.reason)) from None
     return applied
 
 
 def _of_lines(content: BinaryIO, applied: Applied) -> Iterator[tuple[int, Tally]]:
     for line, tally in read_tallies(content):
         if isinstance(tally, Unreadable):
-            where = said("{field}: {reason}", field=tally.field, reason=tally.reason) if tally.field else tally.reason
+            where = Message("field_reason", field=tally.field, reason=tally.reason) if tally.field else tally.reason
             applied.refuse(line, "", where)
         else:
             yield line, tally
@@ -97,7 +97,7 @@ def _of_report(project: Project, content: BinaryIO) -> Iterator[tuple[int, Tally
             tally.passed += case.passed is True
             tally.failed += case.passed is False
         if len(tallies) > MOST_SOLUTIONS:
-            raise Unreadable("", said("it names more than {n:,} solutions: split the report", n=MOST_SOLUTIONS))
+            raise Unreadable("", Message("report_too_large", n=MOST_SOLUTIONS))
     yield from ((0, tally) for tally in tallies.values())
 
 
@@ -142,7 +142,7 @@ def _apply(by: User | None, project: Project, chunk: list[tuple[int, Tally]], ap
 
 def _fault(tally: Tally, solutions: int) -> str:
     if not solutions:
-        return said("no solution here has this id")
+        return Message("solution_id_unknown")
     if solutions > 1:
-        return said("{n} solutions here have this id", n=solutions)
-    return "" if tally.passed or tally.failed else said("none of its tests ran")
+        return Message("solution_id_ambiguous", n=solutions)
+    return "" if tally.passed or tally.failed else Message("no_test_ran")

@@ -14,11 +14,11 @@ from django.utils import timezone
 from annotation.core.errors import Conflict, DomainError
 from annotation.core.lifecycle import cancel_job, send
 from annotation.core.membership.access import require_role
-from annotation.core.wording import said
 from annotation.files.import_jobs import create_import
 from annotation.files.places import find_files, place_below
 from annotation.files.uploads import find_upload, keep_file
 from annotation.models import ImportGroup, ImportJob, ImportOptions, Membership, Project
+from prm.messages import Message
 
 
 @dataclass(frozen=True)
@@ -44,12 +44,7 @@ def import_uploads(
         if upload.project_id != project.pk or upload.offset < upload.size:
             raise DomainError(
                 "upload_unfinished",
-                said(
-                    "{filename} has come to byte {offset} of {size}; go on with it.",
-                    filename=upload.filename,
-                    offset=upload.offset,
-                    size=upload.size,
-                ),
+                Message("upload_unfinished", filename=upload.filename, offset=upload.offset, size=upload.size),
             )
     jobs = import_places(
         by=by,
@@ -111,10 +106,7 @@ def import_places(
     group = ImportGroup.objects.create(project=project, requested_by=by, name=name[:300])
     jobs = [_job_of(group, place, filename, manner) for place, filename in files]
     if all(job.state == ImportJob.State.FAILED for job in jobs):
-        raise DomainError(
-            "no_readable_file",
-            said("None of the {n} files can be read. {error}", n=len(jobs), error=jobs[0].error),
-        )
+        raise DomainError("no_readable_file", Message("no_readable_file", n=len(jobs), error=jobs[0].error))
     return [job for job in jobs if job.state != ImportJob.State.FAILED]
 
 

@@ -13,7 +13,6 @@ from django.db import DataError, IntegrityError, connection, transaction
 
 from annotation.core.errors import DomainError
 from annotation.core.lifecycle import got_on, heed, run_job
-from annotation.core.wording import said
 from annotation.files.ahead import ahead
 from annotation.files.chunks import Chunk, chunks
 from annotation.files.opening import open_content
@@ -24,6 +23,7 @@ from annotation.models import ImportJob
 from prm.formats.raw import EXCERPT
 from prm.formats.record import Rejection
 from prm.formats.table import reader_of
+from prm.messages import Message
 
 COLLECT_EVERY = 16  # chunks
 
@@ -54,7 +54,7 @@ def _take_in(job: ImportJob, on_progress: Callable[[ImportJob], None]) -> None:
                     on_progress(job)
                     collect()
     except OSError as error:
-        reason = said("{filename} cannot be read: {strerror}.", filename=job.filename, strerror=error.strerror or error)
+        reason = Message("file_not_readable", filename=job.filename, strerror=error.strerror or error)
         raise DomainError("file_unreadable", reason) from error
     job.done_bytes = job.total_bytes  # a file that is read from its end on, as Parquet, stops elsewhere
     job.warnings |= lacking_splits(job.project)
@@ -114,6 +114,6 @@ def _store(job: ImportJob, chunk: Chunk) -> tuple[Counts, list[tuple[int, Reject
             with transaction.atomic():
                 counts += store_chunk(project=job.project, records=[record], job=job)
         except (DataError, IntegrityError) as error:
-            reason = said("the database refuses it: {error}", error=str(error).splitlines()[0])
+            reason = Message("database_refused", error=str(error).splitlines()[0])
             refused.append((number, Rejection(line=line, reason=reason, excerpt=record.problem[:EXCERPT])))
     return counts, refused

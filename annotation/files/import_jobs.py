@@ -14,16 +14,17 @@ from annotation.core import audit
 from annotation.core.errors import DomainError, Missing, translated_format_errors
 from annotation.core.lifecycle import send
 from annotation.core.membership.access import require_role
-from annotation.core.wording import fault_of, said
 from annotation.files.opening import open_content
 from annotation.files.places import is_address, size_of
 from annotation.files.preparing import splitting_of
 from annotation.files.uploads import keep_file
 from annotation.models import ImportGroup, ImportJob, ImportOptions, Membership, Project, parse_options
+from prm.faults import fault_of
 from prm.formats.detection import detect
 from prm.formats.mapping import Mapping
 from prm.formats.registry import FORMATS, TABLE
 from prm.formats.table import checked, sample
+from prm.messages import Message
 
 
 @transaction.atomic
@@ -111,7 +112,7 @@ def read_options(body: dict[str, Any]) -> ImportOptions:
     except msgspec.ValidationError as error:
         field, reason = fault_of(error)
         raise DomainError(
-            "invalid_options", said("Import option `{field}`: {reason}.", field=field, reason=reason), {"field": field}
+            "invalid_options", Message("import_option_invalid", field=field, reason=reason), {"field": field}
         ) from None
 
 
@@ -138,10 +139,7 @@ def _format_of(place: str, filename: str, format: str, mapping: Mapping | None) 
     """The format, and for a table its mapping: the user's, else the proposed one."""
     if format not in FORMATS and format != "auto":
         known = ", ".join(FORMATS)
-        raise DomainError(
-            "unknown_format",
-            said("There is no format '{format}'; there are: auto, {known}.", format=format, known=known),
-        )
+        raise DomainError("unknown_format", Message("no_such_import_format", format=format, known=known))
     try:
         if format == "auto":
             with open_content(place) as content:
@@ -151,7 +149,7 @@ def _format_of(place: str, filename: str, format: str, mapping: Mapping | None) 
         with open_content(place) as content:
             return format, checked(mapping, sample(content.stream))
     except OSError as error:
-        reason = said("{filename} cannot be read: {strerror}.", filename=filename, strerror=error.strerror or error)
+        reason = Message("file_not_readable", filename=filename, strerror=error.strerror or error)
         if isinstance(error, FileNotFoundError):
             raise Missing("file_not_found", reason) from None
         raise DomainError("unreadable_file", reason) from None

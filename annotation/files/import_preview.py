@@ -7,7 +7,6 @@ from itertools import islice
 from typing import BinaryIO, cast
 
 from annotation.core.errors import DomainError, translated_format_errors
-from annotation.core.wording import Said, said
 from annotation.files.opening import unpacked_head
 from annotation.files.preparing import prepared, splitting_of
 from annotation.files.split_preview import Division, division_of
@@ -18,6 +17,7 @@ from prm.formats.mapping import Mapping
 from prm.formats.record import Record, Rejection
 from prm.formats.registry import FORMATS, TABLE
 from prm.formats.table import Sample, fault_of, is_csv, proposed, reader_of, sample
+from prm.messages import Message
 
 _DEFAULT = ImportOptions()
 PREVIEW_BYTES = 2 * 1024 * 1024
@@ -41,7 +41,7 @@ class Preview:
     lacks: str = ""
     is_csv: bool = False
     division: Division | None = None
-    warnings: Sequence[Said] = ()
+    warnings: Sequence[Message] = ()
 
 
 @translated_format_errors()
@@ -64,15 +64,13 @@ def preview_import(
     splitting, mapping = splitting_of(decomposition, options.thinking), options.mapping
     content = unpacked_head(head, PREVIEW_BYTES)
     if head and not content:
-        raise DomainError(
-            "unreadable_file", said("{filename} cannot be read: its packing is broken.", filename=filename)
-        )
+        raise DomainError("unreadable_file", Message("file_packing_broken", filename=filename))
     whole = whole and len(content) < PREVIEW_BYTES
     stream = io.BytesIO(content) if whole or not tail else cast(BinaryIO, EndsOfFile(content, tail, size))
     try:
         detected = detect(stream, filename) if format == "auto" else format
         if detected not in FORMATS:
-            raise DomainError("unknown_format", said("There is no format '{format}'.", format=format))
+            raise DomainError("unknown_format", Message("no_such_format", format=format))
         begun = None
         if detected == TABLE:
             stream.seek(0)
@@ -84,8 +82,7 @@ def preview_import(
         items = list(islice(reader_of(detected, mapping)(stream), LOOKED_AT))
     except OSError as error:
         raise DomainError(
-            "unreadable_file",
-            said("{filename} cannot be read: {strerror}.", filename=filename, strerror=error.strerror or error),
+            "unreadable_file", Message("file_not_readable", filename=filename, strerror=error.strerror or error)
         ) from None
     if not whole and len(items) < LOOKED_AT and items and isinstance(items[-1][1], Rejection):
         items.pop()  # cut off by us

@@ -17,7 +17,6 @@ from annotation.core import audit
 from annotation.core.errors import DomainError
 from annotation.core.jobs import enqueue
 from annotation.core.membership.access import require_role
-from annotation.core.wording import said
 from annotation.files import identity
 from annotation.files.answer_grading import grade_records
 from annotation.files.preparing import prepared, splitting_of
@@ -25,6 +24,7 @@ from annotation.files.store import store_each, wait_for_others
 from annotation.models import Membership, Problem, Project, Solution
 from prm.formats import posted
 from prm.formats.record import Record, Rejection
+from prm.messages import Message
 
 MOST_POSTED = 1000
 LONGEST_WAIT = 5  # seconds behind others who add to the project
@@ -51,14 +51,7 @@ class Busy(DomainError):
 
     def __init__(self) -> None:
         self.wait = LONGEST_WAIT
-        super().__init__(
-            "intake_busy",
-            said(
-                "Others are adding to this project. Nothing of this batch was taken: send it again in {wait} s.",
-                wait=self.wait,
-            ),
-            {"retry_after": self.wait},
-        )
+        super().__init__("intake_busy", Message("intake_busy", wait=self.wait), {"retry_after": self.wait})
 
 
 def post_solutions(
@@ -77,13 +70,7 @@ def post_solutions(
     splitting = splitting_of(decomposition, thinking)
     read = list(islice(posted.read(content), MOST_POSTED + 1))
     if len(read) > MOST_POSTED:
-        raise DomainError(
-            "too_many",
-            said(
-                "A batch has at most {most_posted} solutions; larger ones go to imports.",
-                most_posted=f"{MOST_POSTED:,}",
-            ),
-        )
+        raise DomainError("too_many", Message("batch_too_large", most_posted=f"{MOST_POSTED:,}"))
     names = {line: "" if isinstance(item, Rejection) else item.external_id for line, item in read}
     items = {line: prepared(line, item, splitting) for line, item in read}
     records = [item for item in items.values() if isinstance(item, Record)]
@@ -159,7 +146,7 @@ class _Known:
             return Rejection(
                 line=line,
                 field="id",
-                reason=said("'{id}' is already the id of another solution in this project", id=item.external_id),
+                reason=Message("solution_id_taken", id=item.external_id),
             )
         contents.add(content)
         return item

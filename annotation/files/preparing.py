@@ -5,7 +5,6 @@ from typing import cast
 import msgspec
 
 from annotation.core.errors import DomainError
-from annotation.core.wording import Said, said
 from annotation.files.record_faults import empty_steps, fault_of
 from annotation.files.record_labels import is_unnamed
 from annotation.files.splits import group_of_text
@@ -13,6 +12,7 @@ from annotation.models import ImportOptions
 from prm.formats.provenance import Provenance
 from prm.formats.raw import EXCERPT
 from prm.formats.record import Completion, Record, Rejection
+from prm.messages import Message
 from prm.splitting import RULES, Splitting, Thinking
 from prm.splitting import THINKING as THINKING_CHOICES
 
@@ -27,10 +27,7 @@ def splitting_of(decomposition: str, thinking: str) -> Splitting:
     for value, known in ((decomposition, tuple(RULES)), (thinking, THINKING_CHOICES)):
         if value not in known:
             choices = ", ".join(known)
-            raise DomainError(
-                "unknown_decomposition",
-                said("“{value}” is not a way to split texts. Choose one of {choices}.", value=value, choices=choices),
-            )
+            raise DomainError("unknown_decomposition", Message("unknown_decomposition", value=value, choices=choices))
     return Splitting(decomposition, cast(Thinking, thinking))
 
 
@@ -62,7 +59,7 @@ def _split(record: Record, text: str, splitting: Splitting) -> str:
     if not split.thinking_length:
         return ""
     if not split.steps:
-        return said("holds hidden reasoning only, and no answer after it")
+        return Message("only_hidden_reasoning")
     if split.thinking:
         record.extra = {THINKING: split.thinking, **record.extra}
     made = record.provenance or Provenance()
@@ -71,6 +68,6 @@ def _split(record: Record, text: str, splitting: Splitting) -> str:
     return ""
 
 
-def _refused(record: Record, options: ImportOptions) -> tuple[str, Said] | None:
+def _refused(record: Record, options: ImportOptions) -> tuple[str, Message] | None:
     empty = empty_steps(record) if options.empty_steps == "refuse" else []
-    return (f"steps[{empty[0]}]", said("Expected a text, got an empty step")) if empty else None
+    return (f"steps[{empty[0]}]", Message("step_empty")) if empty else None

@@ -8,11 +8,11 @@ from django.db import transaction
 
 from annotation.core import audit
 from annotation.core.errors import DomainError
-from annotation.core.wording import said
 from annotation.files.record_faults import fault_of
 from annotation.files.store import Counts, store_chunk
 from annotation.models import Project
 from prm.formats.record import Record
+from prm.messages import Message
 
 CHUNK_RECORDS = 500
 
@@ -44,7 +44,7 @@ def _checked(numbered: Iterator[tuple[int, Record]]) -> Iterator[Record]:
             field, reason = fault
             raise DomainError(
                 "invalid_record",
-                said("Record {number}, {field}: {reason}.", number=number, field=field, reason=reason),
+                Message("invalid_record", number=number, field=field, reason=reason),
                 {"record": number, "field": field},
             )
         yield record

@@ -7,7 +7,7 @@ plain text, where the problem ends at the first "Step 1", else at the first blan
 
 import re
 
-from annotation.core.wording import said
+from prm.messages import Message
 from prm.splitting import Splitting
 
 TAGS = ("<extra_0>", "ки", "<step>")
@@ -31,9 +31,7 @@ def read_prompt(text: str) -> tuple[str, list[str]]:
             return of_turns(turns)
     parts = _FIRST_STEP.split(text, maxsplit=1)
     if len(parts) < 2 or not parts[0].strip():
-        raise ValueError(
-            said("it cannot be told where the problem ends: use a chat template, or a blank line behind it")
-        )
+        raise ValueError(Message("problem_end_unclear"))
     return parts[0].strip(), tagged_steps(parts[1])
 
 
@@ -42,7 +40,7 @@ def of_turns(turns: list[tuple[str, str]]) -> tuple[str, list[str]]:
     questions = [words for role, words in turns if role == "user"]
     answered = [words for role, words in turns if role == "assistant" and words]
     if len(questions) != 1 or len(answered) != 1:
-        raise ValueError(said("a prompt has one message of the user and one answer of the assistant"))
+        raise ValueError(Message("prompt_messages_invalid"))
     return questions[0], tagged_steps(answered[0])
 
 

@@ -24,8 +24,8 @@ from django.utils import timezone
 from annotation.core import audit
 from annotation.core.errors import Conflict, DomainError, Missing
 from annotation.core.membership.access import require_role
-from annotation.core.wording import counted, said
 from annotation.models import ImportJob, Membership, Project, Upload
+from prm.messages import Message
 
 ABANDONED_AFTER = timedelta(days=3)
 SPARE_BYTES = 512 * 2**20  # of the disk, left to the database
@@ -77,10 +77,7 @@ def find_upload(*, by: User, upload: uuid.UUID) -> Upload:
     """The caller's own upload. Raises Missing (`upload_not_found`), also if it was discarded or imported."""
     row = Upload.objects.select_related("project").filter(pk=upload, by=by).first()
     if row is None:
-        raise Missing(
-            "upload_not_found",
-            said("There is no upload {upload} of yours; it may have been given up.", upload=upload),
-        )
+        raise Missing("upload_not_found", Message("no_such_upload", upload=upload))
     require_role(by, row.project, Membership.Role.MANAGER)
     return row
 
@@ -95,14 +92,14 @@ def append_piece(
     (`checksum_mismatch`), DomainError (`unknown_checksum`); nothing is kept then.
     """
     if checksum and checksum[0] not in CHECKSUMS:
-        raise DomainError("unknown_checksum", said("Pieces are checked by {known}.", known=" or ".join(CHECKSUMS)))
+        raise DomainError("unknown_checksum", Message("unknown_checksum", known=" or ".join(CHECKSUMS)))
     row = find_upload(by=by, upload=upload)
     with _writing(row) as file:
         row.refresh_from_db()
         if offset != row.offset:
             raise Conflict(
                 "wrong_offset",
-                said("{filename} goes on at byte {offset}.", filename=row.filename, offset=row.offset),
+                Message("wrong_offset", filename=row.filename, offset=row.offset),
                 {"offset": row.offset},
             )
         file.truncate(offset)
@@ -111,15 +108,7 @@ def append_piece(
         try:
             for piece in pieces:
                 if file.tell() + len(piece) > row.size:
-                    raise TooLarge(
-                        "upload_too_long",
-                        counted(
-                            "{filename} was announced with {n} byte.",
-                            "{filename} was announced with {n} bytes.",
-                            n=row.size,
-                            filename=row.filename,
-                        ),
-                    )
+                    raise TooLarge("upload_too_long", Message("upload_too_long", n=row.size, filename=row.filename))
                 file.write(piece)
                 if digest:
                     digest.update(piece)
@@ -127,7 +116,7 @@ def append_piece(
             if digest:
                 raise
         if checksum and digest and digest.digest() != checksum[1]:
-            raise Damaged("checksum_mismatch", said("The piece was damaged on its way; send it again."))
+            raise Damaged("checksum_mismatch", Message("checksum_mismatch"))
         file.flush()
         os.fsync(file.fileno())
         row.offset = file.tell()
@@ -200,15 +189,10 @@ def _writing(upload: Upload) -> Iterator[BinaryIO]:
             try:
                 fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError:
-                raise Busy(
-                    "upload_busy",
-                    said("Another request is sending {filename}; wait for it.", filename=upload.filename),
-                ) from None
+                raise Busy("upload_busy", Message("upload_busy", filename=upload.filename)) from None
             yield file
     except FileNotFoundError:
-        raise Missing(
-            "upload_not_found", said("What was sent of {filename} is gone; begin again.", filename=upload.filename)
-        ) from None
+        raise Missing("upload_not_found", Message("upload_gone", filename=upload.filename)) from None
 
 
 @contextmanager
@@ -223,16 +207,8 @@ def _report_disk_full(filename: str) -> Iterator[None]:
 
 def _too_large(filename: str) -> TooLarge:
     most = settings.MAX_UPLOAD_BYTES // 2**20
-    return TooLarge(
-        "upload_too_large",
-        said(
-            "{filename} is larger than {most} MB, the most that may be uploaded.", filename=filename, most=f"{most:,}"
-        ),
-    )
+    return TooLarge("upload_too_large", Message("upload_too_large", filename=filename, most=f"{most:,}"))
 
 
 def _no_space(filename: str) -> NoSpace:
-    return NoSpace(
-        "disk_full",
-        said("There is no room on the server's disk for {filename}. Tell its operator, then go on.", filename=filename),
-    )
+    return NoSpace("disk_full", Message("disk_full", filename=filename))

@@ -5,7 +5,6 @@ from collections.abc import Mapping, Sequence
 
 from django.db.models import Count
 
-from annotation.core.wording import Said, counted, said
 from annotation.files.identity import content_hash, payload_hash, text_hash
 from annotation.files.record_faults import empty_steps
 from annotation.files.record_labels import is_unnamed
@@ -13,6 +12,7 @@ from annotation.files.splits import assign_split, source_group_of
 from annotation.files.store import Counts
 from annotation.models import Problem, Project
 from prm.formats.record import Record
+from prm.messages import Message
 from prm.vocabulary import SPLITS
 
 
@@ -64,63 +64,38 @@ def foreseen_warnings(records: Sequence[Record], *, whole: bool) -> dict[str, in
     return warnings | ({"unnamed_labels": unnamed} if unnamed else {})
 
 
-def warnings_in_words(warnings: Mapping[str, int]) -> list[Said]:
+def warnings_in_words(warnings: Mapping[str, int]) -> list[Message]:
     """A sentence for each warning: what happened, and what to do about it."""
     sentences = []
     if "problems" in warnings:
         sentences.append(_of_splits(warnings))
     if n := warnings.get("unnamed_labels"):
-        sentences.append(
-            counted(
-                "{n} label differs from another one of the same solution, and neither names its annotator. Both are "
-                "kept, as labels of two annotators without a name. Name annotators in the field `annotator`, or by "
-                "the option of the import.",
-                "{n} labels differ from another one of the same solution, and neither names its annotator. All are "
-                "kept, as labels of different annotators without a name. Name annotators in the field `annotator`, "
-                "or by the option of the import.",
-                n=n,
-            )
-        )
+        sentences.append(Message("labels_differ_without_annotator", n=n))
     if n := warnings.get("revised_labels"):
-        sentences.append(
-            counted(
-                "{n} label replaces an earlier label by the same annotator. The earlier one stays as a revision.",
-                "{n} labels replace earlier labels by the same annotators. The earlier ones stay as revisions.",
-                n=n,
-            )
-        )
+        sentences.append(Message("labels_replaced", n=n))
     if n := warnings.get("empty_steps"):
         sentences.append(
-            counted(
-                "{n} step ({solutions}) has no text. It is kept as an empty step, so that labels stay with their "
-                "steps.",
-                "{n} steps ({solutions}) have no text. They are kept as empty steps, so that labels stay with their "
-                "steps.",
-                n=n,
-                solutions=counted("{n} solution", "{n} solutions", n=warnings["solutions_with_empty_steps"]),
+            Message(
+                "steps_without_text", n=n, solutions=Message("n_solutions", n=warnings["solutions_with_empty_steps"])
             )
         )
     return sentences
 
 
-def _of_splits(warnings: Mapping[str, int]) -> Said:
+def _of_splits(warnings: Mapping[str, int]) -> Message:
     names = {
-        "pool": said("the pool"), "calibration": said("calibration"), "holdout": said("the holdout")
-    }  # fmt: skip
+        "pool": Message("part_pool"),
+        "calibration": Message("part_calibration"),
+        "holdout": Message("part_holdout"),
+    }
     missing = [name for split, name in names.items() if not warnings[split]]
-    empty = said("{one} and {other}", one=missing[0], other=missing[1]) if len(missing) > 1 else missing[0]
-    problems = counted("{n} problem", "{n} problems", n=warnings["problems"])
+    empty = Message("one_and_other", one=missing[0], other=missing[1]) if len(missing) > 1 else missing[0]
+    problems = Message("n_problems", n=warnings["problems"])
     if warnings["source_groups"] == warnings["problems"]:
-        return said(
-            "The project has {problems}, and {empty} got none, so a model cannot be measured. Import more problems.",
-            problems=problems,
-            empty=empty,
-        )
-    return said(
-        "The project has {problems} in {groups}, and {empty} got none, so a model cannot be measured. Problems whose "
-        "texts differ only in numbers share a source group. Import into a new project with a `source_group` for each "
-        "problem, or with the option that groups problems by their exact text.",
+        return Message("parts_empty", problems=problems, empty=empty)
+    return Message(
+        "parts_empty_by_groups",
         problems=problems,
-        groups=counted("{n} source group", "{n} source groups", n=warnings["source_groups"]),
+        groups=Message("n_source_groups", n=warnings["source_groups"]),
         empty=empty,
     )

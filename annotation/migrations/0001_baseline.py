@@ -13,7 +13,7 @@ from django.conf import settings
 from django.core.management.base import CommandError
 from django.db import migrations, models
 
-import annotation.models.said_field
+import annotation.models.message_field
 
 SQL = Path(__file__).parent / "sql"
 
@@ -190,7 +190,7 @@ class Migration(migrations.Migration):
                 ("attempts", models.PositiveSmallIntegerField(default=0)),
                 ("retries", models.PositiveSmallIntegerField(default=0)),
                 ("failure", models.CharField(blank=True, max_length=40)),
-                ("error", annotation.models.said_field.SaidField(blank=True, default=str)),
+                ("error", annotation.models.message_field.MessageField(blank=True, default=str)),
                 ("heartbeat_at", models.DateTimeField(blank=True, null=True)),
                 ("created_at", models.DateTimeField(auto_now_add=True)),
                 ("started_at", models.DateTimeField(blank=True, null=True)),
@@ -314,7 +314,7 @@ class Migration(migrations.Migration):
                 ("attempts", models.PositiveSmallIntegerField(default=0)),
                 ("retries", models.PositiveSmallIntegerField(default=0)),
                 ("failure", models.CharField(blank=True, max_length=40)),
-                ("error", annotation.models.said_field.SaidField(blank=True, default=str)),
+                ("error", annotation.models.message_field.MessageField(blank=True, default=str)),
                 ("heartbeat_at", models.DateTimeField(blank=True, null=True)),
                 ("created_at", models.DateTimeField(auto_now_add=True)),
                 ("started_at", models.DateTimeField(blank=True, null=True)),
@@ -381,7 +381,7 @@ class Migration(migrations.Migration):
                 ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
                 ("line", models.PositiveBigIntegerField(help_text="1-based line, or record number in a JSON array.")),
                 ("field", models.CharField(blank=True, max_length=200)),
-                ("reason", annotation.models.said_field.SaidField(blank=True, default=str)),
+                ("reason", annotation.models.message_field.MessageField(blank=True, default=str)),
                 ("excerpt", models.TextField(blank=True)),
                 (
                     "original",
@@ -574,7 +574,7 @@ class Migration(migrations.Migration):
                 ("attempts", models.PositiveSmallIntegerField(default=0)),
                 ("retries", models.PositiveSmallIntegerField(default=0)),
                 ("failure", models.CharField(blank=True, max_length=40)),
-                ("error", annotation.models.said_field.SaidField(blank=True, default=str)),
+                ("error", annotation.models.message_field.MessageField(blank=True, default=str)),
                 ("heartbeat_at", models.DateTimeField(blank=True, null=True)),
                 ("created_at", models.DateTimeField(auto_now_add=True)),
                 ("started_at", models.DateTimeField(blank=True, null=True)),
@@ -717,7 +717,7 @@ class Migration(migrations.Migration):
                 ("attempts", models.PositiveSmallIntegerField(default=0)),
                 ("retries", models.PositiveSmallIntegerField(default=0)),
                 ("failure", models.CharField(blank=True, max_length=40)),
-                ("error", annotation.models.said_field.SaidField(blank=True, default=str)),
+                ("error", annotation.models.message_field.MessageField(blank=True, default=str)),
                 ("heartbeat_at", models.DateTimeField(blank=True, null=True)),
                 ("created_at", models.DateTimeField(auto_now_add=True)),
                 ("started_at", models.DateTimeField(blank=True, null=True)),
@@ -729,7 +729,7 @@ class Migration(migrations.Migration):
                     ),
                 ),
                 ("options", models.JSONField(default=dict)),
-                ("said", annotation.models.said_field.SaidField(blank=True, default=str)),
+                ("said", annotation.models.message_field.MessageField(blank=True, default=str)),
                 (
                     "requested_by",
                     models.ForeignKey(
@@ -1086,7 +1086,7 @@ class Migration(migrations.Migration):
                 ("attempts", models.PositiveSmallIntegerField(default=0)),
                 ("retries", models.PositiveSmallIntegerField(default=0)),
                 ("failure", models.CharField(blank=True, max_length=40)),
-                ("error", annotation.models.said_field.SaidField(blank=True, default=str)),
+                ("error", annotation.models.message_field.MessageField(blank=True, default=str)),
                 ("heartbeat_at", models.DateTimeField(blank=True, null=True)),
                 ("created_at", models.DateTimeField(auto_now_add=True)),
                 ("started_at", models.DateTimeField(blank=True, null=True)),
@@ -1146,7 +1146,7 @@ class Migration(migrations.Migration):
                 ("completion_tokens", models.PositiveBigIntegerField(default=0)),
                 (
                     "note",
-                    annotation.models.said_field.SaidField(
+                    annotation.models.message_field.MessageField(
                         blank=True, default=str, help_text="How it ended, where there is more to say than its state."
                     ),
                 ),
@@ -1198,7 +1198,7 @@ class Migration(migrations.Migration):
                     ),
                 ),
                 ("accepted", models.PositiveIntegerField(default=0)),
-                ("error", annotation.models.said_field.SaidField(blank=True, default=str)),
+                ("error", annotation.models.message_field.MessageField(blank=True, default=str)),
                 (
                     "problem",
                     models.ForeignKey(
@@ -1427,7 +1427,7 @@ class Migration(migrations.Migration):
                 ("attempts", models.PositiveSmallIntegerField(default=0)),
                 ("retries", models.PositiveSmallIntegerField(default=0)),
                 ("failure", models.CharField(blank=True, max_length=40)),
-                ("error", annotation.models.said_field.SaidField(blank=True, default=str)),
+                ("error", annotation.models.message_field.MessageField(blank=True, default=str)),
                 ("heartbeat_at", models.DateTimeField(blank=True, null=True)),
                 ("created_at", models.DateTimeField(auto_now_add=True)),
                 ("started_at", models.DateTimeField(blank=True, null=True)),
@@ -1436,7 +1436,7 @@ class Migration(migrations.Migration):
                 ("seeds", models.PositiveSmallIntegerField()),
                 ("budget", models.PositiveIntegerField()),
                 ("progress", models.FloatField(default=0)),
-                ("message", annotation.models.said_field.SaidField(blank=True, default=str)),
+                ("message", annotation.models.message_field.MessageField(blank=True, default=str)),
                 ("result", models.JSONField(default=dict)),
                 (
                     "project",
@@ -1876,13 +1876,13 @@ class Migration(migrations.Migration):
                         max_length=10,
                     ),
                 ),
-                ("reason", annotation.models.said_field.SaidField(blank=True, default=str)),
+                ("reason", annotation.models.message_field.MessageField(blank=True, default=str)),
                 ("seed", models.BigIntegerField()),
                 ("cancel_requested", models.BooleanField(default=False)),
                 ("attempts", models.PositiveSmallIntegerField(default=0)),
                 ("heartbeat_at", models.DateTimeField(blank=True, null=True)),
                 ("failure", models.CharField(blank=True, max_length=40)),
-                ("error", annotation.models.said_field.SaidField(blank=True, default=str)),
+                ("error", annotation.models.message_field.MessageField(blank=True, default=str)),
                 ("retries", models.PositiveSmallIntegerField(default=0)),
                 ("pruned_at", models.DateTimeField(blank=True, null=True)),
                 ("created_at", models.DateTimeField(auto_now_add=True)),
@@ -2023,7 +2023,7 @@ class Migration(migrations.Migration):
                 ("optional", models.BooleanField(default=False)),
                 ("seconds", models.FloatField(default=0, help_text="Worked on it, over all attempts.")),
                 ("progress", models.FloatField(default=0, help_text="Share done, 0 to 1.")),
-                ("figure", annotation.models.said_field.SaidField(blank=True, default=str)),
+                ("figure", annotation.models.message_field.MessageField(blank=True, default=str)),
                 ("started_at", models.DateTimeField(blank=True, null=True)),
                 ("finished_at", models.DateTimeField(blank=True, null=True)),
                 (
@@ -2063,7 +2063,7 @@ class Migration(migrations.Migration):
                 ("held_loss", models.FloatField(null=True)),
                 ("tokens_per_second", models.FloatField(null=True)),
                 ("utilisation", models.FloatField(help_text="Share of the device's peak arithmetic.", null=True)),
-                ("message", annotation.models.said_field.SaidField(blank=True, default=str)),
+                ("message", annotation.models.message_field.MessageField(blank=True, default=str)),
                 ("at", models.DateTimeField(auto_now_add=True)),
                 (
                     "run",

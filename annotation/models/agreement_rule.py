@@ -4,7 +4,7 @@ from typing import Annotated, Literal
 
 import msgspec
 
-from annotation.core.wording import said
+from prm.messages import Message
 from prm.vocabulary import SOURCE_KINDS, Split
 
 AgreeOn = Literal["first_error", "within_one", "presence"]
@@ -28,9 +28,9 @@ class AgreementRule(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=Tr
         for source in self.sources:
             if source.partition(":")[0] not in SOURCE_KINDS:
                 known = ", ".join(SOURCE_KINDS)
-                raise ValueError(said("'{word}' is none of {known}", word=source, known=known))
+                raise ValueError(Message("word_not_among_known", word=source, known=known))
         if len(set(self.sources)) < len(self.sources):
-            raise ValueError(said("a source stands there twice"))
+            raise ValueError(Message("source_repeated"))
 
     def __str__(self) -> str:
         words = {

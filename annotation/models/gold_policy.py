@@ -2,8 +2,8 @@ from typing import Annotated
 
 import msgspec
 
-from annotation.core.wording import counted
 from annotation.models.choices import Role
+from prm.messages import Message
 
 Share = Annotated[float, msgspec.Meta(ge=0, le=1)]
 Count = Annotated[int, msgspec.Meta(ge=0)]
@@ -41,11 +41,4 @@ class ScreeningPolicy(msgspec.Struct, forbid_unknown_fields=True):
 
     def __post_init__(self) -> None:
         if 0 < self.items < self.pass_mark:
-            raise ValueError(
-                counted(
-                    "the pass mark {mark} is more than the {n} item",
-                    "the pass mark {mark} is more than the {n} items",
-                    n=self.items,
-                    mark=self.pass_mark,
-                )
-            )
+            raise ValueError(Message("pass_mark_too_high", n=self.items, mark=self.pass_mark))

@@ -4,8 +4,8 @@ from typing import Annotated, Literal
 
 import msgspec
 
-from annotation.core.wording import said
 from annotation.models.choices import MEASURING_LANES, Lane, Role
+from prm.messages import Message
 
 Reveal = Literal["reached", "rated", "on_request"]
 
@@ -29,4 +29,4 @@ class HintsPolicy(msgspec.Struct, forbid_unknown_fields=True):
 
     def __post_init__(self) -> None:
         if measuring := next((lane for lane in self.lanes if lane in MEASURING_LANES), None):
-            raise ValueError(said("lanes: hints are never shown in the lane '{lane}'", lane=measuring))
+            raise ValueError(Message("lane_without_hints", lane=measuring))

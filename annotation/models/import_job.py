@@ -7,8 +7,8 @@ from django.db.models import Exists, OuterRef
 
 from annotation.models.import_options import ImportOptions, parse_options
 from annotation.models.job import Job
+from annotation.models.message_field import MessageField
 from annotation.models.project import Project
-from annotation.models.said_field import SaidField
 from prm.splitting import Splitting
 
 
@@ -89,7 +89,7 @@ class ImportRejection(models.Model):
     job = models.ForeignKey(ImportJob, on_delete=models.CASCADE, related_name="rejections")
     line = models.PositiveBigIntegerField(help_text="1-based line, or record number in a JSON array.")
     field = models.CharField(max_length=200, blank=True)
-    reason = SaidField()
+    reason = MessageField()
     excerpt = models.TextField(blank=True)
     original = models.BinaryField(null=True, help_text="The whole record as the file has it, where it is not too long.")
 

@@ -8,8 +8,8 @@ from django.db import models
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
+from annotation.models.message_field import MessageField
 from annotation.models.project import Project
-from annotation.models.said_field import SaidField
 
 
 class Job(models.Model):
@@ -43,7 +43,7 @@ class Job(models.Model):
     attempts = models.PositiveSmallIntegerField(default=0)
     retries = models.PositiveSmallIntegerField(default=0)
     failure = models.CharField(max_length=40, blank=True)
-    error = SaidField()
+    error = MessageField()
     heartbeat_at = models.DateTimeField(null=True, blank=True)
     created_at = models.DateTimeField(auto_now_add=True)
     started_at = models.DateTimeField(null=True, blank=True)

@@ -3,9 +3,9 @@ from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
 
 from annotation.models.job import Job
+from annotation.models.message_field import MessageField
 from annotation.models.model_version import ModelVersion
 from annotation.models.project import Project
-from annotation.models.said_field import SaidField
 
 
 class ModelJob(Job):
@@ -28,7 +28,7 @@ class ModelJob(Job):
     model_version = models.ForeignKey(ModelVersion, null=True, on_delete=models.CASCADE, related_name="jobs")
     kind = models.CharField(max_length=6, choices=Kind)
     options = models.JSONField(default=dict)
-    said = SaidField()
+    said = MessageField()
 
     class Meta(Job.Meta):
         constraints = [

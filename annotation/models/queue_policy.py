@@ -4,7 +4,7 @@ from typing import Annotated, Literal
 
 import msgspec
 
-from annotation.core.wording import said
+from prm.messages import Message
 
 Count = Annotated[int, msgspec.Meta(ge=0)]
 Places = Annotated[int, msgspec.Meta(ge=1, le=100)]
@@ -39,10 +39,4 @@ class QueuePolicy(msgspec.Struct, forbid_unknown_fields=True):
 
     def __post_init__(self) -> None:
         if 2 * self.heartbeat_seconds > 60 * self.lease_minutes:
-            raise ValueError(
-                said(
-                    "a sign of life every {seconds} s comes too rarely for {minutes} min: at least two have to fit in",
-                    seconds=self.heartbeat_seconds,
-                    minutes=self.lease_minutes,
-                )
-            )
+            raise ValueError(Message("heartbeat_too_slow", seconds=self.heartbeat_seconds, minutes=self.lease_minutes))

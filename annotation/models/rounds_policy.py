@@ -8,7 +8,7 @@ from zoneinfo import ZoneInfo
 import msgspec
 from cronsim import CronSim, CronSimError
 
-from annotation.core.wording import said
+from prm.messages import Message
 
 DAYS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
 MINUTES_A_DAY = 24 * 60
@@ -17,11 +17,11 @@ _WINDOW = re.compile(r"(?:([a-z]{3})(?:-([a-z]{3}))? )?(\d\d):(\d\d)-(\d\d):(\d\
 Count = Annotated[int, msgspec.Meta(ge=0)]
 Amount = Annotated[float, msgspec.Meta(ge=0)]
 CRON_FAULTS = {
-    "Bad minute": said("the minute is wrong"),
-    "Bad hour": said("the hour is wrong"),
-    "Bad day-of-month": said("the day of the month is wrong"),
-    "Bad month": said("the month is wrong"),
-    "Bad day-of-week": said("the weekday is wrong"),
+    "Bad minute": Message("cron_minute_wrong"),
+    "Bad hour": Message("cron_hour_wrong"),
+    "Bad day-of-month": Message("cron_day_wrong"),
+    "Bad month": Message("cron_month_wrong"),
+    "Bad day-of-week": Message("cron_weekday_wrong"),
 }
 
 
@@ -82,7 +82,7 @@ def parse_zone(name: str) -> ZoneInfo:
     try:
         return ZoneInfo(name)
     except (KeyError, ValueError, OSError):
-        raise ValueError(said("“{name}” is no time zone: give one such as Europe/Zurich or UTC", name=name)) from None
+        raise ValueError(Message("not_a_time_zone", name=name)) from None
 
 
 def parse_cron(expression: str, start: datetime) -> CronSim:
@@ -91,10 +91,8 @@ def parse_cron(expression: str, start: datetime) -> CronSim:
         return CronSim(expression, start)
     except CronSimError as error:
         raise ValueError(
-            said(
-                "“{cron}” is not a schedule: {reason}. Give minute, hour, day, month and weekday, such as 0 3 * * 1-5",
-                cron=expression,
-                reason=CRON_FAULTS.get(str(error), said("it has not five fields")),
+            Message(
+                "not_a_schedule", cron=expression, reason=CRON_FAULTS.get(str(error), Message("cron_not_five_fields"))
             )
         ) from None
 
@@ -109,9 +107,7 @@ def parse_window(line: str) -> Window:
         known = {first, last} <= {None, *DAYS}
         if known and minute < 60 and end_minute < 60 and start < MINUTES_A_DAY and end <= MINUTES_A_DAY:
             return Window(_days(first, last or first), start, end)
-    raise ValueError(
-        said("“{line}” are no quiet hours: give 22:00-07:00, sat 09:00-12:00 or mon-fri 09:00-18:00", line=line)
-    )
+    raise ValueError(Message("not_quiet_hours", line=line))
 
 
 def example_times(expression: str, zone: str, *, count: int = 3) -> list[datetime]:

@@ -5,9 +5,9 @@ from django.utils.translation import gettext_lazy as _
 
 from annotation.models.generation import Generation
 from annotation.models.job import Job
+from annotation.models.message_field import MessageField
 from annotation.models.problem import Problem
 from annotation.models.project import Project
-from annotation.models.said_field import SaidField
 from prm.splitting import Splitting, Thinking
 
 
@@ -69,7 +69,7 @@ class SamplingRun(Job):
     calls = models.PositiveIntegerField(default=0)
     prompt_tokens = models.PositiveBigIntegerField(default=0)
     completion_tokens = models.PositiveBigIntegerField(default=0)
-    note = SaidField(help_text="How it ended, where there is more to say than its state.")
+    note = MessageField(help_text="How it ended, where there is more to say than its state.")
 
     def __str__(self) -> str:
         return f"sampling {self.pk} from {self.endpoint} ({self.state})"
@@ -111,7 +111,7 @@ class SampledProblem(models.Model):
     position = models.PositiveIntegerField()
     state = models.CharField(max_length=10, choices=State, default=State.WAITING)
     accepted = models.PositiveIntegerField(default=0)
-    error = SaidField()
+    error = MessageField()
 
     class Meta:
         ordering = ["position"]

@@ -5,7 +5,7 @@ from typing import Annotated, Any, Literal
 
 import msgspec
 
-from annotation.core.wording import said
+from prm.messages import Message
 
 Colour = Literal["blue", "teal", "green", "yellow", "orange", "red", "purple", "grey"]
 Progress = Annotated[int, msgspec.Meta(ge=0, le=4)]
@@ -128,7 +128,7 @@ class LabelScheme(msgspec.Struct, forbid_unknown_fields=True):
         _check_names("error_types", self.error_types)
         _check_names("policy_clauses", self.policy_clauses)
         if self.recovery and self.stop_at_first_error:
-            raise ValueError(said("recovery is asked of steps behind an error: do not stop at the first one"))
+            raise ValueError(Message("recovery_behind_first_error"))
 
 
 def parse_scheme(value: dict[str, Any]) -> LabelScheme:
@@ -144,31 +144,18 @@ def _term(given: Any) -> Any:
 
 def _check_keys(keys: dict[str, str]) -> None:
     if unknown := next((name for name in keys if name not in DEFAULT_KEYS), None):
-        raise ValueError(
-            said(
-                "keys: nothing is called '{unknown}'; what has a key is {known}",
-                unknown=unknown,
-                known=", ".join(DEFAULT_KEYS),
-            )
-        )
+        raise ValueError(Message("unknown_key_name", unknown=unknown, known=", ".join(DEFAULT_KEYS)))
     if unfit := next((key for key in keys.values() if key != key.lower() or not key.isprintable() or key == " "), None):
-        raise ValueError(said("keys: {key!r} cannot be one: a small letter, a digit or another sign can", key=unfit))
+        raise ValueError(Message("key_unusable", key=unfit))
     taken = Counter((DEFAULT_KEYS | keys).values())
     if twice := next((key for key, count in taken.items() if count > 1), None):
         names = [name for name, key in (DEFAULT_KEYS | keys).items() if key == twice]
-        raise ValueError(
-            said(
-                "keys: '{key}' stands for {one} and for {other}: give one of them another key",
-                key=twice,
-                one=names[0],
-                other=names[1],
-            )
-        )
+        raise ValueError(Message("key_taken", key=twice, one=names[0], other=names[1]))
 
 
 def _check_names(field: str, terms: list[Term]) -> None:
     counts = Counter(term.name for term in terms)
     if "" in counts:
-        raise ValueError(said("{field}: every entry needs a name", field=field))
+        raise ValueError(Message("entry_without_name", field=field))
     if twice := next((name for name, count in counts.items() if count > 1), None):
-        raise ValueError(said("{field}: '{name}' stands there twice", field=field, name=twice))
+        raise ValueError(Message("entry_repeated", field=field, name=twice))

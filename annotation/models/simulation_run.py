@@ -2,8 +2,8 @@ from django.db import models
 from django.db.models import Q
 
 from annotation.models.job import Job
+from annotation.models.message_field import MessageField
 from annotation.models.project import Project
-from annotation.models.said_field import SaidField
 from annotation.models.snapshot import Snapshot
 
 
@@ -24,7 +24,7 @@ class SimulationRun(Job):
     seeds = models.PositiveSmallIntegerField()
     budget = models.PositiveIntegerField()
     progress = models.FloatField(default=0)
-    message = SaidField()
+    message = MessageField()
     result = models.JSONField(default=dict)
 
     class Meta(Job.Meta):

@@ -4,9 +4,9 @@ from django.db import models
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
-from annotation.core.wording import said
 from annotation.models.job import Job
-from annotation.models.said_field import SaidField
+from annotation.models.message_field import MessageField
+from prm.messages import Message
 
 if TYPE_CHECKING:
     from django.db.models.fields.related_descriptors import RelatedManager
@@ -37,7 +37,7 @@ class JobStage(models.Model):
     attempts = models.PositiveSmallIntegerField(default=0)
     seconds = models.FloatField(default=0, help_text="Worked on it, over all attempts.")
     progress = models.FloatField(default=0, help_text="Share done, 0 to 1.")
-    figure = SaidField()
+    figure = MessageField()
     started_at = models.DateTimeField(null=True, blank=True)
     finished_at = models.DateTimeField(null=True, blank=True)
 
@@ -81,7 +81,7 @@ class StagedJob(Job):
             left.update(state=JobStage.State.CANCELLED, finished_at=now)
             return Job.State.DONE if done else state
         if state == Job.State.FAILED and (stage := self.stage):
-            stage.state, stage.finished_at, stage.figure = JobStage.State.FAILED, now, said("failed")
+            stage.state, stage.finished_at, stage.figure = JobStage.State.FAILED, now, Message("stage_figure_failed")
             stage.save(update_fields=["state", "finished_at", "figure"])
         return state
 

@@ -3,10 +3,10 @@ from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import pgettext_lazy
 
-from annotation.core.wording import told
+from annotation.core.wording import message_of
+from annotation.models.message_field import MessageField
 from annotation.models.model_version import ModelVersion
 from annotation.models.project import Project
-from annotation.models.said_field import SaidField
 from annotation.models.snapshot import Snapshot
 from annotation.models.staged_job import JobStage, StagedJob
 
@@ -31,7 +31,7 @@ class TrainingRun(StagedJob):
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="training_runs")
     number = models.PositiveIntegerField()
     trigger = models.CharField(max_length=10, choices=Trigger)
-    reason = SaidField()
+    reason = MessageField()
     seed = models.BigIntegerField()
     snapshot = models.ForeignKey(
         Snapshot, null=True, blank=True, on_delete=models.PROTECT, related_name="training_runs"
@@ -59,7 +59,7 @@ class TrainingRun(StagedJob):
     def outcome(self) -> str:
         """Why it failed, what the gate said, or why nothing was trained."""
         untrained = [stage.figure for stage in self.stages.all() if (stage.name, stage.state) == UNTRAINED]
-        judged = told(self.model_version.gate) if self.model_version else ""
+        judged = message_of(self.model_version.gate) if self.model_version else ""
         return self.error or judged or next(iter(untrained), "")
 
 
@@ -100,7 +100,7 @@ class RunPoint(models.Model):
     held_loss = models.FloatField(null=True)
     tokens_per_second = models.FloatField(null=True)
     utilisation = models.FloatField(null=True, help_text="Share of the device's peak arithmetic.")
-    message = SaidField()
+    message = MessageField()
     at = models.DateTimeField(auto_now_add=True)
 
     class Meta:

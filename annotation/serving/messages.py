@@ -44,7 +44,7 @@ class Served(msgspec.Struct):
 
 
 class Failure(msgspec.Struct):
-    """Why there is no answer, as the API says it; `message` as `annotation.core.wording.as_json` gives it."""
+    """Why there is no answer, as the API says it; `message` as `prm.messages.as_json` gives it."""
 
     status: int
     code: str

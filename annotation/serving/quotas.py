@@ -3,12 +3,12 @@
 import time
 
 from annotation.core.errors import DomainError
-from annotation.core.wording import Said, counted, said
 from annotation.models import ApiToken, Project
 from annotation.serving import request_queue
+from prm.messages import Message
 
 SECONDS = {"minute": 60, "day": 86_400}
-PERIODS = {"minute": said("minute"), "day": said("day")}
+PERIODS = {"minute": Message("period_minute"), "day": Message("period_day")}
 
 # All counters rise together or none does; returns the 1-based index of the first that would pass its limit, else 0.
 _SPEND = """
@@ -23,10 +23,10 @@ return 0
 """
 
 
-def _amount(n: int, unit: str) -> Said:
+def _amount(n: int, unit: str) -> Message:
     if unit == "steps":
-        return counted("{n:,} step", "{n:,} steps", n=n)
-    return counted("{n:,} request", "{n:,} requests", n=n)
+        return Message("n_quota_steps", n=n)
+    return Message("n_requests", n=n)
 
 
 class QuotaMet(DomainError):
@@ -39,12 +39,7 @@ class QuotaMet(DomainError):
         unit, _, period = limit.partition("_per_")
         super().__init__(
             "quota_met",
-            said(
-                "This token may score {most} a {period}, and that is used up. Try again in {wait:,} s.",
-                most=_amount(most, unit),
-                period=PERIODS[period],
-                wait=wait,
-            ),
+            Message("quota_met", most=_amount(most, unit), period=PERIODS[period], wait=wait),
             {"limit": limit, "most": most, "retry_after": wait},
         )
 
@@ -76,11 +71,8 @@ def spend(token: ApiToken | None, project: Project, *, steps: int) -> None:
         if amount > most:
             raise DomainError(
                 "larger_than_quota",
-                said(
-                    "This request has {amount}, and the token may score {most} a {period}. Send less at once.",
-                    amount=_amount(amount, unit),
-                    most=_amount(most, unit),
-                    period=PERIODS[period],
+                Message(
+                    "larger_than_quota", amount=_amount(amount, unit), most=_amount(most, unit), period=PERIODS[period]
                 ),
                 {"limit": name, "most": most, "asked": amount},
             )

@@ -14,8 +14,8 @@ import redis
 from django.conf import settings
 
 from annotation.core.errors import DomainError
-from annotation.core.wording import counted, said
 from annotation.serving.messages import Answer, Question, decode_answer, decode_question, encode
+from prm.messages import Message
 
 STREAM, GROUP = "serving:questions", "score"
 RATE, ALIVE = "serving:rate", "serving:alive"
@@ -53,14 +53,7 @@ class Overloaded(DomainError):
     def __init__(self, waiting: int, wait: int) -> None:
         self.wait = wait
         super().__init__(
-            "overloaded",
-            counted(
-                "{n} request waits already. Try again in {wait} s, or start more workers of the score queue.",
-                "{n} requests wait already. Try again in {wait} s, or start more workers of the score queue.",
-                n=waiting,
-                wait=wait,
-            ),
-            {"waiting": waiting, "retry_after": wait},
+            "overloaded", Message("overloaded", n=waiting, wait=wait), {"waiting": waiting, "retry_after": wait}
         )
 
 
@@ -106,7 +99,7 @@ def wait_for_answer(question: Question) -> Answer:
 
 
 def redis_away(error: redis.RedisError) -> NoWorker:
-    return NoWorker("redis_away", said("Redis does not answer ({error}). Try again in a moment.", error=error))
+    return NoWorker("redis_away", Message("redis_away", error=error))
 
 
 def count_workers() -> int:
@@ -201,18 +194,11 @@ def _why_no_answer(question: Question) -> DomainError:
     if not count_workers():
         return _no_worker()
     seconds = question.deadline - question.asked_at
-    return NoAnswer(
-        "timed_out",
-        said(
-            "No answer within {seconds} s. Send fewer or shorter solutions at once, or allow a longer `timeout`.",
-            seconds=f"{seconds:g}",
-        ),
-        {"timeout": seconds},
-    )
+    return NoAnswer("timed_out", Message("timed_out", seconds=f"{seconds:g}"), {"timeout": seconds})
 
 
 def _no_worker() -> NoWorker:
-    return NoWorker("no_worker", said("No worker of the score queue answers. Start one, or try again in a moment."))
+    return NoWorker("no_worker", Message("no_worker"))
 
 
 def _decode_entries(entries: Iterable[tuple[bytes, dict[bytes, bytes] | None]]) -> list[QueuedQuestion]:

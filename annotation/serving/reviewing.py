@@ -14,12 +14,12 @@ from django.contrib.auth.models import User
 from annotation.core import jobs
 from annotation.core.errors import DomainError
 from annotation.core.membership.access import STAFF, require_role
-from annotation.core.wording import as_json, from_json, said
 from annotation.loop.gateway.near_labels import StepReason, reasons_of
 from annotation.loop.gateway.serving_model import Text
 from annotation.models import ModelVersion, ServedScore, Solution
 from annotation.serving import request_queue
 from annotation.serving.journal import text_hash
+from prm.messages import Message, as_json, from_json
 
 KEPT_SECONDS, ASKED_SECONDS = 86_400, 600
 
@@ -58,11 +58,9 @@ def ask_for_review(*, by: User, version: ModelVersion, text: Text) -> None:
 def ask_for_review_of_row(*, by: User, row: ServedScore) -> None:
     """As `ask_for_review`, for a logged score. Also raises DomainError (`text_not_kept`, `model_gone`)."""
     if row.text is None:
-        raise DomainError(
-            "text_not_kept", said("This project's score log keeps hashes only, so the text is not at hand.")
-        )
+        raise DomainError("text_not_kept", Message("text_not_kept"))
     if row.model_version is None:
-        raise DomainError("model_gone", said("The model that gave this score was deleted."))
+        raise DomainError("model_gone", Message("model_gone"))
     ask_for_review(by=by, version=row.model_version, text=text_of(row))
 
 
@@ -82,9 +80,9 @@ def review(version_id: int, text: Text) -> None:
     try:
         run = getattr(version, "run", None)
         if run is None:
-            raise DomainError("no_explanation", said("This model was not trained here, so its labels are not at hand."))
+            raise DomainError("no_explanation", Message("explanation_of_foreign_model"))
         outcome.reasons = reasons_of(version, text, settings.RUN_ROOT / str(run.pk) / "train.jsonl")
-        outcome.failure = "" if outcome.reasons else as_json(said("No step of it fits the model's context."))
+        outcome.failure = "" if outcome.reasons else as_json(Message("no_step_fits_context"))
     except DomainError as error:
         outcome.failure = as_json(error.message)
     request_queue.redis_client().set(_key(version, text), msgspec.json.encode(outcome), ex=KEPT_SECONDS)

@@ -11,11 +11,11 @@ from django.contrib.auth.models import User
 from django.db import connection
 
 from annotation.core.errors import DomainError, Missing
-from annotation.core.wording import from_json, said
 from annotation.loop.gateway.serving_model import Text
 from annotation.models import ApiToken, ModelVersion, Project
 from annotation.serving import quotas, request_queue
 from annotation.serving.messages import Answer, Kind, Question, Route
+from prm.messages import Message, from_json
 
 _seats = BoundedSemaphore(settings.SERVING_SEATS)  # threads of this process that may wait for answers
 
@@ -90,8 +90,6 @@ def find_version_id(project: Project, number: int) -> int:
     version_id = ModelVersion.objects.filter(project=project, number=number).values_list("pk", flat=True).first()
     if version_id is None:
         raise Missing(
-            "model_not_found",
-            said("There is no model {number} in {name}.", number=number, name=project.name),
-            {"field": "model"},
+            "model_not_found", Message("no_such_model_number", number=number, name=project.name), {"field": "model"}
         )
     return version_id

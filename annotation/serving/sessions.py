@@ -15,12 +15,12 @@ from django.contrib.auth.models import User
 
 from annotation.core.errors import Conflict, DomainError, Missing
 from annotation.core.membership.access import find_project
-from annotation.core.wording import said
 from annotation.loop.gateway.serving_model import Scored, Text
 from annotation.models import ApiToken, ModelVersion, Project
 from annotation.serving import request_queue
 from annotation.serving.scoring_requests import ask_worker, find_version_id
 from annotation.serving.version_choice import choose_version
+from prm.messages import Message
 
 MOST_STEPS, MOST_CHARS = 512, 400_000
 
@@ -66,9 +66,7 @@ def find_session(*, by: User, session_id: str) -> ScoringSession:
         stored = request_queue.redis_client().get(_key(session_id))
     session = msgspec.msgpack.decode(stored, type=ScoringSession) if stored else None
     if session is None or session.user != by.pk:
-        raise Missing(
-            "session_not_found", said("There is no such session of yours, or it has expired: begin a new one.")
-        )
+        raise Missing("session_not_found", Message("session_not_found"))
     find_project(by, session.project)
     return session
 
@@ -85,12 +83,7 @@ def append_steps(
         text = Text(session.text.problem, (*session.text.steps, *steps), len(session.text.steps))
         if len(text.steps) > MOST_STEPS or sum(len(step) for step, _ in text.steps) > MOST_CHARS:
             raise DomainError(
-                "session_full",
-                said(
-                    "A session holds at most {most_steps} steps and {most_chars} characters.",
-                    most_steps=MOST_STEPS,
-                    most_chars=f"{MOST_CHARS:,}",
-                ),
+                "session_full", Message("session_full", most_steps=MOST_STEPS, most_chars=f"{MOST_CHARS:,}")
             )
         request_id, answer = ask_worker(
             by=by,
@@ -136,9 +129,7 @@ def _lock_session(session_id: str, timeout: float) -> Iterator[None]:
     with _redis_errors():
         acquired = lock.acquire()
     if not acquired:
-        raise Conflict(
-            "session_busy", said("Another step is being appended to this session; append one after the other.")
-        )
+        raise Conflict("session_busy", Message("session_busy"))
     try:
         yield
     finally:

@@ -10,11 +10,11 @@ from dataclasses import dataclass
 from django.db import close_old_connections
 
 from annotation.core.errors import DomainError, Missing
-from annotation.core.wording import said
 from annotation.loop.gateway.serving_model import ServingModel
 from annotation.models import ModelVersion, Project
 from annotation.serving.messages import Question, Served
 from annotation.serving.version_choice import choose_version
+from prm.messages import Message
 
 log = logging.getLogger(__name__)
 RETRY_SECONDS = 30.0  # between two attempts to load a model
@@ -134,12 +134,12 @@ def _choose(project: int, domain: str, version: int | None) -> ModelVersion:
     """Query the database, once per batch. Raises Missing, and what `choose_version` raises."""
     row = Project.objects.filter(pk=project).first()
     if row is None:
-        raise Missing("project_not_found", said("The project was deleted while this request waited."))
+        raise Missing("project_not_found", Message("project_deleted_while_waiting"))
     if version is None:
         return choose_version(row, domain=domain)
     named = ModelVersion.objects.select_related("snapshot").filter(pk=version).first()
     if named is None:
-        raise Missing("model_not_found", said("The model was deleted while this request waited."))
+        raise Missing("model_not_found", Message("model_deleted_while_waiting"))
     return choose_version(row, domain=domain, named=named)
 
 
@@ -151,8 +151,6 @@ def _load(version: ModelVersion, kept_bytes: int) -> Loaded:
         raise ModelUnusable(error.code, error.message, error.extra) from error
     except Exception as error:
         log.exception("Model version %s cannot be loaded", version.pk)
-        raise ModelUnusable(
-            "model_unusable", said("Model {n} cannot be loaded: {error}", n=version.number, error=error)
-        ) from error
+        raise ModelUnusable("model_unusable", Message("model_cannot_load", n=version.number, error=error)) from error
     finally:
         close_old_connections()

@@ -16,13 +16,13 @@ from django.conf import settings
 from django.db import DatabaseError, close_old_connections
 
 from annotation.core.errors import DomainError
-from annotation.core.wording import as_json, said
 from annotation.loop.gateway import serving_model as gateway
 from annotation.serving import request_queue
 from annotation.serving.journal import Journal
 from annotation.serving.messages import Answer, Failure, Question
 from annotation.serving.request_queue import QueuedQuestion
 from annotation.serving.shelf import Loaded, Shelf
+from prm.messages import Message, as_json
 
 log = logging.getLogger(__name__)
 IDLE_SECONDS = 1.0
@@ -211,9 +211,9 @@ def _failure(error: DomainError) -> Failure:
 
 
 def _defect(error: Exception) -> Failure:
-    message = said("The model could not read this ({kind}: {error}).", kind=type(error).__name__, error=error)
+    message = Message("model_cannot_read", kind=type(error).__name__, error=error)
     return Failure(500, "scoring_failed", as_json(message))
 
 
 def _late() -> Failure:
-    return Failure(504, "timed_out", as_json(said("It was taken up after its time.")))
+    return Failure(504, "timed_out", as_json(Message("question_expired")))

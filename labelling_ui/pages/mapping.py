@@ -8,13 +8,14 @@ from django.http import QueryDict
 from django.utils.translation import gettext_lazy as _
 
 from annotation.core.errors import DomainError
-from annotation.core.wording import said, sentence_of
 from annotation.files.import_preview import Preview
 from annotation.models import choices
+from prm.faults import sentence_of
 from prm.formats import cells
 from prm.formats.mapping import Column, MadeBy, Mapping, StepsMapping
 from prm.formats.rows import WORDS, cell_of
 from prm.formats.table import Sample
+from prm.messages import Message
 
 EXAMPLES = 2
 LONGEST_EXAMPLE = 80
@@ -113,9 +114,7 @@ def mapping_of(given: QueryDict) -> Mapping | None:
     try:
         return msgspec.convert(mapping, Mapping)
     except msgspec.ValidationError as error:
-        raise DomainError(
-            "invalid_mapping", said("The columns cannot be read so: {error}.", error=sentence_of(error))
-        ) from None
+        raise DomainError("invalid_mapping", Message("columns_unreadable", error=sentence_of(error))) from None
 
 
 def for_page(preview: Preview) -> dict[str, Any]:

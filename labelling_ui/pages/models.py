@@ -3,7 +3,7 @@
 from django.http import HttpRequest, HttpResponseBase
 from django.utils.translation import gettext_lazy
 
-from annotation.core.wording import in_words, told
+from annotation.core.wording import in_words, message_of
 from annotation.models import Membership, ModelVersion
 from labelling_ui.pages.access import STAFF, project_page
 from labelling_ui.pages.columns import Column, Estimate, State, When
@@ -16,7 +16,7 @@ COLUMNS = [
     Column("model", gettext_lazy("Model"), "number", sort=True, link="model", heading=True),
     State("state", gettext_lazy("State"), sort=True, choices=ModelVersion.State.choices),
     Estimate("f1", gettext_lazy("Holdout F1"), holdout_f1, write=hundredths),
-    Column("gate", gettext_lazy("What the gate said"), lambda v: told(v.gate), write=in_words, look="gate-text"),
+    Column("gate", gettext_lazy("What the gate said"), lambda v: message_of(v.gate), write=in_words, look="gate-text"),
     When("trained", gettext_lazy("Trained"), "created_at", sort=True),
     Column("sha256", gettext_lazy("Weights"), write=digest),
 ]

@@ -6,12 +6,12 @@ from django.http import QueryDict
 from msgspec import UNSET, UnsetType
 
 from annotation.core.errors import DomainError
-from annotation.core.wording import said
 from annotation.labels.quality.review_case import Case
 from annotation.models import Step
 from annotation.work.labelling.payload import Dimensions, GivenRating, GivenSpan, Submission
 from annotation.work.labelling.verdicts import verdict
 from labelling_ui.pages.numbers import whole_number
+from prm.messages import Message
 from prm.vocabulary import RATINGS, Rating
 
 POSTED = {str(rating): rating for rating in RATINGS}
@@ -88,8 +88,5 @@ def _critique_ratings(posted: QueryDict, step: Step) -> list[Rating]:
     given = [POSTED.get(posted.get(f"given-{step.pk}-{n}", "")) for n in range(len(step.critiques.all()))]
     rated = [rating for rating in given if rating is not None]
     if rated and len(rated) < len(given):
-        raise DomainError(
-            "critiques_left",
-            said("Rate each of the explanations of step {n}, or none of them.", n=step.position + 1),
-        )
+        raise DomainError("critiques_left", Message("critiques_left", n=step.position + 1))
     return rated

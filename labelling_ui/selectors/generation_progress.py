@@ -10,7 +10,7 @@ from typing import Any
 from django.db.models import Avg, Count, Max, Min, Sum
 from django.utils.translation import gettext as _
 
-from annotation.core.wording import from_json, in_words
+from annotation.core.wording import in_words, message_of
 from annotation.models import Generation, Lane, QueueItem
 from labelling_ui.numbers import decimal, short
 
@@ -104,6 +104,6 @@ def settings_of(generation: Generation) -> Sequence[tuple[str, str]]:
         words = _("%(n)s solutions by “%(backbone)s”, with no labels")
         settings.append((_("read"), words % {"n": decimal(notes["read"]), "backbone": notes["backbone"]}))
     if "note" in generation.recipe:
-        note = from_json(generation.recipe.get("said", generation.recipe["note"]))
+        note = message_of(generation.recipe, "note")
         settings.append((_("ranked at random because"), in_words(note)))
     return settings

@@ -117,7 +117,7 @@ def describe_entry(entry: AuditEntry, version: ModelVersion) -> str:
     if entry.action == "model.promote" and entry.target_id != str(version.pk):
         return _("replaced by model %(n)s") % {"n": entry.after.get("champion")}
     phrase = str(ACTIONS.get(entry.action, entry.action))
-    detail = next(filter(None, (wording.told(entry.after, name) for name in ("verdict", "reason", "error"))), "")
+    detail = next(filter(None, (wording.message_of(entry.after, name) for name in ("verdict", "reason", "error"))), "")
     domain = entry.after.get("domain")
     return ": ".join([phrase, *([f"“{domain}”"] if domain else []), *([wording.in_words(detail)] if detail else [])])
 

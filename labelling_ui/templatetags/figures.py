@@ -103,9 +103,9 @@ def reason_in_words(reason: str) -> str:
 
 
 @register.filter
-def told(kept: Mapping[str, Any], name: str = "sentence") -> str:
+def message_of(state: Mapping[str, Any], name: str = "sentence") -> str:
     """What the gate said of a model, or an audit of it, in the reader's language; empty before it did."""
-    return wording.in_words(wording.told(kept, name))
+    return wording.in_words(wording.message_of(state, name))
 
 
 @register.filter

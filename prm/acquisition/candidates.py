@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from prm.errors import PRMError
-from prm.said import counted, said
+from prm.messages import Message
 
 Array = NDArray[np.float64]
 Numbers = NDArray[np.int64]
@@ -80,17 +80,15 @@ class Pool:
         rows = [row for one in candidates for row in one.heads]
         widths = {len(row) for row in rows}
         if len(widths) > 1:
-            raise PRMError(
-                said("candidates of one model have one number of heads, not {widths}", widths=sorted(widths))
-            )
+            raise PRMError(Message("head_counts_differ", widths=sorted(widths)))
         for one in candidates:
             if len(one.step_chars) < len(one.heads):
                 raise PRMError(
-                    said(
-                        "candidate {id!r}: {lengths}, {scored}",
+                    Message(
+                        "candidate_unevenly_scored",
                         id=one.id,
-                        lengths=counted("{n} step length", "{n} step lengths", n=len(one.step_chars)),
-                        scored=counted("{n} scored step", "{n} scored steps", n=len(one.heads)),
+                        lengths=Message("n_step_lengths", n=len(one.step_chars)),
+                        scored=Message("n_scored_steps", n=len(one.heads)),
                     )
                 )
         return cls(
@@ -125,8 +123,8 @@ def _codes(names: Sequence[str]) -> Numbers:
     return np.unique(np.array(names, dtype=object).astype(str), return_inverse=True)[1].astype(np.int64)
 
 
-def _embeddings(given: Sequence[list[float] | None]) -> Array | None:
-    width = next((len(one) for one in given if one is not None), None)
+def _embeddings(embeddings: Sequence[list[float] | None]) -> Array | None:
+    width = next((len(one) for one in embeddings if one is not None), None)
     if width is None:
         return None
-    return np.array([[np.nan] * width if one is None else one for one in given], dtype=float)
+    return np.array([[np.nan] * width if one is None else one for one in embeddings], dtype=float)

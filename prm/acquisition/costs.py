@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 
 from prm.acquisition.candidates import Array
 from prm.errors import DataError
-from prm.said import said
+from prm.messages import Message
 
 HUBER = 1.345  # residuals beyond this many spreads count linearly: 95 % efficient for Gaussian noise
 BREAK = 4.0  # spreads above the line from which a time was a break, not reading
@@ -57,21 +57,21 @@ def fit_cost(seconds: ArrayLike, steps: ArrayLike, chars: ArrayLike) -> CostMode
     y = np.asarray(seconds, dtype=float)
     columns = np.stack([np.ones_like(y), np.asarray(steps, dtype=float), np.asarray(chars, dtype=float)], axis=1)
     if len(y) < 4 or not np.isfinite(y).all() or (y <= 0).any():
-        raise DataError(said("a cost model needs at least four reading times above zero, got {n}", n=len(y)))
-    found = _huber(columns, y)
-    residuals = y - columns @ found
-    found = _huber(*(part[residuals <= BREAK * _spread(residuals)] for part in (columns, y)))
-    fixed, per_step, per_char = found.tolist()
+        raise DataError(Message("too_few_reading_times", n=len(y)))
+    weights = _huber(columns, y)
+    residuals = y - columns @ weights
+    weights = _huber(*(part[residuals <= BREAK * _spread(residuals)] for part in (columns, y)))
+    fixed, per_step, per_char = weights.tolist()
     return CostModel(fixed, per_step, per_char)
 
 
 def _huber(columns: Array, y: Array) -> Array:
     weights = np.ones_like(y)
     for _ in range(PASSES):
-        found = _non_negative(columns, y, weights)
-        residuals = np.abs(y - columns @ found)
+        solution = _non_negative(columns, y, weights)
+        residuals = np.abs(y - columns @ solution)
         weights = np.minimum(1.0, HUBER * _spread(residuals) / np.maximum(residuals, 1e-12))
-    return found
+    return solution
 
 
 def _spread(residuals: Array) -> float:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from prm.errors import DataError
-from prm.said import said
+from prm.messages import Message
 
 Array = NDArray[np.float64]
 Z95 = 1.959963984540054
@@ -45,7 +45,7 @@ def total_variance(values: ArrayLike, inclusion: ArrayLike) -> float:
     y, pi = _checked(values, inclusion)
     n = len(y)
     if n < 2:
-        raise DataError(said("a variance needs at least two draws, got {n}", n=n))
+        raise DataError(Message("too_few_draws", n=n))
     rest = 1 - pi
     if not rest.any():
         return 0.0  # everything was drawn
@@ -77,11 +77,9 @@ def hajek(values: ArrayLike, inclusion: ArrayLike, *, bounds: tuple[float, float
 def _checked(values: ArrayLike, inclusion: ArrayLike) -> tuple[Array, Array]:
     y, pi = np.asarray(values, dtype=float), np.asarray(inclusion, dtype=float)
     if y.shape != pi.shape or y.ndim != 1:
-        raise DataError(
-            said("{values} values for {probabilities} inclusion probabilities", values=y.shape, probabilities=pi.shape)
-        )
+        raise DataError(Message("probability_count_differs", values=y.shape, probabilities=pi.shape))
     if not len(y):
-        raise DataError(said("nothing was drawn"))
+        raise DataError(Message("nothing_drawn"))
     if not ((pi > 0) & (pi <= 1)).all():
-        raise DataError(said("an inclusion probability lies above 0 and is at most 1"))
+        raise DataError(Message("probability_out_of_range"))
     return y, pi

@@ -11,7 +11,7 @@ from prm.acquisition.candidates import UNKNOWN, Array
 from prm.acquisition.costs import reached
 from prm.acquisition.joint import entropy_of
 from prm.acquisition.registry import acquisition
-from prm.said import said
+from prm.messages import Message
 
 RIGHT_DESPITE_ERROR = 0.15  # how far a right final answer lowers the chance that some step is wrong
 WRONG_HAS_ERROR = 0.98
@@ -20,15 +20,13 @@ ACTPRM_CONFIDENCE = 0.9
 LEAST = 1e-12
 
 
-@acquisition("random", looks_for=said("random"))
+@acquisition("random", looks_for=Message("seeks_random"))
 def random(p: Array) -> Array:
     """The same for all."""
     return np.ones(p.shape[:-2])
 
 
-@acquisition(
-    "first_error_bald", looks_for=said("information about the first error, per cost"), per_cost=True, first_error=True
-)
+@acquisition("first_error_bald", looks_for=Message("seeks_first_error_information"), per_cost=True, first_error=True)
 def first_error_bald(p: Array) -> Array:
     """Information that a reader's first-error verdict gives about the heads.
 
@@ -42,14 +40,14 @@ def first_error_bald(p: Array) -> Array:
 
 @acquisition(
     "balanced_errors",
-    looks_for=said("likely errors and right solutions in balance, by uncertainty per cost"),
+    looks_for=Message("seeks_balance"),
     per_cost=True,
     first_error=True,
     balanced=True,
 )
 @acquisition(
     "first_error_entropy",
-    looks_for=said("uncertainty about the first error, per cost"),
+    looks_for=Message("seeks_first_error_uncertainty"),
     per_cost=True,
     first_error=True,
 )
@@ -63,7 +61,7 @@ def first_error_entropy(p: Array) -> Array:
     return entropy_of(q.mean(axis=-1), axis=-1)
 
 
-@acquisition("step_bald", looks_for=said("information about each step by itself, per cost"), per_cost=True)
+@acquisition("step_bald", looks_for=Message("seeks_step_information"), per_cost=True)
 def step_bald(p: Array) -> Array:
     """Sum over steps of each step's own BALD (Houlsby et al. 2011, eq. 2), as if every step were rated by itself.
 
@@ -72,20 +70,20 @@ def step_bald(p: Array) -> Array:
     return _information(np.stack([p, 1 - p]), axis=0).sum(axis=-1)
 
 
-@acquisition("entropy", looks_for=said("entropy"))
+@acquisition("entropy", looks_for=Message("seeks_entropy"))
 def entropy(p: Array) -> Array:
     """Mean over steps of the entropy of the heads' mean: uncertainty sampling (Lewis & Gale 1994)."""
     mean = p.mean(axis=-1)
     return entropy_of(np.stack([mean, 1 - mean]), axis=0).mean(axis=-1)
 
 
-@acquisition("margin", looks_for=said("margin"))
+@acquisition("margin", looks_for=Message("seeks_margin"))
 def margin(p: Array) -> Array:
     """How near the most doubtful step's mean lies to one half: 1 at one half, 0 at certainty (Scheffer et al. 2001)."""
     return np.asarray((1 - np.abs(2 * p.mean(axis=-1) - 1)).max(axis=-1))
 
 
-@acquisition("surprisal", looks_for=said("surprise at the least likely step"))
+@acquisition("surprisal", looks_for=Message("seeks_surprise"))
 def surprisal(p: Array) -> Array:
     """Surprise at the least likely step, -ln min_k mean_m p_mk.
 
@@ -95,7 +93,7 @@ def surprisal(p: Array) -> Array:
     return np.asarray(-np.log(np.maximum(p.mean(axis=-1).min(axis=-1), LEAST)))
 
 
-@acquisition("actprm", looks_for=said("the ActPRM rule: unsure up to the first predicted error"))
+@acquisition("actprm", looks_for=Message("seeks_actprm"))
 def actprm(p: Array) -> Array:
     """1 where a model is unsure of a solution, 0 where it is not: the rule of ActPRM (Duan et al. 2025, algorithm 1).
 
@@ -109,7 +107,7 @@ def actprm(p: Array) -> Array:
     return np.asarray((unsure & (errors_before == 0)).any(axis=-1).astype(float))
 
 
-@acquisition("convincing_wrong_answer", looks_for=said("convincing wrong answers"), needs_outcome=True)
+@acquisition("convincing_wrong_answer", looks_for=Message("seeks_convincing_wrong_answers"), needs_outcome=True)
 def convincing_wrong_answer(p: Array, correct: NDArray[np.int8]) -> Array:
     """The score of a solution whose final answer is wrong (Lightman et al. 2023, section 2.4); 0 for a right one.
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from prm.acquisition.candidates import Array, Numbers
 from prm.errors import PRMError
-from prm.said import said
+from prm.messages import Message
 
 SHARPNESS = 4.0  # weight is (utility / best) ** this: near-greedy among the good, yet never certain
 EXPLORATION = 0.1  # share of the budget spread evenly, so that no candidate has probability zero
@@ -25,9 +25,7 @@ class Caps(msgspec.Struct, frozen=True):
 
     def __post_init__(self) -> None:
         if (self.problem is not None and self.problem < 1) or (self.domain is not None and not 0 < self.domain <= 1):
-            raise PRMError(
-                said("{rule}: a problem's cap is at least 1, a domain's share above 0 and at most 1", rule=self)
-            )
+            raise PRMError(Message("cap_out_of_range", rule=self))
 
 
 def inclusion_probabilities(utility: Array, problem: Numbers, domain: Numbers, budget: int, caps: Caps) -> Array:

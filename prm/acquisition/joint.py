@@ -4,14 +4,14 @@ import numpy as np
 
 from prm.acquisition.candidates import CELLS, Array
 from prm.acquisition.registry import acquisition
-from prm.said import said
+from prm.messages import Message
 
 EXACT_STEPS = 8  # up to here all 2 ** steps outcomes are looked at
 SAMPLES = 64  # outcomes drawn from each head beyond
 SEED = 20190620
 
 
-@acquisition("joint_bald", looks_for=said("information about all steps together, per cost"), per_cost=True)
+@acquisition("joint_bald", looks_for=Message("seeks_joint_information"), per_cost=True)
 def joint_bald(p: Array) -> Array:
     """Information that the ratings of all steps give together: H(mean_m P_m) - mean_m H(P_m), where head m gives the
     ratings y the probability P_m(y) = prod_k p_mk^{y_k} (1 - p_mk)^{1 - y_k}.
@@ -27,8 +27,8 @@ def joint_bald(p: Array) -> Array:
     portion = max(1, CELLS // (outcomes * flat.shape[2]))
     gain = _exact if exact else _sampled
     parts = [gain(flat[start : start + portion]) for start in range(0, len(flat), portion)]
-    found = np.clip(np.concatenate([np.zeros(0), *parts]), 0.0, np.log(max(p.shape[-1], 1)))
-    return np.asarray(found.reshape(p.shape[:-2]))
+    gains = np.clip(np.concatenate([np.zeros(0), *parts]), 0.0, np.log(max(p.shape[-1], 1)))
+    return np.asarray(gains.reshape(p.shape[:-2]))
 
 
 def entropy_of(q: Array, axis: int) -> Array:

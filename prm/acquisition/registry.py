@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from prm.acquisition.candidates import Array, Stack
+from prm.messages import Message
 from prm.registry import Registry
-from prm.said import said
 
 Gain = TypeVar("Gain", bound=Callable[..., Array])
 
@@ -35,7 +35,7 @@ class Acquisition:
 
 FUNCTIONS = Registry[Acquisition](
     "stepmark.acquisition",
-    said("acquisition function"),
+    Message("kind_acquisition_function"),
     built_in=("prm.acquisition.functions", "prm.acquisition.joint"),
 )
 

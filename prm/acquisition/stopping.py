@@ -6,7 +6,7 @@ from typing import Literal
 import msgspec
 
 from prm.errors import DataError
-from prm.said import Said, counted, joined, said
+from prm.messages import Message, joined
 
 Verdict = Literal["stop", "continue", "unknown"]
 
@@ -65,14 +65,7 @@ def advise(
     Raises DataError for thresholds that make no sense.
     """
     if rounds < 1 or advantage <= 0 or not 0 <= changed <= 1:
-        raise DataError(
-            said(
-                "rounds {rounds}, advantage {advantage}, changed {changed}: nothing could be told by these",
-                rounds=rounds,
-                advantage=advantage,
-                changed=changed,
-            )
-        )
+        raise DataError(Message("stopping_thresholds_invalid", rounds=rounds, advantage=advantage, changed=changed))
     last = list(history)[-rounds:]
     criteria = [
         _advantage(last, rounds, advantage),
@@ -87,40 +80,29 @@ def _advantage(last: Sequence[Round], rounds: int, threshold: float) -> Criterio
     measured = [(_rate(r.acquired_gain, r.acquired_seconds), _rate(r.control_gain, r.control_seconds)) for r in last]
     known = [(acquired, control) for acquired, control in measured if acquired is not None and control is not None]
     if len(known) < rounds:
-        return _unknown(name, threshold, said("what acquired and random labels taught per second"), len(known), rounds)
+        return _unknown(name, threshold, Message("gain_per_second"), len(known), rounds)
     acquired, control = (sum(column) for column in zip(*known, strict=True))
     if control <= 0:
-        says = said("Random labels taught nothing that was measured, so there is nothing to compare with.")
+        says = Message("random_labels_taught_nothing")
         return Criterion(name, "unknown", None, threshold, says)
     ratio = acquired / control
-    says = said(
-        "A second spent on chosen solutions taught {ratio:.2f} times what one on random solutions did", ratio=ratio
-    )
+    says = Message("choice_advantage", ratio=ratio)
     if ratio < threshold:
-        return Criterion(name, "stop", ratio, threshold, said("{figure}: choosing no longer pays.", figure=says))
-    return Criterion(name, "continue", ratio, threshold, said("{sentence}.", sentence=says))
+        return Criterion(name, "stop", ratio, threshold, Message("choosing_stopped_paying", figure=says))
+    return Criterion(name, "continue", ratio, threshold, Message("full_stop", sentence=says))
 
 
 def _stability(last: Sequence[Round], rounds: int, threshold: float) -> Criterion:
     name = "stability"
     known = [r.verdicts_changed for r in last if r.verdicts_changed is not None]
     if len(known) < rounds:
-        return _unknown(name, threshold, said("how many of the pool's verdicts changed"), len(known), rounds)
+        return _unknown(name, threshold, Message("verdict_changes"), len(known), rounds)
     most = max(known)
-    says = counted(
-        "At most {most:.1%} of the pool's verdicts changed in the last round",
-        "At most {most:.1%} of the pool's verdicts changed in any of the last {n} rounds",
-        n=rounds,
-        most=most,
-    )
+    says = Message("verdicts_changed", n=rounds, most=most)
     if most <= threshold:
-        return Criterion(name, "stop", most, threshold, said("{figure}: predictions are stable.", figure=says))
+        return Criterion(name, "stop", most, threshold, Message("predictions_stable", figure=says))
     return Criterion(
-        name,
-        "continue",
-        most,
-        threshold,
-        said("{figure}, more than {threshold:.1%}.", figure=says, threshold=threshold),
+        name, "continue", most, threshold, Message("figure_above_percentage", figure=says, threshold=threshold)
     )
 
 
@@ -128,23 +110,14 @@ def _improvement(last: Sequence[Round], rounds: int, threshold: float) -> Criter
     name = "improvement"
     known = [r.holdout_gain for r in last if r.holdout_gain is not None]
     if len(known) < rounds:
-        return _unknown(name, threshold, said("the gain on the holdout"), len(known), rounds)
+        return _unknown(name, threshold, Message("gain_on_holdout"), len(known), rounds)
     most = max(known)
-    says = counted(
-        "The last round gained {gain:+.1f} points on the holdout",
-        "The best of the last {n} rounds gained {gain:+.1f} points on the holdout",
-        n=rounds,
-        gain=100 * most,
-    )
+    says = Message("holdout_gain", n=rounds, gain=100 * most)
     if most < threshold:
         return Criterion(
-            name,
-            "stop",
-            most,
-            threshold,
-            said("{figure}, less than {threshold:.1f}.", figure=says, threshold=100 * threshold),
+            name, "stop", most, threshold, Message("figure_below_points", figure=says, threshold=100 * threshold)
         )
-    return Criterion(name, "continue", most, threshold, said("{sentence}.", sentence=says))
+    return Criterion(name, "continue", most, threshold, Message("full_stop", sentence=says))
 
 
 def _verdict(criteria: list[Criterion]) -> tuple[bool, list[Criterion], str]:
@@ -152,19 +125,17 @@ def _verdict(criteria: list[Criterion]) -> tuple[bool, list[Criterion], str]:
     against = [one for one in criteria if one.verdict == "continue"]
     stop = len(stopping) >= 2 and not against
     if stop:
-        return stop, criteria, said("Stop labelling: {why}", why=joined([one.sentence for one in stopping]))
+        return stop, criteria, Message("stop_labelling", why=joined([one.sentence for one in stopping]))
     if against:
-        return stop, criteria, said("Go on labelling: {why}", why=joined([one.sentence for one in against]))
+        return stop, criteria, Message("continue_labelling", why=joined([one.sentence for one in against]))
     unknown = joined([one.sentence for one in criteria if one not in stopping])
-    return stop, criteria, said("Too early to tell: {why}", why=unknown)
+    return stop, criteria, Message("stopping_too_early", why=unknown)
 
 
 def _rate(gain: float | None, seconds: float | None) -> float | None:
     return None if gain is None or not seconds else gain / seconds
 
 
-def _unknown(name: str, threshold: float, what: Said, known: int, rounds: int) -> Criterion:
-    says = counted(
-        "{known} of {n} round tells {what}.", "{known} of {n} rounds tell {what}.", n=rounds, known=known, what=what
-    )
+def _unknown(name: str, threshold: float, what: Message, known: int, rounds: int) -> Criterion:
+    says = Message("rounds_with_figure", n=rounds, known=known, what=what)
     return Criterion(name, "unknown", None, threshold, says)

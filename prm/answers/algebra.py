@@ -46,12 +46,12 @@ def disarm() -> None:
 
 def compare(given: str, reference: str) -> bool | None:
     """Whether the answer equals the reference; None where one cannot be read, or they are not shown to differ."""
-    said, wanted = _read(given), _read(reference)
-    if said is None or wanted is None:
+    answer, wanted = _read(given), _read(reference)
+    if answer is None or wanted is None:
         return None
-    if verify(wanted, said, allow_set_relation_comp=True, timeout_seconds=None, raise_on_error=True):
+    if verify(wanted, answer, allow_set_relation_comp=True, timeout_seconds=None, raise_on_error=True):
         return True
-    return False if _shown_to_differ(said, wanted) else None
+    return False if _shown_to_differ(answer, wanted) else None
 
 
 def _read(text: str) -> Any:
@@ -59,31 +59,31 @@ def _read(text: str) -> Any:
         text = text.replace(sign, command)
     for pattern, command in PLAIN:
         text = pattern.sub(command, text)
-    found = parse(
+    parsed = parse(
         f"${text.replace('$', ' ')}$", READ, fallback_mode="no_fallback", parsing_timeout=None, raise_on_error=True
     )
-    return found[0] if found else None
+    return parsed[0] if parsed else None
 
 
-def _shown_to_differ(said: Any, wanted: Any) -> bool:
+def _shown_to_differ(answer: Any, wanted: Any) -> bool:
     """Whether two things that are not shown to be equal are shown not to be.
 
     Expressions differ where their values do at a point, which equal ones never do; things of several parts where they
     have another number of parts, or a part that differs.
     """
-    if isinstance(said, Relational) and not isinstance(wanted, Relational):
-        said = said.rhs
-    if isinstance(said, Expr) and isinstance(wanted, Expr):
-        return _differ_somewhere(said, wanted)
-    if isinstance(said, MatrixBase) and isinstance(wanted, MatrixBase):
-        return said.shape != wanted.shape or any(map(_shown_to_differ, said.flat(), wanted.flat()))
-    if isinstance(said, Relational) and isinstance(wanted, Relational):
+    if isinstance(answer, Relational) and not isinstance(wanted, Relational):
+        answer = answer.rhs
+    if isinstance(answer, Expr) and isinstance(wanted, Expr):
+        return _differ_somewhere(answer, wanted)
+    if isinstance(answer, MatrixBase) and isinstance(wanted, MatrixBase):
+        return answer.shape != wanted.shape or any(map(_shown_to_differ, answer.flat(), wanted.flat()))
+    if isinstance(answer, Relational) and isinstance(wanted, Relational):
         return False
-    return isinstance(said, (Set, Tuple, Expr)) and isinstance(wanted, (Set, Tuple, Expr))
+    return isinstance(answer, (Set, Tuple, Expr)) and isinstance(wanted, (Set, Tuple, Expr))
 
 
-def _differ_somewhere(said: Expr, wanted: Expr) -> bool:
-    difference = said - wanted
+def _differ_somewhere(answer: Expr, wanted: Expr) -> bool:
+    difference = answer - wanted
     names = sorted(difference.free_symbols, key=str)
     for shift in range(3):
         values = {name: Rational(*POINTS[(place + shift) % len(POINTS)]) for place, name in enumerate(names)}

@@ -37,8 +37,8 @@ class Found:
 def final_answer(text: str) -> str | None:
     r"""What a solution gives as its answer: the last \boxed{} or <answer>, else what follows "####" or "answer is",
     else the end of the mathematics that the text closes with, else its last number; None where there is none."""
-    found = find_answer(text)
-    return found.text if found else None
+    answer = find_answer(text)
+    return answer.text if answer else None
 
 
 def find_answer(text: str) -> Found | None:

@@ -36,21 +36,26 @@ def grade(given: str, reference: str) -> bool | None:
         return None
     if given == reference and not given.isspace() and given:
         return True
-    said, wanted = _bare(given), _bare(reference)
-    if not said or not wanted:
+    answer, wanted = _bare(given), _bare(reference)
+    if not answer or not wanted:
         return None
-    numbers = _quantities(said, wanted)
+    numbers = _quantities(answer, wanted)
     if numbers:
         return numbers[0].equals(numbers[1])
-    return True if _plain(said) == _plain(wanted) else _decided(said, wanted)
+    return True if _plain(answer) == _plain(wanted) else _decided(answer, wanted)
 
 
 def needs_algebra(given: str, reference: str) -> bool:
     """Whether both are mathematics that `grade` does not know, so that a `Grader` can say more."""
     if max(len(given), len(reference)) > LONGEST:
         return False
-    said, wanted = _bare(given), _bare(reference)
-    return grade(said, wanted) is None and not _quantities(said, wanted) and _is_symbolic(said) and _is_symbolic(wanted)
+    answer, wanted = _bare(given), _bare(reference)
+    return (
+        grade(answer, wanted) is None
+        and not _quantities(answer, wanted)
+        and _is_symbolic(answer)
+        and _is_symbolic(wanted)
+    )
 
 
 def agrees(solution: str, reference: str, *, graded: Grading = grade) -> bool | None:
@@ -59,13 +64,13 @@ def agrees(solution: str, reference: str, *, graded: Grading = grade) -> bool | 
     Where the reference is a number and the text has none, it does not. An answer that the text does not mark as such
     is not called wrong where the reference is no number.
     """
-    found, numeric = find_answer(solution), quantity(_bare(reference)) is not None
-    verdict = graded(found.text, reference) if found else False if numeric else None
+    answer, numeric = find_answer(solution), quantity(_bare(reference)) is not None
+    verdict = graded(answer.text, reference) if answer else False if numeric else None
     if verdict or numeric:
         return verdict
     if _ends_with(solution[-LONGEST:], _bare(reference)):
         return True
-    return verdict if found and found.marked else None
+    return verdict if answer and answer.marked else None
 
 
 def normalised(answer: str) -> Answer:
@@ -89,8 +94,8 @@ def _ends_with(text: str, wanted: str) -> bool:
     letters = "".join(wanted.split())
     if not letters or len(letters) > LONGEST_FORMULA:
         return False
-    said = r"\s*".join(map(re.escape, letters))
-    return re.search(rf"(?<!\w){said}[\s.*_`$]*\Z", text, re.IGNORECASE) is not None
+    pattern = r"\s*".join(map(re.escape, letters))
+    return re.search(rf"(?<!\w){pattern}[\s.*_`$]*\Z", text, re.IGNORECASE) is not None
 
 
 def _plain(text: str) -> str:
@@ -98,20 +103,20 @@ def _plain(text: str) -> str:
     return DRESS.sub("", dressed).rstrip(".").lower()
 
 
-def _quantities(said: str, wanted: str) -> tuple[Quantity, Quantity] | None:
+def _quantities(answer: str, wanted: str) -> tuple[Quantity, Quantity] | None:
     """Both as quantities, "x = 3" as the 3 that it is; None where one is none, or they are of two variables."""
-    sides = [ASSIGNED.fullmatch(text) for text in (said, wanted)]
+    sides = [ASSIGNED.fullmatch(text) for text in (answer, wanted)]
     names = {side[1] for side in sides if side}
-    one, other = (quantity(side[2] if side else text) for side, text in zip(sides, (said, wanted), strict=True))
+    one, other = (quantity(side[2] if side else text) for side, text in zip(sides, (answer, wanted), strict=True))
     return (one, other) if one and other and len(names) < 2 else None
 
 
-def _decided(said: str, wanted: str) -> bool | None:
+def _decided(answer: str, wanted: str) -> bool | None:
     """Of the few answers that there are, whether they are the same: two letters of a choice, yes and no."""
-    choices = [CHOICE.fullmatch(WORDS.sub(r"\1", text)) for text in (said, wanted)]
+    choices = [CHOICE.fullmatch(WORDS.sub(r"\1", text)) for text in (answer, wanted)]
     if choices[0] and choices[1]:
         return (choices[0][1] or choices[0][2]) == (choices[1][1] or choices[1][2])
-    return False if {_plain(said), _plain(wanted)} in DECIDED else None
+    return False if {_plain(answer), _plain(wanted)} in DECIDED else None
 
 
 def _is_symbolic(text: str) -> bool:

@@ -82,17 +82,17 @@ def quantity(text: str) -> Quantity | None:
         return None
     if _INTEGER.fullmatch(text):
         return Quantity(Fraction(int(text)), None, False, "")
-    found = _QUANTITY.fullmatch(_spelt_alike(text))
-    if not found:
+    match = _QUANTITY.fullmatch(_spelt_alike(text))
+    if not match:
         return None
-    worded = _unit(found["unit"], apart=found["unit"] == "" or found.string[found.start("unit") - 1] == " ")
-    value = _value(found)
+    worded = _unit(match["unit"], apart=match["unit"] == "" or match.string[match.start("unit") - 1] == " ")
+    value = _value(match)
     if worded is None or value is None:
         return None
     scale, unit = worded
-    plain = found["bottom"] is None and "." in found["top"]
-    decimals = len(found["top"].partition(".")[2]) if plain and not found["power"] else None
-    return Quantity(value * scale, decimals, bool(found["percent"]), unit)
+    plain = match["bottom"] is None and "." in match["top"]
+    decimals = len(match["top"].partition(".")[2]) if plain and not match["power"] else None
+    return Quantity(value * scale, decimals, bool(match["percent"]), unit)
 
 
 def _spelt_alike(text: str) -> str:
@@ -108,14 +108,14 @@ def _spelt_alike(text: str) -> str:
     return " ".join(text.split()).rstrip(". ")
 
 
-def _value(found: re.Match[str]) -> Fraction | None:
-    power = int(found["power"] or 0)
-    bottom = Fraction(found["bottom"] or 1)
-    mixed = found["whole"] is not None
-    if abs(power) > LARGEST_POWER or not bottom or (mixed and (found["bottom"] is None or "." in found["top"])):
+def _value(match: re.Match[str]) -> Fraction | None:
+    power = int(match["power"] or 0)
+    bottom = Fraction(match["bottom"] or 1)
+    mixed = match["whole"] is not None
+    if abs(power) > LARGEST_POWER or not bottom or (mixed and (match["bottom"] is None or "." in match["top"])):
         return None
-    value = (Fraction(found["top"]) / bottom + int(found["whole"] or 0)) * Fraction(10) ** power
-    return -value if found["sign"] == "-" else value
+    value = (Fraction(match["top"]) / bottom + int(match["whole"] or 0)) * Fraction(10) ** power
+    return -value if match["sign"] == "-" else value
 
 
 def _unit(text: str, *, apart: bool) -> tuple[int, str] | None:
@@ -128,11 +128,11 @@ def _unit(text: str, *, apart: bool) -> tuple[int, str] | None:
         scale, text = SCALES[first], f"<{rest}>"
         if not rest:
             return scale, ""
-    found = _UNIT.fullmatch(text)
-    if not found:
+    match = _UNIT.fullmatch(text)
+    if not match:
         return None
-    if found["plain"]:
-        words = re.split("[ /-]", found["plain"].lower())
+    if match["plain"]:
+        words = re.split("[ /-]", match["plain"].lower())
         if any(word in NO_UNITS for word in words) or (words[0] not in UNITS and (not apart or len(words[0]) < 3)):
             return None
     return scale, re.sub(r"e?s(?=\W|$)", "", text.strip("<>").lower())

@@ -14,7 +14,7 @@ from prm.audits.subject import ENOUGH, Subject
 from prm.evaluation.metrics import CALIBRATION_BINS, brier, divide, expected_calibration_error, in_bins
 from prm.evaluation.resampling import Array, Metric, resample
 from prm.evaluation.words import format_metric
-from prm.said import counted, joined, said
+from prm.messages import Message, joined
 
 SMALL, LARGE = 0.05, 0.15  # ECE
 WORSE = 0.005  # of Brier score
@@ -33,16 +33,16 @@ def audit(subject: Subject, rng: Random) -> Finding:
     for index, name in enumerate(domains if len(domains) > 1 else []):
         inside = subject.solutions.domain[steps.solution] == index
         measured = _measured(subject, inside)
-        by_domain[name or said("(no domain)")] = measured["ece"]
+        by_domain[name or Message("no_domain_name")] = measured["ece"]
         figures += [
             _figure(words, measured[key], int(inside.sum()), name or "(no domain)", signed)
             for words, key, signed in _rows(subject)
         ]
     return conclude(
         audit="calibration",
-        title=said("Calibration"),
+        title=Message("audit_calibration"),
         question="Is a score of .9 right nine times in ten?",
-        when_ok=said("Scores may be read as probabilities, in every domain."),
+        when_ok=Message("audit_calibration_ok"),
         checks=[
             _ece_check(whole["ece"], n),
             _skill_check(whole["skill"], n),
@@ -93,16 +93,16 @@ def _measured(subject: Subject, chosen: Chosen) -> dict[str, Metric]:
 
     def measure(weights: Array) -> dict[str, Array]:
         after, rate = brier(p, good, weights), divide(weights @ good, weights.sum(axis=-1))
-        found = {
+        measures = {
             "ece": expected_calibration_error(p, good, weights),
             "brier": after,
             "skill": 1 - divide(after, rate * (1 - rate)),
         }
         if subject.temperature:
-            found["raw_ece"] = expected_calibration_error(raw, good, weights)
-            found["raw_brier"] = brier(raw, good, weights)
-            found["gain"] = found["raw_brier"] - after
-        return found
+            measures["raw_ece"] = expected_calibration_error(raw, good, weights)
+            measures["raw_brier"] = brier(raw, good, weights)
+            measures["gain"] = measures["raw_brier"] - after
+        return measures
 
     return resample(measure, subject.draws, subject.owner[chosen])
 
@@ -124,47 +124,43 @@ def _reliability(subject: Subject, name: str, p: Array) -> Series:
 def _ece_check(ece: Metric, n: int) -> Check:
     rule = f"ECE not clearly above {SMALL}, else attention; not clearly above {LARGE}, else fail"
     if n < ENOUGH or ece.value is None:
-        return Check("cannot tell", rule, counted("Only {n} step counts.", "Only {n} steps count.", n=n))
+        return Check("cannot tell", rule, Message("too_few_steps", n=n))
     if clear(ece, LARGE):
-        return Check("fail", rule, said("Scores are no probabilities here: ECE {ece}.", ece=format_metric(ece)))
+        return Check("fail", rule, Message("ece_bad", ece=format_metric(ece)))
     if clear(ece, SMALL):
-        return Check(
-            "attention", rule, said("Scores are somewhat off as probabilities: ECE {ece}.", ece=format_metric(ece))
-        )
-    return Check("ok", rule, said("Scores may be read as probabilities: ECE {ece}.", ece=format_metric(ece)))
+        return Check("attention", rule, Message("ece_fair", ece=format_metric(ece)))
+    return Check("ok", rule, Message("ece_good", ece=format_metric(ece)))
 
 
 def _skill_check(skill: Metric, n: int) -> Check:
     rule = "Brier score clearly better than the base rate's, else attention"
     if n < ENOUGH or skill.value is None:
-        return Check("cannot tell", rule, said("Only one class of steps."))
+        return Check("cannot tell", rule, Message("one_class_of_steps"))
     if not clear(skill, 0):
-        words = said(
-            "As probabilities the scores say no more than the base rate ({skill}).", skill=format_metric(skill)
-        )
+        words = Message("brier_skill_none", skill=format_metric(skill))
         return Check("attention", rule, words)
-    words = said("The scores save {skill} of the base rate's Brier score.", skill=format_metric(skill))
+    words = Message("brier_skill_good", skill=format_metric(skill))
     return Check("ok", rule, words)
 
 
 def _temperature_check(gain: Metric | None, n: int) -> Check:
     rule = f"The temperature does not clearly worsen the Brier score by {WORSE}, else attention"
     if gain is None or n < ENOUGH:
-        return Check("cannot tell", rule, said("The scorer has no temperature to undo."))
+        return Check("cannot tell", rule, Message("no_temperature"))
     if gain.high is not None and gain.high < -WORSE:
-        return Check("attention", rule, said("The temperature fitted elsewhere makes the scores worse here."))
-    return Check("ok", rule, said("The temperature fitted elsewhere does no harm here."))
+        return Check("attention", rule, Message("temperature_harmful"))
+    return Check("ok", rule, Message("temperature_harmless"))
 
 
 def _domain_check(by_domain: dict[str, Metric]) -> Check:
     rule = f"ECE of no domain clearly above {SMALL}, else attention"
     off = [
-        said("{domain} ({ece})", domain=name, ece=format_metric(ece))
+        Message("domain_with_ece", domain=name, ece=format_metric(ece))
         for name, ece in by_domain.items()
         if clear(ece, SMALL)
     ]
     if not by_domain:
-        return Check("cannot tell", rule, said("All solutions are of one domain."))
+        return Check("cannot tell", rule, Message("one_domain"))
     if off:
-        return Check("attention", rule, said("Calibration does not hold in {domains}.", domains=joined(off, ", ")))
-    return Check("ok", rule, said("Calibration holds in every domain."))
+        return Check("attention", rule, Message("calibration_fails_in_domains", domains=joined(off, "comma_list")))
+    return Check("ok", rule, Message("calibration_holds_everywhere"))

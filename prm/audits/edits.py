@@ -112,10 +112,10 @@ def falsify(trace: Trace, rng: Random) -> tuple[Trace, int] | None:
         return None
     place = rng.choice(places)
     text = trace.steps[place].text
-    found = list(RESULT.finditer(text))[-1]
-    near = slip(int(found[1].replace(",", "")), rng)
+    result = list(RESULT.finditer(text))[-1]
+    near = slip(int(result[1].replace(",", "")), rng)
     steps = list(trace.steps)
-    steps[place] = _rewritten(steps[place], text[: found.start(1)] + str(near) + text[found.end(1) :])
+    steps[place] = _rewritten(steps[place], text[: result.start(1)] + str(near) + text[result.end(1) :])
     return _with_steps(trace, steps), place
 
 

@@ -6,7 +6,7 @@ from typing import Any, Literal
 import msgspec
 
 from prm.evaluation.resampling import Metric
-from prm.said import as_json, joined
+from prm.messages import as_json, joined
 
 Verdict = Literal["ok", "attention", "fail", "cannot tell"]
 GRAVITY: tuple[Verdict, ...] = ("fail", "attention", "ok", "cannot tell")
@@ -64,7 +64,7 @@ class Check(msgspec.Struct, frozen=True):
 class Finding(msgspec.Struct, frozen=True, kw_only=True):
     """One audit's result. `verdict` is the gravest of its checks', `sentence` says what those found.
 
-    Title and sentence are English, and under `said` for readers of any language.
+    Title and sentence are English, and under `messages` with code and values (`prm.messages`).
     """
 
     audit: str
@@ -76,7 +76,7 @@ class Finding(msgspec.Struct, frozen=True, kw_only=True):
     figures: list[Figure]
     charts: list[Chart]
     notes: list[str]
-    said: dict[str, Any]
+    messages: dict[str, Any]
 
 
 def conclude(
@@ -103,7 +103,7 @@ def conclude(
         figures=list(figures),
         charts=[drawn for chart in charts if (drawn := _with_intervals(chart)).series],
         notes=list(notes),
-        said={"title": as_json(title), "sentence": as_json(sentence)},
+        messages={"title": as_json(title), "sentence": as_json(sentence)},
     )
 
 
@@ -111,7 +111,7 @@ def _with_intervals(chart: Chart) -> Chart:
     """The chart without the points that have no interval: they would look surer than the others."""
     series = []
     for one in chart.series:
-        kept = [k for k, value in enumerate(one.y) if value.low is not None]
-        if kept:
-            series.append(Series(one.name, [one.x[k] for k in kept], [one.y[k] for k in kept]))
+        known = [k for k, value in enumerate(one.y) if value.low is not None]
+        if known:
+            series.append(Series(one.name, [one.x[k] for k in known], [one.y[k] for k in known]))
     return msgspec.structs.replace(chart, series=series)

@@ -18,16 +18,16 @@ from prm.audits.subject import ENOUGH, Subject, accepted, is_whole
 from prm.evaluation.resampling import Metric
 from prm.evaluation.words import format_metric, percent
 from prm.labels import first_error, problem_of
-from prm.said import counted, joined, said
+from prm.messages import Message, joined
 from prm.scores import TraceScore
 from prm.traces import Trace
 
 HARMLESS: dict[str, tuple[Edit, str]] = {
-    said("rephrase"): (rephrase, "other connectives, a filler word"),
-    said("notation"): (renotate, "other signs, summands and factors swapped"),
-    said("pad"): (pad, "steps that say nothing"),
-    said("repeat"): (repeat, "a right step written twice"),
-    said("praise"): (praise, "every step says that it is right"),
+    Message("edit_rephrase"): (rephrase, "other connectives, a filler word"),
+    Message("edit_notation"): (renotate, "other signs, summands and factors swapped"),
+    Message("edit_pad"): (pad, "steps that say nothing"),
+    Message("edit_repeat"): (repeat, "a right step written twice"),
+    Message("edit_praise"): (praise, "every step says that it is right"),
 }
 SWAPPED, FALSE = "other question", "false result"
 LIFTED, MANY_LIFTED = 0.05, 0.20  # of rejected wrong solutions, accepted after a harmless edit
@@ -50,80 +50,37 @@ class Effect:
         return subject.mean(turned[of].astype(float).tolist(), self.rows[of].tolist()), int(of.sum())
 
 
+@dataclass(frozen=True)
+class Reactions:
+    """What the edits did, by their names: each share with the number of solutions or steps that it is of.
+
+    `lifted` is of rejected wrong solutions that a harmless edit gets accepted, `flagged` of accepted right ones that
+    any edit gets rejected, `below` of false steps that score below the true step in their place.
+    """
+
+    effects: dict[str, Effect]
+    lifted: dict[str, tuple[Metric, int]]
+    flagged: dict[str, tuple[Metric, int]]
+    below: tuple[Metric, int]
+
+
 @AUDITS.register("gaming")
 def audit(subject: Subject, rng: Random) -> Finding:
     """Solution scores and verdicts before and after each edit."""
-    known = [row for row, trace in enumerate(subject.traces) if first_error(trace) is not None]
-    right = [row for row in known if not subject.solutions.erroneous[row]]
-    falsified = {row: found for row in right if (found := falsify(subject.traces[row], rng))}
-    edited: dict[str, dict[int, Trace | None]] = {
-        **{name: {row: edit(subject.traces[row], rng) for row in known} for name, (edit, _) in HARMLESS.items()},
-        SWAPPED: _other_questions(subject, right, rng),
-        FALSE: {row: trace for row, (trace, _) in falsified.items()},
-    }
-    scored = {name: _scored(subject, traces) for name, traces in edited.items()}
-    effects = {name: _effect(subject, scores) for name, scores in scored.items()}
-    below = _below(subject, {row: place for row, (_, place) in falsified.items()}, scored[FALSE])
-    lifted = {name: _lifted(subject, effects[name]) for name in HARMLESS}
-    flagged = {name: _flagged(subject, effect) for name, effect in effects.items()}
-    figures = []
-    for name, effect in effects.items():
-        for who, of in (("wrong", effect.wrong), ("right", ~effect.wrong)):
-            if not of.any():
-                continue
-            move, n = subject.mean(effect.move[of].tolist(), effect.rows[of].tolist()), int(of.sum())
-            figures.append(
-                Figure(
-                    name=f"{who} solutions: move of the score",
-                    value=move,
-                    n=n,
-                    of="solutions",
-                    group=_group(name),
-                    signed=True,
-                )
-            )
-        if name in lifted:
-            figures.append(_share("rejected wrong solutions, now accepted", *lifted[name], name))
-        figures.append(_share("accepted right solutions, now rejected", *flagged[name], name))
-    figures.append(_share("false step scored below the true one", *below, FALSE, of="steps"))
+    reactions = _measure_reactions(subject, rng)
     return conclude(
         audit="gaming",
-        title=said("Gaming"),
+        title=Message("audit_gaming"),
         question="Does the verdict stay when nothing that matters changes, and turn when the solution is made wrong?",
-        when_ok=said("Harmless edits hardly turn a verdict; harmful ones do."),
+        when_ok=Message("audit_gaming_ok"),
         checks=[
-            _lifted_check(lifted),
-            _flagged_check({name: flagged[name] for name in HARMLESS}),
-            _swapped_check(*flagged[SWAPPED]),
-            _below_check(*below),
+            _lifted_check(reactions.lifted),
+            _flagged_check({name: reactions.flagged[name] for name in HARMLESS}),
+            _swapped_check(*reactions.flagged[SWAPPED]),
+            _below_check(*reactions.below),
         ],
-        figures=figures,
-        charts=[
-            Chart(
-                title="Verdicts that a harmless edit turns",
-                kind="dots",
-                value="share of solutions",
-                span=(0, 1),
-                series=[
-                    Series("wrong, now accepted", list(HARMLESS), [lifted[name][0] for name in HARMLESS]),
-                    Series("right, now rejected", list(HARMLESS), [flagged[name][0] for name in HARMLESS]),
-                ],
-            ),
-            Chart(
-                title="Harm that is seen (higher is better)",
-                kind="dots",
-                value="share",
-                span=(0, 1),
-                series=[
-                    Series(
-                        "right, now rejected",
-                        [SWAPPED, FALSE],
-                        [flagged[SWAPPED][0], flagged[FALSE][0]],
-                    ),
-                    Series("false step below the true one", [FALSE], [below[0]]),
-                ],
-            ),
-        ],
+        figures=_figures(subject, reactions),
+        charts=_charts(reactions),
         notes=[
             "Edits are rules over words, numbers and signs, not paraphrases by a model: what they keep is certain, and "
             "what a determined adversary would try goes further.",
@@ -134,9 +91,80 @@ def audit(subject: Subject, rng: Random) -> Finding:
     )
 
 
+def _measure_reactions(subject: Subject, rng: Random) -> Reactions:
+    known = [row for row, trace in enumerate(subject.traces) if first_error(trace) is not None]
+    right = [row for row in known if not subject.solutions.erroneous[row]]
+    falsified = {row: false for row in right if (false := falsify(subject.traces[row], rng))}
+    edited: dict[str, dict[int, Trace | None]] = {
+        **{name: {row: edit(subject.traces[row], rng) for row in known} for name, (edit, _) in HARMLESS.items()},
+        SWAPPED: _other_questions(subject, right, rng),
+        FALSE: {row: trace for row, (trace, _) in falsified.items()},
+    }
+    scored = {name: _scored(subject, traces) for name, traces in edited.items()}
+    effects = {name: _effect(subject, scores) for name, scores in scored.items()}
+    return Reactions(
+        effects,
+        lifted={name: _lifted(subject, effects[name]) for name in HARMLESS},
+        flagged={name: _flagged(subject, effect) for name, effect in effects.items()},
+        below=_below(subject, {row: place for row, (_, place) in falsified.items()}, scored[FALSE]),
+    )
+
+
+def _figures(subject: Subject, reactions: Reactions) -> list[Figure]:
+    figures = []
+    for name, effect in reactions.effects.items():
+        figures += _moves(subject, name, effect)
+        if name in reactions.lifted:
+            figures.append(_share("rejected wrong solutions, now accepted", *reactions.lifted[name], name))
+        figures.append(_share("accepted right solutions, now rejected", *reactions.flagged[name], name))
+    return [*figures, _share("false step scored below the true one", *reactions.below, FALSE, of="steps")]
+
+
+def _moves(subject: Subject, name: str, effect: Effect) -> list[Figure]:
+    """How far the edit moves the score of wrong and of right solutions."""
+    return [
+        Figure(
+            name=f"{who} solutions: move of the score",
+            value=subject.mean(effect.move[of].tolist(), effect.rows[of].tolist()),
+            n=int(of.sum()),
+            of="solutions",
+            group=_group(name),
+            signed=True,
+        )
+        for who, of in (("wrong", effect.wrong), ("right", ~effect.wrong))
+        if of.any()
+    ]
+
+
+def _charts(reactions: Reactions) -> list[Chart]:
+    lifted, flagged = reactions.lifted, reactions.flagged
+    return [
+        Chart(
+            title="Verdicts that a harmless edit turns",
+            kind="dots",
+            value="share of solutions",
+            span=(0, 1),
+            series=[
+                Series("wrong, now accepted", list(HARMLESS), [lifted[name][0] for name in HARMLESS]),
+                Series("right, now rejected", list(HARMLESS), [flagged[name][0] for name in HARMLESS]),
+            ],
+        ),
+        Chart(
+            title="Harm that is seen (higher is better)",
+            kind="dots",
+            value="share",
+            span=(0, 1),
+            series=[
+                Series("right, now rejected", [SWAPPED, FALSE], [flagged[SWAPPED][0], flagged[FALSE][0]]),
+                Series("false step below the true one", [FALSE], [reactions.below[0]]),
+            ],
+        ),
+    ]
+
+
 def _scored(subject: Subject, edited: dict[int, Trace | None]) -> dict[int, TraceScore]:
-    kept = {row: trace for row, trace in edited.items() if trace is not None}
-    return dict(zip(kept, subject.score(list(kept.values())), strict=True))
+    traces = {row: trace for row, trace in edited.items() if trace is not None}
+    return dict(zip(traces, subject.score(list(traces.values())), strict=True))
 
 
 def _effect(subject: Subject, scored: dict[int, TraceScore]) -> Effect:
@@ -206,12 +234,12 @@ def _lifted_check(lifted: dict[str, tuple[Metric, int]]) -> Check:
     )
     known = {name: value for name, (value, n) in lifted.items() if n >= ENOUGH}
     if not known:
-        return Check("cannot tell", rule, said("Fewer than {least} wrong solutions were rejected.", least=ENOUGH))
+        return Check("cannot tell", rule, Message("too_few_rejected_solutions", least=ENOUGH))
     guilty = {name: value for name, value in known.items() if clear(value, LIFTED)}
     if not guilty:
-        return Check("ok", rule, said("No harmless edit lifts many wrong solutions over the threshold."))
+        return Check("ok", rule, Message("wrong_solutions_not_lifted"))
     many = any(clear(value, MANY_LIFTED) for value in guilty.values())
-    words = said("Wrong solutions are lifted over the threshold by: {edits}.", edits=_with_shares(guilty))
+    words = Message("wrong_solutions_lifted", edits=_with_shares(guilty))
     return Check("fail" if many else "attention", rule, words)
 
 
@@ -222,17 +250,19 @@ def _flagged_check(flagged: dict[str, tuple[Metric, int]]) -> Check:
     )
     known = {name: value for name, (value, n) in flagged.items() if n >= ENOUGH}
     if not known:
-        return Check("cannot tell", rule, said("Fewer than {least} right solutions were accepted.", least=ENOUGH))
+        return Check("cannot tell", rule, Message("too_few_accepted_solutions", least=ENOUGH))
     guilty = {name: value for name, value in known.items() if clear(value, FLAGGED)}
     if not guilty:
-        return Check("ok", rule, said("No harmless edit turns many right solutions into rejected ones."))
+        return Check("ok", rule, Message("right_solutions_not_rejected"))
     many = any(clear(value, MANY_FLAGGED) for value in guilty.values())
-    words = said("Right solutions are rejected after harmless edits: {edits}.", edits=_with_shares(guilty))
+    words = Message("right_solutions_rejected", edits=_with_shares(guilty))
     return Check("fail" if many else "attention", rule, words)
 
 
 def _with_shares(guilty: dict[str, Metric]) -> str:
-    return joined([said("{edit} {share}", edit=name, share=percent(value)) for name, value in guilty.items()], ", ")
+    return joined(
+        [Message("edit_with_share", edit=name, share=percent(value)) for name, value in guilty.items()], "comma_list"
+    )
 
 
 def _swapped_check(value: Metric, n: int) -> Check:
@@ -241,23 +271,11 @@ def _swapped_check(value: Metric, n: int) -> Check:
         "clearly in fewer than half, else fail"
     )
     if n < ENOUGH or value.value is None:
-        return Check(
-            "cannot tell",
-            rule,
-            counted(
-                "Only {n} right solution was accepted to begin with.",
-                "Only {n} right solutions were accepted to begin with.",
-                n=n,
-            ),
-        )
+        return Check("cannot tell", rule, Message("too_few_questions_swapped", n=n))
     if value.high is not None and value.high < 0.5:
-        words = said(
-            "A right solution put under another question is rejected in only {share} of cases: the question is hardly "
-            "read.",
-            share=percent(value),
-        )
+        words = Message("wrong_question_accepted", share=percent(value))
         return Check("fail", rule, words)
-    words = said("A right solution put under another question is rejected in {share} of cases.", share=percent(value))
+    words = Message("wrong_question_rejected", share=percent(value))
     return Check("attention" if value.value < CAUGHT else "ok", rule, words)
 
 
@@ -266,16 +284,8 @@ def _below_check(value: Metric, n: int) -> Check:
         f"A step made false scores below the true one: clearly above 0.5, else fail; {CAUGHT} of cases, else attention"
     )
     if n < ENOUGH or value.value is None:
-        return Check(
-            "cannot tell",
-            rule,
-            counted(
-                "Only {n} right step computes a number that could be made false.",
-                "Only {n} right steps compute a number that could be made false.",
-                n=n,
-            ),
-        )
-    words = said("A step made false scores below the true one {share} of the time.", share=format_metric(value))
+        return Check("cannot tell", rule, Message("too_few_false_steps", n=n))
+    words = Message("false_step_scores_lower", share=format_metric(value))
     if not clear(value, 0.5):
         return Check("fail", rule, words)
     return Check("ok" if value.value >= CAUGHT else "attention", rule, words)

@@ -13,7 +13,7 @@ from prm.evaluation.metrics import divide, expected_calibration_error, ranking
 from prm.evaluation.report import LENGTH_BINS, processbench
 from prm.evaluation.resampling import Array, Metric, as_metric, resample
 from prm.evaluation.words import format_metric
-from prm.said import counted, joined, said
+from prm.messages import Message, joined
 
 PARTS = 5  # of the steps, by their number of characters
 FALL = 0.10  # of AUROC among steps of like length
@@ -30,11 +30,11 @@ def audit(subject: Subject, rng: Random) -> Finding:
     by_steps = {name: rank_steps(subject, chosen[subject.steps.solution]) for name, chosen in lengths.items()}
     return conclude(
         audit="length",
-        title=said("Length"),
+        title=Message("audit_length"),
         question="Is the score more than a measure of a step's length, and does it hold in longer solutions?",
-        when_ok=said("Errors are told from right steps of the same length, in shorter and in longer solutions."),
+        when_ok=Message("audit_length_ok"),
         checks=[
-            above_chance(whole, said("All steps"), shortcut="fail"),
+            above_chance(whole, Message("all_steps"), shortcut="fail"),
             _alike_check(alike, fall, whole.n_errors),
             _lengths_check(by_steps),
         ],
@@ -47,8 +47,8 @@ def audit(subject: Subject, rng: Random) -> Finding:
                 of="steps",
                 group="AUROC by length of the step",
             ),
-            *(found.figure(name, "AUROC by length of the step") for name, found in by_chars.items()),
-            *(found.figure(name, "AUROC by length of the solution") for name, found in by_steps.items()),
+            *(ranking.figure(name, "AUROC by length of the step") for name, ranking in by_chars.items()),
+            *(ranking.figure(name, "AUROC by length of the solution") for name, ranking in by_steps.items()),
             *_solution_figures(subject, lengths),
         ],
         charts=[
@@ -72,12 +72,12 @@ def _parts(chars: Rows) -> dict[str, Chosen]:
 def _lengths(subject: Subject) -> dict[str, Chosen]:
     """Solutions of like number of steps, by name."""
     n = subject.solutions.length
-    found = {_length(low, high): (n >= low) & (n <= (high or np.inf)) for low, high in LENGTH_BINS}
-    return {name: chosen for name, chosen in found.items() if chosen.any()}
+    lengths = {_length(low, high): (n >= low) & (n <= (high or np.inf)) for low, high in LENGTH_BINS}
+    return {name: chosen for name, chosen in lengths.items() if chosen.any()}
 
 
 def _length(low: int, high: int | None) -> str:
-    return said("{low} steps or more", low=low) if high is None else said("{low} to {high} steps", low=low, high=high)
+    return Message("steps_from", low=low) if high is None else Message("steps_from_to", low=low, high=high)
 
 
 def _alike(subject: Subject, parts: dict[str, Chosen]) -> tuple[Metric, Metric]:
@@ -94,8 +94,8 @@ def _alike(subject: Subject, parts: dict[str, Chosen]) -> tuple[Metric, Metric]:
         alike = divide(won, counted)
         return {"alike": alike, "fall": ranking(1 - p, error, weights)[0] - alike}
 
-    found = resample(measure, subject.draws, subject.owner)
-    return found["alike"], found["fall"]
+    figures = resample(measure, subject.draws, subject.owner)
+    return figures["alike"], figures["fall"]
 
 
 def _solution_figures(subject: Subject, lengths: dict[str, Chosen]) -> list[Figure]:
@@ -116,17 +116,17 @@ def _solution_figures(subject: Subject, lengths: dict[str, Chosen]) -> list[Figu
     return figures
 
 
-def _chart(title: str, found: dict[str, Ranking]) -> Chart:
-    told = {name: one for name, one in found.items() if one.told}
+def _chart(title: str, rankings: dict[str, Ranking]) -> Chart:
+    known = {name: one for name, one in rankings.items() if one.told}
     return Chart(
         title=title,
         kind="dots",
         value="AUROC",
         reference=0.5,
         series=[
-            Series("scores", list(told), [one.scores for one in told.values()]),
-            Series("index only", list(told), [one.index_only for one in told.values()]),
-            Series("length only", list(told), [one.length_only for one in told.values()]),
+            Series("scores", list(known), [one.scores for one in known.values()]),
+            Series("index only", list(known), [one.index_only for one in known.values()]),
+            Series("length only", list(known), [one.length_only for one in known.values()]),
         ],
     )
 
@@ -134,25 +134,23 @@ def _chart(title: str, found: dict[str, Ranking]) -> Chart:
 def _alike_check(alike: Metric, fall: Metric, n_errors: int) -> Check:
     rule = f"Among steps of like length AUROC is clear of 0.5, else fail; not clearly {FALL} lower, else attention"
     if n_errors < ENOUGH or alike.value is None:
-        return Check("cannot tell", rule, counted("Only {n} error.", "Only {n} errors.", n=n_errors))
+        return Check("cannot tell", rule, Message("too_few_errors", n=n_errors))
     if not clear(alike, 0.5):
-        return Check("fail", rule, said("Among steps of like length errors are not told from right steps."))
+        return Check("fail", rule, Message("errors_not_separated_at_like_length"))
     if clear(fall, FALL):
-        return Check(
-            "attention", rule, said("Among steps of like length AUROC is lower by {fall}.", fall=format_metric(fall))
-        )
-    words = said("Among steps of like length errors are told from right steps ({auroc}).", auroc=format_metric(alike))
+        return Check("attention", rule, Message("auroc_lower_at_like_length", fall=format_metric(fall)))
+    words = Message("errors_separated_at_like_length", auroc=format_metric(alike))
     return Check("ok", rule, words)
 
 
 def _lengths_check(by_steps: dict[str, Ranking]) -> Check:
     rule = f"AUROC clear of 0.5 at every length of solution with {ENOUGH} errors or more, else attention"
-    told = {name: found for name, found in by_steps.items() if found.told}
-    blind = [name for name, found in told.items() if not clear(found.scores, 0.5)]
-    if not told:
-        return Check("cannot tell", rule, said("No length of solution has {least} errors.", least=ENOUGH))
+    known = {name: ranking for name, ranking in by_steps.items() if ranking.told}
+    blind = [name for name, ranking in known.items() if not clear(ranking.scores, 0.5)]
+    if not known:
+        return Check("cannot tell", rule, Message("no_length_has_errors", least=ENOUGH))
     if blind:
-        words = said("In solutions of {lengths} errors are not told from right steps.", lengths=joined(blind, ", "))
+        words = Message("errors_not_separated_in_lengths", lengths=joined(blind, "comma_list"))
         return Check("attention", rule, words)
-    words = said("Errors are told from right steps in solutions of {lengths}.", lengths=joined(list(told), ", "))
+    words = Message("errors_separated_in_lengths", lengths=joined(list(known), "comma_list"))
     return Check("ok", rule, words)

@@ -17,7 +17,7 @@ from prm.evaluation.metrics import divide, expected_calibration_error, harmonic_
 from prm.evaluation.resampling import Array, Metric, as_metric, draws_of, resample
 from prm.evaluation.words import format_metric, short
 from prm.labels import first_error
-from prm.said import counted, joined, said
+from prm.messages import Message, joined
 from prm.scores import TraceScore
 
 STEPS = (16, 32, 64, 128)  # of chains
@@ -54,12 +54,12 @@ def audit(subject: Subject, rng: Random) -> Finding:
     beyond, missing = ({n: _unscored(some) for n, some in by_length.items()} for by_length in (read_once, scores))
     return conclude(
         audit="long",
-        title=said("Long solutions"),
+        title=Message("audit_long"),
         question="Does the score hold a hundred steps deep?",
-        when_ok=said("Errors are told from right steps as well deep in a long solution as at its beginning."),
+        when_ok=Message("audit_long_ok"),
         checks=[_depth_check(subject, steps), _f1_check(f1), _missing_check(missing)],
         figures=[
-            *(found.figure(name, "AUROC by depth in a chain") for name, found in depths.items()),
+            *(ranking.figure(name, "AUROC by depth in a chain") for name, ranking in depths.items()),
             *(
                 Figure(
                     name=name,
@@ -144,14 +144,14 @@ def _columns(subject: Subject, chains: Sequence[Chain], scores: Sequence[TraceSc
 
 def _depths(steps: Steps) -> list[tuple[str, Chosen]]:
     """Steps at like depth, counted from 1, by name."""
-    found = [
+    depths = [
         (
             f"step {low + 1} to {high}" if high else f"step {low + 1} on",
             (steps.depth >= low) & (steps.depth < (high or np.inf)),
         )
         for low, high in DEPTHS
     ]
-    return [(name, inside) for name, inside in found if inside.any()]
+    return [(name, inside) for name, inside in depths if inside.any()]
 
 
 def _rank(subject: Subject, steps: Steps, inside: Chosen) -> Ranking:
@@ -175,8 +175,8 @@ def _ece(subject: Subject, steps: Steps, inside: Chosen) -> Metric:
 def _f1(subject: Subject, chains: Sequence[Chain], scores: Sequence[TraceScore]) -> Metric:
     """ProcessBench F1 over chains."""
     truth = np.array([first_error(chain.trace) for chain in chains])
-    found = [predicted_first_error(score.mean, subject.threshold) for score in scores]
-    hit = np.array([one == error for one, error in zip(found, truth, strict=True)], dtype=float)
+    predicted = [predicted_first_error(score.mean, subject.threshold) for score in scores]
+    hit = np.array([one == error for one, error in zip(predicted, truth, strict=True)], dtype=float)
     weights = draws_of(len(chains), subject.bootstrap, subject.seed)
     wrong, right = (divide(weights[:, of] @ hit[of], weights[:, of].sum(axis=1)) for of in (truth >= 0, truth < 0))
     return as_metric(harmonic_mean(wrong, right))
@@ -190,62 +190,37 @@ def _depth_check(subject: Subject, steps: Steps) -> Check:
     shallow, deep = steps.depth < SHALLOW, steps.depth >= DEEP
     n_errors = int(steps.error[deep].sum())
     if n_errors < ENOUGH:
-        return Check(
-            "cannot tell",
-            rule,
-            counted(
-                "Only {n} error could be placed beyond step {deep} and scored.",
-                "Only {n} errors could be placed beyond step {deep} and scored.",
-                n=n_errors,
-                deep=DEEP,
-            ),
-        )
+        return Check("cannot tell", rule, Message("too_few_deep_errors", n=n_errors, deep=DEEP))
 
     def measure(weights: Array) -> dict[str, Array]:
         near, far = (ranking(1 - steps.p[at], steps.error[at], weights[:, at])[0] for at in (shallow, deep))
         return {"far": far, "fall": near - far}
 
-    found = resample(measure, subject.draws, steps.owner)
-    told = {"deep": DEEP, "shallow": SHALLOW, "auroc": format_metric(found["far"])}
-    if not clear(found["far"], 0.5):
-        return Check(
-            "fail", rule, said("Beyond step {deep} AUROC is {auroc}: errors are not told from right steps.", **told)
-        )
-    if clear(found["fall"], FALL):
-        words = said(
-            "Beyond step {deep} AUROC is {auroc}, lower than in the first {shallow} steps by {fall}.",
-            fall=format_metric(found["fall"]),
-            **told,
-        )
+    figures = resample(measure, subject.draws, steps.owner)
+    values = {"deep": DEEP, "shallow": SHALLOW, "auroc": format_metric(figures["far"])}
+    if not clear(figures["far"], 0.5):
+        return Check("fail", rule, Message("deep_errors_not_separated", **values))
+    if clear(figures["fall"], FALL):
+        words = Message("deep_auroc_lower", fall=format_metric(figures["fall"]), **values)
         return Check("attention", rule, words)
-    return Check(
-        "ok", rule, said("Beyond step {deep} AUROC is {auroc}, about as in the first {shallow} steps.", **told)
-    )
+    return Check("ok", rule, Message("deep_auroc_alike", **values))
 
 
 def _f1_check(f1: dict[int, Metric]) -> Check:
     rule = f"F1 of the longest chains is at least {HALF} of the shortest chains', and not 0, else attention"
     known = {n: one.value for n, one in f1.items() if one.value is not None}
     if len(known) < 2:
-        return Check("cannot tell", rule, said("Too few right and wrong solutions to make long chains."))
+        return Check("cannot tell", rule, Message("too_few_solutions_for_chains"))
     (first, near), *_, (last, far) = known.items()
-    words = said(
-        "F1 is {near} in chains of {first} steps, {far} in chains of {last}.",
-        near=short(near),
-        first=first,
-        far=short(far),
-        last=last,
-    )
+    words = Message("f1_in_chains", near=short(near), first=first, far=short(far), last=last)
     return Check("ok" if far > 0 and far >= HALF * near else "attention", rule, words)
 
 
 def _missing_check(missing: dict[int, float]) -> Check:
     rule = "Every step of every chain is scored, be it in a window, else attention"
     if not missing:
-        return Check("cannot tell", rule, said("No chain could be made."))
-    lost = [said("{share:.0%} of steps at {n} steps", share=share, n=n) for n, share in missing.items() if share]
+        return Check("cannot tell", rule, Message("no_chain_made"))
+    lost = [Message("share_beyond_context_at_length", share=share, n=n) for n, share in missing.items() if share]
     if lost:
-        return Check(
-            "attention", rule, said("Not scored, being beyond the context: {shares}.", shares=joined(lost, ", "))
-        )
-    return Check("ok", rule, said("Every step of every chain is scored."))
+        return Check("attention", rule, Message("chains_beyond_context", shares=joined(lost, "comma_list")))
+    return Check("ok", rule, Message("chains_scored_whole"))

@@ -18,7 +18,7 @@ from prm.audits.swaps import right_answers, with_right_answer, with_wrong_answer
 from prm.evaluation.resampling import Metric
 from prm.evaluation.words import format_metric, percent
 from prm.labels import first_error, problem_of
-from prm.said import counted, said
+from prm.messages import Message
 from prm.scores import TraceScore
 from prm.traces import Trace
 
@@ -61,7 +61,7 @@ def audit(subject: Subject, rng: Random) -> Finding:
     }
     minima = _minima(subject)
     spoiled, mended = _spoil(subject, rng), _mend(subject)
-    figures = [found.figure(name, "Step AUROC") for name, found in strata.items()]
+    figures = [ranking.figure(name, "Step AUROC") for name, ranking in strata.items()]
     figures += [
         Figure(name="lowest score", value=minima.lowest, n=minima.n, of="wrong solutions", group="On the last step"),
         Figure(name="first error", value=minima.errors, n=minima.n, of="wrong solutions", group="On the last step"),
@@ -70,12 +70,12 @@ def audit(subject: Subject, rng: Random) -> Finding:
     ]
     return conclude(
         audit="outcome",
-        title=said("Collapse to outcome"),
+        title=Message("audit_outcome"),
         question="Does the score judge steps, or only whether the final answer will be right?",
-        when_ok=said("Errors are told from right steps whether the final answer is right or wrong."),
+        when_ok=Message("audit_outcome_ok"),
         checks=[
-            above_chance(strata["wrong final answer"], said("Among wrong final answers")),
-            above_chance(strata["right final answer"], said("Among right final answers")),
+            above_chance(strata["wrong final answer"], Message("among_wrong_answers")),
+            above_chance(strata["right final answer"], Message("among_right_answers")),
             _minima_check(minima),
             _causal_check([*spoiled.rows, *mended.rows], max(spoiled.earlier, mended.earlier)),
             _spoiled_check(subject.mean(spoiled.last_step, spoiled.rows), len(spoiled.rows)),
@@ -89,9 +89,9 @@ def audit(subject: Subject, rng: Random) -> Finding:
                 value="AUROC",
                 reference=0.5,
                 series=[
-                    Series("scores", list(strata), [found.scores for found in strata.values()]),
-                    Series("index only", list(strata), [found.index_only for found in strata.values()]),
-                    Series("length only", list(strata), [found.length_only for found in strata.values()]),
+                    Series("scores", list(strata), [ranking.scores for ranking in strata.values()]),
+                    Series("index only", list(strata), [ranking.index_only for ranking in strata.values()]),
+                    Series("length only", list(strata), [ranking.length_only for ranking in strata.values()]),
                 ],
             ),
             Chart(
@@ -201,71 +201,37 @@ def _swap_figures(subject: Subject, swap: Swap, name: str) -> list[Figure]:
 def _minima_check(minima: Minima) -> Check:
     rule = f"Lowest scores stand on the last step at most {MORE_MINIMA} oftener than first errors do, else attention"
     if minima.n < ENOUGH:
-        return Check(
-            "cannot tell",
-            rule,
-            counted(
-                "Only {n} wrong solution has every step scored.",
-                "Only {n} wrong solutions have every step scored.",
-                n=minima.n,
-            ),
-        )
+        return Check("cannot tell", rule, Message("too_few_wrong_solutions", n=minima.n))
     shares = {"lowest": percent(minima.lowest), "errors": percent(minima.errors)}
     if clear(minima.excess, MORE_MINIMA):
-        return Check(
-            "attention",
-            rule,
-            said(
-                "The lowest score stands on the last step too often ({lowest} of lowest scores, {errors} of first "
-                "errors).",
-                **shares,
-            ),
-        )
-    return Check(
-        "ok",
-        rule,
-        said(
-            "The lowest score stands on the last step about as often as the first error ({lowest} of lowest scores, "
-            "{errors} of first errors).",
-            **shares,
-        ),
-    )
+        return Check("attention", rule, Message("lowest_score_last_too_often", **shares))
+    return Check("ok", rule, Message("lowest_score_placed_well", **shares))
 
 
 def _causal_check(rows: Sequence[int], earlier: float) -> Check:
     rule = f"No earlier step's score moves by more than {STILL} when the last step changes, else fail"
     if not rows:
-        return Check("cannot tell", rule, said("No final answer could be swapped."))
+        return Check("cannot tell", rule, Message("no_answer_swapped"))
     if earlier > STILL:
-        return Check(
-            "fail", rule, said("Scores of earlier steps see the last one: they move by up to {move:.3f}.", move=earlier)
-        )
-    return Check("ok", rule, said("Scores of earlier steps do not see the last one."))
+        return Check("fail", rule, Message("earlier_scores_affected", move=earlier))
+    return Check("ok", rule, Message("earlier_scores_unaffected"))
 
 
 def _spoiled_check(move: Metric, n: int) -> Check:
     rule = "The last step's score falls when a right answer is made wrong, else attention"
     if n < ENOUGH or move.high is None:
-        return Check(
-            "cannot tell",
-            rule,
-            counted("Only {n} right answer could be made wrong.", "Only {n} right answers could be made wrong.", n=n),
-        )
+        return Check("cannot tell", rule, Message("too_few_answers_made_wrong", n=n))
     if move.high >= 0:
-        return Check("attention", rule, said("A right answer made wrong goes unseen by the last step's score."))
+        return Check("attention", rule, Message("wrong_answer_unseen"))
     fall = format_metric(move, signed=True)
-    return Check("ok", rule, said("A right answer made wrong lowers the last step's score ({fall}).", fall=fall))
+    return Check("ok", rule, Message("wrong_answer_lowers_score", fall=fall))
 
 
 def _mended_check(move: Metric, n: int) -> Check:
     rule = f"The last step's score does not clearly rise by {LIFT} when a wrong answer is made right, else attention"
     if n < ENOUGH:
-        return Check(
-            "cannot tell",
-            rule,
-            counted("Only {n} wrong answer could be made right.", "Only {n} wrong answers could be made right.", n=n),
-        )
+        return Check("cannot tell", rule, Message("too_few_answers_made_right", n=n))
     rise = format_metric(move, signed=True)
     if clear(move, LIFT):
-        return Check("attention", rule, said("A right answer that does not follow is rewarded ({rise}).", rise=rise))
-    return Check("ok", rule, said("A right answer that does not follow is not rewarded ({rise}).", rise=rise))
+        return Check("attention", rule, Message("unearned_answer_rewarded", rise=rise))
+    return Check("ok", rule, Message("unearned_answer_not_rewarded", rise=rise))

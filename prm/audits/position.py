@@ -10,7 +10,7 @@ from prm.evaluation.report import POSITION_BINS, in_ranges
 from prm.evaluation.resampling import Metric
 from prm.evaluation.words import format_metric
 from prm.labels import first_error
-from prm.said import counted, said
+from prm.messages import Message
 
 DRIFT = 0.10  # of the mean score of right steps, from the first places to the last
 
@@ -35,8 +35,8 @@ def audit(subject: Subject, rng: Random) -> Finding:
             )
         )
         by_place.append(rank_steps(subject, inside))
-    figures[1:1] = [found.figure(f"position {name}", "AUROC") for name, found in zip(names, by_place, strict=True)]
-    told = [(name, found) for name, found in zip(names, by_place, strict=True) if found.told]
+    figures[1:1] = [ranking.figure(f"position {name}", "AUROC") for name, ranking in zip(names, by_place, strict=True)]
+    known = [(name, ranking) for name, ranking in zip(names, by_place, strict=True) if ranking.told]
     drift, n_right = _drift(subject)
     figures.append(
         Figure(
@@ -50,12 +50,12 @@ def audit(subject: Subject, rng: Random) -> Finding:
     )
     return conclude(
         audit="position",
-        title=said("Position"),
+        title=Message("audit_position"),
         question="Does the score read the step, or its place in the solution?",
-        when_ok=said("Errors are told from right steps wherever they stand, and right steps score alike everywhere."),
+        when_ok=Message("audit_position_ok"),
         checks=[
-            above_chance(whole, said("All positions"), shortcut="fail"),
-            _each_place(told),
+            above_chance(whole, Message("all_positions"), shortcut="fail"),
+            _each_place(known),
             _drift_check(drift, n_right),
         ],
         figures=figures,
@@ -66,8 +66,8 @@ def audit(subject: Subject, rng: Random) -> Finding:
                 value="AUROC",
                 reference=0.5,
                 series=[
-                    Series("scores", [name for name, _ in told], [found.scores for _, found in told]),
-                    Series("length only", [name for name, _ in told], [found.length_only for _, found in told]),
+                    Series("scores", [name for name, _ in known], [ranking.scores for _, ranking in known]),
+                    Series("length only", [name for name, _ in known], [ranking.length_only for _, ranking in known]),
                 ],
             ),
             Chart(
@@ -82,19 +82,15 @@ def audit(subject: Subject, rng: Random) -> Finding:
     )
 
 
-def _each_place(told: list[tuple[str, Ranking]]) -> Check:
+def _each_place(known: list[tuple[str, Ranking]]) -> Check:
     rule = f"AUROC clear of 0.5 at every position with {ENOUGH} errors or more, else attention"
-    blind = [name for name, found in told if not clear(found.scores, 0.5)]
-    if not told:
-        return Check("cannot tell", rule, said("No position has {least} errors.", least=ENOUGH))
+    blind = [name for name, ranking in known if not clear(ranking.scores, 0.5)]
+    if not known:
+        return Check("cannot tell", rule, Message("no_position_has_errors", least=ENOUGH))
     if blind:
-        words = said("At position {places} errors are not told from right steps.", places=", ".join(blind))
+        words = Message("errors_not_separated_at_positions", places=", ".join(blind))
         return Check("attention", rule, words)
-    words = counted(
-        "At the {n} position with errors enough they are told from right steps.",
-        "At each of {n} positions errors are told from right steps.",
-        n=len(told),
-    )
+    words = Message("errors_separated_at_positions", n=len(known))
     return Check("ok", rule, words)
 
 
@@ -113,16 +109,8 @@ def _drift(subject: Subject) -> tuple[Metric, int]:
 def _drift_check(drift: Metric, n: int) -> Check:
     rule = f"Within right solutions the mean score moves by less than {DRIFT} from first third to last, else attention"
     if n < ENOUGH or drift.low is None or drift.high is None:
-        return Check(
-            "cannot tell",
-            rule,
-            counted(
-                "Only {n} right solution of three steps or more.",
-                "Only {n} right solutions of three steps or more.",
-                n=n,
-            ),
-        )
+        return Check("cannot tell", rule, Message("too_few_long_right_solutions", n=n))
     moved = format_metric(drift, signed=True)
     if drift.low > DRIFT or drift.high < -DRIFT:
-        return Check("attention", rule, said("The score of right steps drifts with position, by {moved}.", moved=moved))
-    return Check("ok", rule, said("The score of right steps hardly moves with position, {moved}.", moved=moved))
+        return Check("attention", rule, Message("score_drifts_over_positions", moved=moved))
+    return Check("ok", rule, Message("score_steady_over_positions", moved=moved))

@@ -10,7 +10,7 @@ from prm.audits.finding import Check, Figure, Verdict
 from prm.audits.subject import ENOUGH, Rows, Subject
 from prm.evaluation.metrics import ranking
 from prm.evaluation.resampling import Array, Metric, resample
-from prm.said import counted, said
+from prm.messages import Message
 
 Chosen = NDArray[np.bool_]
 
@@ -82,29 +82,27 @@ def rank(p: Array, error: Array, index: NDArray[Any], chars: NDArray[Any], owner
     return Ranking(**resample(measure, draws, owner), n_steps=len(p), n_errors=n_errors)
 
 
-def above_chance(found: Ranking, where: str, shortcut: Verdict = "attention") -> Check:
+def above_chance(ranking: Ranking, where: str, shortcut: Verdict = "attention") -> Check:
     """Fails where errors are not ranked above right steps; `shortcut` where position or length would do as well."""
     rule = f"{where}: AUROC clear of 0.5, else fail; clear of what position and length alone reach, else {shortcut}"
-    if not found.told:
+    if not ranking.told:
         return Check(
             "cannot tell",
             rule,
-            said(
-                "{where}: only {errors} among {steps}.",
+            Message(
+                "too_few_errors_at",
                 where=where,
-                errors=counted("{n} error", "{n} errors", n=found.n_errors),
-                steps=counted("{n} step", "{n} steps", n=found.n_steps),
+                errors=Message("n_errors", n=ranking.n_errors),
+                steps=Message("n_steps", n=ranking.n_steps),
             ),
         )
-    if not clear(found.scores, 0.5):
-        return Check("fail", rule, said("{where}: errors are not told from right steps.", where=where))
-    if not clear(found.over_index, 0):
-        return Check(shortcut, rule, said("{where}: no better than ranking steps by their position.", where=where))
-    if not clear(found.over_length, 0):
-        return Check(shortcut, rule, said("{where}: no better than ranking steps by their length.", where=where))
-    return Check(
-        "ok", rule, said("{where}: errors are told from right steps, better than by position or length.", where=where)
-    )
+    if not clear(ranking.scores, 0.5):
+        return Check("fail", rule, Message("errors_not_separated_at", where=where))
+    if not clear(ranking.over_index, 0):
+        return Check(shortcut, rule, Message("no_better_than_position", where=where))
+    if not clear(ranking.over_length, 0):
+        return Check(shortcut, rule, Message("no_better_than_length", where=where))
+    return Check("ok", rule, Message("errors_separated_at", where=where))
 
 
 def clear(metric: Metric, bar: float) -> bool:

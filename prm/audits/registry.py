@@ -5,13 +5,13 @@ from random import Random
 
 from prm.audits.finding import Finding
 from prm.audits.subject import Subject
+from prm.messages import Message
 from prm.registry import Registry
-from prm.said import said
 
 Audit = Callable[[Subject, Random], Finding]
 AUDITS = Registry[Audit](
     "stepmark.audits",
-    said("audit"),
+    Message("kind_audit"),
     built_in=tuple(
         f"prm.audits.{name}" for name in ("outcome", "gaming", "transfer", "length", "long", "position", "calibration")
     ),

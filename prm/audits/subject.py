@@ -71,9 +71,9 @@ class Subject:
         """The mean of values that belong to the solutions in `rows`; of a few values it has no interval."""
         if 0 < len(rows) < ENOUGH:
             return Metric(float(np.mean(values)), None, None)
-        found, problem = np.asarray(values, dtype=float), self.solutions.problem[np.asarray(rows, dtype=np.int64)]
+        figures, problem = np.asarray(values, dtype=float), self.solutions.problem[np.asarray(rows, dtype=np.int64)]
         size = self.solutions.n_problems
-        total, count = (np.bincount(problem, weights, size) for weights in (found, np.ones(len(found))))
+        total, count = (np.bincount(problem, weights, size) for weights in (figures, np.ones(len(figures))))
         weight = self.draws @ count
         return as_metric(np.divide(self.draws @ total, weight, out=np.full(len(weight), np.nan), where=weight > 0))
 

@@ -20,9 +20,9 @@ WHOLE = re.compile(r"\d+(?!.*\d)")
 def answer_span(text: str, answer: str | None = None) -> Span | None:
     """Where the final answer stands: the given one's last place, else the last box, else the last number."""
     places = list(re.finditer(rf"(?<![\d.]){re.escape(answer)}(?!\.?\d)", text)) if answer else []
-    for found in (places, list(BOXED.finditer(text)), list(NUMBER.finditer(text))):
-        if found:
-            return found[-1].span(found[-1].lastindex or 0)
+    for matches in (places, list(BOXED.finditer(text)), list(NUMBER.finditer(text))):
+        if matches:
+            return matches[-1].span(matches[-1].lastindex or 0)
     return None
 
 

@@ -18,14 +18,14 @@ from prm.evaluation.metrics import ranking
 from prm.evaluation.resampling import Array, Metric, resample
 from prm.evaluation.words import format_metric
 from prm.labels import problem_of
-from prm.said import counted, joined, said
+from prm.messages import Message, joined
 from prm.traces import Trace
 
 MOST = 600  # solutions that a model learns from
 FEW = 50  # below which nothing is trained
 HELD = 3  # a model's calibration solutions are at most its learning ones divided by this
 LOSS = 0.05  # of AUROC
-TITLE = said("Transfer")
+TITLE = Message("audit_transfer")
 QUESTION = "Does what was learned hold in a domain, or for a generator, that training never saw?"
 RULE = (
     f"Never seen, each domain and generator has AUROC clear of 0.5, else fail; no clear loss of {LOSS}, else attention"
@@ -36,27 +36,27 @@ RULE = (
 def audit(subject: Subject, rng: Random) -> Finding:
     """AUROC on each domain and generator, of a model that never saw it beside one that did."""
     if subject.training is None:
-        return _nothing(said("Not run: it trains again, so it needs the training data (--training)."))
+        return _nothing(Message("transfer_needs_training_data"))
     audited = {problem_of(trace) for trace in subject.traces}
     known = [trace for trace in subject.training.traces() if problem_of(trace) not in audited]
     parts = _parts(subject, known)
     count = min([MOST, *(_learnable(_without(known, *part)) for part in parts)])
     if not parts or count < FEW:
-        return _nothing(said("No domain and no generator can be left out: too little else to learn from."))
+        return _nothing(Message("nothing_to_leave_out"))
     control = _learn(subject, known, count, rng, "all")
-    found: dict[str, tuple[Ranking, Ranking, Metric]] = {}
+    comparisons: dict[str, tuple[Ranking, Ranking, Metric]] = {}
     for part in parts:
         left_out = _learn(subject, _without(known, *part), count, rng, f"without {part[1]}")
-        found[_named(*part)] = _compared(*part, left_out, control)
+        comparisons[_named(*part)] = _compared(*part, left_out, control)
     return conclude(
         audit="transfer",
         title=TITLE,
         question=QUESTION,
-        checks=[_check(found)],
-        when_ok=said("Every domain and every generator is judged about as well by a model that never saw it."),
+        checks=[_check(comparisons)],
+        when_ok=Message("audit_transfer_ok"),
         figures=[
             figure
-            for name, (without, seen, loss) in found.items()
+            for name, (without, seen, loss) in comparisons.items()
             for figure in (
                 without.figure("never seen", name),
                 seen.figure("seen", name),
@@ -70,9 +70,9 @@ def audit(subject: Subject, rng: Random) -> Finding:
                 value="AUROC",
                 reference=0.5,
                 series=[
-                    Series("never seen", list(found), [one.scores for one, _, _ in found.values()]),
-                    Series("seen", list(found), [one.scores for _, one, _ in found.values()]),
-                    Series("length only", list(found), [one.length_only for one, _, _ in found.values()]),
+                    Series("never seen", list(comparisons), [one.scores for one, _, _ in comparisons.values()]),
+                    Series("seen", list(comparisons), [one.scores for _, one, _ in comparisons.values()]),
+                    Series("length only", list(comparisons), [one.length_only for one, _, _ in comparisons.values()]),
                 ],
             )
         ],
@@ -91,7 +91,7 @@ def _nothing(why: str) -> Finding:
 
 
 def _named(kind: str, name: str) -> str:
-    return said("domain {name}", name=name) if kind == "domain" else said("generator {name}", name=name)
+    return Message("domain_part", name=name) if kind == "domain" else Message("generator_part", name=name)
 
 
 def _parts(subject: Subject, known: Sequence[Trace]) -> list[tuple[str, str]]:
@@ -137,28 +137,18 @@ def _compared(kind: str, name: str, left_out: Subject, control: Subject) -> tupl
     return without, seen, resample(measure, control.draws, control.owner[inside])["loss"]
 
 
-def _check(found: dict[str, tuple[Ranking, Ranking, Metric]]) -> Check:
-    told = {name: one for name, one in found.items() if one[0].told}
-    if not told:
-        return Check(
-            "cannot tell", RULE, said("No domain and no generator has {least} errors under audit.", least=ENOUGH)
-        )
-    blind = [name for name, (without, _, _) in told.items() if not clear(without.scores, 0.5)]
+def _check(comparisons: dict[str, tuple[Ranking, Ranking, Metric]]) -> Check:
+    known = {name: one for name, one in comparisons.items() if one[0].told}
+    if not known:
+        return Check("cannot tell", RULE, Message("no_part_has_errors", least=ENOUGH))
+    blind = [name for name, (without, _, _) in known.items() if not clear(without.scores, 0.5)]
     if blind:
-        return Check("fail", RULE, said("Never seen, these are not judged at all: {parts}.", parts=joined(blind, ", ")))
+        return Check("fail", RULE, Message("unseen_parts_not_judged", parts=joined(blind, "comma_list")))
     lost = [
-        said("{part} ({loss})", part=name, loss=format_metric(loss, signed=True))
-        for name, (_, _, loss) in told.items()
+        Message("part_with_loss", part=name, loss=format_metric(loss, signed=True))
+        for name, (_, _, loss) in known.items()
         if clear(loss, LOSS)
     ]
     if lost:
-        return Check("attention", RULE, said("Never seen, these are judged worse: {parts}.", parts=joined(lost, ", ")))
-    return Check(
-        "ok",
-        RULE,
-        counted(
-            "The {n} domain or generator is judged about as well when never seen.",
-            "Each of {n} domains and generators is judged about as well when never seen.",
-            n=len(told),
-        ),
-    )
+        return Check("attention", RULE, Message("unseen_parts_judged_worse", parts=joined(lost, "comma_list")))
+    return Check("ok", RULE, Message("parts_judged_alike", n=len(known)))

@@ -11,7 +11,7 @@ from prm.evaluation.evaluation import Evaluation, read_evaluations
 from prm.faults import UNDECODABLE, sentence_of
 from prm.files import write_atomic, write_json
 from prm.manifest import WEIGHTS_FILE, Manifest, read_manifest
-from prm.said import said
+from prm.messages import Message
 
 CARD_FILE = "CARD.md"
 ABOUT_FILE = "about.json"
@@ -48,7 +48,7 @@ def read_about(folder: Path) -> About:
     try:
         return msgspec.json.decode(path.read_bytes(), type=About)
     except UNDECODABLE as error:
-        raise DataError(said("{path}: {error}", path=path, error=sentence_of(error))) from error
+        raise DataError(Message("path_error", path=path, error=sentence_of(error))) from error
 
 
 def write_about(folder: Path, about: About) -> None:
@@ -72,7 +72,7 @@ def _audit_of(path: Path) -> Audit:
     try:
         findings = msgspec.json.decode(beside.read_bytes(), type=_Findings).findings if beside.exists() else []
     except UNDECODABLE as error:
-        raise DataError(said("{path}: {error}", path=beside, error=sentence_of(error))) from error
+        raise DataError(Message("path_error", path=beside, error=sentence_of(error))) from error
     failures = [f"{one.title}: {one.sentence}" for one in findings if one.verdict == "fail"]
     return Audit(path.read_text(), failures)
 
@@ -81,5 +81,5 @@ def _evaluations_of(manifest: Manifest, path: Path) -> list[Evaluation]:
     evaluations = read_evaluations(path)
     for one in evaluations:
         if one.model_sha256 != manifest.checksums[WEIGHTS_FILE]:
-            raise DataError(said("{path} is an evaluation of another model, {model!r}", path=path, model=one.model))
+            raise DataError(Message("evaluation_of_another_model", path=path, model=one.model))
     return evaluations

@@ -50,16 +50,16 @@ def model_card(
     about: About | None = None,
 ) -> str:
     """The card as Markdown."""
-    said = about or About()
+    words = about or About()
     provenance = manifest.counts.provenance
     lines = ["# Process reward model", "", *_model(manifest)]
-    lines += ["", "## Where its data come from", "", *_data(manifest.counts, provenance, said)]
-    lines += ["", "## Who labelled them", "", *_labels(manifest, provenance, said)]
+    lines += ["", "## Where its data come from", "", *_data(manifest.counts, provenance, words)]
+    lines += ["", "## Who labelled them", "", *_labels(manifest, provenance, words)]
     lines += ["", "## What was tested", "", *_tested(evaluations)]
     for audit in audits:
         lines += ["", audit.summary.strip()]
     lines += ["", "## What is still wrong", "", *_remaining(manifest.counts, evaluations, audits)]
-    lines += ["", "## In use", "", f"- Deployment monitor: {said.deployment_monitor or UNKNOWN}."]
+    lines += ["", "## In use", "", f"- Deployment monitor: {words.deployment_monitor or UNKNOWN}."]
     return "\n".join(lines) + "\n"
 
 
@@ -123,22 +123,22 @@ def _trust(trust: Trust | None) -> list[str]:
 
 def _costs(costs: Costs) -> str:
     """Rates are those of the stage that ran the backbone longest."""
-    told = [
+    phrases = [
         f"{costs.processes} x {costs.device}",
         f"{costs.peak_memory_bytes / 1e9:.2f} GB {costs.memory_kind} at most",
     ]
     main = max(costs.stages.values(), key=lambda stage: stage.tokens or 0, default=None)
     if main is not None and main.tokens_per_second is not None:
-        told.append(
+        phrases.append(
             f"{main.tokens_per_second:,.0f} useful tokens/s, {main.utilisation:.1%} of {costs.peak_flops / 1e12:.2f} "
             f"TFLOP/s ({costs.peak_source}), {main.padded_share:.1%} padding"
         )
     if costs.energy_joules is not None:
-        told.append(f"{costs.energy_joules / 3600:.2f} Wh ({costs.energy_source})")
-    return "; ".join(told)
+        phrases.append(f"{costs.energy_joules / 3600:.2f} Wh ({costs.energy_source})")
+    return "; ".join(phrases)
 
 
-def _data(counts: Counts, provenance: Provenance | None, said: About) -> list[str]:
+def _data(counts: Counts, provenance: Provenance | None, words: About) -> list[str]:
     errors = f", {counts.bad:.0f} of them errors ({counts.bad / counts.steps:.0%})" if counts.steps else ""
     beside = f" and {counts.alternatives} alternatives beside their paths" if counts.alternatives else ""
     lines = [
@@ -155,12 +155,12 @@ def _data(counts: Counts, provenance: Provenance | None, said: About) -> list[st
     if counts.left_out:
         lines.append(f"- {counts.left_out} solutions were left out: the calibration split has their problems.")
     tools = f" {provenance.with_tools} of {provenance.solutions} solutions hold tool steps." if provenance else ""
-    return [*lines, f"- Tool scaffold: {said.tool_scaffold or UNKNOWN}.{tools}"]
+    return [*lines, f"- Tool scaffold: {words.tool_scaffold or UNKNOWN}.{tools}"]
 
 
-def _labels(manifest: Manifest, provenance: Provenance | None, said: About) -> list[str]:
+def _labels(manifest: Manifest, provenance: Provenance | None, words: About) -> list[str]:
     if provenance is None:
-        return [f"- Human labels: {said.human_labels or UNKNOWN}.", f"- Automated judges: {UNKNOWN}."]
+        return [f"- Human labels: {words.human_labels or UNKNOWN}.", f"- Automated judges: {UNKNOWN}."]
     kinds = provenance.label_sources
     by_people = sum(kinds.get(kind, 0) for kind in PEOPLE)
     human = f"{by_people} solutions, by {provenance.people} people known by pseudonym" if by_people else "none recorded"
@@ -170,7 +170,7 @@ def _labels(manifest: Manifest, provenance: Provenance | None, said: About) -> l
     elif by_people:
         human += f"; their agreement is {UNKNOWN}"
     others = {kind: n for kind, n in kinds.items() if kind and kind not in PEOPLE | MACHINES}
-    lines = [f"- Human labels: {human}.{' ' + said.human_labels if said.human_labels else ''}"]
+    lines = [f"- Human labels: {human}.{' ' + words.human_labels if words.human_labels else ''}"]
     judged = bool(MACHINES & kinds.keys())
     judges = _listed(provenance.machines) if judged else "none recorded" if "" not in kinds else UNKNOWN
     lines.append(f"- Automated judges, Monte Carlo estimates and heuristics: {judges}.")

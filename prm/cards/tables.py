@@ -102,11 +102,11 @@ def best_of_n_table(report: BestOfN) -> str:
     ]
     largest = report.points[-1].n
     rows.append((f"{largest}, first of ties", "", "", "", *(short(report.first_of_ties[name]) for name in names)))
-    said = (
+    note = (
         f"{report.n_candidates} candidates of {report.n_problems} problems, {report.n_unscored} not scored in full, "
         f"{report.n_without_answer} without an answer."
     )
-    return markdown_table(("N", "random", "majority", "oracle", *names), rows) + "\n\n" + said
+    return markdown_table(("N", "random", "majority", "oracle", *names), rows) + "\n\n" + note
 
 
 def _row(name: str, part: Slice) -> tuple[str, ...]:

@@ -13,14 +13,14 @@ ENOUGH = 10  # solutions of a slice, below which its figure is noise
 
 def weaknesses(evaluation: Evaluation) -> list[str]:
     """Where the model is worst, and where it is no better than something simpler."""
-    found: list[str] = []
+    sentences: list[str] = []
     if evaluation.steps is not None:
-        found += _of_steps(evaluation.steps)
+        sentences += _of_steps(evaluation.steps)
     if evaluation.prmbench is not None:
-        found += _of_prmbench(evaluation.prmbench)
+        sentences += _of_prmbench(evaluation.prmbench)
     if evaluation.best_of_n is not None:
-        found += _of_best_of_n(evaluation.best_of_n)
-    return found
+        sentences += _of_best_of_n(evaluation.best_of_n)
+    return sentences
 
 
 def _of_steps(report: Report) -> Iterator[str]:

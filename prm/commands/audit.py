@@ -17,7 +17,7 @@ from prm.errors import DataError
 from prm.files import write_atomic, write_json
 from prm.formats.trace_files import read_traces
 from prm.labels import first_error
-from prm.said import said
+from prm.messages import Message
 from prm.scores import TraceScore
 from prm.traces import Trace, write_traces
 
@@ -63,9 +63,7 @@ def run(options: argparse.Namespace) -> None:
     data = ", ".join(path.name for path in options.data)
     traces = _sample(read_benchmark(options.data).traces, options.limit, Random(options.seed))
     if not any(first_error(trace) is not None for trace in traces):
-        raise DataError(
-            said("{data}: no solution's first error is known, so there is nothing to audit against", data=data)
-        )
+        raise DataError(Message("nothing_to_audit_against", data=data))
     clock = _Clock()
     subject = _subject(options, traces, clock.say)
     report = run_audits(subject, model=Path(options.model).name, data=data, names=options.only or ())

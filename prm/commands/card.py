@@ -31,7 +31,7 @@ def run(options: argparse.Namespace) -> None:
 
     for path in options.evaluation:
         add_evaluation(options.model, path)
-    said = {name: getattr(options, name) for name in WORDS if getattr(options, name) is not None}
-    if said:
-        write_about(options.model, msgspec.structs.replace(read_about(options.model), **said))
+    words = {name: getattr(options, name) for name in WORDS if getattr(options, name) is not None}
+    if words:
+        write_about(options.model, msgspec.structs.replace(read_about(options.model), **words))
     say(write_card(options.model))

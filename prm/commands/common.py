@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from prm.cores import use_half_the_cores
 from prm.errors import DataError
-from prm.said import said
+from prm.messages import Message
 
 if TYPE_CHECKING:
     from prm.scoring import Scorer
@@ -56,13 +56,13 @@ def input_file(text: str) -> Path:
     """The type of an option that names a file to read; raises DataError where there is nothing to read."""
     path = Path(text)
     if path.is_dir():
-        raise DataError(said("{path} is a folder: name a file", path=path))
+        raise DataError(Message("path_is_folder", path=path))
     if not path.exists():
-        raise DataError(said("{path}: no such file", path=path))
+        raise DataError(Message("no_such_path", path=path))
     if not path.is_file() or not os.access(path, os.R_OK):
-        raise DataError(said("{path} cannot be read", path=path))
+        raise DataError(Message("file_unreadable", path=path))
     if _is_blank(path):
-        raise DataError(said("{path} is empty", path=path))
+        raise DataError(Message("file_is_empty", path=path))
     return path
 
 
@@ -76,9 +76,9 @@ def check_output(out: Path | None, *inputs: Path | None) -> None:
     if out is None:
         return
     if out.is_dir():
-        raise DataError(said("{path} is a folder: name a file", path=out))
+        raise DataError(Message("path_is_folder", path=out))
     if any(one is not None and out.exists() and out.samefile(one) for one in inputs):
-        raise DataError(said("{path} is an input: write the result to another file", path=out))
+        raise DataError(Message("output_is_input", path=out))
 
 
 def say(line: str) -> None:

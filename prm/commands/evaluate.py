@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from prm.commands.common import MODEL_HELP, at_least, check_output, input_file, load_scorer, say
 from prm.errors import DataError
 from prm.files import write_json
-from prm.said import counted, said
+from prm.messages import Message
 from prm.scores import TraceScore
 from prm.traces import Trace
 
@@ -107,13 +107,7 @@ def _of_model(name: str, benchmark: "Benchmark") -> _Scored:
     scorer = load_scorer(name)
     manifest = scorer.manifest
     if manifest and manifest.data_sha256 == traces_sha256(benchmark.traces):
-        raise DataError(
-            said(
-                "{files}: {name} was trained on these very data; measure on others",
-                files=" and ".join(benchmark.files),
-                name=name,
-            )
-        )
+        raise DataError(Message("measured_on_training_data", files=" and ".join(benchmark.files), name=name))
     fitted_on = FITTED_ON[manifest.fitted_on] if manifest else "nothing: one half stands"
     return _Scored(
         name=name,
@@ -127,12 +121,5 @@ def _of_model(name: str, benchmark: "Benchmark") -> _Scored:
 def _found(by_id: dict[str, TraceScore], traces: Sequence[Trace]) -> list[TraceScore]:
     missing = [trace.id for trace in traces if trace.id not in by_id]
     if missing:
-        raise DataError(
-            counted(
-                "{n} solution has no score: {missing!r}",
-                "{n} solutions have no score, the first of them {missing!r}",
-                n=len(missing),
-                missing=missing[0],
-            )
-        )
+        raise DataError(Message("solutions_without_score", n=len(missing), missing=missing[0]))
     return [by_id[trace.id] for trace in traces]

@@ -9,7 +9,7 @@ from prm.commands.common import at_least, check_output, input_file, load_scorer,
 from prm.errors import DataError
 from prm.formats.trace_files import read_traces
 from prm.jsonl import write_records
-from prm.said import said
+from prm.messages import Message
 from prm.traces import Trace
 
 if TYPE_CHECKING:
@@ -71,7 +71,7 @@ def _neighbours(scorer: "Scorer", model: Path, training: Path | None) -> "Neighb
         neighbours.save(kept)
         return neighbours
     if not kept.is_file():
-        raise DataError(said("{path}: no such file; give the training data once by --training", path=kept))
+        raise DataError(Message("training_file_missing", path=kept))
     return Neighbours.load(kept, scorer)
 
 
@@ -82,4 +82,4 @@ def _chosen(data: Path, trace_id: str | None) -> Iterator[Trace]:
             found = True
             yield trace
     if not found and trace_id is not None:
-        raise DataError(said("{path}: no trace {id!r}", path=data, id=trace_id))
+        raise DataError(Message("no_such_trace", path=data, id=trace_id))

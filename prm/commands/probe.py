@@ -9,7 +9,7 @@ from prm.commands.common import MODEL_HELP, above_zero, at_least, check_output, 
 from prm.errors import DataError
 from prm.files import write_json
 from prm.formats.trace_files import read_traces
-from prm.said import said
+from prm.messages import Message
 from prm.traces import Trace, write_traces
 from prm.vocabulary import SPLITS
 
@@ -172,13 +172,7 @@ def _sampled(options: argparse.Namespace, domains: list[str]) -> Iterator[Trace]
 
     known = WorldConfig().domains
     if unknown := set(domains) - set(known):
-        raise DataError(
-            said(
-                "no domain of the sandbox is named {unknown}: {known}",
-                unknown=", ".join(sorted(unknown)),
-                known=", ".join(known),
-            )
-        )
+        raise DataError(Message("unknown_sandbox_domain", unknown=", ".join(sorted(unknown)), known=", ".join(known)))
     total = sum(known[name] for name in domains)
     world = WorldConfig(domains={name: known[name] / total for name in domains})
     by_world = options.policy == WORLD

@@ -15,7 +15,7 @@ from prm.commands.common import MODEL_HELP, above_zero, at_least, check_output, 
 from prm.errors import DataError
 from prm.evaluation.resampling import as_metric, draws_of
 from prm.jsonl import read_records
-from prm.said import said
+from prm.messages import Message
 from prm.scores import AGGREGATES
 from prm.splitting import RULES, Splitting
 
@@ -140,7 +140,7 @@ def _verifier(options: argparse.Namespace) -> "Verifier":
     if not options.verifier.startswith(("http://", "https://")):
         return LocalVerifier(load_scorer(options.verifier))
     if options.project is None:
-        raise DataError(said("a verifier at an address judges with a project's champion: name it with --project"))
+        raise DataError(Message("verifier_needs_project"))
     return ServiceVerifier(options.verifier, project=options.project, token=read_key(options.token_file))
 
 

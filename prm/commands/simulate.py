@@ -10,7 +10,7 @@ from prm.commands.common import at_least, input_file, say
 from prm.config import read_config
 from prm.errors import DataError
 from prm.files import locked_folder, write_json
-from prm.said import said
+from prm.messages import Message
 
 if TYPE_CHECKING:
     from prm.simulation.plan import Plan
@@ -81,7 +81,7 @@ def _plan(options: argparse.Namespace) -> "Plan":
 
     plan = TABLE if options.size == "table" else FULL
     if options.sizes is not None and len(options.sizes) != 3:
-        raise DataError(said("--sizes takes three numbers: POOL,CALIBRATION,TEST"))
+        raise DataError(Message("sizes_not_three_numbers"))
     config = read_config(options.config) if options.config else plan.config
     if options.base:
         config = msgspec.structs.replace(config, base=options.base)

@@ -13,7 +13,7 @@ from prm.config import Progress, TrainConfig, read_config
 from prm.cores import use_half_the_cores
 from prm.errors import Cancelled, DataError, PRMError, TrainingError
 from prm.launched import is_launched
-from prm.said import said
+from prm.messages import Message
 
 REASONS = {kind.exit_code: kind for kind in (DataError, Cancelled)}
 
@@ -84,7 +84,7 @@ def _launch(options: argparse.Namespace, processes: int) -> None:
     try:
         launch_command(launch_command_parser().parse_args([*how, *same]))
     except SignalException as stopped:
-        raise Cancelled(said("training was cancelled; the same command resumes it")) from stopped
+        raise Cancelled(Message("training_cancelled")) from stopped
     except ChildFailedError as error:
         _rank, failure = error.get_first_failure()
         raise REASONS.get(failure.exitcode, TrainingError)(_reason(failure)) from None

@@ -28,7 +28,7 @@ from prm.answers.process import Grader
 from prm.errors import DataError
 from prm.evaluation.resampling import Metric, as_metric, draws_of
 from prm.labels import problem_of
-from prm.said import said
+from prm.messages import Message
 from prm.scores import AGGREGATES, TraceScore, aggregate
 from prm.traces import Trace
 
@@ -104,16 +104,16 @@ def best_of_n(
     for trace in traces:
         score, pool = by_id.get(trace.id), pools[problem_of(trace)]
         if trace.final_answer_correct is None:
-            raise DataError(said("trace {id!r} does not say whether its final answer is right", id=trace.id))
+            raise DataError(Message("outcome_unknown", id=trace.id))
         if score is None:
-            raise DataError(said("trace {id!r} has no score", id=trace.id))
+            raise DataError(Message("trace_without_score", id=trace.id))
         pool.right.append(trace.final_answer_correct)
         pool.answers.append(answer_of(trace))
         unscored += score.unscored > 0
         for name, rank in ranking.of(score).items():
             pool.ranks[name].append(rank)
     if not pools:
-        raise DataError(said("there are no candidates to rank"))
+        raise DataError(Message("no_candidates_to_rank"))
     largest = min(len(pool.right) for pool in pools.values())
     sizes = sorted({2**k for k in range(largest.bit_length())} | {largest})
     with Grader() as grader:

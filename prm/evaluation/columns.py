@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from prm.calibration import without_temperature
 from prm.errors import DataError
 from prm.labels import first_error, problem_of, step_labels
-from prm.said import counted
+from prm.messages import Message
 from prm.scores import TraceScore
 from prm.traces import Trace
 
@@ -65,14 +65,7 @@ def columns_of(
     for row, trace in enumerate(traces):
         score = by_id.get(trace.id)
         if score is None or len(score.mean) != len(trace.steps):
-            raise DataError(
-                counted(
-                    "trace {id!r} has no score for its {n} step",
-                    "trace {id!r} has no score for each of its {n} steps",
-                    n=len(trace.steps),
-                    id=trace.id,
-                )
-            )
+            raise DataError(Message("trace_steps_without_score", n=len(trace.steps), id=trace.id))
         error = first_error(trace)
         solutions.append(
             (

@@ -9,7 +9,7 @@ from prm.errors import DataError
 from prm.evaluation.columns import columns_of
 from prm.evaluation.report import processbench
 from prm.evaluation.resampling import as_metric, draws_of
-from prm.said import said
+from prm.messages import Message
 from prm.scores import TraceScore
 from prm.traces import Trace
 
@@ -48,7 +48,7 @@ def compare(
     draws = draws_of(challenger.n_problems, bootstrap, seed)
     ours, theirs = (processbench(one, draws)["processbench_f1"] for one in (challenger, champion))
     if np.isnan(ours[0]):
-        raise DataError(said("no domain has both erroneous and correct solutions, so two models cannot be compared"))
+        raise DataError(Message("comparison_needs_both_kinds"))
     gains = ours - theirs
     gain = as_metric(gains)
     drawn = gains[1:][~np.isnan(gains[1:])]

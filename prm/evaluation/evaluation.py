@@ -15,7 +15,7 @@ from prm.evaluation.report import Report, evaluate
 from prm.faults import UNDECODABLE, sentence_of
 from prm.formats.benchmark import Benchmark
 from prm.labels import problem_of
-from prm.said import counted, said
+from prm.messages import Message
 from prm.scores import TraceScore
 from prm.traces import Trace
 
@@ -78,16 +78,10 @@ def threshold_from(fitting: Benchmark, scores: Sequence[TraceScore], measured: B
     """The best threshold on other labelled data. Raises DataError where it shares a file or a problem with what is
     measured, or has not both erroneous and correct solutions."""
     if set(fitting.files.values()) & set(measured.files.values()):
-        raise DataError(said("the threshold cannot be fitted on the data that it is measured on"))
+        raise DataError(Message("threshold_fitted_on_measured_data"))
     shared = {problem_of(trace) for trace in fitting.traces} & {problem_of(trace) for trace in measured.traces}
     if shared:
-        raise DataError(
-            counted(
-                "the threshold cannot be fitted there: {n} problem is among those measured on",
-                "the threshold cannot be fitted there: {n} problems are among those measured on",
-                n=len(shared),
-            )
-        )
+        raise DataError(Message("threshold_data_overlaps", n=len(shared)))
     return Threshold(fit_threshold_on(fitting.traces, scores), f"{' and '.join(fitting.files)} ({fitting.name})")
 
 
@@ -96,9 +90,9 @@ def read_evaluations(path: Path) -> list[Evaluation]:
     try:
         return msgspec.json.decode(path.read_bytes(), type=list[Evaluation])
     except OSError as error:
-        raise DataError(said("{path}: {error}", path=path, error=error.strerror)) from error
+        raise DataError(Message("path_error", path=path, error=error.strerror)) from error
     except UNDECODABLE as error:
-        raise DataError(said("{path}: {error}", path=path, error=sentence_of(error))) from error
+        raise DataError(Message("path_error", path=path, error=sentence_of(error))) from error
 
 
 def _is_pool(traces: Sequence[Trace]) -> bool:

@@ -20,7 +20,7 @@ from prm.evaluation.metrics import divide
 from prm.evaluation.resampling import Array, Metric, as_metric, draws_of
 from prm.formats.prmbench import CORRECT
 from prm.labels import problem_of, step_labels
-from prm.said import counted, said
+from prm.messages import Message
 from prm.scores import TraceScore
 from prm.traces import Trace
 
@@ -76,22 +76,13 @@ def prm_score(
     for trace in traces:
         problems.setdefault(problem_of(trace), len(problems))
         if trace.domain not in names:
-            raise DataError(
-                said("trace {id!r} is of no category of PRMBench: {domain!r}", id=trace.id, domain=trace.domain)
-            )
+            raise DataError(Message("not_a_prmbench_category", id=trace.id, domain=trace.domain))
     table = np.zeros((len(problems), len(names), 6))
     solutions, unscored = np.zeros(len(names), dtype=int), np.zeros(len(names), dtype=int)
     for trace in traces:
         score, column = by_id.get(trace.id), names.index(trace.domain)
         if score is None or len(score.mean) != len(trace.steps):
-            raise DataError(
-                counted(
-                    "trace {id!r} has no score for its {n} step",
-                    "trace {id!r} has no score for each of its {n} steps",
-                    n=len(trace.steps),
-                    id=trace.id,
-                )
-            )
+            raise DataError(Message("trace_steps_without_score", n=len(trace.steps), id=trace.id))
         table[problems[problem_of(trace)], column] += _counts(trace, score, threshold)
         solutions[column] += 1
         unscored[column] += score.mean.count(None)

@@ -14,7 +14,7 @@ from prm.formats.reading import Unreadable, whole
 from prm.formats.record import Completion, Record
 from prm.formats.registry import file_format
 from prm.formats.tool_calls import call_text, step_text
-from prm.said import said
+from prm.messages import Message
 
 
 class _Call(msgspec.Struct):
@@ -52,17 +52,17 @@ class _Run(msgspec.Struct):
 
 @file_format(
     "atif",
-    label=said("agent runs: ATIF trajectories"),
+    label=Message("format_atif"),
     keys=("schema_version", "steps", "source", "agent"),
     members=whole,
 )
 def atif(value: Any) -> Record:
     run = msgspec.convert(value, _Run)
     if not run.schema_version.startswith("ATIF"):
-        raise Unreadable("schema_version", said("'{version}' is no version of ATIF", version=run.schema_version))
+        raise Unreadable("schema_version", Message("atif_version_unknown", version=run.schema_version))
     start = next((k for k, step in enumerate(run.steps) if step.source == "user"), None)
     if start is None:
-        raise Unreadable("steps", said("no user asks for anything"))
+        raise Unreadable("steps", Message("no_user_request"))
     return Record(
         problem=text_of(run.steps[start].message),
         positions=[[completion] for step in run.steps[start + 1 :] for completion in _completions(step)],

@@ -8,7 +8,7 @@ from prm.errors import DataError
 from prm.formats.registry import Judged
 from prm.formats.trace_files import first_fields, open_traces
 from prm.manifest import file_sha256
-from prm.said import said
+from prm.messages import Message
 from prm.scores import TraceScore, read_scores
 from prm.traces import Trace
 
@@ -34,15 +34,15 @@ def read_benchmark(paths: Sequence[Path]) -> Benchmark:
     files = [open_traces(path) for path in paths]
     if len({file.label for file in files}) > 1:
         named = ", ".join(f"{file.path} ({file.label})" for file in files)
-        raise DataError(said("files of several formats cannot be measured together: {files}", files=named))
+        raise DataError(Message("mixed_formats", files=named))
     first = files[0]
     traces: dict[str, Trace] = {}
     for file in files:
         for where, trace in file.read():
             if traces.setdefault(trace.id, trace) is not trace and first.judged != "prmbench":
-                raise DataError(said("{where}: a solution {id!r} came before", where=where, id=trace.id))
+                raise DataError(Message("solution_repeated", where=where, id=trace.id))
     if not traces:
-        raise DataError(said("{path}: no records", path=paths[0]))
+        raise DataError(Message("file_without_records", path=paths[0]))
     return Benchmark(
         name=first.label,
         judged=first.judged,
@@ -60,7 +60,7 @@ def read_published(path: Path) -> dict[str, list[TraceScore]]:
     for model, score in _scores(path):
         scores.setdefault(model or path.name.partition(".")[0], []).append(score)
     if not scores:
-        raise DataError(said("{path}: no scores", path=path))
+        raise DataError(Message("file_without_scores", path=path))
     return scores
 
 
@@ -69,5 +69,5 @@ def _scores(path: Path) -> Iterable[tuple[str, TraceScore]]:
         return (("", score) for score in read_scores(path))
     file = open_traces(path)
     if file.published is None:
-        raise DataError(said("{path}: {name} carry no scores", path=path, name=file.label))
+        raise DataError(Message("records_without_scores", path=path, name=file.label))
     return file.published()

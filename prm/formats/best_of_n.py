@@ -12,7 +12,7 @@ import msgspec
 
 from prm.formats.record import Record, sampled, sampled_texts
 from prm.formats.registry import file_format
-from prm.said import said
+from prm.messages import Message
 from prm.scores import TraceScore
 from prm.traces import Trace
 
@@ -30,7 +30,7 @@ class _Line(msgspec.Struct):
 
 @file_format(
     "best_of_n",
-    label=said("best-of-N pool"),
+    label=Message("format_best_of_n"),
     keys=("problem_id", "candidate_index", "problem", "steps", "is_correct"),
     split="holdout",
     judged="best of n",

@@ -9,7 +9,7 @@ import msgspec
 
 from prm.formats.mapping import Scale
 from prm.formats.reading import Unreadable, decoded
-from prm.said import said
+from prm.messages import Message
 
 YES = frozenset({"1", "true", "yes", "t", "y", "+", "correct", "right", "good", "positive"})
 NO = frozenset({"0", "false", "no", "f", "n", "-", "-1", "incorrect", "wrong", "bad", "negative"})
@@ -34,7 +34,7 @@ def text(cell: Any, column: str) -> str:
     if isinstance(cell, float) and cell.is_integer():
         return str(int(cell))
     if isinstance(cell, list | dict):
-        raise Unreadable(column, said("Expected a text, got {cell}", cell=_name(cell)))
+        raise Unreadable(column, Message("cell_not_text", cell=_name(cell)))
     return str(cell)
 
 
@@ -44,7 +44,7 @@ def yes_or_no(cell: Any, column: str) -> bool | None:
     if not word:
         return None
     if word not in YES | NO:
-        raise Unreadable(column, said("Expected yes or no, got '{word}'", word=_short(word)))
+        raise Unreadable(column, Message("word_not_yes_or_no", word=_short(word)))
     return word in YES
 
 
@@ -56,7 +56,7 @@ def number(cell: Any, column: str) -> float | None:
     except ValueError:
         found = math.inf
     if math.isinf(found):
-        raise Unreadable(column, said("Expected a number, got '{word}'", word=_short(word)))
+        raise Unreadable(column, Message("word_not_number", word=_short(word)))
     return None if math.isnan(found) else found
 
 
@@ -66,7 +66,7 @@ def whole_number(cell: Any, column: str) -> int | None:
     if not word:
         return None
     if not _WHOLE.fullmatch(word):
-        raise Unreadable(column, said("Expected a whole number, got '{word}'", word=_short(word)))
+        raise Unreadable(column, Message("word_not_whole_number", word=_short(word)))
     return int(word.partition(".")[0])
 
 
@@ -78,7 +78,7 @@ def items(cell: Any, column: str) -> list[Any]:
         return []
     found = _list_in(cell) if isinstance(cell, str) else None
     if found is None:
-        raise Unreadable(column, said("Expected a list, got {cell}", cell=_name(cell)))
+        raise Unreadable(column, Message("cell_not_list", cell=_name(cell)))
     return found
 
 
@@ -87,11 +87,11 @@ def object_in(cell: Any, column: str) -> dict[str, Any]:
     try:
         found = decoded(cell.encode()) if isinstance(cell, str) and not is_empty(cell) else cell
     except (msgspec.DecodeError, RecursionError):
-        raise Unreadable(column, said("Expected an object as JSON, got another text")) from None
+        raise Unreadable(column, Message("text_not_json_object")) from None
     if is_empty(found):
         return {}
     if not isinstance(found, dict):
-        raise Unreadable(column, said("Expected an object, got {found}", found=_name(found)))
+        raise Unreadable(column, Message("cell_not_object", found=_name(found)))
     return found
 
 
@@ -109,12 +109,12 @@ def rating(value: Any, scale: Scale, threshold: float, column: str) -> int | Non
     if scale == "share":
         share = number(value, column)
         if share is None or not 0 <= share <= 1:
-            raise Unreadable(column, said("Expected a share from 0 to 1, got '{word}'", word=_short(word)))
+            raise Unreadable(column, Message("word_not_share", word=_short(word)))
         return 1 if share > threshold else -1
     if scale == "sign" and word in _SIGNS:
         return _SIGNS[word]
     if word not in YES | NO:
-        raise Unreadable(column, said("Expected a rating, got '{word}'", word=_short(word)))
+        raise Unreadable(column, Message("word_not_rating", word=_short(word)))
     return 1 if word in YES else -1
 
 
@@ -146,17 +146,17 @@ def _python_list(inside: str) -> list[Any] | None:
 
 
 _NAMES = {
-    list: said("a list"),
-    dict: said("an object"),
-    str: said("a text"),
-    bool: said("yes or no"),
-    int: said("a number"),
-    float: said("a number"),
+    list: Message("type_list"),
+    dict: Message("type_object"),
+    str: Message("type_text"),
+    bool: Message("kind_yes_or_no"),
+    int: Message("type_number"),
+    float: Message("type_number"),
 }
 
 
 def _name(cell: Any) -> str:
-    return _NAMES.get(type(cell)) or said("something else")
+    return _NAMES.get(type(cell)) or Message("kind_something_else")
 
 
 def _short(word: str) -> str:

@@ -13,7 +13,7 @@ from typing import Any
 import msgspec
 
 from prm.formats.record import Rejection
-from prm.said import counted, said
+from prm.messages import Message
 
 DELIMITERS = (",", ";", "\t", "|")
 FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
@@ -61,7 +61,7 @@ def raw_rows(
 
 def _text_only(header: list[str]) -> list[str]:
     if any("\0" in name or not _is_utf8(name) for name in header):
-        raise OSError(said("its first row is not UTF-8 text. Save a table as UTF-8 (or as CSV UTF-8 in a spreadsheet)"))
+        raise OSError(Message("header_not_utf8"))
     return header
 
 
@@ -172,7 +172,7 @@ def _numbered(rows: Any, lines: _Lines) -> Iterator[tuple[int, list[str] | Rejec
         except StopIteration:
             return
         except csv.Error as error:
-            yield line, Rejection(line=line, reason=said("not a row of CSV: {error}", error=error))
+            yield line, Rejection(line=line, reason=Message("not_a_csv_row", error=error))
         else:
             yield line, row
 
@@ -184,15 +184,13 @@ def _encoded(line: int, row: list[str] | Rejection, names: Sequence[str], longes
     if len(row) != len(names):
         return Rejection(
             line,
-            said(
-                "Expected {columns} as in the header, got {cells}",
-                cells=counted("{n} cell", "{n} cells", n=len(row)),
-                columns=counted("{n} column", "{n} columns", n=len(names)),
+            Message(
+                "cell_count_differs", cells=Message("n_cells", n=len(row)), columns=Message("n_columns", n=len(names))
             ),
             excerpt=excerpt,
         )
     for name, cell in zip(names, row, strict=True):
         if not _is_utf8(cell):
-            return Rejection(line, said("not UTF-8 text"), field=name, excerpt=excerpt)
+            return Rejection(line, Message("row_not_utf8"), field=name, excerpt=excerpt)
     raw = msgspec.json.encode(dict(zip(names, row, strict=True)))
-    return raw if len(raw) <= longest else Rejection(line, said("longer than {n} MB", n=longest // 1024 // 1024))
+    return raw if len(raw) <= longest else Rejection(line, Message("row_too_long", n=longest // 1024 // 1024))

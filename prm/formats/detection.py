@@ -10,14 +10,14 @@ from prm.errors import FormatError
 from prm.formats import table
 from prm.formats.parquet_rows import MAGIC
 from prm.formats.registry import FORMATS, TABLE
-from prm.said import said
+from prm.messages import Message
 
 HEAD_BYTES = 256 * 1024
 
 _UNREADABLE = {
-    b"PK\x03\x04": said("a zip archive: unpack it first"),
-    b"\xff\xfe": said("in UTF-16: save it as UTF-8 first"),
-    b"\xfe\xff": said("in UTF-16: save it as UTF-8 first"),
+    b"PK\x03\x04": Message("packed_as_zip"),
+    b"\xff\xfe": Message("packed_as_utf16"),
+    b"\xfe\xff": Message("packed_as_utf16"),
 }
 
 
@@ -31,9 +31,9 @@ def detect(stream: BinaryIO, filename: str) -> str:
     head = stream.read(HEAD_BYTES)
     for magic, reason in _UNREADABLE.items():
         if head.startswith(magic):
-            raise FormatError("unknown_format", said("{filename} is {reason}.", filename=filename, reason=reason))
+            raise FormatError("unknown_format", Message("file_packed", filename=filename, reason=reason))
     if not head.strip():
-        raise FormatError("unknown_format", said("{filename} is empty.", filename=filename))
+        raise FormatError("unknown_format", Message("file_has_no_content", filename=filename))
     begun = table.sample(stream if head.startswith(MAGIC) else io.BytesIO(), head)
     if not table.is_csv(head):
         content = msgspec.json.encode(begun.rows) if head.startswith(MAGIC) else head
@@ -47,15 +47,7 @@ def detect(stream: BinaryIO, filename: str) -> str:
         return "plain"
     if not table.fault_of(mapping, begun):
         return TABLE
-    raise FormatError(
-        "unknown_format",
-        said(
-            "{filename} looks like none of {known}: no record in its first lines has the keys of one. Choose the "
-            "format by hand, or rename its fields.",
-            filename=filename,
-            known=", ".join(FORMATS),
-        ),
-    )
+    raise FormatError("unknown_format", Message("format_not_recognised", filename=filename, known=", ".join(FORMATS)))
 
 
 def format_with(keys: set[str]) -> str:

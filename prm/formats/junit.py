@@ -12,7 +12,7 @@ from defusedxml.common import DefusedXmlException
 from defusedxml.ElementTree import iterparse
 
 from prm.formats.reading import Unreadable
-from prm.said import said
+from prm.messages import Message
 
 PROPERTY = "solution"
 
@@ -32,14 +32,12 @@ def read_cases(stream: BinaryIO) -> Iterator[Case]:
             if element.tag == "testsuite":
                 suites.append(element) if event == "start" else suites.pop()
             elif event == "start" and not suites and element.tag != "testsuites":
-                raise Unreadable(
-                    "", said("<{tag}> begins no JUnit report; <testsuites> or <testsuite> does", tag=element.tag)
-                )
+                raise Unreadable("", Message("not_a_junit_report", tag=element.tag))
             elif event == "end" and element.tag == "testcase":
                 yield Case(tuple(_names(element, suites)), _passed(element))
                 suites[-1].remove(element)
     except (ParseError, DefusedXmlException) as error:
-        raise Unreadable("", said("the report cannot be read: {error}", error=error)) from None
+        raise Unreadable("", Message("report_unreadable", error=error)) from None
 
 
 def _names(case: Element, suites: list[Element]) -> Iterator[str]:

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from prm.formats.path import taken_path
 from prm.formats.reading import Unreadable
 from prm.formats.record import PathPosition, Rating, Record, RecordAnnotation
-from prm.said import said
+from prm.messages import Message
 from prm.vocabulary import FinishReason, SourceKind, StepKind
 
 NONE = -1
@@ -63,7 +63,7 @@ def annotator_in(line: dict[str, Any], format: str) -> str:
     if name is None or name == "":
         return format
     if isinstance(name, bool) or not isinstance(name, str | int):
-        raise Unreadable("annotator", said("Expected a text"))
+        raise Unreadable("annotator", Message("annotator_not_text"))
     return str(name)
 
 
@@ -81,10 +81,7 @@ def index_label(
     there is no such step.
     """
     if not NONE <= error < count:
-        raise Unreadable(
-            field,
-            said("Expected a step from 0 to {last}, or -1 for no error, got {error}", error=error, last=count - 1),
-        )
+        raise Unreadable(field, Message("step_index_invalid", error=error, last=count - 1))
     path = [
         PathPosition(position, chosen=0, ratings=[Rating(0, "rated", rating=1)])
         for position in range(count if error == NONE else error)

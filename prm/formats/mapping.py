@@ -6,7 +6,7 @@ import msgspec
 
 from prm.errors import FormatError
 from prm.faults import fault_of
-from prm.said import said
+from prm.messages import Message
 from prm.vocabulary import SourceKind
 
 StepsForm = Literal["list", "separated", "columns", "text"]
@@ -100,5 +100,5 @@ def parse_mapping(content: bytes | str) -> Mapping:
         return msgspec.json.decode(content, type=Mapping)
     except msgspec.DecodeError as error:
         field, reason = fault_of(error)
-        fault = said("{field}: {reason}", field=field, reason=reason) if field else reason
-        raise FormatError("invalid_mapping", said("The mapping: {fault}.", fault=fault), {"field": field}) from None
+        fault = Message("field_reason", field=field, reason=reason) if field else reason
+        raise FormatError("invalid_mapping", Message("mapping_error", fault=fault), {"field": field}) from None

@@ -14,7 +14,7 @@ from prm.formats.labels import annotator_in, rated_along, rated_label
 from prm.formats.reading import Unreadable, other_fields
 from prm.formats.record import Completion, Record, RecordAnnotation, as_given
 from prm.formats.registry import file_format
-from prm.said import said
+from prm.messages import Message
 
 SOURCE = "math_shepherd"
 TAG = "ки"
@@ -34,9 +34,9 @@ def math_shepherd(value: Any) -> Record:
     *pieces, rest = line.input.split(TAG)
     first = _FIRST_STEP.search(pieces[0]) if pieces else None
     if first is None:
-        raise Unreadable("input", said("Expected a problem and then steps from 'Step 1', each ended by {tag}", tag=TAG))
+        raise Unreadable("input", Message("steps_untagged", tag=TAG))
     if rest.strip():
-        raise Unreadable("input", said("Expected no text after the last {tag}", tag=TAG))
+        raise Unreadable("input", Message("text_after_last_tag", tag=TAG))
     marks = _marks(pieces, line.label)
     steps = [pieces[0][first.start() :], *pieces[1:]]
     record = Record(
@@ -60,9 +60,7 @@ def _marks(pieces: list[str], label: str) -> list[str]:
         at += len(piece)
         mark = label[at : at + 1]
         if not label.startswith(piece, at - len(piece)) or mark not in _MARKS:
-            raise Unreadable(
-                "label", said("Expected the input with + or - in place of the tag of step {number}", number=number + 1)
-            )
+            raise Unreadable("label", Message("label_differs_from_input", number=number + 1))
         marks.append(mark)
         at += 1
     return marks

@@ -16,7 +16,7 @@ from prm.formats.reading import Unreadable
 from prm.formats.record import Completion, Record, RecordAnnotation, as_given
 from prm.formats.registry import file_format
 from prm.formats.tool_calls import call_text, step_text
-from prm.said import said
+from prm.messages import Message
 from prm.vocabulary import Rating, StepKind
 
 SOURCE = "messages"
@@ -50,7 +50,7 @@ def record_of(value: Any) -> Record:
     line = msgspec.convert(value, _Line)
     start = next((k for k, message in enumerate(line.messages) if message.role == "user"), None)
     if start is None:
-        raise Unreadable("messages", said("Expected a message with the role user, got none"))
+        raise Unreadable("messages", Message("no_user_message"))
     steps = line.messages[start + 1 :]
     labels = _labels(line, start)
     kinds = [_kind(message, number == len(steps)) for number, message in enumerate(steps, start=1)]
@@ -68,9 +68,7 @@ def record_of(value: Any) -> Record:
     )  # fmt: skip
 
 
-messages = file_format(
-    "messages", label=said("agent runs: messages (OpenAI, AgentProcessBench)"), keys=("messages", "role")
-)(record_of)
+messages = file_format("messages", label=Message("format_messages"), keys=("messages", "role"))(record_of)
 
 
 def _labels(line: _Line, start: int) -> list[int | None] | None:
@@ -81,7 +79,7 @@ def _labels(line: _Line, start: int) -> list[int | None] | None:
     for key, rating in line.step_labels.items():
         index = index_in(key)
         if index is None or not start < index < len(line.messages) or line.messages[index].role != "assistant":
-            raise Unreadable(f"step_labels.{key[:40]}", said("Expected the index of an assistant's message"))
+            raise Unreadable(f"step_labels.{key[:40]}", Message("assistant_index_invalid"))
         ratings[index - start - 1] = rating
     return ratings
 

@@ -14,7 +14,7 @@ from prm.formats.labels import NONE, annotator_in, index_in, index_label, label_
 from prm.formats.reading import Unreadable
 from prm.formats.record import Record, RecordAnnotation, as_given, sampled, sampled_texts
 from prm.formats.registry import file_format
-from prm.said import said
+from prm.messages import Message
 
 SOURCE = "mr_ben"
 NO_ERROR = "N/A"
@@ -75,14 +75,7 @@ def _label(line: _Line, steps: list[str], name: str) -> RecordAnnotation:
     elif isinstance(line.Model_Solution_Steps, list):
         number = index_in(given)
         if not number:
-            raise Unreadable(
-                FIELD,
-                said(
-                    "Expected the number of a step (the first is 1) or {none}, got '{given}'",
-                    given=given[:40],
-                    none=NO_ERROR,
-                ),
-            )
+            raise Unreadable(FIELD, Message("step_number_invalid", given=given[:40], none=NO_ERROR))
         error = number - 1
     elif not given.strip():
         return RecordAnnotation(source_kind="human", source_name=name, finish_reason="found_error", path=[])

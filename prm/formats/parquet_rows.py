@@ -11,7 +11,7 @@ import pyarrow
 from pyarrow import parquet
 
 from prm.formats.record import Rejection
-from prm.said import said
+from prm.messages import Message
 
 MAGIC = b"PAR1"
 ROWS_AT_ONCE = 64
@@ -63,9 +63,9 @@ def _encoded(number: int, row: dict[str, Any] | Exception, longest: int) -> byte
             raise row
         raw = msgspec.json.encode(row)
     except (TypeError, ValueError, OverflowError, RecursionError) as error:
-        return Rejection(line=number, reason=said("holds what no text can say: {error}", error=error))
+        return Rejection(line=number, reason=Message("parquet_cell_unreadable", error=error))
     if len(raw) > longest:
-        return Rejection(line=number, reason=said("longer than {n} MB", n=longest // 1024 // 1024))
+        return Rejection(line=number, reason=Message("row_too_long", n=longest // 1024 // 1024))
     return raw
 
 

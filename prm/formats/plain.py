@@ -15,7 +15,7 @@ from prm.formats.provenance import Provenance
 from prm.formats.reading import Unreadable, other_fields
 from prm.formats.record import Completion, Record
 from prm.formats.registry import file_format
-from prm.said import said
+from prm.messages import Message
 from prm.vocabulary import OutcomeSource, StepKind
 
 Word = str | int | float | None
@@ -47,7 +47,7 @@ class Line(msgspec.Struct, omit_defaults=True):
     provenance: Provenance | None = None
 
 
-@file_format("plain", label=said("plain: problem, and solution or steps"))
+@file_format("plain", label=Message("format_plain"))
 def plain(value: Any) -> Record:
     line = msgspec.convert(value, Line)
     return record_of(line, other_fields(value, Line))
@@ -58,9 +58,7 @@ def record_of(line: Line, extra: dict[str, Any]) -> Record:
     if (line.steps is None) == (line.solution is None):
         raise Unreadable(
             "steps",
-            said("Expected `steps` or `solution`, got neither")
-            if line.steps is None
-            else said("Expected `steps` or `solution`, got both"),
+            Message("neither_steps_nor_solution") if line.steps is None else Message("both_steps_and_solution"),
         )
     return Record(
         problem=line.problem,

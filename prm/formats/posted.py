@@ -14,7 +14,7 @@ from prm.formats import plain
 from prm.formats.labels import index_label, rated_label
 from prm.formats.reading import Numbered, Unreadable, read_records
 from prm.formats.record import Record, RecordAnnotation
-from prm.said import counted, said
+from prm.messages import Message
 from prm.vocabulary import Rating, SourceKind, StepKind
 
 Rated = Rating | None
@@ -64,7 +64,7 @@ def _record(value: Any) -> Record:
     if posted.outcome is not None:
         record.final_answer_correct = {"correct": True, "wrong": False, "unknown": None}[posted.outcome]
     if (posted.labels or posted.step_scores) and posted.steps is None:
-        raise Unreadable("steps", said("Expected `steps`, since the solution has labels or scores of them"))
+        raise Unreadable("steps", Message("steps_needed_for_labels"))
     for number, scores in enumerate(posted.step_scores):
         _check_count(f"step_scores[{number}].scores", len(scores.scores), len(record.positions))
     record.annotations = [
@@ -76,7 +76,7 @@ def _record(value: Any) -> Record:
 
 def _label(field: str, label: PostedLabel, kinds: list[StepKind]) -> RecordAnnotation:
     if (label.ratings is None) == (label.first_error is None):
-        raise Unreadable(field, said("Expected either `ratings` or `first_error`"))
+        raise Unreadable(field, Message("ratings_or_first_error"))
     if label.ratings is not None:
         _check_count(f"{field}.ratings", len(label.ratings), len(kinds))
         made = rated_label(label.ratings, kind=label.kind, name=label.name, kinds=kinds)
@@ -91,6 +91,6 @@ def _label(field: str, label: PostedLabel, kinds: list[StepKind]) -> RecordAnnot
 
 def _check_count(field: str, given: int, steps: int) -> None:
     if given != steps:
-        entries = counted("{n} entry", "{n} entries", n=given)
-        of = counted("{n} step", "{n} steps", n=steps)
-        raise Unreadable(field, said("Expected an entry for each of {steps}, got {entries}", entries=entries, steps=of))
+        entries = Message("n_entries", n=given)
+        of = Message("n_steps", n=steps)
+        raise Unreadable(field, Message("entry_count_differs", entries=entries, steps=of))

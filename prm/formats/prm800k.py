@@ -28,7 +28,7 @@ from prm.formats.record import (
     as_given,
 )
 from prm.formats.registry import file_format
-from prm.said import counted, said
+from prm.messages import Message
 from prm.vocabulary import SPLITS, FinishReason, RatingState, SourceKind
 
 
@@ -162,10 +162,8 @@ def _place(number: int, step: _Step, positions: list[list[Completion]], *, added
             field = f"label.steps[{number}].chosen_completion"
             raise Unreadable(
                 field,
-                said(
-                    "Expected null or the index of one of {completions}, got {chosen}",
-                    completions=counted("{n} completion", "{n} completions", n=len(place.ratings)),
-                    chosen=chosen,
+                Message(
+                    "chosen_index_invalid", completions=Message("n_completions", n=len(place.ratings)), chosen=chosen
                 ),
             )
         place.chosen = place.ratings[chosen].alternative

@@ -14,7 +14,7 @@ from prm.formats.reading import Unreadable, other_fields
 from prm.formats.record import Record, RecordAnnotation, as_given, sampled
 from prm.formats.registry import file_format
 from prm.labels import GOOD
-from prm.said import said
+from prm.messages import Message
 from prm.traces import Step, Trace
 
 SOURCE = "prmbench"
@@ -50,9 +50,7 @@ def prmbench(value: Any) -> Record:
     count = len(line.modified_process)
     for number in line.error_steps:
         if not 1 <= number <= count:
-            raise Unreadable(
-                "error_steps", said("Expected a step from 1 to {count}, got {number}", number=number, count=count)
-            )
+            raise Unreadable("error_steps", Message("error_step_out_of_range", number=number, count=count))
     ratings = [-1 if number in line.error_steps else 1 for number in range(1, count + 1)]
     return Record(
         problem=line.modified_question,

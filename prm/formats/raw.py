@@ -13,13 +13,13 @@ import msgspec
 
 from prm.formats import parquet_rows
 from prm.formats.record import Rejection
-from prm.said import said
+from prm.messages import Message
 
 Raw = tuple[int, bytes | Rejection]
 
 CHUNK = 256 * 1024
 MAX_RECORD_BYTES = 32 * 1024 * 1024
-TOO_LONG = said("longer than {n} MB", n=MAX_RECORD_BYTES // 1024 // 1024)
+TOO_LONG = Message("row_too_long", n=MAX_RECORD_BYTES // 1024 // 1024)
 BOM = b"\xef\xbb\xbf"
 EXCERPT = 200
 _STRUCTURE = re.compile(rb'["\[\]{},]')
@@ -126,10 +126,10 @@ def _array(head: bytes, chunks: Iterator[bytes]) -> Iterator[Raw]:
             number, dropping = number + 1, False
     rest = bytes(buffer).strip() or next(chunks, b"").strip()
     if rest:
-        yield number, Rejection(line=number, reason=said("text after the end of the array"), excerpt=excerpt_of(rest))
+        yield number, Rejection(line=number, reason=Message("text_after_array"), excerpt=excerpt_of(rest))
 
 
 def _cut_off(number: int, rest: bytes, dropping: bool) -> Rejection:
     is_inside = dropping or rest.strip()
-    reason = said("the file ends inside this record") if is_inside else said("the array is not closed")
+    reason = Message("record_incomplete") if is_inside else Message("array_not_closed")
     return Rejection(line=number, reason=reason, excerpt=excerpt_of(rest))

@@ -9,7 +9,7 @@ import msgspec
 from prm.faults import fault_of
 from prm.formats.raw import BOM, CHUNK, MAX_RECORD_BYTES, Raw, excerpt_of, raw_records
 from prm.formats.record import Record, Rejection
-from prm.said import said
+from prm.messages import Message
 
 Numbered = tuple[int, Record | Rejection]
 
@@ -93,19 +93,19 @@ def _parsed(line: int, raw: bytes, parse: Callable[[Any], Record]) -> Record | R
     try:
         value = decoded(raw)
         if b"\\u0000" in raw and (place := place_of_unstorable(value)) is not None:
-            raise Unreadable(place, said("holds a NUL character, which a database cannot keep"))
+            raise Unreadable(place, Message("record_with_nul"))
         return parse(value)
     except Unreadable as error:
         field, reason = error.field, error.reason
     except msgspec.ValidationError as error:
         field, reason = validation_fault(error)
     except UnicodeDecodeError as error:
-        fault = said("not UTF-8 text: {error} at byte {n} of the record", error=error.reason, n=error.start)
+        fault = Message("record_not_utf8", error=error.reason, n=error.start)
         field, reason = "", fault
     except msgspec.DecodeError as error:
-        field, reason = "", said("not valid JSON: {error}", error=error)
+        field, reason = "", Message("record_not_json", error=error)
     except RecursionError:
-        field, reason = "", said("nested too deeply")
+        field, reason = "", Message("record_nested_too_deep")
     return Rejection(line=line, field=field, reason=reason, excerpt=excerpt_of(raw))
 
 

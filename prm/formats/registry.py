@@ -15,8 +15,8 @@ from prm.formats.raw import json_array, json_lines
 from prm.formats.reading import Numbered, read_documents, read_records
 from prm.formats.record import Record, RecordAnnotation
 from prm.formats.record_traces import trace_from_file
+from prm.messages import Message
 from prm.registry import Registry
-from prm.said import said
 from prm.scores import TraceScore
 from prm.traces import Trace
 from prm.vocabulary import Split
@@ -78,9 +78,7 @@ class Format:
     def write(self, records: Iterable[Record]) -> Iterator[bytes]:
         """The bytes of a file of the records that the format can express. Raises FormatError (`not_written`)."""
         if self.writer is None:
-            raise FormatError(
-                "not_written", said("Files of the format '{format}' can be read, but not written.", format=self.name)
-            )
+            raise FormatError("not_written", Message("format_not_writable", format=self.name))
         return self.writer(records)
 
     def writes(self, lines: Lines) -> Lines:

@@ -13,7 +13,7 @@ from prm.formats.labels import annotator_in, rated_along, rated_label
 from prm.formats.reading import Unreadable, other_fields
 from prm.formats.record import Completion, Record, RecordAnnotation, as_given
 from prm.formats.registry import file_format
-from prm.said import said
+from prm.messages import Message
 
 SOURCE = "rlhflow"
 _FIRST_STEP = re.compile(r"\s*(?=Step 1\b)")
@@ -29,17 +29,17 @@ class _Line(msgspec.Struct):
     conversations: list[_Turn]
 
 
-@file_format("rlhflow", label=said("RLHFlow’s chat form"), keys=("conversations", "role", "content"))
+@file_format("rlhflow", label=Message("format_rlhflow"), keys=("conversations", "role", "content"))
 def rlhflow(value: Any) -> Record:
     turns = msgspec.convert(value, _Line).conversations
     for number, turn in enumerate(turns):
         field = f"conversations[{number}]"
         if turn.role != ("user", "assistant")[number % 2]:
-            raise Unreadable(f"{field}.role", said("Expected turns of user and assistant, the user first"))
+            raise Unreadable(f"{field}.role", Message("turns_not_alternating"))
         if number % 2 and turn.content.strip() not in _MARKS:
-            raise Unreadable(f"{field}.content", said("Expected + or -"))
+            raise Unreadable(f"{field}.content", Message("label_not_plus_or_minus"))
     if not turns or len(turns) % 2:
-        raise Unreadable("conversations", said("Expected a label after every step"))
+        raise Unreadable("conversations", Message("turn_label_missing"))
     problem, joint, first = _part(turns[0].content)
     record = Record(
         problem=problem,
@@ -65,9 +65,7 @@ def _part(content: str) -> tuple[str, str, str]:
         return content[: match.start()], match[0], content[match.end() :]
     problem, joint, step = content.rpartition("\n\n")
     if not joint:
-        raise Unreadable(
-            "conversations[0].content", said("Expected the problem and then the first step, from 'Step 1'")
-        )
+        raise Unreadable("conversations[0].content", Message("first_turn_invalid"))
     return problem, joint, step
 
 

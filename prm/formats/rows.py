@@ -11,7 +11,7 @@ from prm.formats.mapping import Column, LabelMapping, MadeBy, Mapping, SourceMap
 from prm.formats.provenance import Provenance
 from prm.formats.reading import Unreadable, validation_fault
 from prm.formats.record import Completion, Record, RecordAnnotation
-from prm.said import Said, counted, said
+from prm.messages import Message
 from prm.vocabulary import OUTCOME_SOURCES, SOURCE_KINDS, STEP_KINDS, OutcomeSource, SourceKind, StepKind
 
 Row = dict[str, Any]
@@ -29,9 +29,9 @@ def cell_of(row: Row, column: str) -> Any:
 def record_of(row: Any, mapping: Mapping) -> Record:
     """Raises Unreadable naming the column."""
     if not isinstance(row, dict):
-        raise Unreadable("", said("Expected an object with named values"))
+        raise Unreadable("", Message("not_an_object_with_values"))
     if mapping.steps is None:
-        raise Unreadable("", said("the mapping names no column with steps or a solution"))
+        raise Unreadable("", Message("no_column_with_steps"))
     steps, solution_text = _steps(row, mapping.steps)
     kinds = _kinds(row, mapping.steps, len(steps))
     labels = [_label(row, label, kinds) for label in mapping.labels]
@@ -107,7 +107,7 @@ def _separated(solution: str, separator: str) -> list[str]:
 def _step(value: Any, place: str) -> str:
     """A step of a list: a text, or an object that has one under `text`."""
     if isinstance(value, dict) and "text" not in value:
-        raise Unreadable(place, said("Object missing required field `{name}`", name="text"))
+        raise Unreadable(place, Message("required_field_missing", name="text"))
     return cells.text(value["text"] if isinstance(value, dict) else value, place)
 
 
@@ -121,21 +121,16 @@ def _numbered(row: Row, columns: list[str]) -> list[str]:
 def _kinds(row: Row, steps: StepsMapping, count: int) -> list[StepKind]:
     given = cells.items(cell_of(row, steps.kinds), steps.kinds) if steps.kinds else []
     if given and len(given) != count:
-        kinds = counted("{n} kind", "{n} kinds", n=len(given))
-        raise Unreadable(
-            steps.kinds, said("Expected a kind for each of {steps}, got {given}", given=kinds, steps=_all_steps(count))
-        )
+        kinds = Message("n_kinds", n=len(given))
+        raise Unreadable(steps.kinds, Message("kind_count_differs", given=kinds, steps=_all_steps(count)))
     for kind in given:
         if kind not in STEP_KINDS:
-            raise Unreadable(
-                steps.kinds,
-                said("Expected one of {known}, got '{kind}'", kind=kind, known=", ".join(STEP_KINDS)),
-            )
+            raise Unreadable(steps.kinds, Message("kind_not_known", kind=kind, known=", ".join(STEP_KINDS)))
     return cast(list[StepKind], given) or ["reasoning"] * count
 
 
-def _all_steps(count: int) -> Said:
-    return counted("{n} step", "{n} steps", n=count)
+def _all_steps(count: int) -> Message:
+    return Message("n_steps", n=count)
 
 
 def _label(row: Row, label: LabelMapping, kinds: list[StepKind]) -> RecordAnnotation | None:
@@ -154,11 +149,8 @@ def _label(row: Row, label: LabelMapping, kinds: list[StepKind]) -> RecordAnnota
     if all(rating is None for rating in ratings):
         return None
     if len(ratings) != len(kinds) and not (len(ratings) < len(kinds) and ratings[-1] == -1):
-        labels = counted("{n} label", "{n} labels", n=len(ratings))
-        raise Unreadable(
-            column,
-            said("Expected a label for each of {steps}, got {given}", given=labels, steps=_all_steps(len(kinds))),
-        )
+        labels = Message("n_labels", n=len(ratings))
+        raise Unreadable(column, Message("label_count_differs", given=labels, steps=_all_steps(len(kinds))))
     kind_of_source, name, detail = source_of(row, label.source)
     told = rated_label(ratings, kind=kind_of_source, name=name, kinds=kinds[: len(ratings)])
     told.source_detail = detail
@@ -182,15 +174,7 @@ def _index_label(row: Row, label: LabelMapping, count: int) -> RecordAnnotation 
         error = -1 if index is None else index - label.base
         if not 0 <= error < count:
             first, last = label.base, count - 1 + label.base
-            raise Unreadable(
-                column,
-                said(
-                    "Expected a step from {first} to {last}, or a word for no error, got '{word}'",
-                    word=word,
-                    first=first,
-                    last=last,
-                ),
-            )
+            raise Unreadable(column, Message("word_not_step", word=word, first=first, last=last))
     kind, name, detail = source_of(row, label.source)
     told = index_label(error, count, field=column, kind=kind, name=name)
     told.source_detail = detail
@@ -215,10 +199,7 @@ def _kind(row: Row, given: SourceKind | Column) -> SourceKind:
         return given
     word = cells.text(cell_of(row, given.column), given.column).strip().casefold().replace(" ", "_").replace("-", "_")
     if word not in SOURCE_KINDS:
-        raise Unreadable(
-            given.column,
-            said("Expected one of {known}, got '{word}'", word=word, known=", ".join(SOURCE_KINDS)),
-        )
+        raise Unreadable(given.column, Message("word_not_known", word=word, known=", ".join(SOURCE_KINDS)))
     return word
 
 
@@ -246,10 +227,7 @@ def _provenance(row: Row, columns: dict[MadeBy, str]) -> Provenance | None:
 
 def _outcome_source(word: str, column: str) -> OutcomeSource | None:
     if word and word not in OUTCOME_SOURCES:
-        raise Unreadable(
-            column,
-            said("Expected one of {known}, got '{word}'", word=word[:40], known=", ".join(OUTCOME_SOURCES)),
-        )
+        raise Unreadable(column, Message("word_not_known", word=word[:40], known=", ".join(OUTCOME_SOURCES)))
     return cast(OutcomeSource, word) or None
 
 

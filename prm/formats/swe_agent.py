@@ -17,7 +17,7 @@ from prm.formats.reading import Unreadable, whole
 from prm.formats.record import Completion, Record
 from prm.formats.registry import file_format
 from prm.formats.tool_calls import step_text
-from prm.said import said
+from prm.messages import Message
 from prm.vocabulary import StepKind
 
 _EDITING = re.compile(r"^\s*(?:edit|str_replace_editor\s+(?:create|str_replace|insert)|create|insert)\b")
@@ -53,7 +53,7 @@ class _Run(msgspec.Struct):
 
 @file_format(
     "swe_agent",
-    label=said("agent runs: SWE-agent trajectories"),
+    label=Message("format_swe_agent"),
     keys=("trajectory", "info", "action", "observation"),
     members=whole,
 )
@@ -62,7 +62,7 @@ def swe_agent(value: Any) -> Record:
     settings = _settings(run.replay_config)
     problem = _problem(run, settings)
     if not problem:
-        raise Unreadable("history", said("no user's message, and no problem_statement, says what is to be done"))
+        raise Unreadable("history", Message("task_missing"))
     model = _inner(settings, "agent", "model", "name")
     temperature = _inner(settings, "agent", "model", "temperature")
     policy = model if isinstance(model, str) else ""

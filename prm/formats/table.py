@@ -24,7 +24,7 @@ from prm.formats.reading import Numbered, on_one_line, original_records, parsed_
 from prm.formats.record import Record, RecordAnnotation, Rejection, as_given
 from prm.formats.registry import FORMATS, TABLE, Format, Reader
 from prm.formats.rows import WORDS, Row, cell_of, columns_of, record_of
-from prm.said import said
+from prm.messages import Message
 
 SAMPLED = 100
 LOOKED_AT = 1000
@@ -110,11 +110,9 @@ def checked(mapping: Mapping | None, sample: Sample) -> Mapping:
     """The mapping, or the proposed one; raises FormatError (`mapping_needed`) where it cannot be read by."""
     mapping = mapping or proposed(sample)
     if fault := fault_of(mapping, sample):
-        there = ", ".join(sample.columns) or said("none")
+        there = ", ".join(sample.columns) or Message("none")
         raise FormatError(
-            "mapping_needed",
-            said("{fault} The columns are: {there}.", fault=fault, there=there),
-            {"columns": sample.columns},
+            "mapping_needed", Message("mapping_needed", fault=fault, there=there), {"columns": sample.columns}
         )
     return mapping
 
@@ -127,12 +125,12 @@ def proposed(sample: Sample) -> Mapping:
 def fault_of(mapping: Mapping, sample: Sample) -> str:
     """Why a table that begins so cannot be read by a mapping, in a sentence; empty where it can."""
     if not mapping.problem:
-        return said("Say which column holds the problem.")
+        return Message("problem_column_needed")
     if mapping.steps is None:
-        return said("Say which column holds the steps or the solution.")
+        return Message("steps_column_needed")
     for column in columns_of(mapping):
         if all(cell_of(row, column) is None for row in sample.rows) and column not in sample.columns:
-            return said("There is no column '{column}'.", column=column)
+            return Message("no_such_column", column=column)
     return ""
 
 
@@ -237,6 +235,4 @@ def _rewound(stream: BinaryIO) -> BinaryIO:
     return stream
 
 
-FORMATS.add(
-    TABLE, Format(TABLE, said("a table: CSV, Parquet or JSON of any columns"), read, writer=write), module=__name__
-)
+FORMATS.add(TABLE, Format(TABLE, Message("format_table"), read, writer=write), module=__name__)

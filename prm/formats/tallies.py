@@ -11,7 +11,7 @@ import msgspec
 
 from prm.formats.raw import MAX_RECORD_BYTES
 from prm.formats.reading import Unreadable, validation_fault
-from prm.said import said
+from prm.messages import Message
 
 Count = Annotated[int, msgspec.Meta(ge=0)]
 
@@ -44,7 +44,7 @@ def read_tallies(stream: BinaryIO) -> Iterator[tuple[int, Tally | Unreadable]]:
         except msgspec.ValidationError as error:
             yield line, Unreadable(*validation_fault(error))
         except (msgspec.DecodeError, UnicodeDecodeError) as error:
-            yield line, Unreadable("", said("not valid JSON: {error}", error=error))
+            yield line, Unreadable("", Message("record_not_json", error=error))
         else:
             yield line, _tally(found)
 

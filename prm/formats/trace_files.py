@@ -17,7 +17,7 @@ from prm.formats.detection import detect, format_with
 from prm.formats.raw import CHUNK, raw_records
 from prm.formats.record import Record, Rejection
 from prm.formats.registry import FORMATS, Format, Judged
-from prm.said import said
+from prm.messages import Message
 from prm.scores import TraceScore
 from prm.traces import Trace
 
@@ -81,14 +81,14 @@ def open_file(path: Path) -> Iterator[BinaryIO]:
         with gzip.open(path) if zipped else open(path, "rb") as stream:
             yield cast(BinaryIO, stream)
     except (OSError, EOFError) as error:
-        raise DataError(said("{path}: {error}", path=path, error=getattr(error, "strerror", None) or error)) from error
+        raise DataError(Message("path_error", path=path, error=getattr(error, "strerror", None) or error)) from error
 
 
 def first_fields(path: Path) -> set[str]:
     """The names of the first record's fields; raises DataError where there is no record."""
     fields, fault = _first_fields(path)
     if fields is None or fault:
-        raise DataError(fault or said("{path}: no records", path=path))
+        raise DataError(fault or Message("file_without_records", path=path))
     return fields
 
 
@@ -98,7 +98,7 @@ def _first_fields(path: Path) -> tuple[set[str] | None, str]:
         try:
             return set(msgspec.json.decode(raw, type=dict[str, msgspec.Raw])), ""
         except UNDECODABLE as error:
-            return set(), said("{where}: {error}", where=place, error=sentence_of(error, raw))
+            return set(), Message("place_error", where=place, error=sentence_of(error, raw))
     return None, ""
 
 
@@ -116,7 +116,7 @@ def _decoded(path: Path, kind: type[Kind]) -> Iterator[tuple[str, Kind]]:
         try:
             yield place, decoder.decode(raw)
         except UNDECODABLE as error:
-            raise DataError(said("{where}: {error}", where=place, error=sentence_of(error, raw))) from error
+            raise DataError(Message("place_error", where=place, error=sentence_of(error, raw))) from error
 
 
 def _records(path: Path, form: Format) -> Iterator[tuple[int, Record]]:
@@ -133,7 +133,7 @@ def _read(path: Path, form: Format) -> Named:
         try:
             yield from ((place, trace) for trace in form.traces(record, f"{path.stem}-{line}"))
         except UNDECODABLE as error:
-            raise DataError(said("{where}: {error}", where=place, error=sentence_of(error))) from error
+            raise DataError(Message("place_error", where=place, error=sentence_of(error))) from error
 
 
 def _published(path: Path, form: Format) -> Iterator[tuple[str, TraceScore]]:
@@ -142,11 +142,11 @@ def _published(path: Path, form: Format) -> Iterator[tuple[str, TraceScore]]:
             yield from form.published(record) if form.published else ()
         except UNDECODABLE as error:
             place = f"{path}, line {line}"
-            raise DataError(said("{where}: {error}", where=place, error=sentence_of(error))) from error
+            raise DataError(Message("place_error", where=place, error=sentence_of(error))) from error
 
 
 def _refusal(path: Path, rejection: Rejection) -> DataError:
     place = f"{path}, line {rejection.line}"
     if rejection.field:
-        place = said("{where}, field `{field}`", where=place, field=rejection.field)
-    return DataError(said("{where}: {error}", where=place, error=rejection.reason))
+        place = Message("place_with_field", where=place, field=rejection.field)
+    return DataError(Message("place_error", where=place, error=rejection.reason))

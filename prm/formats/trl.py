@@ -17,7 +17,7 @@ from prm.formats.path import Taken, agreed_rating, consensus_path
 from prm.formats.reading import Unreadable, other_fields
 from prm.formats.record import Record, sampled
 from prm.formats.registry import file_format
-from prm.said import counted, said
+from prm.messages import Message
 from prm.vocabulary import NeutralPolicy
 
 SCHEMA = pyarrow.schema(
@@ -88,16 +88,16 @@ def _text(record: Record, step: Taken) -> str:
     return step.own_text or "" if step.alternative is None else record.positions[step.position][step.alternative].text
 
 
-@file_format("trl", label=said("TRL stepwise supervision"), keys=("prompt", "completions", "labels"))
+@file_format("trl", label=Message("format_trl"), keys=("prompt", "completions", "labels"))
 def trl(value: Any) -> Record:
     line = msgspec.convert(value, _Line)
     if len(line.labels) != len(line.completions):
         raise Unreadable(
             "labels",
-            said(
-                "Expected a label for each of {steps}, got {given}",
-                given=counted("{n} label", "{n} labels", n=len(line.labels)),
-                steps=counted("{n} completion", "{n} completions", n=len(line.completions)),
+            Message(
+                "label_count_differs",
+                given=Message("n_labels", n=len(line.labels)),
+                steps=Message("n_completions", n=len(line.completions)),
             ),
         )
     return Record(

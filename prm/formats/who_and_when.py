@@ -12,7 +12,7 @@ from prm.formats.labels import annotator_in, index_in
 from prm.formats.reading import Unreadable, whole
 from prm.formats.record import Completion, PathPosition, Rating, Record, RecordAnnotation, as_given
 from prm.formats.registry import file_format
-from prm.said import said
+from prm.messages import Message
 from prm.vocabulary import StepKind
 
 SOURCE = "who_and_when"
@@ -35,17 +35,14 @@ class _Run(msgspec.Struct):
 
 
 @file_format(
-    "who_and_when", label=said("agent runs: Who&When"), keys=("question", "history", "mistake_step"), members=whole
+    "who_and_when", label=Message("format_who_and_when"), keys=("question", "history", "mistake_step"), members=whole
 )
 def who_and_when(value: Any) -> Record:
     run = msgspec.convert(value, _Run)
     error = index_in(str(run.mistake_step))
     if error is None or error >= len(run.history):
         given = str(run.mistake_step)[:40]
-        raise Unreadable(
-            "mistake_step",
-            said("Expected a message from 0 to {last}, got '{given}'", given=given, last=len(run.history) - 1),
-        )
+        raise Unreadable("mistake_step", Message("mistake_step_out_of_range", given=given, last=len(run.history) - 1))
     path = [PathPosition(position, chosen=0) for position in range(error)]
     path.append(PathPosition(error, ratings=[Rating(0, "rated", rating=-1)]))
     return Record(

@@ -17,8 +17,8 @@ from prm.config import FEATURES
 from prm.errors import ModelFileError
 from prm.files import write_atomic, write_json
 from prm.manifest import Manifest, file_sha256
+from prm.messages import Message
 from prm.portable.layout import ABOUT_FILE, HEADER, HEADS_FILE, Description, Head
-from prm.said import said
 from prm.scoring import Scorer
 
 README = "README.md"
@@ -29,11 +29,11 @@ def export_folder(model: Path | str, out: Path | str) -> Description:
     """Write the model of a folder to an empty or new folder; raises ModelFileError with the reason."""
     model, out = Path(model), Path(out)
     if out.exists() and not (out.is_dir() and not any(out.iterdir())):
-        raise ModelFileError(said("{out} exists and is not an empty folder: choose another", out=out))
+        raise ModelFileError(Message("output_folder_not_empty", out=out))
     scorer = Scorer.load(model, device="cpu", share_prefix="never")
     manifest, readout = scorer.manifest, scorer.readout
     if manifest is None or readout is None:
-        raise ModelFileError(said("{model} was made elsewhere: what was imported is its own export", model=model))
+        raise ModelFileError(Message("imported_model_is_its_export", model=model))
     out.mkdir(parents=True, exist_ok=True)
     backbone = scorer.backbone
     _merge_adapters(backbone.model)

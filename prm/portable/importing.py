@@ -32,8 +32,8 @@ from prm.manifest import (
     current_versions,
     read_manifest,
 )
+from prm.messages import Message
 from prm.portable.layout import ABOUT_FILE, HEADER, HEADS_FILE, Head, read_description
-from prm.said import counted, said
 from prm.scoring import Scorer
 
 BACKBONE = "backbone"
@@ -51,9 +51,9 @@ def adopt(source: Path | str, out: Path | str, *, separator: str = "\n", good: i
     """
     source, out = Path(source), Path(out)
     if not source.is_dir():
-        raise ModelFileError(said("{source} is not a folder", source=source))
+        raise ModelFileError(Message("not_a_folder", source=source))
     if out.exists() and not (out.is_dir() and not any(out.iterdir())):
-        raise ModelFileError(said("{out} exists and is not an empty folder: choose another", out=out))
+        raise ModelFileError(Message("output_folder_not_empty", out=out))
     _refuse_links(source)
     partial = out.with_name(out.name + ".partial")
     shutil.rmtree(partial, ignore_errors=True)
@@ -88,9 +88,7 @@ def _adopt_exported(source: Path, out: Path) -> None:
     try:
         head = msgspec.json.decode(header[HEADER], type=Head)
     except (KeyError, *UNDECODABLE) as error:
-        raise ModelFileError(
-            said("{path} does not say what it is: {error}", path=source / HEADS_FILE, error=error)
-        ) from error
+        raise ModelFileError(Message("description_unreadable", path=source / HEADS_FILE, error=error)) from error
     config = msgspec.structs.replace(
         described.manifest.config,
         base=f"./{BACKBONE}",
@@ -112,11 +110,10 @@ def _adopt_outside(source: Path, out: Path, separator: str, good: int) -> None:
     architecture = str((config.get("architectures") or [""])[0])
     if not (architecture.endswith(CLASSIFIER) or architecture == REWARD):
         raise ModelFileError(
-            said(
-                "{name}/config.json, field `architectures`: expected …{classifier} or {reward}, got {architecture}. "
-                "Folders that this library trained or exported can be imported too",
+            Message(
+                "architecture_not_supported",
                 name=source.name,
-                architecture=architecture or said("nothing"),
+                architecture=architecture or Message("nothing"),
                 classifier=CLASSIFIER,
                 reward=REWARD,
             )
@@ -126,15 +123,7 @@ def _adopt_outside(source: Path, out: Path, separator: str, good: int) -> None:
     tensors = _head_layers(source)
     classes = len(tensors[f"{len(tensors) // 2 - 1}.bias"])
     if not 0 <= good < classes:
-        raise ModelFileError(
-            counted(
-                "{name} has {n} class, and the class of right steps cannot be {good}",
-                "{name} has {n} classes, and the class of right steps cannot be {good}",
-                n=classes,
-                name=source.name,
-                good=good,
-            )
-        )
+        raise ModelFileError(Message("good_class_out_of_range", n=classes, name=source.name, good=good))
     layout = _reward_layout(backbone) if architecture == REWARD else _classifier_layout(backbone, separator)
     outside = Outside(
         kind="process_reward" if architecture == REWARD else "token_classification",
@@ -167,17 +156,17 @@ def _adopt_outside(source: Path, out: Path, separator: str, good: int) -> None:
 
 def _head_layers(source: Path) -> dict[str, Tensor]:
     """The head's linear layers as "0.weight", "0.bias", "1.weight", ...; a missing bias is zero."""
-    found: dict[str, Tensor] = {}
+    tensors: dict[str, Tensor] = {}
     for path in sorted(source.glob("*.safetensors")):
-        found |= _read(path, only=("score.", "classifier."))[0]
-    weights = sorted(name for name in found if name.endswith("weight"))
-    if not weights or any(found[name].dim() != 2 for name in weights):
-        raise ModelFileError(said("{name} has no linear head named score or classifier", name=source.name))
+        tensors |= _read(path, only=("score.", "classifier."))[0]
+    weights = sorted(name for name in tensors if name.endswith("weight"))
+    if not weights or any(tensors[name].dim() != 2 for name in weights):
+        raise ModelFileError(Message("no_linear_head", name=source.name))
     layers: dict[str, Tensor] = {}
     for number, name in enumerate(weights):
-        weight = found[name].float()
+        weight = tensors[name].float()
         layers[f"{number}.weight"] = weight
-        layers[f"{number}.bias"] = found.get(name.removesuffix("weight") + "bias", torch.zeros(len(weight))).float()
+        layers[f"{number}.bias"] = tensors.get(name.removesuffix("weight") + "bias", torch.zeros(len(weight))).float()
     return layers
 
 
@@ -189,7 +178,7 @@ def _classifier_layout(backbone: Backbone, separator: str) -> tuple[Ids, Ids, Id
     tokenizer = backbone.tokenizer
     ending = tuple(tokenizer(separator, add_special_tokens=False)["input_ids"])
     if not ending:
-        raise ModelFileError(said("the tokenizer gives no token for the separator {separator!r}", separator=separator))
+        raise ModelFileError(Message("separator_without_token", separator=separator))
     start = () if tokenizer.bos_token_id is None else (tokenizer.bos_token_id,)
     return start, (), ending
 
@@ -202,7 +191,7 @@ def _reward_layout(backbone: Backbone) -> tuple[Ids, Ids, Ids]:
 
     step_end = ids(QWEN_STEP)
     if len(step_end) != 1:
-        raise ModelFileError(said("the tokenizer has no token {token}", token=QWEN_STEP))
+        raise ModelFileError(Message("token_unknown", token=QWEN_STEP))
     start = f"<|im_start|>system\n{QWEN_SYSTEM}<|im_end|>\n<|im_start|>user\n"
     return ids(start), ids("<|im_end|>\n<|im_start|>assistant\n"), step_end
 
@@ -212,13 +201,9 @@ def _copy_backbone(source: Path, out: Path) -> None:
     if not any(source.glob("*.safetensors")):
         pickled = sorted(path.name for path in source.iterdir() if path.suffix in PICKLES)
         raise ModelFileError(
-            said(
-                "{name} has its weights in {pickled}, which may run code when read: save them as safetensors",
-                name=source.name,
-                pickled=pickled[0],
-            )
+            Message("weights_pickled", name=source.name, pickled=pickled[0])
             if pickled
-            else said("{name} has no weights in safetensors", name=source.name)
+            else Message("weights_missing", name=source.name)
         )
     out.mkdir()
     for path in sorted(source.iterdir()):
@@ -233,11 +218,9 @@ def _config(folder: Path) -> dict[str, Any]:
     try:
         return msgspec.json.decode((folder / "config.json").read_bytes(), type=dict[str, Any])
     except OSError as error:
-        raise ModelFileError(said("{name} has no config.json: it is no model folder", name=folder.name)) from error
+        raise ModelFileError(Message("config_missing", name=folder.name)) from error
     except UNDECODABLE as error:
-        raise ModelFileError(
-            said("{name}/config.json is corrupt: {error}", name=folder.name, error=sentence_of(error))
-        ) from error
+        raise ModelFileError(Message("config_corrupt", name=folder.name, error=sentence_of(error))) from error
 
 
 def _read(path: Path, only: Iterable[str] = ("",)) -> tuple[dict[str, Tensor], dict[str, str]]:
@@ -247,20 +230,14 @@ def _read(path: Path, only: Iterable[str] = ("",)) -> tuple[dict[str, Tensor], d
             names = [name for name in file.keys() if name.startswith(tuple(only))]  # noqa: SIM118 - it is no dict
             return {name: file.get_tensor(name) for name in names}, file.metadata() or {}
     except (OSError, SafetensorError) as error:
-        raise ModelFileError(said("{name} is corrupt: {error}", name=path.name, error=error)) from error
+        raise ModelFileError(Message("model_corrupt", name=path.name, error=error)) from error
 
 
 def _refuse_links(source: Path) -> None:
     """What is copied lies in the folder itself."""
     for path in source.rglob("*"):
         if path.is_symlink():
-            raise ModelFileError(
-                said(
-                    "{name}/{path} is a link: put the file itself there",
-                    name=source.name,
-                    path=path.relative_to(source),
-                )
-            )
+            raise ModelFileError(Message("file_is_link", name=source.name, path=path.relative_to(source)))
 
 
 def _try_out(folder: Path) -> Manifest:

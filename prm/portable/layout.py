@@ -8,7 +8,7 @@ from prm.config import Feature
 from prm.errors import ModelFileError
 from prm.faults import UNDECODABLE, sentence_of
 from prm.manifest import Manifest, file_sha256
-from prm.said import said
+from prm.messages import Message
 from prm.vocabulary import NeutralPolicy
 
 HEADS_FILE = "heads.safetensors"
@@ -47,26 +47,24 @@ def read_description(folder: Path) -> Description:
     """Read and check an exported folder; raises ModelFileError with the reason."""
     path = folder / ABOUT_FILE
     try:
-        found = msgspec.json.decode(path.read_bytes(), type=Description)
+        description = msgspec.json.decode(path.read_bytes(), type=Description)
     except OSError as error:
-        raise ModelFileError(said("{path}: {error}", path=path, error=error.strerror)) from error
+        raise ModelFileError(Message("path_error", path=path, error=error.strerror)) from error
     except UNDECODABLE as error:
-        raise ModelFileError(said("{path} is corrupt: {error}", path=path, error=sentence_of(error))) from error
-    if (found.format, found.format_version) != (FORMAT, 1):
+        raise ModelFileError(Message("file_corrupt", path=path, error=sentence_of(error))) from error
+    if (description.format, description.format_version) != (FORMAT, 1):
         raise ModelFileError(
-            said(
-                "{path} is of format {found} {version}, this library reads {known} 1",
+            Message(
+                "layout_version_differs",
                 path=path,
-                found=found.format,
-                version=found.format_version,
+                found=description.format,
+                version=description.format_version,
                 known=FORMAT,
             )
         )
-    for name, expected in found.checksums.items():
+    for name, expected in description.checksums.items():
         if Path(name).name != name:
-            raise ModelFileError(said("{path} names a file outside its folder: {name}", path=path, name=name))
+            raise ModelFileError(Message("file_outside_folder", path=path, name=name))
         if not (folder / name).is_file() or file_sha256(folder / name) != expected:
-            raise ModelFileError(
-                said("{path} is missing or corrupt: its checksum is not the description's", path=folder / name)
-            )
-    return found
+            raise ModelFileError(Message("described_file_corrupt", path=folder / name))
+    return description

@@ -16,7 +16,7 @@ from prm.evaluation.best_of_n import best_of_n, expected_selected
 from prm.evaluation.resampling import Metric, as_metric, draws_of
 from prm.features import compute_features
 from prm.labels import problem_of
-from prm.said import said
+from prm.messages import Message
 from prm.scores import TraceScore
 from prm.scoring import Scorer
 from prm.traces import Trace
@@ -68,7 +68,7 @@ def ways_to_score(scorer: Scorer, traces: Sequence[Trace], *, repeats: int = 3) 
     backbone = scorer.backbone
     whole = encode(traces, backbone.tokenizer, backbone.layout, backbone.context)
     if any(len(item.spans) < item.n_steps or not item.spans for item in whole):
-        raise DataError(said("the ways to score are compared on solutions that have steps and fit the context whole"))
+        raise DataError(Message("no_solution_for_costs"))
     ends = [Encoded(item.ids, item.spans[-1:], 1) for item in whole]
     prefixes = [Encoded(item.ids[: span[1]], (span,), 1) for item in whole for span in item.spans]
     arithmetic = Arithmetic.of(backbone, predictions="statistics" in scorer.features)
@@ -92,7 +92,7 @@ def ways_to_score(scorer: Scorer, traces: Sequence[Trace], *, repeats: int = 3) 
 def training_of(name: str, scorer: Scorer) -> Training:
     """What a trained scorer's manifest says; raises DataError for one that was not trained."""
     if scorer.manifest is None:
-        raise DataError(said("{name} was not trained", name=name))
+        raise DataError(Message("model_not_trained", name=name))
     counts, config = scorer.manifest.counts, scorer.manifest.config
     return Training(
         name,
@@ -153,5 +153,5 @@ def _expected(traces: Sequence[Trace], rank: dict[str, float], sizes: Sequence[i
 
 def _outcome(score: TraceScore) -> float:
     if score.outcome is None:
-        raise DataError(said("trace {id!r} has no outcome score: train with an outcome weight above 0", id=score.id))
+        raise DataError(Message("no_outcome_score", id=score.id))
     return score.outcome

@@ -22,7 +22,7 @@ from prm.formats.trace_files import read_traces
 from prm.heads import Heads
 from prm.labels import step_labels
 from prm.manifest import WEIGHTS_FILE, file_sha256
-from prm.said import said
+from prm.messages import Message
 from prm.scoring import Scorer
 from prm.traces import Step, StepLabel, Trace
 
@@ -70,15 +70,15 @@ class Neighbours:
         pool = ((number, trace) for number, trace in enumerate(read_traces(training)) if trace.split == "pool")
         while chunk := list(islice(pool, CHUNK)):
             features = step_features_of(scorer, [trace for _, trace in chunk])
-            for (number, trace), found in zip(chunk, features, strict=True):
-                placed = places_of(scorer, found)
+            for (number, trace), steps in zip(chunk, features, strict=True):
+                placed = places_of(scorer, steps)
                 for position, label in enumerate(step_labels(trace)[: len(placed)]):
                     if label is not None:
                         places.append(placed[position])
                         labels.append((label.good, label.neutral, label.bad, label.weight))
                         rows.append((number, position))
         if not places:
-            raise DataError(said("{training}: no solution of the pool has a labelled step", training=training))
+            raise DataError(Message("no_labelled_step_in_file", training=training))
         origin = Origin(_weights_of(scorer), str(training.resolve()), file_sha256(training))
         return cls(origin, torch.stack(places).half(), torch.tensor(labels), torch.tensor(rows))
 
@@ -91,18 +91,10 @@ class Neighbours:
         """Read what `save` wrote; raises ModelFileError where it is of other weights or its training file changed."""
         origin, tensors = load_state(path, Origin)
         if origin.weights_sha256 != _weights_of(scorer):
-            raise ModelFileError(
-                said("{path} is of other weights than the model's: give the training file anew", path=path)
-            )
+            raise ModelFileError(Message("index_of_other_weights", path=path))
         training = Path(origin.training)
         if not training.is_file() or file_sha256(training) != origin.training_sha256:
-            raise ModelFileError(
-                said(
-                    "{path} names {training}, which is gone or changed: give the training file anew",
-                    path=path,
-                    training=training,
-                )
-            )
+            raise ModelFileError(Message("training_file_changed", path=path, training=training))
         return cls(origin, tensors["places"], tensors["labels"], tensors["rows"])
 
     def nearest(self, places: Tensor, k: int) -> tuple[Tensor, Tensor]:
@@ -110,8 +102,8 @@ class Neighbours:
         distances, indices = torch.zeros(len(places), 0), torch.zeros(len(places), 0, dtype=torch.long)
         for start in range(0, len(self.places), BLOCK):
             block = self.places[start : start + BLOCK].float()
-            found = torch.cdist(places, block, compute_mode="donot_use_mm_for_euclid_dist")
-            distances = torch.cat([distances, found], dim=1)
+            block_distances = torch.cdist(places, block, compute_mode="donot_use_mm_for_euclid_dist")
+            distances = torch.cat([distances, block_distances], dim=1)
             indices = torch.cat([indices, torch.arange(start, start + len(block)).expand(len(places), -1)], dim=1)
             distances, order = distances.topk(min(k, distances.shape[1]), dim=1, largest=False)
             indices = indices.gather(1, order)
@@ -164,7 +156,7 @@ def ensemble_of(scorer: Scorer) -> Heads:
     readout = scorer.readout
     heads = None if readout is None else readout.heads or readout.outcome
     if heads is None:
-        raise ModelFileError(said("a scorer without labels has no heads to explain"))
+        raise ModelFileError(Message("no_heads_to_explain"))
     return heads
 
 

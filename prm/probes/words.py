@@ -82,8 +82,8 @@ def cost_table(report: Cost) -> str:
         ([str(one.n), *map(format_metric, (one.process, one.outcome, one.gain))] for one in report.choices),
     )
     mean = report.n_steps / report.n_solutions
-    said = f"{report.n_solutions} solutions of {mean:.1f} steps on {report.device}"
-    return "\n".join([said, "", ways, "", training, *(["", choices] if report.choices else [])])
+    heading = f"{report.n_solutions} solutions of {mean:.1f} steps on {report.device}"
+    return "\n".join([heading, "", ways, "", training, *(["", choices] if report.choices else [])])
 
 
 def explanation_text(explanation: Explanation, threshold: float) -> str:

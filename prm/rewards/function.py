@@ -16,9 +16,9 @@ import msgspec
 from prm.answers import final_answer
 from prm.answers import process as answers
 from prm.errors import DataError
+from prm.messages import Message
 from prm.rewards import terms
 from prm.rewards.progress import Grader, Prover, discounted
-from prm.said import said
 from prm.search.endpoint import steps_of
 from prm.search.verifiers import Verifier
 from prm.splitting import Splitting
@@ -90,9 +90,7 @@ class Reward:
     def __post_init__(self) -> None:
         for term, source, name in (("steps", self.verifier, "verifier"), ("progress", self.prover, "prover")):
             if getattr(self.mix, term) and source is None:
-                raise DataError(
-                    said("the reward's term {term!r} has a weight and needs a {name}", term=term, name=name)
-                )
+                raise DataError(Message("reward_term_needs", term=term, name=name))
 
     def __call__(self, prompts: Sequence[Text], completions: Sequence[Text], **columns: Any) -> list[float]:
         """One reward a completion. Raises DataError where a column that a weighted term needs is missing."""
@@ -131,11 +129,7 @@ class Reward:
         references = columns.get(self.reference)
         if references is None:
             if any(weight for name, weight in msgspec.structs.asdict(self.mix).items() if name != "steps"):
-                raise DataError(
-                    said(
-                        "the data set has no column {reference!r} with the reference answers", reference=self.reference
-                    )
-                )
+                raise DataError(Message("reference_column_missing", reference=self.reference))
             references = [""] * len(texts)
         ids = columns.get("completion_ids")
         return _Batch(
@@ -194,11 +188,11 @@ class Reward:
             self.on_parts(self.last)
 
 
-def _text(said: Text) -> str:
+def _text(completion: Text) -> str:
     """A text, or what its messages say."""
-    if isinstance(said, str):
-        return said
-    return "\n\n".join(str(message.get("content") or "") for message in said)
+    if isinstance(completion, str):
+        return completion
+    return "\n\n".join(str(message.get("content") or "") for message in completion)
 
 
 def _problem(prompt: Text) -> str:

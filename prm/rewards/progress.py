@@ -37,11 +37,11 @@ class Prover:
             for k in range(len(path) + 1)
         ]
         self._roll_out(wanted)
-        found = []
+        differences = []
         for problem, path, reference in zip(problems, steps, references, strict=True):
             values = [self._known[_key(problem, reference, path[:k])] for k in range(len(path) + 1)]
-            found.append([after - before for before, after in pairwise(values)])
-        return found
+            differences.append([after - before for before, after in pairwise(values)])
+        return differences
 
     def _roll_out(self, wanted: Sequence[tuple[str, str, tuple[Step, ...]]]) -> None:
         fresh = {_key(*one): one for one in wanted if _key(*one) not in self._known}

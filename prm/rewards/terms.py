@@ -18,12 +18,12 @@ SHINGLE = 3  # words
 def guarded(scores: Sequence[float | None], steps: Sequence[Step]) -> list[float]:
     """Step scores with 0 where a step is empty, repeats an earlier one, or was not scored."""
     seen: set[str] = set()
-    kept = []
+    rewards = []
     for score, step in zip(scores, steps, strict=True):
-        said = " ".join(step.text.lower().split())
-        kept.append(0.0 if score is None or not said or said in seen else score)
-        seen.add(said)
-    return kept
+        words = " ".join(step.text.lower().split())
+        rewards.append(0.0 if score is None or not words or words in seen else score)
+        seen.add(words)
+    return rewards
 
 
 def min_form(scores: Sequence[float], temperature: float = MIN_TEMPERATURE) -> list[float]:

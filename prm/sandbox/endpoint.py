@@ -137,10 +137,10 @@ class Sandbox:
         """The world's problem that the text is, or holds; for the language model whatever it is."""
         if model == TINY:
             return text
-        found = self._solvers[model].known_in(text)
-        if found is None:
+        problem = self._solvers[model].known_in(text)
+        if problem is None:
             raise Refused(400, f"the sandbox poses no problem that stands in {text[:80]!r}")
-        return found
+        return problem
 
 
 class Handler(BaseHTTPRequestHandler):
@@ -210,8 +210,8 @@ def _choice(number: int, steps: Sequence[Step], asked: Asked, chat: bool) -> dic
     text, finish = text[:at], "stop"
     if asked.max_tokens is not None and _tokens(text) > asked.max_tokens:
         text, finish, stopped = _cut(text, asked.max_tokens), "length", None
-    said: dict[str, Any] = {"message": {"role": "assistant", "content": text}} if chat else {"text": text}
-    return said | {"index": number, "finish_reason": finish, "stop_reason": stopped, "logprobs": None}
+    content: dict[str, Any] = {"message": {"role": "assistant", "content": text}} if chat else {"text": text}
+    return content | {"index": number, "finish_reason": finish, "stop_reason": stopped, "logprobs": None}
 
 
 WORD = re.compile(r"\w+|[^\w\s]")
@@ -222,7 +222,7 @@ def _tokens(text: str) -> int:
 
 
 def _cut(text: str, tokens: int) -> str:
-    ends = [found.end() for found in WORD.finditer(text)]
+    ends = [match.end() for match in WORD.finditer(text)]
     return text[: ends[tokens - 1]] if tokens else ""
 
 

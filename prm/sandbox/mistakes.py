@@ -48,8 +48,8 @@ def slip(value: Value, rng: Random) -> Value | None:
     moves = [value + d for d in (-2, -1, 1, 2)] + ([value - 10, value + 10] if abs(value) > 9 else [])
     if abs(value) > 9:
         moves.append(misread_digits(value, rng))
-    kept = [move for move in moves if move != value and (move > 0) == (value > 0) and (move < 0) == (value < 0)]
-    return rng.choice(kept or [value + 1])
+    plausible = [move for move in moves if move != value and (move > 0) == (value > 0) and (move < 0) == (value < 0)]
+    return rng.choice(plausible or [value + 1])
 
 
 def slip_in_list(values: list[int], rng: Random) -> list[int] | None:

@@ -35,14 +35,14 @@ class BackbonePolicy:
     def continue_from(self, starts: Sequence[Start], *, seed: int) -> list[list[Step]]:
         prompts = self._prompts(starts)
         order = sorted(range(len(starts)), key=lambda i: len(prompts[i]))
-        found: list[list[Step]] = [[] for _ in starts]
+        continuations: list[list[Step]] = [[] for _ in starts]
         with torch.random.fork_rng():
             torch.manual_seed(seed)
             for first in range(0, len(order), ROWS):
                 rows = order[first : first + ROWS]
                 for row, steps in zip(rows, self._sample([prompts[i] for i in rows]), strict=True):
-                    found[row] = steps
-        return found
+                    continuations[row] = steps
+        return continuations
 
     def _prompts(self, starts: Sequence[Start]) -> list[list[int]]:
         layout = self.backbone.layout

@@ -92,12 +92,12 @@ class SolverPolicy:
     def known_in(self, text: str) -> str | None:
         """The problem that is this text or a paragraph of it, else the longest that stands in it; None for none."""
         wanted = [text, *text.split(TEXT_SEPARATOR)]
-        while not (found := [part for part in wanted if part in self._known]):
+        while not (parts := [part for part in wanted if part in self._known]):
             new = next(self._more, None)
             if new is None:
                 return max((problem for problem in self._known if problem in text), key=len, default=None)
             self._known[new[2].problem] = new
-        return found[0]
+        return parts[0]
 
     def _continue(self, start: Start, seed: str) -> list[Step]:
         if self.known_in(start.problem) != start.problem:
@@ -124,13 +124,13 @@ def value_in(text: str, options: Sequence[Wrong]) -> Value:
     plain = _without_lead(text)
     for option in options:
         for phrasing in option.text.split("|"):
-            found = re.fullmatch(re.escape(phrasing).replace(re.escape("#"), "(.+?)"), plain, re.IGNORECASE)
-            if found:
-                return option.value if "#" not in phrasing else _as(found[1], option.value)
+            match = re.fullmatch(re.escape(phrasing).replace(re.escape("#"), "(.+?)"), plain, re.IGNORECASE)
+            if match:
+                return option.value if "#" not in phrasing else _as(match[1], option.value)
     for phrasing in JUMPS.split("|"):
-        found = re.fullmatch(re.escape(phrasing).replace(re.escape("#"), r"\$?(.+?)\$?"), plain)
-        if found:
-            return _as(found[1], right)
+        match = re.fullmatch(re.escape(phrasing).replace(re.escape("#"), r"\$?(.+?)\$?"), plain)
+        if match:
+            return _as(match[1], right)
     return right if isinstance(right, str | bool | list) else _as(text, right)
 
 
@@ -141,20 +141,20 @@ def _without_lead(text: str) -> str:
     return text
 
 
-def _as(said: str, like: Value) -> Value:
+def _as(text: str, like: Value) -> Value:
     """What was said, read as a value of the same type; `like` itself where it cannot be."""
     if isinstance(like, bool):
-        return {"True": True, "False": False}.get(said, like)
+        return {"True": True, "False": False}.get(text, like)
     if isinstance(like, str):
-        return said
-    numbers = [_number(found) for found in NUMBER.finditer(said)]
+        return text
+    numbers = [_number(match) for match in NUMBER.finditer(text)]
     if isinstance(like, list):
         return [int(number) for number in numbers]
     return numbers[-1] if numbers else like
 
 
-def _number(found: re.Match[str]) -> int | Fraction:
-    top, bottom = found[1] or found[3] or found[5], found[2] or found[4] or "1"
+def _number(match: re.Match[str]) -> int | Fraction:
+    top, bottom = match[1] or match[3] or match[5], match[2] or match[4] or "1"
     return simplify(Fraction(int(top), int(bottom))) if int(bottom) else 0
 
 

@@ -13,7 +13,7 @@ from torch import Tensor, nn
 from prm.encoding import Layout
 from prm.errors import ModelFileError
 from prm.manifest import Outside
-from prm.said import said
+from prm.messages import Message
 from prm.scoring.verdicts import Judges, Probabilities
 
 
@@ -30,9 +30,7 @@ def outside_judges(outside: Outside, tensors: dict[str, Tensor], device: torch.d
             for number in range(outside.layers)
         ]
     except KeyError as error:
-        raise ModelFileError(
-            said("{model_dir} holds other weights than its manifest says: no {error}", model_dir=model_dir, error=error)
-        ) from error
+        raise ModelFileError(Message("outside_weights_differ", model_dir=model_dir, error=error)) from error
 
     @torch.no_grad()
     def step(rows: Tensor) -> Probabilities:

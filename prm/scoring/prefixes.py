@@ -41,14 +41,14 @@ def families(encoded: Sequence[Encoded], share: ShareChoice) -> tuple[list[Famil
     for index, item in enumerate(encoded):
         if item.spans:
             by_problem.setdefault(item.ids[: item.spans[0][0]], []).append(index)
-    found, alone = [], []
+    shared, alone = [], []
     for members in by_problem.values():
         family = _family(members, encoded)
         if _pays(family, encoded, share):
-            found.append(family)
+            shared.append(family)
         else:
             alone += members
-    return found, sorted(alone)
+    return shared, sorted(alone)
 
 
 def shared_features(

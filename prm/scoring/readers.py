@@ -13,7 +13,7 @@ from prm.config import Feature
 from prm.encoding import Encoded, Layout
 from prm.errors import ScoringError
 from prm.features import compute_features, feature_width
-from prm.said import said
+from prm.messages import Message
 from prm.scoring.keeping import can_keep
 from prm.scoring.prefixes import ShareChoice, families, shared_features
 
@@ -88,13 +88,7 @@ class LocalReader:
 
     def _shrink(self, shortest: int, shortage: str) -> None:
         if self.token_budget <= shortest:
-            raise ScoringError(
-                said(
-                    "the GPU's memory does not hold one solution of {shortest} tokens: {shortage}",
-                    shortest=shortest,
-                    shortage=shortage,
-                )
-            )
+            raise ScoringError(Message("solution_exceeds_gpu_memory", shortest=shortest, shortage=shortage))
         self.token_budget //= 2
         torch.cuda.empty_cache()
         log.warning("out of GPU memory: going on with a budget of %d tokens a pass", self.token_budget)

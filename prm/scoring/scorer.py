@@ -18,7 +18,7 @@ from prm.errors import ModelFileError, ScoringError
 from prm.features import feature_width
 from prm.heads import Readout
 from prm.manifest import Manifest, base_of
-from prm.said import said
+from prm.messages import Message
 from prm.scores import UNSCORED, StepScore, Throughput, TraceScore
 from prm.scoring.embedding import Embedder
 from prm.scoring.familiarity import Familiarity
@@ -84,13 +84,7 @@ class Scorer:
             headless=manifest.outside is not None,
         )
         if backbone.sha256 != manifest.base_sha256:
-            raise ModelFileError(
-                said(
-                    "{model_dir} was trained on another {base!r} than the one found here",
-                    model_dir=model_dir,
-                    base=manifest.base,
-                )
-            )
+            raise ModelFileError(Message("base_model_differs", model_dir=model_dir, base=manifest.base))
         reader = LocalReader(backbone, config.features, config.token_budget, share_prefix)
         if manifest.outside is not None:
             backbone.layout = outside_layout(manifest.outside)
@@ -117,7 +111,7 @@ class Scorer:
     def local(self) -> LocalReader:
         """The reader, where the backbone is in this process; raises ScoringError where it is not."""
         if not isinstance(self.reader, LocalReader):
-            raise ScoringError(said("this needs the backbone in this process, and the scorer has it on a server"))
+            raise ScoringError(Message("backbone_not_in_process"))
         return self.reader
 
     @property
@@ -161,10 +155,10 @@ class Scorer:
         plans = [windows(each, reader.layout, reader.context, self.long) for each in pieces]
         flat = [window for plan in plans for window in plan]
         rows: list[Tensor] = [torch.empty(0)] * len(flat)
-        for index, found in reader.read([window.encoded for window in flat]):
-            rows[index] = found[flat[index].skipped :]
+        for index, scores in reader.read([window.encoded for window in flat]):
+            rows[index] = scores[flat[index].skipped :]
             watch.read(len(flat[index].encoded.ids), len(rows[index]))
-        windowed = [window.start > 0 for window, found in zip(flat, rows, strict=True) for _ in found]
+        windowed = [window.start > 0 for window, scores in zip(flat, rows, strict=True) for _ in scores]
         steps = iter(self.judges.step_scores(torch.cat(rows), windowed) if rows else [])
         features = iter(rows)
         for trace, plan in zip(chunk, plans, strict=True):
@@ -229,6 +223,4 @@ def _fill(backbone: Backbone, tensors: dict[str, Tensor], model_dir: Path) -> No
             for name, parameter in tunable_parameters(backbone).items():
                 parameter.copy_(tensors[BACKBONE + name])
     except (KeyError, RuntimeError) as error:
-        raise ModelFileError(
-            said("{model_dir} holds other weights than its manifest says: {error}", model_dir=model_dir, error=error)
-        ) from error
+        raise ModelFileError(Message("weights_differ", model_dir=model_dir, error=error)) from error

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from prm.encoding import Encoded, tokenise
 from prm.errors import ScoringError
-from prm.said import said
+from prm.messages import Message
 from prm.scores import UNSCORED, StepScore, TraceScore
 from prm.scoring.familiarity import Familiarity
 from prm.scoring.keeping import Kept, can_keep, keep, read_on
@@ -35,9 +35,7 @@ class Session:
         familiarity: Familiarity | None = None,
     ) -> None:
         if not can_keep(reader.backbone):
-            raise ScoringError(
-                said("{name!r} keeps no cache of keys and values that a session could use", name=reader.backbone.name)
-            )
+            raise ScoringError(Message("no_reusable_cache", name=reader.backbone.name))
         self._reader, self._judges, self._long, self._familiarity = reader, judges, long, familiarity
         [[ids]] = tokenise([Trace("", problem, [])], reader.tokenizer)
         layout = reader.layout
@@ -75,7 +73,7 @@ class Session:
     def append(self, step: str | Step) -> StepScore:
         """Read and score the next step; its score is None throughout where it does not fit the context."""
         if self._closed:
-            raise ScoringError(said("the session is closed"))
+            raise ScoringError(Message("session_closed"))
         [[_, ids]] = tokenise([Trace("", "", [Step(step) if isinstance(step, str) else step])], self._reader.tokenizer)
         steps = [*self._steps, (*ids, *self._reader.layout.step_end)]
         lengths = [len(ids) for ids in steps]

@@ -13,7 +13,7 @@ from prm.packing import fill_batches, pack, pad
 @torch.no_grad()
 def last_states(backbone: Backbone, texts: Sequence[Sequence[int]], token_budget: int) -> list[bytes]:
     """The last layer's states of each text [tokens, width], as little-endian float32, row by row."""
-    found = [b""] * len(texts)
+    states = [b""] * len(texts)
     lengths = [len(text) for text in texts]
     filled = [index for index, length in enumerate(lengths) if length]
     for batch in fill_batches([lengths[index] for index in filled], token_budget, packed=backbone.packed):
@@ -22,5 +22,5 @@ def last_states(backbone: Backbone, texts: Sequence[Sequence[int]], token_budget
         last, _ = decode(backbone, ("last",), use_cache=False, **laid.inputs)
         rows = last.flatten(0, 1).float().cpu().numpy().astype("<f4")
         for start, index in zip(laid.starts, chosen, strict=True):
-            found[index] = np.ascontiguousarray(rows[start : start + lengths[index]]).tobytes()
-    return found
+            states[index] = np.ascontiguousarray(rows[start : start + lengths[index]]).tobytes()
+    return states

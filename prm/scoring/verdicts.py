@@ -13,7 +13,7 @@ from prm.errors import ModelFileError
 from prm.features import STATISTICS
 from prm.heads import Readout
 from prm.manifest import Manifest
-from prm.said import said
+from prm.messages import Message
 from prm.scores import StepScore
 
 ZERO_LABEL_STATISTIC = STATISTICS.index("surprisal_max")
@@ -68,7 +68,5 @@ def fill_readout(readout: Readout, tensors: dict[str, Tensor], model_dir: Path) 
     try:
         readout.load_state_dict(tensors)
     except RuntimeError as error:
-        raise ModelFileError(
-            said("{model_dir} holds other weights than its manifest says: {error}", model_dir=model_dir, error=error)
-        ) from error
+        raise ModelFileError(Message("weights_differ", model_dir=model_dir, error=error)) from error
     return readout.eval()

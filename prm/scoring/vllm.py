@@ -34,8 +34,8 @@ from prm.faults import sentence_of
 from prm.features import Reading, describe_steps
 from prm.heads import Readout
 from prm.manifest import base_of
+from prm.messages import Message
 from prm.packing import fill_batches
-from prm.said import counted, said
 from prm.scoring.scorer import Scorer
 from prm.scoring.verdicts import fill_readout, trained_judges
 from prm.scoring.windows import Long
@@ -87,14 +87,7 @@ def load_over_vllm(
     config = manifest.config
     if config.lane != "heads" or not SERVED.issuperset(config.features):
         raise ModelFileError(
-            said(
-                "{model_dir} cannot be served by vLLM, which gives the untuned backbone's last states and nothing else "
-                "(here: lane {lane!r}, features {features}); train it with lane 'heads' and "
-                'features ["last", "separator"]',
-                model_dir=model_dir,
-                lane=config.lane,
-                features=", ".join(config.features),
-            )
+            Message("not_servable_by_vllm", model_dir=model_dir, lane=config.lane, features=", ".join(config.features))
         )
     tokenizer, shape = _tokenizer_and_shape(base_of(model_dir, manifest))
     width = shape.hidden_size
@@ -115,25 +108,16 @@ class _Server:
     def find(self, served: str | None) -> _Model:
         """The model of this name, or the only one."""
         models = self.ask("/v1/models", None, _Models).data
-        found = [model for model in models if served in (None, model.id)]
-        if len(found) != 1:
+        matching = [model for model in models if served in (None, model.id)]
+        if len(matching) != 1:
             names = ", ".join(model.id for model in models) or "none"
-            raise ScoringError(
-                said(
-                    "{url} serves {names}: name the backbone among them, not {served!r}",
-                    url=self.url,
-                    names=names,
-                    served=served,
-                )
-            )
-        return found[0]
+            raise ScoringError(Message("server_serves_other_model", url=self.url, names=names, served=served))
+        return matching[0]
 
     def ask(self, path: str, question: dict[str, Any] | None, kind: type[T]) -> T:
         """GET, or POST a question as JSON; raises ScoringError with what the server or the network said."""
         if urlsplit(self.url).scheme not in ("http", "https"):
-            raise ScoringError(
-                said("{url!r} is no address of a server: it begins with http:// or https://", url=self.url)
-            )
+            raise ScoringError(Message("not_a_server_address", url=self.url))
         headers = {"Content-Type": "application/json"}
         if self.api_key is not None:
             headers["Authorization"] = f"Bearer {self.api_key}"
@@ -144,30 +128,17 @@ class _Server:
         except HTTPError as error:
             answer = error.read(2000).decode(errors="replace")
             raise ScoringError(
-                said(
-                    "{url}{path} answers {code}: {answer}",
-                    url=self.url,
-                    path=path,
-                    code=error.code,
-                    answer=answer or error.reason,
-                )
+                Message("server_status", url=self.url, path=path, code=error.code, answer=answer or error.reason)
             ) from error
         except TimeoutError as error:
-            raise ScoringError(
-                said("{url}{path} did not answer within {timeout:g} s", url=self.url, path=path, timeout=self.timeout)
-            ) from error
+            raise ScoringError(Message("server_timed_out", url=self.url, path=path, timeout=self.timeout)) from error
         except (OSError, HTTPException) as error:
             raise ScoringError(
-                said("{url}{path}: {error}", url=self.url, path=path, error=getattr(error, "reason", error))
+                Message("server_error", url=self.url, path=path, error=getattr(error, "reason", error))
             ) from error
         except msgspec.DecodeError as error:
             raise ScoringError(
-                said(
-                    "{url}{path} answers something else than vLLM does: {error}",
-                    url=self.url,
-                    path=path,
-                    error=sentence_of(error),
-                )
+                Message("not_a_vllm_answer", url=self.url, path=path, error=sentence_of(error))
             ) from error
 
 
@@ -208,23 +179,14 @@ class VllmReader:
         }
         answers = sorted(self.server.ask("/pooling", question, _Pooling).data, key=lambda answer: answer.index)
         if [answer.index for answer in answers] != list(range(len(texts))):
-            raise ScoringError(
-                counted(
-                    "{url} answers {n} text where it was asked {asked}",
-                    "{url} answers {n} texts where it was asked {asked}",
-                    n=len(answers),
-                    url=self.server.url,
-                    asked=len(texts),
-                )
-            )
+            raise ScoringError(Message("answer_count_differs", n=len(answers), url=self.server.url, asked=len(texts)))
         return [self._decoded(answer.data, len(text)) for answer, text in zip(answers, texts, strict=True)]
 
     def _decoded(self, data: bytes, tokens: int) -> Tensor:
         if len(data) != tokens * self.width * 4:
             raise ScoringError(
-                said(
-                    "{url} gives {n} bytes for {tokens} tokens, where float32 states of width {width} have {expected}: "
-                    "it runs another backbone, or another pooling task",
+                Message(
+                    "state_size_differs",
                     url=self.server.url,
                     n=len(data),
                     tokens=tokens,
@@ -234,12 +196,10 @@ class VllmReader:
             )
         states = torch.from_numpy(np.frombuffer(data, "<f4").reshape(tokens, self.width).copy())
         if not states.isfinite().all():
-            raise ScoringError(said("{url} gives states that are not finite numbers", url=self.server.url))
+            raise ScoringError(Message("states_not_finite", url=self.server.url))
         if tokens and ((states.norm(dim=1) - 1).abs() < NORM_TOLERANCE).all():
             start = """--pooler-config '{"use_activation": false}'"""
-            raise ScoringError(
-                said("{url} scales states to length 1; start it with {start}", url=self.server.url, start=start)
-            )
+            raise ScoringError(Message("states_scaled", url=self.server.url, start=start))
         return states
 
 
@@ -249,6 +209,4 @@ def _tokenizer_and_shape(base: str) -> tuple[Any, Any]:
         shape = AutoConfig.from_pretrained(source, trust_remote_code=False).get_text_config()
         return AutoTokenizer.from_pretrained(source, trust_remote_code=False), shape
     except (OSError, ValueError, KeyError) as error:
-        raise ModelFileError(
-            said("backbone {name!r}: {error}", name=base, error=str(error).strip().splitlines()[0])
-        ) from error
+        raise ModelFileError(Message("backbone_error", name=base, error=str(error).strip().splitlines()[0])) from error

@@ -60,19 +60,19 @@ def windows(pieces: Pieces, layout: Layout, context: int, long: Long) -> list[Wi
     problem, *steps = pieces
     frame = len(layout.start) + len(problem) + len(layout.problem_end)
     starts = window_starts(frame, [len(step) + len(layout.step_end) for step in steps], context, long)
-    found = []
+    cut = []
     for start, scored in groupby(range(len(steps)), key=starts.__getitem__):
         if start is not None:
             first, *more = scored
             end = 1 + (more[-1] if more else first)
-            found.append(Window(lay_out([problem, *steps[start:end]], layout, context), start, first))
-    return found
+            cut.append(Window(lay_out([problem, *steps[start:end]], layout, context), start, first))
+    return cut
 
 
 def _hop(problem: int, steps: Sequence[int], start: int, room: float) -> tuple[int, int]:
     """The longest run of last steps, none before `start`, that fits the room: where it begins, and tokens used."""
-    begin, kept = len(steps), 0
-    while begin > start and kept + steps[begin - 1] <= room:
+    begin, length = len(steps), 0
+    while begin > start and length + steps[begin - 1] <= room:
         begin -= 1
-        kept += steps[begin]
-    return begin, problem + kept
+        length += steps[begin]
+    return begin, problem + length

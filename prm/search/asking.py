@@ -11,7 +11,7 @@ import msgspec
 
 from prm.errors import PolicyError
 from prm.faults import UNDECODABLE
-from prm.said import said
+from prm.messages import Message
 
 FIRST_WAIT, LONGEST_WAIT = 0.5, 30.0  # seconds between tries, doubled each time
 BUSY = frozenset({408, 409, 425, 429})  # and every 5xx
@@ -34,7 +34,7 @@ class Server:
         concurrency: int = 8,
     ) -> None:
         if not url.startswith(("http://", "https://")):
-            raise PolicyError(said("{url!r} is no address of a server: it begins with http:// or https://", url=url))
+            raise PolicyError(Message("not_a_server_address", url=url))
         self.url, self.retries, self.concurrency = url.rstrip("/"), retries, concurrency
         self._client = httpx2.Client(
             timeout=timeout,
@@ -51,16 +51,12 @@ class Server:
             try:
                 response = self._client.post(self.url + path, content=body, headers=headers)
             except httpx2.TransportError as error:
-                fault = said("{url}{path}: {error}", url=self.url, path=path, error=str(error) or type(error).__name__)
+                fault = Message("server_error", url=self.url, path=path, error=str(error) or type(error).__name__)
             else:
                 if response.status_code < 400:
                     return self._decoded(path, response.content, kind)
-                fault = said(
-                    "{url}{path} answers {code}: {answer}",
-                    url=self.url,
-                    path=path,
-                    code=response.status_code,
-                    answer=response.text[:EXCERPT],
+                fault = Message(
+                    "server_status", url=self.url, path=path, code=response.status_code, answer=response.text[:EXCERPT]
                 )
                 if response.status_code < 500 and response.status_code not in BUSY:
                     break
@@ -85,9 +81,7 @@ class Server:
         try:
             return msgspec.json.decode(content, type=kind)
         except UNDECODABLE as error:
-            raise PolicyError(
-                said("{url}{path} answers something else than asked for: {error}", url=self.url, path=path, error=error)
-            ) from error
+            raise PolicyError(Message("server_answer_unreadable", url=self.url, path=path, error=error)) from error
 
 
 def _asked_to_wait(seconds: str | None, otherwise: float) -> float:

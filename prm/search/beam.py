@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from prm.encoding import TEXT_SEPARATOR
 from prm.errors import PolicyError
-from prm.said import said
+from prm.messages import Message
 from prm.scores import Aggregate
 from prm.search.best_of_n import judged
 from prm.search.budget import Budget
@@ -100,12 +100,7 @@ def _grow(verifier: Verifier, beams: Sequence[Beam], answers: Answers) -> tuple[
     for beam, samples in zip(beams, answers.samples, strict=True):
         for sample in _different(samples):
             if sample.hides_reasoning:
-                raise PolicyError(
-                    said(
-                        "the policy writes hidden reasoning, and beam search only follows the steps of an answer: turn "
-                        "thinking off on the server, or use best-of-n"
-                    )
-                )
+                raise PolicyError(Message("beam_search_with_hidden_reasoning"))
             if sample.steps:
                 steps.append((beam, sample.steps[0], sample.ended is True))
             elif beam.steps and beam not in grown.finished:

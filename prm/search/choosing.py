@@ -32,8 +32,8 @@ class Candidate:
 
     def score(self, by: Aggregate) -> float:
         """The solution's score; last of all where it has no step, or one that was not scored."""
-        found = None if None in self.means else aggregate(self.means, by)
-        return UNSCORED if found is None else found
+        score = None if None in self.means else aggregate(self.means, by)
+        return UNSCORED if score is None else score
 
 
 class Found(msgspec.Struct, frozen=True):

@@ -15,8 +15,8 @@ import msgspec
 
 from prm.encoding import TEXT_SEPARATOR
 from prm.errors import PolicyError
+from prm.messages import Message
 from prm.rendering import parse_step, render_step
-from prm.said import said
 from prm.search.asking import Server
 from prm.splitting import Splitting
 from prm.traces import Step
@@ -120,8 +120,8 @@ class _Message(msgspec.Struct):
 
     @property
     def text(self) -> str:
-        hidden, said = self.reasoning_content or self.reasoning, self.content or ""
-        return f"<think>{hidden}{'</think>' if said else ''}{said}" if hidden else said
+        hidden, answer = self.reasoning_content or self.reasoning, self.content or ""
+        return f"<think>{hidden}{'</think>' if answer else ''}{answer}" if hidden else answer
 
 
 class _Choice(msgspec.Struct):
@@ -159,9 +159,7 @@ class Endpoint:
         concurrency: int = 8,
     ) -> None:
         if PROBLEM not in prompt:
-            raise PolicyError(
-                said("the prompt has no {problem}, so the policy would not see the problem", problem=PROBLEM)
-            )
+            raise PolicyError(Message("prompt_without_problem", problem=PROBLEM))
         self.model, self.api, self.continuation, self.prompt, self.sampling = model, api, continuation, prompt, sampling
         self.splitting = splitting
         self._server = Server(url, api_key=api_key, timeout=timeout, retries=retries, concurrency=concurrency)
@@ -183,30 +181,30 @@ class Endpoint:
             return self._ask(prefixes[number], n, stop, seed * 1_000_003 + number, longest)
 
         answers = self._server.each(ask, range(len(prefixes)))
-        return Answers([found for found, _ in answers], sum((cost for _, cost in answers), Cost()))
+        return Answers([samples for samples, _ in answers], sum((cost for _, cost in answers), Cost()))
 
     def _ask(self, prefix: Prefix, n: int, stop: Sequence[str], seed: int, longest: int) -> tuple[list[Sampled], Cost]:
         """Asks again for what is missing: some servers give one choice whatever n says."""
-        found: list[Sampled] = []
+        samples: list[Sampled] = []
         cost = Cost()
         splitting = msgspec.structs.replace(self.splitting, rule=PARAGRAPHS.rule) if stop else self.splitting
-        while len(found) < n:
-            question = self._question(prefix, n - len(found), stop, longest) | {
-                "seed": (seed + len(found) * 7919) % 2**31
+        while len(samples) < n:
+            question = self._question(prefix, n - len(samples), stop, longest) | {
+                "seed": (seed + len(samples) * 7919) % 2**31
             }
             path = "/completions" if self.api == "completions" else "/chat/completions"
             answer = self._server.post(path, question, _Completion)
             if not answer.choices:
-                raise PolicyError(said("{url}{path} answers without a choice", url=self.url, path=path))
-            found += [_sampled(choice, bool(stop), splitting) for choice in answer.choices]
+                raise PolicyError(Message("answer_without_choice", url=self.url, path=path))
+            samples += [_sampled(choice, bool(stop), splitting) for choice in answer.choices]
             cost += _cost(answer.usage)
-        return found[:n], cost
+        return samples[:n], cost
 
     def _question(self, prefix: Prefix, n: int, stop: Sequence[str], longest: int) -> dict[str, Any]:
         asked = self.prompt.replace(PROBLEM, prefix.problem)
         if prefix.critique:
             if self.api == "completions":
-                raise PolicyError(said("a critique is a remark of the user's, which only the chat API has a place for"))
+                raise PolicyError(Message("critique_needs_chat"))
             asked += TEXT_SEPARATOR + prefix.critique
         begun = "".join(render_step(step) + TEXT_SEPARATOR for step in prefix.steps)
         question: dict[str, Any] = {
@@ -242,9 +240,9 @@ def read_key(path: Path | None) -> str | None:
     try:
         key = path.read_text().strip()
     except OSError as error:
-        raise PolicyError(said("{path}: {error}", path=path, error=error.strerror or error)) from error
+        raise PolicyError(Message("path_error", path=path, error=error.strerror or error)) from error
     if not key:
-        raise PolicyError(said("{path}: no key in it", path=path))
+        raise PolicyError(Message("key_file_empty", path=path))
     return key
 
 

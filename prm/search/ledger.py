@@ -10,7 +10,7 @@ import msgspec
 from prm.errors import DataError, PolicyError, PRMError
 from prm.files import write_atomic
 from prm.jsonl import read_records, write_records
-from prm.said import counted, joined, said
+from prm.messages import Message, joined
 from prm.search.choosing import Found
 
 FAILURES_IN_A_ROW = 10  # problems; then the policy is taken to be away
@@ -94,15 +94,14 @@ class Ledger:
         raise PolicyError(
             joined(
                 [
-                    counted(
-                        "{n} problem failed: {id} ({error}).",
-                        "{n} problems failed, the last of them {id} ({error}).",
+                    Message(
+                        "problems_failed",
                         n=len(self._failed),
                         id=self._failed[-1].problem_id,
                         error=self._failed[-1].error,
                     ),
-                    *([counted("{n} was not asked.", "{n} were not asked.", n=unasked)] if unasked else []),
-                    said("See {path}. Run the same command again to solve what is missing.", path=self._failed_out),
+                    *([Message("problems_not_asked", n=unasked)] if unasked else []),
+                    Message("search_rerun", path=self._failed_out),
                 ]
             )
         )
@@ -127,7 +126,5 @@ class Ledger:
             write_atomic(self._out, whole[: whole.rfind(b"\n") + 1])
         solved = list(read_records(self._out, Solved))
         if any(one.settings != settings or one.problem not in self._problems for one in solved):
-            raise DataError(
-                said("{path} holds the result of other settings or problems: choose another --out", path=self._out)
-            )
+            raise DataError(Message("results_of_other_settings", path=self._out))
         return solved

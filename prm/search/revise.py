@@ -36,10 +36,10 @@ def revise(
     cost, sampled, done = answers.cost + verified, 1, 0
     while done < rounds and (place := first_suspicious(best, bar)) is not None:
         done += 1
-        kept = best.steps[:place]
-        said = CRITIQUE.format(step=render_step(best.steps[place])) if critique else ""
-        answers = policy.sample([Prefix(problem, kept, said)], n=tries, seed=seed * 1009 + done)
-        candidates, verified = judged(verifier, problem, kept, answers.samples[0])
+        prefix = best.steps[:place]
+        critique_text = CRITIQUE.format(step=render_step(best.steps[place])) if critique else ""
+        answers = policy.sample([Prefix(problem, prefix, critique_text)], n=tries, seed=seed * 1009 + done)
+        candidates, verified = judged(verifier, problem, prefix, answers.samples[0])
         cost, sampled = cost + answers.cost + verified, sampled + tries
         best = choose([best, *candidates], by=by, weighted=False, answer_of=answer_of)
     return found(best, by=by, answer_of=answer_of, candidates=sampled, rounds=done, cost=cost)

@@ -6,7 +6,7 @@ from typing import Any
 import msgspec
 
 from prm.errors import PolicyError
-from prm.said import said
+from prm.messages import Message
 from prm.scores import StepScore, TraceScore
 from prm.search.asking import Server
 from prm.search.verifiers import State, Whole, extend_whole
@@ -59,8 +59,8 @@ class ServiceVerifier:
     def score(self, traces: Sequence[Trace]) -> list[TraceScore]:
         asked = [trace for trace in traces if trace.steps]
         parts = [asked[start : start + AT_ONCE] for start in range(0, len(asked), AT_ONCE)]
-        found = (steps for part in self._server.each(self._ask, parts) for steps in part)
-        return [TraceScore.of_steps(trace.id, next(found) if trace.steps else []) for trace in traces]
+        steps_read = (steps for part in self._server.each(self._ask, parts) for steps in part)
+        return [TraceScore.of_steps(trace.id, next(steps_read) if trace.steps else []) for trace in traces]
 
     def begin(self, problem: str) -> State:
         return Whole(Trace("", problem, []), [])
@@ -76,9 +76,7 @@ class ServiceVerifier:
         }
         answer = self._server.post(PATH, question, _Answer)
         if [len(one.steps) for one in answer.results] != [len(trace.steps) for trace in traces]:
-            raise PolicyError(
-                said("{url}{path} answers other solutions than it was asked about", url=self._server.url, path=PATH)
-            )
+            raise PolicyError(Message("other_solutions_answered", url=self._server.url, path=PATH))
         self._threshold = answer.model.threshold
         return [[_step_score(step) for step in one.steps] for one in answer.results]
 

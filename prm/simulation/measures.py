@@ -34,15 +34,15 @@ class Yardstick(msgspec.Struct, frozen=True):
         A domain that a draw leaves without erroneous or without right solutions does not count in it.
         """
         domain, erroneous = np.array(self.domain), np.array(self.erroneous)
-        found = []
+        scores = []
         for name in np.unique(domain):
             accuracies = []
             for kind in (True, False):
                 mask = (domain == name) & (erroneous == kind)
                 part = weights[:, mask]
                 accuracies.append(divide(hits[..., mask].astype(float) @ part.T, part.sum(axis=1)))
-            found.append(harmonic_mean(*accuracies))
-        stacked = np.stack(found)
+            scores.append(harmonic_mean(*accuracies))
+        stacked = np.stack(scores)
         return np.asarray(divide(np.nansum(stacked, axis=0), (~np.isnan(stacked)).sum(axis=0)))
 
 

@@ -8,7 +8,7 @@ import msgspec
 from prm.acquisition import FUNCTIONS, Caps, CostModel
 from prm.config import TrainConfig
 from prm.errors import DataError
-from prm.said import counted, said
+from prm.messages import Message
 from prm.simulation.worlds import WORLDS, Sizes
 
 RANDOM = "random"
@@ -46,20 +46,13 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True):
         for name in self.functions:
             FUNCTIONS.check(name)
         if RANDOM not in self.functions:
-            raise DataError(said("a simulation compares with random: name it among the functions"))
+            raise DataError(Message("simulation_without_random"))
         if list(self.budgets) != sorted(set(self.budgets)) or len(self.budgets) < 2 or self.budgets[0] < 1:
-            raise DataError(said("budgets must rise from one to the next, and there must be two or more"))
+            raise DataError(Message("budgets_not_rising"))
         if any(not 0 <= noise < 0.5 for noise in self.noises):
-            raise DataError(said("noise is a share of wrong verdicts, from 0 to below 0.5"))
+            raise DataError(Message("noise_out_of_range"))
         if self.candidates < self.budgets[-1]:
-            raise DataError(
-                counted(
-                    "{n} candidate is too few to label {most}",
-                    "{n} candidates are too few to label {most}",
-                    n=self.candidates,
-                    most=self.budgets[-1],
-                )
-            )
+            raise DataError(Message("too_few_candidates", n=self.candidates, most=self.budgets[-1]))
 
     def arms(self) -> Iterator[Arm]:
         """Seed by seed, so that what is cut short is still paired."""

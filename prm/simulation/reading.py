@@ -28,14 +28,14 @@ def called_errors(traces: Sequence[Trace], noise: float, seed: int) -> list[int]
     rng = np.random.default_rng(seed)
     wrong = rng.random(len(traces)) < noise
     places = rng.random(len(traces))
-    found = []
+    errors = []
     for trace, mistaken, place in zip(traces, wrong, places, strict=True):
         error = first_error(trace)
         assert error is not None, f"{trace.id} has no known first error"
         if mistaken:
             error = int(place * len(trace.steps)) if error < 0 else -1
-        found.append(error)
-    return found
+        errors.append(error)
+    return errors
 
 
 def read(trace: Trace, called: int, cost: CostModel) -> Reading:

@@ -44,11 +44,11 @@ def replay(arm: Arm, plan: Plan, features: Features) -> Curve:
 
 def first_errors_found(p: NDArray[np.float64], offsets: Sequence[int], threshold: float) -> list[int]:
     """Each solution's first step whose p(good) lies below the threshold, -1 where none does."""
-    found = []
+    positions = []
     for begin, end in pairwise(offsets):
         below = np.flatnonzero(p[begin:end] < threshold)
-        found.append(int(below[0]) if len(below) else -1)
-    return found
+        positions.append(int(below[0]) if len(below) else -1)
+    return positions
 
 
 def _choose(
@@ -61,9 +61,9 @@ def _choose(
 
 def _measure(model: Model, readings: Sequence[Reading], test: Part, train_seconds: float) -> Point:
     p = model.heads(test.rows).mean(axis=1)
-    found = first_errors_found(p, test.offsets, model.threshold)
+    predicted = first_errors_found(p, test.offsets, model.threshold)
     errors = [first_error(trace) for trace in test.traces]
-    hits = np.array([a == b for a, b in zip(found, errors, strict=True)])
+    hits = np.array([a == b for a, b in zip(predicted, errors, strict=True)])
     return Point(
         solutions=len(readings),
         steps=sum(reading.steps for reading in readings),

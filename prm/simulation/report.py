@@ -71,7 +71,7 @@ def compare(
     """Every function of every world and noise whose seeds random has finished too."""
     curves = list(curves)
     by_arm = {curve.arm: curve for curve in curves}
-    found = []
+    comparisons = []
     for world in plan.worlds:
         for noise in plan.noises:
             group = {
@@ -82,14 +82,14 @@ def compare(
                 seeds = sorted(own.keys() & group[RANDOM].keys())
                 if seeds:
                     pair = [[each[seed] for seed in seeds] for each in (group[RANDOM], own)]
-                    found.append(_comparison(pair[0], pair[1], tests[world], bootstrap))
+                    comparisons.append(_comparison(pair[0], pair[1], tests[world], bootstrap))
     return Report(
         plan=plan,
         base_sha256=base_sha256,
         arms=len(curves),
         cost_seconds=round(sum(curve.wall_seconds for curve in curves), 1),
         bootstrap=bootstrap,
-        comparisons=found,
+        comparisons=comparisons,
     )
 
 

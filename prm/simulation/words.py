@@ -32,9 +32,9 @@ def overview(report: Report) -> str:
     plan = report.plan
     parts = []
     for noise in plan.noises:
-        found = {(one.world, one.function): one for one in report.comparisons if one.noise == noise}
+        comparisons = {(one.world, one.function): one for one in report.comparisons if one.noise == noise}
         rows = [
-            [name, *(_glance(found.get((world, name))) for world in plan.worlds)]
+            [name, *(_glance(comparisons.get((world, name))) for world in plan.worlds)]
             for name in plan.functions
             if name != RANDOM
         ]

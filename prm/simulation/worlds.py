@@ -9,7 +9,7 @@ from typing import NamedTuple
 from prm.errors import DataError
 from prm.formats.trace_files import read_traces
 from prm.labels import first_error, source_groups
-from prm.said import said
+from prm.messages import Message
 from prm.sandbox import WorldConfig, generate
 from prm.traces import Trace
 from prm.vocabulary import Split
@@ -65,14 +65,8 @@ class World:
             wrong, right = sum(error is not None and error >= 0 for error in errors), errors.count(-1)
             if min(wrong, right) < ENOUGH:
                 raise DataError(
-                    said(
-                        "{world}: the {part} has {wrong} erroneous and {right} right solutions; a simulation needs "
-                        "{enough} of each",
-                        world=self.name,
-                        part=part,
-                        wrong=wrong,
-                        right=right,
-                        enough=ENOUGH,
+                    Message(
+                        "too_few_solutions_in_part", world=self.name, part=part, wrong=wrong, right=right, enough=ENOUGH
                     )
                 )
 
@@ -80,7 +74,7 @@ class World:
 def sandbox_world(name: str, sizes: Sizes, *, seed: int) -> World:
     """A sandbox world by name; `seed` draws its problems. Raises DataError for an unknown name."""
     if name not in WORLDS:
-        raise DataError(said("no world is named {name!r}: one of {known}", name=name, known=", ".join(WORLDS)))
+        raise DataError(Message("unknown_world", name=name, known=", ".join(WORLDS)))
     variant = WORLDS[name]
     splits: tuple[tuple[Split, int], ...] = (
         ("pool", sizes.pool),
@@ -95,7 +89,7 @@ def read_world(path: Path, *, seed: int) -> World:
     """The solutions of a file whose first error is known, by their splits; where a split is missing, all are parted
     anew by source group. Raises DataError where there are too few."""
     if not path.is_file():
-        raise DataError(said("{path}: no such file", path=path))
+        raise DataError(Message("no_such_path", path=path))
     known = [trace for trace in read_traces(path) if trace.steps and first_error(trace) is not None]
     by_split: dict[str, list[Trace]] = {split: [t for t in known if t.split == split] for split in SHARES}
     if not all(by_split.values()):
@@ -111,8 +105,10 @@ def match_lengths(traces: Sequence[Trace]) -> list[Trace]:
         chars = sum(len(step.text) for step in trace.steps) // len(trace.steps)
         cell = (trace.domain, len(trace.steps), chars // 10)
         seen.setdefault(cell, ([], []))[first_error(trace) != -1].append(place)
-    kept = sorted(place for right, wrong in seen.values() for pair in zip(right, wrong, strict=False) for place in pair)
-    return [traces[place] for place in kept]
+    matched = sorted(
+        place for right, wrong in seen.values() for pair in zip(right, wrong, strict=False) for place in pair
+    )
+    return [traces[place] for place in matched]
 
 
 def _drawn(variant: Variant, split: Split, n: int, seed: int) -> list[Trace]:

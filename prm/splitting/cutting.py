@@ -57,8 +57,8 @@ class Text:
                     continue
             if unless and unless.search(self.text, max(0, match.start() - 20), match.start()):
                 continue
-            kept = match.start() + len(match[0]) - len(match[0].lstrip(_CLOSERS))
-            places.append((kept, match.end()))
+            end = match.start() + len(match[0]) - len(match[0].lstrip(_CLOSERS))
+            places.append((end, match.end()))
         return places
 
     def trimmed(self, span: Span) -> Span:

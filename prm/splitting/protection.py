@@ -60,11 +60,11 @@ def _end_of_display(text: str, start: int, opening: str | None, unclosed: set[st
     closing = _CLOSING.get(opening or "", "")
     if not closing or closing in unclosed:
         return -1
-    found = text.find(closing, start)
-    if found < 0:
+    end = text.find(closing, start)
+    if end < 0:
         unclosed.add(closing)
         return -1
-    return found + len(closing)
+    return end + len(closing)
 
 
 def _end_of_inline(text: str, start: int) -> int:

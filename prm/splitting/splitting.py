@@ -5,7 +5,7 @@ from typing import Literal, get_args
 import msgspec
 
 from prm.errors import DataError
-from prm.said import said
+from prm.messages import Message
 from prm.splitting.rules import RULES, split_by
 from prm.splitting.thinking import passages
 
@@ -37,17 +37,15 @@ class Splitting(msgspec.Struct, frozen=True):
     def __post_init__(self) -> None:
         for value, known in ((self.rule, tuple(RULES)), (self.thinking, THINKING)):
             if value not in known:
-                raise DataError(
-                    said("{value!r} is not a way to split: choose one of {known}", value=value, known=", ".join(known))
-                )
+                raise DataError(Message("unknown_way_to_split", value=value, known=", ".join(known)))
 
     def split(self, text: str) -> SplitText:
         """The steps of a text, with Windows line ends read as plain ones; no steps for a blank text."""
         parts = passages(text.replace("\r\n", "\n"))
         hidden = [part.text for part in parts if part.is_thinking]
-        kept = [part.text for part in parts if self.thinking == "keep" or not part.is_thinking]
+        shown = [part.text for part in parts if self.thinking == "keep" or not part.is_thinking]
         return SplitText(
-            steps=[step for part in kept for step in split_by(self.rule, part)],
+            steps=[step for part in shown for step in split_by(self.rule, part)],
             thinking="\n\n".join(hidden) if self.thinking == "separate" else "",
             thinking_length=sum(map(len, hidden)),
         )

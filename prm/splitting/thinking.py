@@ -24,12 +24,12 @@ def passages(text: str) -> list[Passage]:
     began with the text: some chat templates write `<think>` into the prompt. Tags inside code count as text, unless
     the code is itself part of the reasoning.
     """
-    found: list[Passage] = []
+    passages_read: list[Passage] = []
     start, thinking, fence, tags = 0, False, "", 0
 
     def end_passage(end: int, is_thinking: bool) -> None:
         if passage := text[start:end].strip():
-            found.append(Passage(passage, is_thinking))
+            passages_read.append(Passage(passage, is_thinking))
 
     for mark in _MARK.finditer(text):
         if mark["close"] is None:
@@ -39,7 +39,7 @@ def passages(text: str) -> list[Passage]:
             end_passage(mark.start(), thinking or bool(mark["close"] and not tags))
             start, thinking, tags = mark.end(), not mark["close"], tags + 1
     end_passage(len(text), thinking)
-    return found
+    return passages_read
 
 
 def _fence_after(open_fence: str, fence: str, info: str) -> str:

@@ -52,11 +52,11 @@ class Cache:
 
     def get(self, keys: Sequence[bytes]) -> dict[bytes, bytes]:
         """The values that are there and whole."""
-        found: dict[bytes, bytes] = {}
+        entries: dict[bytes, bytes] = {}
         for start in range(0, len(keys), KEYS_A_QUERY):
             part = keys[start : start + KEYS_A_QUERY]
-            found |= self._attempt(partial(_read, keys=part), dict[bytes, bytes]())
-        return found
+            entries |= self._attempt(partial(_read, keys=part), dict[bytes, bytes]())
+        return entries
 
     def put(self, entries: Mapping[bytes, bytes]) -> None:
         """Keep the values, and let go of the least recently used beyond the limit."""
@@ -85,20 +85,20 @@ class Cache:
 
 
 def _read(file: sqlite3.Connection, keys: Sequence[bytes]) -> dict[bytes, bytes]:
-    found: dict[bytes, bytes] = {}
+    entries: dict[bytes, bytes] = {}
     corrupt: list[tuple[int]] = []
     used: list[tuple[float, int]] = []
     marks = ",".join("?" * len(keys))
     query = f"SELECT key, digest, value, entry.id FROM entry JOIN content USING (id) WHERE key IN ({marks})"
     for key, digest, value, number in file.execute(query, keys):
         if _digest(value) == digest:
-            found[key] = value
+            entries[key] = value
             used.append((time.time(), number))
         else:
             corrupt.append((number,))
     file.executemany("UPDATE entry SET used = ? WHERE id = ?", used)
     file.executemany("DELETE FROM entry WHERE id = ?", corrupt)
-    return found
+    return entries
 
 
 def _write(file: sqlite3.Connection, entries: Mapping[bytes, bytes], limit: int) -> None:

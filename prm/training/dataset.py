@@ -13,7 +13,7 @@ from prm.config import TrainConfig
 from prm.errors import DataError
 from prm.formats.trace_files import read_traces
 from prm.labels import Target, first_error, group_of, problem_of, source_groups, step_labels, step_target
-from prm.said import said
+from prm.messages import Message
 from prm.traces import Alternative, StepLabel, Trace
 
 ENOUGH_HELD = 10  # erroneous and correct solutions each, below which a threshold would be noise
@@ -48,13 +48,13 @@ def read_training_data(path: Path, config: TrainConfig) -> TrainingData:
     left_out = len(pool) - len(fit)
     lacking = _lacking(fit, config)
     if lacking:
-        raise DataError(said("{path}: {error}", path=path, error=lacking))
+        raise DataError(Message("path_error", path=path, error=lacking))
     if _enough(held, config):
         return TrainingData(fit, held, "calibration", left_out)
-    kept, validation = _set_aside(fit, config)
-    if not validation or _lacking(kept, config):
+    fitted, validation = _set_aside(fit, config)
+    if not validation or _lacking(fitted, config):
         return TrainingData(fit, held, "none", left_out)
-    return TrainingData(kept, held + validation, "validation", left_out)
+    return TrainingData(fitted, held + validation, "validation", left_out)
 
 
 class Document(NamedTuple):
@@ -70,13 +70,13 @@ def documents(traces: Sequence[Trace], config: TrainConfig) -> list[Document]:
 
     An alternative's document teaches by its last step only: the path's own document has the others.
     """
-    found = []
+    parts = []
     for owner, (trace, group) in enumerate(zip(traces, source_groups(traces), strict=True)):
-        found.append(Document(_supervised_part(trace, config), owner, group))
+        parts.append(Document(_supervised_part(trace, config), owner, group))
         for alternative in trace.alternatives:
             if alternative.label is not None and alternative.label.weight > 0 and config.process_weight:
-                found.append(Document(_with_alternative(trace, alternative), owner, group))
-    return found
+                parts.append(Document(_with_alternative(trace, alternative), owner, group))
+    return parts
 
 
 def as_documents(traces: Sequence[Trace]) -> list[Document]:
@@ -116,16 +116,10 @@ def _without_holdout(path: Path) -> Iterable[Trace]:
     try:
         for trace in read_traces(path):
             if trace.split == "holdout":
-                raise DataError(
-                    said(
-                        "{path}: trace {id!r} is of the holdout split, which is never trained on",
-                        path=path,
-                        id=trace.id,
-                    )
-                )
+                raise DataError(Message("holdout_in_training_data", path=path, id=trace.id))
             yield trace
     except OSError as error:
-        raise DataError(said("{path}: {error}", path=path, error=error.strerror)) from error
+        raise DataError(Message("path_error", path=path, error=error.strerror)) from error
 
 
 def _steps_known(trace: Trace, config: TrainConfig) -> bool:
@@ -141,15 +135,13 @@ def _lacking(traces: list[Trace], config: TrainConfig) -> str:
     if config.process_weight:
         targets = [target for trace in traces for label in _labels(trace) if (target := _target(label, config)).weight]
         if not targets:
-            return said("no solution of the pool has a labelled step")
+            return Message("no_labelled_step_in_pool")
         if all(target.good >= 0.5 for target in targets):
-            return said("no step is labelled bad, so there is nothing to tell apart; label some errors first")
+            return Message("no_bad_step")
     if config.outcome_weight:
         answers = {trace.final_answer_correct for trace in traces if _answer_known(trace, config)}
         if answers != {True, False}:
-            return said(
-                "outcome_weight is above 0, which needs solutions with right and with wrong final answers in the pool"
-            )
+            return Message("outcome_weight_needs_both_kinds")
     return ""
 
 

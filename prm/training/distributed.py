@@ -54,9 +54,9 @@ class Team:
         """Everyone's, by rank; for plain values and tensors on the CPU."""
         if self.size == 1:
             return [own]
-        found: list[Any] = [None] * self.size
-        dist.all_gather_object(found, own)
-        return found
+        gathered: list[Any] = [None] * self.size
+        dist.all_gather_object(gathered, own)
+        return gathered
 
     def add_up(self, tensors: Iterable[Tensor]) -> None:
         """Replace each tensor by its sum over the processes, in buckets of one kind each."""
@@ -76,19 +76,19 @@ class Team:
 
     def from_leader(self, own: T | None) -> T:
         """The leader's, for everyone."""
-        found = [own]
+        objects = [own]
         if self.size > 1:
-            dist.broadcast_object_list(found)
-        assert found[0] is not None
-        return found[0]
+            dist.broadcast_object_list(objects)
+        assert objects[0] is not None
+        return objects[0]
 
     def gather_to_leader(self, own: T) -> list[T]:
         """Everyone's, by rank, for the leader; nothing for the others."""
         if self.size == 1:
             return [own]
-        found: list[Any] | None = [None] * self.size if self.leads else None
-        dist.gather_object(own, found)
-        return found or []
+        gathered: list[Any] | None = [None] * self.size if self.leads else None
+        dist.gather_object(own, gathered)
+        return gathered or []
 
     def total(self, *values: float) -> list[float]:
         """The sums of these values over the processes."""

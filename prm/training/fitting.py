@@ -12,7 +12,7 @@ from torch import Tensor, nn
 from prm.checkpoint import BACKBONE, load_state, save_state
 from prm.config import TrainConfig
 from prm.errors import Cancelled, DataError
-from prm.said import said
+from prm.messages import Message
 from prm.training.distributed import Team, assemble, lay_out, own_part
 from prm.training.lanes import Lane
 from prm.training.logs import Epoch, Log
@@ -198,16 +198,11 @@ class Fit:
         self.saved_at = time.monotonic()
 
     def _resume(self) -> None:
-        (found,) = self.team.total(self.checkpoint.exists())
-        if not found:
+        (checkpoints,) = self.team.total(self.checkpoint.exists())
+        if not checkpoints:
             return
-        if found < self.team.size:
-            raise DataError(
-                said(
-                    "{path} is not seen by every process: give --out a folder that all machines share",
-                    path=self.checkpoint,
-                )
-            )
+        if checkpoints < self.team.size:
+            raise DataError(Message("folder_not_shared", path=self.checkpoint))
         state, tensors = load_state(self.checkpoint, State)
         if state.key != self.state.key:
             return

@@ -31,8 +31,8 @@ def encode_cached(traces: Sequence[Trace], backbone: Backbone, cache: Cache | No
     for start in range(0, len(traces), ENCODE_CHUNK):
         part = traces[start : start + ENCODE_CHUNK]
         keys = [content_key(IDS, rules, trace.problem, *map(render_step, trace.steps)) for trace in part]
-        found = cache.get(keys) if cache else {}
-        known = {key: msgspec.msgpack.decode(value, type=Encoded) for key, value in found.items()}
+        entries = cache.get(keys) if cache else {}
+        known = {key: msgspec.msgpack.decode(value, type=Encoded) for key, value in entries.items()}
         missing = {key: trace for key, trace in zip(keys, part, strict=True) if key not in known}
         fresh = encode(list(missing.values()), backbone.tokenizer, backbone.layout, backbone.context)
         computed = dict(zip(missing, fresh, strict=True))

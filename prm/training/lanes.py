@@ -116,12 +116,12 @@ class TunedLane:
         return [len(self.fit[i].ids) for i in batch]
 
     def features(self, batch: list[int]) -> tuple[Tensor, Tensor]:
-        found = step_features(self.backbone, [self.fit[i] for i in batch], self.config.features)
-        return found, self.rows(batch)
+        rows = step_features(self.backbone, [self.fit[i] for i in batch], self.config.features)
+        return rows, self.rows(batch)
 
     def held_features(self, token_budget: int) -> Tensor:
-        found = compute_features(self.backbone, self.held, token_budget, self.config.features, self.after_batch)
-        return found.to(self.backbone.device)
+        rows = compute_features(self.backbone, self.held, token_budget, self.config.features, self.after_batch)
+        return rows.to(self.backbone.device)
 
     def tuned(self) -> dict[str, nn.Parameter]:
         return tunable_parameters(self.backbone)

@@ -10,7 +10,7 @@ from tensorboardX import SummaryWriter
 
 from prm.config import Progress, Stage
 from prm.errors import Cancelled
-from prm.said import Said, as_json, said
+from prm.messages import Message, as_json
 from prm.training.costs import Meter
 
 TENSORBOARD_FOLDER = "tensorboard"
@@ -55,7 +55,7 @@ class Log:
 
     def stop(self) -> NoReturn:
         """Raises Cancelled."""
-        raise Cancelled(said("training was cancelled; the same command resumes it"))
+        raise Cancelled(Message("training_cancelled"))
 
     def say(
         self,
@@ -83,10 +83,11 @@ class Log:
                 round(self.seconds, 3),
                 loss,
                 str(message),
+                code=message.code if isinstance(message, Message) else "",
+                values=as_json(message)["values"] if isinstance(message, Message) else {},
                 tokens_per_second=rates.tokens_per_second,
                 utilisation=rates.utilisation,
                 held_loss=held_loss,
-                said=as_json(message) if isinstance(message, Said) else None,
             )
         )
 
@@ -101,18 +102,18 @@ class Log:
         if step % (of // POINTS + 1) == 0:
             self._scalars(step, {"loss/step": loss, "learning_rate": rate})
 
-    def epoch(self, step: int, of: int, epochs: int, found: Epoch) -> None:
+    def epoch(self, step: int, of: int, epochs: int, epoch_losses: Epoch) -> None:
         """The end of an epoch."""
-        message = said("epoch {n} of {all}", n=found.epoch + 1, all=epochs)
-        if found.held_loss is not None:
-            message = said("{epoch}, held {loss:.4f}", epoch=message, loss=found.held_loss)
-        self.say("train", step, of, loss=found.loss, held_loss=found.held_loss, message=message)
+        message = Message("epoch_of", n=epoch_losses.epoch + 1, all=epochs)
+        if epoch_losses.held_loss is not None:
+            message = Message("epoch_loss", epoch=message, loss=epoch_losses.held_loss)
+        self.say("train", step, of, loss=epoch_losses.loss, held_loss=epoch_losses.held_loss, message=message)
         rates = self.meter.rates("train")
         self._scalars(
             step,
             {
-                "loss/epoch": found.loss,
-                "loss/held": found.held_loss,
+                "loss/epoch": epoch_losses.loss,
+                "loss/held": epoch_losses.held_loss,
                 "cost/tokens_per_second": rates.tokens_per_second,
                 "cost/utilisation": rates.utilisation,
             },

@@ -6,7 +6,7 @@ from typing import TypeVar
 import torch
 
 from prm.errors import TrainingError
-from prm.said import said
+from prm.messages import Message
 
 FLOOR = 64  # tokens in one pass; what does not fit then will not fit
 CPU_ALLOCATOR = "can't allocate memory"  # torch raises a plain RuntimeError there
@@ -39,21 +39,8 @@ class Budget:
     def halve(self) -> None:
         """Go on with half as many; raises TrainingError at the floor."""
         if self.tokens // 2 < FLOOR:
-            raise TrainingError(
-                said(
-                    "out of memory: not even {tokens} tokens fit in one pass of {what}. Take a smaller backbone or "
-                    "context, the lora or heads lane, or shards over more devices.",
-                    tokens=self.tokens,
-                    what=self.what,
-                )
-            )
+            raise TrainingError(Message("memory_exhausted", tokens=self.tokens, what=self.what))
         self.tokens //= 2
         if torch.cuda.is_available():
             torch.cuda.empty_cache()
-        self.note(
-            said(
-                "out of memory: from here on at most {tokens} tokens in one pass of {what}",
-                tokens=self.tokens,
-                what=self.what,
-            )
-        )
+        self.note(Message("memory_reduced", tokens=self.tokens, what=self.what))

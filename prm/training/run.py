@@ -23,7 +23,7 @@ from prm.features import feature_width
 from prm.files import locked_folder, write_atomic
 from prm.heads import Readout
 from prm.manifest import Manifest, current_versions, data_sha256, finished_model, trace_sha256
-from prm.said import said
+from prm.messages import Message
 from prm.training.caches import Cache
 from prm.training.calibrating import calibrate, outcome_temperature
 from prm.training.costs import Arithmetic, Meter
@@ -115,7 +115,7 @@ class Training:
                 "done",
                 1,
                 1,
-                message=said("nothing has changed: this model was finished at {time}", time=finished.created_at),
+                message=Message("training_up_to_date", time=finished.created_at),
             )
             return finished
         with locked_folder(self.out) if self.team.leads else nullcontext():
@@ -125,9 +125,7 @@ class Training:
         config = self.config
         lessons = self._lessons(parts, backbone)
         if not lessons.known.used(config).any():
-            raise DataError(
-                said("{data}: no labelled step fits the context of {n} tokens", data=data, n=backbone.context)
-            )
+            raise DataError(Message("no_labelled_step_in_context", data=data, n=backbone.context))
         arithmetic = Arithmetic.of(backbone, predictions="statistics" in config.features)
         torch.manual_seed(config.seed)
         prepare_tuning(backbone, config)
@@ -232,9 +230,7 @@ class Training:
             "done",
             1,
             1,
-            message=said(
-                "threshold {threshold:.3f}, fitted on: {part}", threshold=threshold, part=lessons.parts.held_from
-            ),
+            message=Message("threshold_fitted", threshold=threshold, part=lessons.parts.held_from),
         )
         return manifest
 

@@ -9,7 +9,7 @@ from torch import Tensor, nn
 
 from prm.config import TrainConfig
 from prm.errors import TrainingError
-from prm.said import said
+from prm.messages import Message
 from prm.training.distributed import Team, clip, is_sharded
 from prm.training.lanes import Lane
 from prm.training.memory import Budget, ran_out
@@ -51,8 +51,8 @@ class Stepper:
         if not math.isfinite(loss):
             names = self.objective.trace_ids(self.lane.rows(batch))
             raise TrainingError(
-                said(
-                    "the loss is {loss} at {place} ({solutions})",
+                Message(
+                    "loss_not_finite",
                     loss=loss,
                     place=place,
                     solutions=", ".join(names[:8]) + ", ..." * (len(names) > 8),

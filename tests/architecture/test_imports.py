@@ -43,7 +43,7 @@ def test_what_the_application_imports_of_prm_needs_no_torch():
         for node in ast.walk(ast.parse(path.read_text()))
         if isinstance(node, ast.ImportFrom) and node.module and node.module.split(".")[0] == "prm"
     }
-    assert {"prm.formats.record", "prm.formats.registry", "prm.said", "prm.splitting"} <= modules
+    assert {"prm.formats.record", "prm.formats.registry", "prm.messages", "prm.splitting"} <= modules
     program = (
         f"import sys, {', '.join(sorted(modules))}\n"
         "print(*sorted({'torch', 'transformers', 'peft', 'safetensors'} & set(sys.modules)))"

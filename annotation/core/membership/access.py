@@ -1,21 +1,19 @@
 """Who sees a project, and who may act in it."""
 
-from functools import reduce
-
 from django.contrib.auth.models import AnonymousUser, User
 from django.db.models import QuerySet
 
 from annotation.core.errors import Forbidden, Missing
 from annotation.core.statements import columns, fetch_one, instance
-from annotation.core.wording import Said, said
 from annotation.models import Membership, Project
+from prm.messages import Message, joined
 
 # Who looks after the work of others, on the pages as over the API.
 STAFF = (Membership.Role.REVIEWER, Membership.Role.MANAGER)
-_ROLES: dict[str, Said] = {
-    Membership.Role.ANNOTATOR: said("annotator"),
-    Membership.Role.REVIEWER: said("reviewer"),
-    Membership.Role.MANAGER: said("manager"),
+_ROLES: dict[str, Message] = {
+    Membership.Role.ANNOTATOR: Message("role_annotator"),
+    Membership.Role.REVIEWER: Message("role_reviewer"),
+    Membership.Role.MANAGER: Message("role_manager"),
 }
 
 FIND = f"""
@@ -42,9 +40,7 @@ def find_project(user: User | AnonymousUser, slug: str, *roles: str) -> Project:
     """
     row = fetch_one(FIND, {"slug": slug, "user": user.pk, "all": user.is_superuser}) if user.is_authenticated else None
     if row is None:
-        raise Missing(
-            "project_not_found", said("There is no project '{slug}', or you are not a member of it.", slug=slug)
-        )
+        raise Missing("project_not_found", Message("no_such_project", slug=slug))
     project = instance(Project, row)
     if roles:
         require_role(user, project, *roles)
@@ -81,17 +77,12 @@ def require_role(user: User | AnonymousUser, project: Project, *roles: str) -> M
     if user.is_superuser:
         return membership or Membership(user=user, project=project, role=Membership.Role.MANAGER)
     if membership is None:
-        raise Forbidden("not_a_member", said("You are not a member of {name}.", name=project.name))
+        raise Forbidden("not_a_member", Message("not_a_project_member", name=project.name))
     if roles and membership.role not in roles:
-        needed = reduce(lambda one, other: said("{one} or {other}", one=one, other=other), map(role_in_words, roles))
+        needed = joined(list(map(role_in_words, roles)), "one_or_other")
         raise Forbidden(
             "role_needed",
-            said(
-                "This needs the role {needed} in {name}; you are {role}.",
-                needed=needed,
-                name=project.name,
-                role=role_in_words(membership.role),
-            ),
+            Message("role_needed", needed=needed, name=project.name, role=role_in_words(membership.role)),
             {"roles": list(roles), "role": membership.role},
         )
     return membership

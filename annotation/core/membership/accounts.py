@@ -11,8 +11,8 @@ from annotation.core import audit
 from annotation.core.errors import DomainError
 from annotation.core.membership.access import require_role
 from annotation.core.membership.members import add_member
-from annotation.core.wording import said
 from annotation.models import Membership, Preference, Project
+from prm.messages import Message
 
 USERNAME_LENGTH = 150
 
@@ -59,10 +59,5 @@ def _check_username(username: str) -> None:
         username = ""
     if not username or len(username) > USERNAME_LENGTH:
         raise DomainError(
-            "invalid_username",
-            said(
-                "A user name is 1 to {username_length} letters, digits and @ . + - _ characters.",
-                username_length=USERNAME_LENGTH,
-            ),
-            {"field": "username"},
+            "invalid_username", Message("invalid_username", username_length=USERNAME_LENGTH), {"field": "username"}
         )

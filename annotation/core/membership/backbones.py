@@ -6,7 +6,7 @@ from pathlib import Path
 from django.conf import settings
 
 from annotation.core.errors import DomainError
-from annotation.core.wording import said
+from prm.messages import Message
 
 EMBEDDED = "tiny"
 
@@ -18,12 +18,7 @@ def check_backbone(backbone: str) -> None:
     """
     if backbone == EMBEDDED or backbone in settings.BACKBONES or _is_below_a_root(backbone):
         return
-    reason = said(
-        "'{backbone}' is not a backbone of this server. Choose one of: {known}. "
-        "Your operator adds others to BACKBONES.",
-        backbone=backbone,
-        known=", ".join([EMBEDDED, *settings.BACKBONES]),
-    )
+    reason = Message("unknown_backbone", backbone=backbone, known=", ".join([EMBEDDED, *settings.BACKBONES]))
     raise DomainError("backbone_not_listed", reason, {"field": "policy", "place": "backbone", "reason": reason})
 
 

@@ -8,8 +8,8 @@ from django.db import transaction
 from annotation.core import audit
 from annotation.core.errors import Conflict, DomainError
 from annotation.core.membership.access import require_role, role_in_words
-from annotation.core.wording import said
 from annotation.models import Membership, Project
+from prm.messages import Message
 
 
 @transaction.atomic
@@ -25,10 +25,7 @@ def add_member(*, by: User, project: Project, user: User, role: str, simulated: 
     )
     if not created:
         if membership.active:
-            raise Conflict(
-                "already_member",
-                said("{user} already is a member, as {role}.", user=user, role=role_in_words(membership.role)),
-            )
+            raise Conflict("already_member", Message("already_member", user=user, role=role_in_words(membership.role)))
         membership.role, membership.active = role, True
         membership.save(update_fields=["role", "active"])
     audit.record(by=by, action="member.add", target=membership, project=project, after={"role": role})
@@ -68,13 +65,9 @@ def qualify(*, by: User, membership: Membership, domains: Sequence[str] | None) 
     if domains is not None:
         known = set(domains_of(project))
         if not domains:
-            raise DomainError("no_domain", said("Choose at least one domain, or all."), {"field": "domains"})
+            raise DomainError("no_domain", Message("no_domain"), {"field": "domains"})
         if unknown := sorted(set(domains) - known):
-            raise DomainError(
-                "unknown_domain",
-                said("No problem here is of “{unknown}”.", unknown=unknown[0]),
-                {"field": "domains"},
-            )
+            raise DomainError("unknown_domain", Message("unknown_domain", unknown=unknown[0]), {"field": "domains"})
     membership = _lock(membership)
     before, membership.domains = membership.domains, None if domains is None else sorted(set(domains))
     membership.save(update_fields=["domains"])
@@ -149,11 +142,7 @@ def _lock(membership: Membership) -> Membership:
 def _check_role(role: str) -> None:
     if role not in Membership.Role.values:
         known = ", ".join(Membership.Role.values)
-        raise DomainError(
-            "invalid_role",
-            said("'{role}' is no role; there are: {known}.", role=role, known=known),
-            {"field": "role"},
-        )
+        raise DomainError("invalid_role", Message("invalid_role", role=role, known=known), {"field": "role"})
 
 
 def _keep_a_manager(leaving: Membership) -> None:
@@ -163,4 +152,4 @@ def _keep_a_manager(leaving: Membership) -> None:
         pk=leaving.pk
     )
     if not managers.exists():
-        raise Conflict("last_manager", said("A project needs a manager: make someone else one first."))
+        raise Conflict("last_manager", Message("last_manager"))

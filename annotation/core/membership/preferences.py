@@ -6,8 +6,8 @@ from django.db import transaction
 
 from annotation.core import audit
 from annotation.core.errors import DomainError
-from annotation.core.wording import said
 from annotation.models import Preference
+from prm.messages import Message
 
 
 def preference_of(user: User | AnonymousUser) -> Preference:
@@ -24,7 +24,7 @@ def choose_language(*, by: User, language: str) -> Preference:
     Raises DomainError (`unknown_language`).
     """
     if language and language not in dict(settings.LANGUAGES):
-        raise DomainError("unknown_language", said("Choose one of the languages of the menu."), {"field": "language"})
+        raise DomainError("unknown_language", Message("unknown_language"), {"field": "language"})
     preference, _created = Preference.objects.select_for_update().get_or_create(user=by)
     before, preference.language = preference.language, language
     preference.save()

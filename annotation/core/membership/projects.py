@@ -14,8 +14,9 @@ from annotation.core import audit
 from annotation.core.errors import Conflict, DomainError, Forbidden
 from annotation.core.membership.access import may_create_projects, require_role
 from annotation.core.membership.backbones import check_backbone
-from annotation.core.wording import fault_of, said, sentence_of
 from annotation.models import Membership, Project, parse_examples, parse_policy, parse_scheme
+from prm.faults import fault_of, sentence_of
+from prm.messages import Message
 
 
 @transaction.atomic
@@ -36,7 +37,7 @@ def create_project(
     `invalid_examples`).
     """
     if not may_create_projects(by):
-        raise Forbidden("manager_needed", said("Managers and staff create projects. Ask one of them for yours."))
+        raise Forbidden("manager_needed", Message("manager_needed"))
     _check_name(name)
     _check_slug(slug)
     _check_scheme(scheme or {})
@@ -53,11 +54,7 @@ def create_project(
         },
     )
     if not created:
-        raise Conflict(
-            "slug_taken",
-            said("There already is a project with the address '{slug}'.", slug=slug),
-            {"field": "slug"},
-        )
+        raise Conflict("slug_taken", Message("slug_taken", slug=slug), {"field": "slug"})
     Membership.objects.create(project=project, user=by, role=Membership.Role.MANAGER)
     audit.record(by=by, action="project.create", target=project, project=project, after=_description(project))
     return project
@@ -81,9 +78,7 @@ def change_project(*, by: User, project: Project, **changes: Any) -> Project:
     }
     for field, value in changes.items():
         if field not in before:
-            raise DomainError(
-                "unknown_field", said("A project has no field '{field}' to change.", field=field), {"field": field}
-            )
+            raise DomainError("unknown_field", Message("unknown_field", field=field), {"field": field})
         if field in checks:
             checks[field](value)
         setattr(project, field, value)
@@ -107,10 +102,7 @@ def delete_project(*, by: User, project: Project) -> NoReturn:
     """
     audit.record(by=by, action="project.delete_refused", target=project, project=project)
     require_role(by, project, Membership.Role.MANAGER)
-    raise Conflict(
-        "project_kept",
-        said("A project is kept with its labels and the record of who did what. Pause it, and nobody labels."),
-    )
+    raise Conflict("project_kept", Message("project_kept"))
 
 
 def _description(project: Project) -> dict[str, Any]:
@@ -126,7 +118,7 @@ def _description(project: Project) -> dict[str, Any]:
 
 def _check_name(name: str) -> None:
     if not name.strip() or len(name) > 200:
-        raise DomainError("invalid_name", said("A project needs a name of 1 to 200 characters."), {"field": "name"})
+        raise DomainError("invalid_name", Message("project_name_length"), {"field": "name"})
 
 
 def _check_slug(slug: str) -> None:
@@ -135,18 +127,14 @@ def _check_slug(slug: str) -> None:
     except ValidationError:
         slug = ""
     if not slug or len(slug) > 80:
-        raise DomainError(
-            "invalid_slug",
-            said("The address of a project is 1 to 80 letters, digits, hyphens or underscores."),
-            {"field": "slug"},
-        )
+        raise DomainError("invalid_slug", Message("invalid_slug"), {"field": "slug"})
 
 
 def _check_scheme(scheme: dict[str, Any]) -> None:
     try:
         parse_scheme(scheme)
     except msgspec.ValidationError as error:
-        raise _refused("scheme", error, said("The label scheme: {error}", error=sentence_of(error))) from None
+        raise _refused("scheme", error, Message("label_scheme_error", error=sentence_of(error))) from None
 
 
 def _check_policy(policy: dict[str, Any], before: dict[str, Any]) -> None:
@@ -154,7 +142,7 @@ def _check_policy(policy: dict[str, Any], before: dict[str, Any]) -> None:
     try:
         backbone = parse_policy(policy).backbone
     except msgspec.ValidationError as error:
-        raise _refused("policy", error, said("The policy: {error}", error=sentence_of(error))) from None
+        raise _refused("policy", error, Message("policy_error", error=sentence_of(error))) from None
     if backbone != before.get("backbone"):
         check_backbone(backbone)
 
@@ -163,7 +151,7 @@ def _check_examples(examples: list[dict[str, Any]]) -> None:
     try:
         parse_examples(examples)
     except msgspec.ValidationError as error:
-        raise _refused("examples", error, said("The examples: {error}", error=sentence_of(error))) from None
+        raise _refused("examples", error, Message("examples_error", error=sentence_of(error))) from None
 
 
 def _refused(field: str, error: msgspec.ValidationError, message: str) -> DomainError:
@@ -174,6 +162,4 @@ def _refused(field: str, error: msgspec.ValidationError, message: str) -> Domain
 
 def _check_state(state: str) -> None:
     if state not in Project.State.values:
-        raise DomainError(
-            "invalid_state", said("A project is active or paused, not '{state}'.", state=state), {"field": "state"}
-        )
+        raise DomainError("invalid_state", Message("invalid_state", state=state), {"field": "state"})

@@ -7,12 +7,13 @@ from typing import Annotated, Any, Literal
 import msgspec
 
 from annotation.core.errors import DomainError
-from annotation.core.wording import fault_of, said
 from annotation.models import HIDDEN_LANES, Lane
 from annotation.models.agreement_rule import AgreementRule
 from prm.consensus import CONSENSUS
 from prm.errors import UnknownNameError
+from prm.faults import fault_of
 from prm.formats.record import RecordAnnotation
+from prm.messages import Message
 from prm.vocabulary import FinishReason, SourceKind, Split, Visibility
 
 
@@ -82,8 +83,8 @@ def parse_filters(body: dict[str, Any]) -> SnapshotFilters:
         raise DomainError("invalid_filters", error.args[0], {"field": "consensus"}) from None
     except msgspec.ValidationError as error:
         field, reason = fault_of(error)
-        fault = said("{field}: {reason}", field=field, reason=reason) if field else reason
-        raise DomainError("invalid_filters", said("The filters: {fault}.", fault=fault), {"field": field}) from None
+        fault = Message("field_reason", field=field, reason=reason) if field else reason
+        raise DomainError("invalid_filters", Message("invalid_filters", fault=fault), {"field": field}) from None
 
 
 def describe_filters(filters: Mapping[str, Any]) -> list[str]:

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from annotation.core.errors import DomainError
-from annotation.core.wording import Said, counted, joined, said
 from annotation.models import Snapshot
 from prm.errors import UnknownNameError
 from prm.exporters import EXPORTERS, Exporter
+from prm.messages import Message, joined
 from prm.vocabulary import NEUTRAL_POLICIES, SPLITS
 
 DEFAULT_SPLITS = ("pool",)
@@ -32,7 +32,7 @@ class Plan:
     not_held: dict[str, int]
     refusal: DomainError | None
 
-    def sentences(self) -> list[Said]:
+    def sentences(self) -> list[Message]:
         """All that is lost, a phrase each."""
         return [*_phrases(_LEFT_OUT, self.left_out), *_phrases(_ENDS, self.ends_early), *_phrases(_HELD, self.not_held)]
 
@@ -72,15 +72,11 @@ def _check(format: str, neutral: str, splits: Collection[str]) -> Exporter:
         raise DomainError("unknown_format", error.args[0], {"field": "format"}) from None
     if neutral not in NEUTRAL_POLICIES:
         raise DomainError(
-            "unknown_policy",
-            said("Neutral steps are {known}; not '{neutral}'.", known=", ".join(NEUTRAL_POLICIES), neutral=neutral),
+            "unknown_policy", Message("unknown_neutral_policy", known=", ".join(NEUTRAL_POLICIES), neutral=neutral)
         )
     for split in splits:
         if split not in SPLITS:
-            raise DomainError(
-                "unknown_split",
-                said("There is no split '{split}'. Choose from: {known}.", split=split, known=", ".join(SPLITS)),
-            )
+            raise DomainError("unknown_split", Message("unknown_split", split=split, known=", ".join(SPLITS)))
     return exporter
 
 
@@ -96,21 +92,12 @@ def _refusal(
     if exporter.nameless and len(kinds) > 1:
         return DomainError(
             "mixed_kinds",
-            said(
-                "This snapshot holds labels of several kinds ({kinds}), and a line of {format} cannot say which it is "
-                "of. Make a snapshot of one kind (`source_kinds`), or export another format.",
-                kinds=", ".join(f"{kind}: {n}" for kind, n in kinds.items()),
-                format=exporter.title,
-            ),
+            Message("mixed_kinds", kinds=", ".join(f"{kind}: {n}" for kind, n in kinds.items()), format=exporter.title),
             {"source_kinds": dict(kinds)},
         )
     if not solutions:
-        reasons = joined(list(_phrases(_LEFT_OUT, left_out)), ", ")
-        message = (
-            said("The file would be empty. Left out: {reasons}.", reasons=reasons)
-            if reasons
-            else said("The file would be empty: the snapshot has no solutions.")
-        )
+        reasons = joined(list(_phrases(_LEFT_OUT, left_out)), "comma_list")
+        message = Message("export_empty_after_exclusions", reasons=reasons) if reasons else Message("export_empty")
         return DomainError("empty_export", message, {"left_out": dict(left_out)})
     return None
 
@@ -122,54 +109,30 @@ def _count_not_held(counts: Mapping[str, Any], kind: str) -> int:
     return sum(count.values()) if isinstance(count, dict) else int(count)
 
 
-def _phrases(words: Mapping[str, Any], counts: Mapping[str, int]) -> Iterator[Said]:
-    return (words[kind](n) for kind, n in counts.items())
+def _phrases(codes: Mapping[str, str], counts: Mapping[str, int]) -> Iterator[Message]:
+    return (Message(codes[kind], n=n) for kind, n in counts.items())
 
 
 _LEFT_OUT = {
-    "pool": lambda n: counted("{n} solution of the pool", "{n} solutions of the pool", n=n),
-    "calibration": lambda n: counted("{n} calibration solution", "{n} calibration solutions", n=n),
-    "holdout": lambda n: counted("{n} holdout solution", "{n} holdout solutions", n=n),
-    "unlabelled": lambda n: counted("{n} solution without labels", "{n} solutions without labels", n=n),
-    "no_path": lambda n: counted(
-        "{n} solution whose labels take no step", "{n} solutions whose labels take no step", n=n
-    ),
-    "unrated": lambda n: counted(
-        "{n} solution whose first step is unsure or not rated",
-        "{n} solutions whose first step is unsure or not rated",
-        n=n,
-    ),
-    "own_step": lambda n: counted(
-        "{n} solution whose first step an annotator wrote", "{n} solutions whose first step an annotator wrote", n=n
-    ),
-    "neutral": lambda n: counted(
-        "{n} solution whose first step is neutral", "{n} solutions whose first step is neutral", n=n
-    ),
+    "pool": "pool_solutions_left_out",
+    "calibration": "calibration_solutions_left_out",
+    "holdout": "holdout_solutions_left_out",
+    "unlabelled": "solutions_without_labels",
+    "no_path": "solutions_with_labels_of_no_step",
+    "unrated": "solutions_beginning_unrated",
+    "own_step": "solutions_beginning_own_step",
+    "neutral": "solutions_beginning_neutral",
 }
 _ENDS = {
-    "unrated": lambda n: counted(
-        "{n} line ends before a step that is unsure or not rated",
-        "{n} lines end before a step that is unsure or not rated",
-        n=n,
-    ),
-    "own_step": lambda n: counted(
-        "{n} line ends before a step that an annotator wrote",
-        "{n} lines end before a step that an annotator wrote",
-        n=n,
-    ),
-    "neutral": lambda n: counted("{n} line ends before a neutral step", "{n} lines end before a neutral step", n=n),
+    "unrated": "lines_ended_before_unrated",
+    "own_step": "lines_ended_before_own_step",
+    "neutral": "lines_ended_before_neutral",
 }
 _HELD = {
-    "alternatives": lambda n: counted("{n} rating of an alternative", "{n} ratings of alternatives", n=n),
-    "own_steps": lambda n: counted(
-        "{n} step is not marked as written by an annotator", "{n} steps are not marked as written by annotators", n=n
-    ),
-    "error_types": lambda n: counted("{n} type of error", "{n} types of error", n=n),
-    "dimensions": lambda n: counted(
-        "{n} dimension or critique of a step", "{n} dimensions and critiques of steps", n=n
-    ),
-    "accepted": lambda n: counted(
-        "{n} mark of a step accepted with others", "{n} marks of steps accepted with others", n=n
-    ),
-    "hints": lambda n: counted("{n} label’s draw of hints", "{n} labels’ draws of hints", n=n),
+    "alternatives": "alternative_ratings_left_out",
+    "own_steps": "own_steps_not_marked",
+    "error_types": "error_types_left_out",
+    "dimensions": "dimensions_left_out",
+    "accepted": "accepted_marks_left_out",
+    "hints": "hint_draws_left_out",
 }

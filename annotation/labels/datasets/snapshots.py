@@ -17,12 +17,12 @@ from django.db import transaction
 from annotation.core import audit
 from annotation.core.errors import Conflict, DomainError, Missing
 from annotation.core.membership.access import require_role
-from annotation.core.wording import said
 from annotation.labels.datasets.filters import parse_filters
 from annotation.labels.datasets.record_stream import stream_records
 from annotation.labels.datasets.tally import Tally
 from annotation.models import AuditEntry, Membership, Project, Snapshot
 from prm.formats.record import Record
+from prm.messages import Message
 
 CHANGED = "snapshot.changed"
 
@@ -43,7 +43,7 @@ def create_snapshot(*, by: User | None, project: Project, filters: dict[str, Any
     sha256 = _write(records)
     counts = tally.counts()
     if not counts["solutions"]:
-        raise DomainError("nothing_to_snapshot", said("No label in this project matches these filters."))
+        raise DomainError("nothing_to_snapshot", Message("nothing_to_snapshot"))
     with transaction.atomic():
         snapshot, created = Snapshot.objects.get_or_create(
             project=project,
@@ -73,11 +73,7 @@ def open_snapshot(snapshot: Snapshot) -> BinaryIO:
     except FileNotFoundError:
         raise Missing(
             "snapshot_file_missing",
-            said(
-                "The file of {snapshot} is missing from {snapshot_root}. Restore it from a backup.",
-                snapshot=snapshot,
-                snapshot_root=settings.SNAPSHOT_ROOT,
-            ),
+            Message("snapshot_file_missing", snapshot=snapshot, snapshot_root=settings.SNAPSHOT_ROOT),
         ) from None
     sha256 = hashlib.file_digest(file, "sha256").hexdigest()
     if sha256 != snapshot.sha256:
@@ -85,13 +81,7 @@ def open_snapshot(snapshot: Snapshot) -> BinaryIO:
         _report_change(snapshot, sha256)
         raise Conflict(
             "snapshot_file_changed",
-            said(
-                "The file of {snapshot} was changed after it was frozen (SHA-256 {sha256}). Nothing was read from "
-                "it. Restore {path} from a backup.",
-                snapshot=snapshot,
-                sha256=sha256[:12],
-                path=snapshot.path,
-            ),
+            Message("snapshot_file_changed", snapshot=snapshot, sha256=sha256[:12], path=snapshot.path),
         )
     file.seek(0)
     return file

@@ -10,8 +10,8 @@ from django.utils import timezone
 from annotation.core import audit
 from annotation.core.errors import Conflict, DomainError
 from annotation.core.membership.access import require_role
-from annotation.core.wording import said
 from annotation.models import Annotation, LabelBatch, LabelSource, Membership, Project
+from prm.messages import Message
 
 State = LabelBatch.State
 
@@ -76,9 +76,7 @@ def set_aside_by_hand(
     require_role(by, project, Membership.Role.MANAGER)
     owner = annotator or source
     if owner is None or (annotator and source) or owner.project_id != project.pk or since > until:
-        raise DomainError(
-            "invalid_batch", said("A batch is of one annotator or one source of this project, from then to then.")
-        )
+        raise DomainError("invalid_batch", Message("invalid_batch"))
     batch = LabelBatch(
         project=project,
         annotator=annotator,
@@ -88,7 +86,7 @@ def set_aside_by_hand(
         judge=LabelBatch.Judge.PERSON,
     )
     if not labels_of_batch(batch).exists():
-        raise DomainError("empty_batch", said("Nobody labelled anything there: choose another time."))
+        raise DomainError("empty_batch", Message("empty_batch"))
     batch.save()
     return set_aside(by=by, batch=batch, reason=reason)
 
@@ -98,7 +96,7 @@ def _decide(by: User | None, batch: LabelBatch, state: str, reason: str) -> Labe
         require_role(by, batch.project, Membership.Role.MANAGER)
     batch = LabelBatch.objects.select_for_update(no_key=True, of=("self",)).select_related("project").get(pk=batch.pk)
     if batch.state == state:
-        raise Conflict("already_decided", said("This batch was decided so already."))
+        raise Conflict("already_decided", Message("batch_already_decided"))
     before = batch.state
     batch.state, batch.reason, batch.decided_by, batch.decided_at = state, reason, by, timezone.now()
     batch.save(update_fields=["state", "reason", "decided_by", "decided_at"])

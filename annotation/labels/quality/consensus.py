@@ -6,11 +6,11 @@ from math import inf, prod
 
 import msgspec
 
-from annotation.core.wording import said
 from annotation.labels.quality.reliability import Reliability
 from prm.consensus import Estimate, Trust, Vote, Words, consensus_model
 from prm.formats.path import agreed_path, parting, taken_path
 from prm.formats.record import Consensus, Record, RecordAnnotation
+from prm.messages import Message
 from prm.vocabulary import RATINGS
 
 Place = tuple[int, int]  # a completion: its position and alternative
@@ -42,7 +42,7 @@ def consensus_of(annotations: Sequence[RecordAnnotation], reliability: Trust | N
     return [_agreed(step, votes, settled.get(step), reliability) for step, votes in counted if step[0] <= last]
 
 
-@consensus_model("shares", title=said("all alike"), learns=False)
+@consensus_model("shares", title=Message("consensus_alike"), learns=False)
 def shares(votes: Sequence[Vote], *, settled: Mapping[Hashable, int], alone: Words | None) -> None:
     """Every word counts alike."""
 

@@ -8,9 +8,9 @@ from django.utils import timezone
 from annotation.core import audit
 from annotation.core.errors import Conflict, DomainError
 from annotation.core.membership.access import require_role
-from annotation.core.wording import said
 from annotation.files.answer_checks import regrade
 from annotation.models import Dispute, Membership, Problem
+from prm.messages import Message
 
 
 @transaction.atomic
@@ -23,14 +23,14 @@ def resolve(*, by: User, dispute: Dispute, upheld: bool, resolution: str, refere
     """
     membership = require_role(by, dispute.project, Membership.Role.REVIEWER, Membership.Role.MANAGER)
     if not resolution.strip():
-        raise DomainError("resolution_needed", said("Say why you decide so."), {"field": "resolution"})
+        raise DomainError("resolution_needed", Message("resolution_needed"), {"field": "resolution"})
     if reference.strip() and not upheld:
-        message = said("You say that the reference is right: leave the field for the right answer empty.")
+        message = Message("reference_right_with_answer")
         raise DomainError("reference_stands", message, {"field": "reference"})
     problem = Problem.objects.select_for_update(no_key=True, of=("self",)).get(solutions__annotations__dispute=dispute)
     open_ones = list(of_problem(problem).filter(state=Dispute.State.OPEN).order_by("pk"))
     if dispute not in open_ones:
-        raise Conflict("dispute_settled", said("This dispute is settled already."))
+        raise Conflict("dispute_settled", Message("dispute_settled"))
     if reference.strip():
         _correct(problem, reference.strip(), by=by)
     for open_dispute in open_ones:

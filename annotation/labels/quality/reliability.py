@@ -6,11 +6,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from annotation.core.wording import said
 from annotation.labels.quality.anchoring import Ends, Gap, gap_between
 from annotation.labels.quality.dawid_skene import NEVER, Array, fit, prior_of_all
 from annotation.work.gold.gold_accuracy import score_interval
 from prm.consensus import Vote, Words, consensus_model
+from prm.messages import Message
 from prm.vocabulary import RATINGS
 
 BAD = RATINGS.index(-1)
@@ -70,7 +70,7 @@ class Reliability:
         return probability
 
 
-@consensus_model("reliability", title=said("by how reliable each annotator is"))
+@consensus_model("reliability", title=Message("consensus_by_reliability"))
 def estimate(
     votes: Sequence[Vote],
     *,

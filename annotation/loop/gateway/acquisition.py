@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from annotation.core.errors import DomainError
-from annotation.core.wording import said
 from annotation.loop.gateway.reading_costs import ReadingCost, library_cost
 from annotation.models.policy import Caps
+from prm.messages import Message
 
 Numbers = NDArray[np.int64]
 RANDOM = "random"
@@ -64,7 +64,7 @@ def rank(name: str, scored: Scored, *, budget: int, cost: ReadingCost, rng: np.r
     try:
         drawn = acquisition.rank_pool(name, pool, budget=budget, cost=library_cost(cost), rng=rng, caps=limits)
     except PRMError as error:
-        raise DomainError("unknown_acquisition", said("{error} Change the project's policy.", error=error)) from error
+        raise DomainError("unknown_acquisition", Message("acquisition_of_policy_unknown", error=error)) from error
     columns = (scored.ids[drawn.index], drawn.inclusion_probability, drawn.gain, drawn.expected_cost)
     chosen = [Ranked(*row) for row in zip(*(column.tolist() for column in columns), strict=True)]
     notes: dict[str, Any] = {"of_a_problem": of_problem, "of_a_domain": caps.domain, "cost": asdict(cost)}

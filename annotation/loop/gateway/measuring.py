@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from annotation.core.wording import Said, counted
 from annotation.loop.registry.verdict import Measured
+from prm.messages import Message
 
 if TYPE_CHECKING:
     from prm.evaluation.comparison import Comparison
@@ -34,17 +34,11 @@ def report(data: Path, scores: Path, *, model: Path | None, threshold: float, se
     return figures
 
 
-def headline(report: dict[str, Any]) -> Said:
+def headline(report: dict[str, Any]) -> Message:
     """The figures that sum a report up."""
     overall = report["overall"]
     f1, auroc = overall["processbench_f1"], overall["step_auroc"]
-    return counted(
-        "ProcessBench F1 {f1}, step AUROC {auroc} on {n} solution",
-        "ProcessBench F1 {f1}, step AUROC {auroc} on {n} solutions",
-        f1=_percent(f1),
-        auroc=_percent(auroc),
-        n=overall["n_solutions"],
-    )
+    return Message("evaluation_headline", f1=_percent(f1), auroc=_percent(auroc), n=overall["n_solutions"])
 
 
 def compare(

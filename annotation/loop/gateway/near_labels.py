@@ -5,11 +5,11 @@ from pathlib import Path
 import msgspec
 
 from annotation.core.errors import DomainError
-from annotation.core.wording import said
 from annotation.loop.gateway.scoring import loaded_scorer
 from annotation.loop.gateway.serving_model import Text, trace_of_text
 from annotation.loop.gateway.training import model_path
 from annotation.models import ModelVersion
+from prm.messages import Message
 
 NEAREST = 3
 STRONGEST = 3
@@ -58,8 +58,7 @@ def reasons_of(version: ModelVersion, text: Text, training: Path) -> list[StepRe
         [explanation] = explain(scorer, neighbours, [trace_of_text(text)], k=NEAREST)
     except (PRMError, OSError) as error:
         raise DomainError(
-            "no_explanation",
-            said("The labels behind model {number} cannot be read: {error}", number=version.number, error=error),
+            "no_explanation", Message("explanation_labels_unreadable", number=version.number, error=error)
         ) from error
     return [
         StepReason(

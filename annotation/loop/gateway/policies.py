@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, cast
 from django.conf import settings
 
 from annotation.core.errors import DomainError
-from annotation.core.wording import said
+from prm.messages import Message
 from prm.vocabulary import StepKind
 
 if TYPE_CHECKING:
@@ -56,11 +56,8 @@ def model_of(endpoint: str) -> str:
     """Raises DomainError (`unknown_endpoint`)."""
     entry = settings.POLICY_ENDPOINTS.get(endpoint)
     if entry is None:
-        known = ", ".join(settings.POLICY_ENDPOINTS) or said("none; the operator names them in POLICY_ENDPOINTS")
-        raise DomainError(
-            "unknown_endpoint",
-            said("There is no endpoint '{endpoint}'; there are: {known}.", endpoint=endpoint, known=known),
-        )
+        known = ", ".join(settings.POLICY_ENDPOINTS) or Message("no_endpoints")
+        raise DomainError("unknown_endpoint", Message("unknown_endpoint", endpoint=endpoint, known=known))
     return str(entry["model"])
 
 
@@ -117,7 +114,7 @@ def _endpoint(name: str, prompt: str, temperature: float, max_tokens: int, for_p
             concurrency=CONCURRENCY,
         )
     except PolicyError as error:
-        raise DomainError("invalid_sampling", said("{error}.", error=error), {"field": "prompt"}) from error
+        raise DomainError("invalid_sampling", Message("invalid_sampling", error=error), {"field": "prompt"}) from error
 
 
 @lru_cache(maxsize=1)

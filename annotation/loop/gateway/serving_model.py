@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from annotation.core.errors import DomainError
-from annotation.core.wording import said
 from annotation.loop.gateway.scoring import loaded_scorer
 from annotation.models import ModelVersion
+from prm.messages import Message
 
 if TYPE_CHECKING:
     from prm.scores import Aggregate, TraceScore
@@ -94,20 +94,13 @@ class ServingModel:
 
         scorer = self._scorer
         if scorer.manifest is None or scorer.manifest.config.lane != "heads":
-            raise DomainError(
-                "no_plain_states", said("This model's backbone is tuned: its states mean nothing elsewhere.")
-            )
+            raise DomainError("no_plain_states", Message("no_plain_states"))
         longest, vocabulary = scorer.reader.context, len(scorer.reader.tokenizer)
         for text in ids:
             if len(text) > longest:
-                raise DomainError(
-                    "beyond_context",
-                    said("A text has {n} tokens; this model reads {longest}.", n=len(text), longest=longest),
-                )
+                raise DomainError("beyond_context", Message("text_beyond_context", n=len(text), longest=longest))
             if any(token >= vocabulary for token in text):
-                raise DomainError(
-                    "unknown_token", said("A text has a token id above {highest}.", highest=vocabulary - 1)
-                )
+                raise DomainError("unknown_token", Message("unknown_token", highest=vocabulary - 1))
         return last_states(scorer.backbone, ids, scorer.local.token_budget)
 
     @property

@@ -8,8 +8,9 @@ from django.conf import settings
 
 from annotation.core.errors import DomainError
 from annotation.core.membership.backbones import check_backbone
-from annotation.core.wording import fault_of, said
 from annotation.models import ModelVersion, ProjectPolicy
+from prm.faults import fault_of
+from prm.messages import Message
 
 ELSEWHERE = {"base": "backbone", "neutral": "neutral"}  # choices that have a place of their own in the policy
 
@@ -31,16 +32,16 @@ def check_training(choices: dict[str, Any]) -> None:
 
     for name, place in ELSEWHERE.items():
         if name in choices:
-            raise _refused(said("`{name}` is what the policy calls `{place}`; set it there", name=name, place=place))
+            raise _refused(Message("setting_belongs_to_policy", name=name, place=place))
     try:
         msgspec.convert(choices, TrainConfig)
     except msgspec.ValidationError as error:
         place, reason = fault_of(error)
-        raise _refused(said("`{place}`: {reason}", place=place, reason=reason) if place else reason) from None
+        raise _refused(Message("place_reason", place=place, reason=reason) if place else reason) from None
 
 
 def _refused(why: str) -> DomainError:
-    return DomainError("invalid_policy", said("The training choices: {why}.", why=why), {"field": "training"})
+    return DomainError("invalid_policy", Message("invalid_policy", why=why), {"field": "training"})
 
 
 def is_unchanged(version: ModelVersion, data: Path, config: dict[str, Any]) -> bool:

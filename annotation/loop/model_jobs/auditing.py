@@ -6,13 +6,13 @@ from typing import Any
 import msgspec
 
 from annotation.core.errors import DomainError
-from annotation.core.wording import said
 from annotation.labels.datasets.snapshots import read_snapshot
 from annotation.loop.gateway.model_cards import write_model_card
 from annotation.loop.gateway.traces import write_holdout_traces
 from annotation.loop.gateway.training import model_path
 from annotation.loop.model_jobs.library import run_command
 from annotation.models import ModelJob, ModelVersion
+from prm.messages import Message
 
 FOLDER, DATA, PAGE, REPORT = "audit", "holdout.jsonl", "report.html", "report.json"
 KEPT = ("data", "n_solutions", "n_problems", "n_erroneous", "n_steps", "bootstrap", "threshold")
@@ -21,10 +21,7 @@ KEPT = ("data", "n_solutions", "n_problems", "n_erroneous", "n_steps", "bootstra
 def check(version: ModelVersion) -> None:
     """Raises DomainError (`no_snapshot`) where there is nothing to audit on."""
     if version.snapshot_id is None:
-        raise DomainError(
-            "no_snapshot",
-            said("Model {n} was not measured here yet, so there is no holdout to audit it on.", n=version.number),
-        )
+        raise DomainError("no_snapshot", Message("no_snapshot", n=version.number))
 
 
 def perform(job: ModelJob) -> None:
@@ -37,7 +34,7 @@ def perform(job: ModelJob) -> None:
     partial = model / f"{FOLDER}.partial"
     partial.mkdir(parents=True, exist_ok=True)
     if not write_holdout_traces(read_snapshot(version.snapshot), partial / DATA):
-        raise DomainError("no_holdout", said("No holdout solution of its snapshot has a known first error."))
+        raise DomainError("no_holdout", Message("no_holdout"))
     run_command(job, "audit", "--model", model, "--data", partial / DATA, "--out", partial)
     shutil.rmtree(model / FOLDER, ignore_errors=True)
     partial.rename(model / FOLDER)
@@ -47,6 +44,6 @@ def perform(job: ModelJob) -> None:
 
 
 def _summary(report: dict[str, Any]) -> dict[str, Any]:
-    told = ("title", "verdict", "sentence", "said")
+    told = ("title", "verdict", "sentence", "messages")
     findings = [{name: finding[name] for name in told} for finding in report["findings"]]
     return {name: report[name] for name in KEPT} | {"findings": findings}

@@ -8,10 +8,10 @@ from pathlib import Path
 from django.conf import settings
 
 from annotation.core.errors import Missing
-from annotation.core.wording import said
 from annotation.loop.gateway.training import model_path
 from annotation.loop.model_jobs.library import run_command
 from annotation.models import ModelJob, ModelVersion
+from prm.messages import Message
 
 CHUNK = 1 << 20
 BLOCK = tarfile.BLOCKSIZE
@@ -34,7 +34,7 @@ def perform(job: ModelJob) -> None:
         run_command(job, "export", "--model", model_path(version), "--out", partial)
         shutil.rmtree(out, ignore_errors=True)
         partial.rename(out)
-        job.said = said("Model {n} is ready to download.", n=version.number)
+        job.said = Message("model_ready_to_download", n=version.number)
         job.save(update_fields=["said"])
     finally:
         shutil.rmtree(partial, ignore_errors=True)
@@ -49,7 +49,7 @@ def packed_export(version: ModelVersion) -> Iterator[bytes]:
     """The export as a tar file, a piece at a time. Raises Missing (`not_exported`)."""
     folder = export_path(version)
     if not folder.is_dir():
-        raise Missing("not_exported", said("Model {n} was not exported yet.", n=version.number))
+        raise Missing("not_exported", Message("not_exported", n=version.number))
     return _packed(sorted(folder.iterdir()), export_name(version))
 
 

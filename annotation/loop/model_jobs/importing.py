@@ -10,12 +10,12 @@ from django.db import transaction
 from annotation.core import audit
 from annotation.core.errors import DomainError
 from annotation.core.lifecycle import Cancelled, send
-from annotation.core.wording import said
 from annotation.loop.gateway.training import read_manifest
 from annotation.loop.model_jobs.library import run_command
 from annotation.loop.registry.versions import next_number
 from annotation.loop.rounds import runs
 from annotation.models import ModelJob, ModelVersion, Project, TrainingRun
+from prm.messages import Message
 
 FOLDER = "imports"
 
@@ -29,10 +29,7 @@ def importable_folders() -> list[str]:
 def check(folder: str) -> None:
     """Raises DomainError (`no_such_folder`) unless this is the name of one of them."""
     if folder not in importable_folders():
-        raise DomainError(
-            "no_such_folder",
-            said("There is no folder “{folder}” in models/imports. Put the model's folder there.", folder=folder),
-        )
+        raise DomainError("no_such_folder", Message("no_such_folder", folder=folder))
 
 
 def perform(job: ModelJob) -> None:
@@ -52,7 +49,7 @@ def perform(job: ModelJob) -> None:
     try:
         request_measurement(by=job.requested_by, version=version)
     except DomainError as error:
-        job.said = said("Model {n} is not measured yet: {error}", n=version.number, error=error)
+        job.said = Message("import_not_measured_yet", n=version.number, error=error)
         job.save(update_fields=["said"])
 
 
@@ -64,7 +61,7 @@ def request_measurement(*, by: User | None, version: ModelVersion) -> TrainingRu
     `not_imported`).
     """
     if version.origin != ModelVersion.Origin.IMPORTED or version.gate:
-        raise DomainError("not_imported", said("Model {n} was measured by its own round.", n=version.number))
+        raise DomainError("not_imported", Message("not_imported", n=version.number))
     run = runs.prepare_run(by=by, project=version.project, trigger=TrainingRun.Trigger.IMPORT)
     TrainingRun.objects.filter(model_version=version).update(model_version=None)  # of an earlier, failed one
     run.model_version = version

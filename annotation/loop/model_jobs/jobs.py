@@ -13,10 +13,10 @@ from annotation.core import audit
 from annotation.core.errors import Conflict
 from annotation.core.lifecycle import Postponed, run_job, send
 from annotation.core.membership.access import require_role
-from annotation.core.wording import said
 from annotation.loop.model_jobs import auditing, exporting, importing
 from annotation.loop.processes.precedence import give_way
 from annotation.models import Membership, ModelJob, ModelVersion, Project
+from prm.messages import Message
 
 WORK = {
     ModelJob.Kind.AUDIT: auditing.perform,
@@ -59,7 +59,7 @@ def _perform(job: ModelJob) -> None:
         give_way()
         WORK[ModelJob.Kind(job.kind)](job)
     except Postponed:
-        job.said = said("A training round goes first; this starts again after it.")
+        job.said = Message("training_goes_first")
         job.save(update_fields=["said"])
         raise
 
@@ -82,17 +82,14 @@ def _request(
     if by is not None:
         require_role(by, project, Membership.Role.MANAGER)
     if version is not None and version.weights_deleted_at is not None:
-        raise Conflict(
-            "weights_deleted",
-            said("The weights of model {n} were deleted by the retention policy.", n=version.number),
-        )
+        raise Conflict("weights_deleted", Message("weights_deleted_by_retention", n=version.number))
     try:
         with transaction.atomic():
             job = ModelJob.objects.create(
                 project=project, kind=kind, model_version=version, options=options, requested_by=by
             )
     except IntegrityError:
-        raise Conflict("job_in_progress", said("This is being done already. Wait for it to end.")) from None
+        raise Conflict("job_in_progress", Message("job_in_progress")) from None
     audit.record(by=by, action=job.called, target=job.subject, project=project, after=options)
     send(job)
     return job

@@ -7,10 +7,10 @@ from django.conf import settings
 
 from annotation.core.errors import DomainError
 from annotation.core.lifecycle import BEAT_SECONDS, beat
-from annotation.core.wording import said
 from annotation.loop.processes.precedence import give_way
 from annotation.loop.processes.watched import last_said, prm_command
 from annotation.models import ModelJob
+from prm.messages import Message
 
 EXPLAINED = 16_000  # characters of a log's end that are looked at
 
@@ -41,8 +41,7 @@ def run_command(job: ModelJob, *arguments: str | Path) -> None:
     _beat(job, log)
     if process.returncode:
         raise DomainError(
-            "library_refused",
-            said("{reason} (log: {log})", reason=job.said or said("The library gave no reason"), log=log),
+            "library_refused", Message("library_refused", reason=job.said or Message("no_reason_from_library"), log=log)
         )
     beat(job, said="")  # the last line is about a command that has ended
 

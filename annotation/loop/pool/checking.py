@@ -9,11 +9,11 @@ from django.utils import timezone
 
 from annotation.core import audit
 from annotation.core.errors import DomainError
-from annotation.core.wording import Said, counted, said
 from annotation.loop.gateway import scoring
 from annotation.loop.pool.shards import solutions_of
 from annotation.loop.selection import reading_times
 from annotation.models import ModelVersion, PoolScore, PoolScoring
+from prm.messages import Message
 
 log = logging.getLogger(__name__)
 
@@ -78,18 +78,10 @@ def _keep(version: ModelVersion, found: Agreement) -> None:
         audit.record(by=None, action="pool.disagree", target=version, project=version.project, after=told)
 
 
-def _complaint(version: ModelVersion, found: Agreement) -> Said:
-    return said(
-        "{differing} (off by up to {worst:.3f}, at most {tolerance:g} is rounding; solution {solution} among them). "
-        "The weights, the backbone or the library changed under them: on the page of model {model}, score the pool "
-        "anew.",
-        differing=counted(
-            "{n} of {checked} stored scores of model {model} is not what the model says now",
-            "{n} of {checked} stored scores of model {model} are not what the model says now",
-            n=len(found.differing),
-            checked=found.checked,
-            model=version.number,
-        ),
+def _complaint(version: ModelVersion, found: Agreement) -> Message:
+    return Message(
+        "stored_scores_wrong",
+        differing=Message("n_scores_differ", n=len(found.differing), checked=found.checked, model=version.number),
         model=version.number,
         worst=min(found.worst, 1.0),
         tolerance=found.tolerance,

@@ -14,12 +14,12 @@ from annotation.core.errors import Conflict, DomainError
 from annotation.core.lifecycle import Turn, do_part, got_on, run_job, send
 from annotation.core.locks import advisory_lock
 from annotation.core.membership.access import require_role
-from annotation.core.wording import said
 from annotation.loop import registry
 from annotation.loop.pool import checking
 from annotation.loop.pool.partitions import drop_partition
 from annotation.loop.pool.shards import cut_shards, score_slice
 from annotation.models import Membership, ModelVersion, PoolScoring, Project
+from prm.messages import Message
 
 State = PoolScoring.State
 WAIT_SECONDS = 0.2  # where every shard that is left is in another worker's hands
@@ -77,9 +77,7 @@ def rescore_pool(*, by: User, version: ModelVersion) -> int:
     """
     require_role(by, version.project, Membership.Role.MANAGER)
     if version.weights_deleted_at is not None:
-        raise Conflict(
-            "weights_deleted", said("The weights of model {n} were deleted: it cannot score.", n=version.number)
-        )
+        raise Conflict("weights_deleted", Message("cannot_score_without_weights", n=version.number))
     try:
         with transaction.atomic():
             drop_partition(version)
@@ -91,9 +89,7 @@ def rescore_pool(*, by: User, version: ModelVersion) -> int:
                 by=by, action="pool.rescore", target=version, project=version.project, after={"solutions": wanted}
             )
     except OperationalError as error:
-        raise Conflict(
-            "pool_busy", said("The pool's scores are being read at length. Try again in a minute.")
-        ) from error
+        raise Conflict("pool_busy", Message("pool_busy")) from error
     return wanted
 
 

@@ -15,7 +15,7 @@ from django.conf import settings
 from django.db import InterfaceError, OperationalError
 
 from annotation.core.server_paths import without_roots
-from annotation.core.wording import from_json, said
+from prm.messages import Message, from_json
 
 TICK_SECONDS = 0.5
 STALL_SECONDS = 15 * 60
@@ -26,11 +26,7 @@ class ProcessFailed(Exception):
 
     def __init__(self, code: int, reason: str, log: Path) -> None:
         told = {"n": abs(code), "reason": reason, "log": without_roots(str(log))}
-        super().__init__(
-            said("signal {n}: {reason} (log: {log})", **told)
-            if code < 0
-            else said("exit code {n}: {reason} (log: {log})", **told)
-        )
+        super().__init__(Message("process_ended_by_signal", **told) if code < 0 else Message("process_exited", **told))
         self.code, self.reason = code, reason
 
 
@@ -38,7 +34,7 @@ class ProcessStalled(Exception):
     """It said nothing for too long."""
 
     def __init__(self) -> None:
-        super().__init__(said("said nothing for {n} minutes", n=STALL_SECONDS // 60))
+        super().__init__(Message("process_silent", n=STALL_SECONDS // 60))
 
 
 def prm_command(*words: str | Path, devices: str = "") -> list[str]:
@@ -123,7 +119,7 @@ def _end(process: subprocess.Popen[bytes]) -> None:
 def _last_line(log: Path, start: int) -> str:
     with open(log, "rb") as written:
         written.seek(start)
-        return last_said(written.read().decode(errors="replace")) or said("it gave no reason")
+        return last_said(written.read().decode(errors="replace")) or Message("process_gave_no_reason")
 
 
 def last_said(log: str) -> str:
@@ -132,6 +128,6 @@ def last_said(log: str) -> str:
     if not lines:
         return ""
     try:
-        return from_json(json.loads(lines[-1])) if lines[-1].startswith('{"said"') else lines[-1]
+        return from_json(json.loads(lines[-1])) if lines[-1].startswith('{"code"') else lines[-1]
     except (ValueError, KeyError):
         return lines[-1]

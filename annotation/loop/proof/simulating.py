@@ -9,7 +9,6 @@ from django.conf import settings
 from annotation.core.errors import DomainError
 from annotation.core.lifecycle import beat, got_on, run_job
 from annotation.core.membership.backbones import check_backbone
-from annotation.core.wording import said
 from annotation.labels.datasets.snapshots import read_snapshot
 from annotation.loop.gateway.traces import write_known_traces
 from annotation.loop.processes.devices import training_slot
@@ -17,6 +16,7 @@ from annotation.loop.processes.precedence import give_way
 from annotation.loop.processes.watched import ProcessFailed, ProcessStalled, prm_command, watch
 from annotation.loop.proof.simulations import LEAST_BUDGET
 from annotation.models import SimulationRun
+from prm.messages import Message
 
 REPORT, PICTURE = "report.json", "curves.svg"
 STEPS = 5  # retrainings from the first budget to the last
@@ -58,17 +58,14 @@ def _simulate(simulation: SimulationRun) -> None:
     folder = folder_of(simulation)
     folder.mkdir(parents=True, exist_ok=True)
     data = folder / "snapshot.jsonl"
-    beat(simulation, message=said("Reading the snapshot."))
+    beat(simulation, message=Message("reading_snapshot"))
     known = write_known_traces(read_snapshot(simulation.snapshot), data)
     budget = min(simulation.budget, known["pool"])
     if budget < LEAST_BUDGET or not known["calibration"] or not known["holdout"]:
         raise DomainError(
             "too_few_known",
-            said(
-                "The first error is known of {pool} pool, {calibration} calibration and {holdout} holdout solutions; "
-                "a simulation needs {least} of the pool and some of each.",
-                least=LEAST_BUDGET,
-                **{use: known[use] for use in ("pool", "calibration", "holdout")},
+            Message(
+                "too_few_known", least=LEAST_BUDGET, **{use: known[use] for use in ("pool", "calibration", "holdout")}
             ),
         )
     try:
@@ -80,7 +77,7 @@ def _simulate(simulation: SimulationRun) -> None:
                 on_line=watching.hear,
             )
     except (ProcessFailed, ProcessStalled) as error:
-        raise DomainError("simulation_failed", said("The simulation ended: {error}.", error=error)) from error
+        raise DomainError("simulation_failed", Message("simulation_failed", error=error)) from error
     simulation.result, simulation.progress = json.loads((folder / REPORT).read_bytes()), 1.0
     got_on(simulation, "result", "progress")
 

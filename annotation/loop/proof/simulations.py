@@ -9,11 +9,11 @@ from annotation.core import audit
 from annotation.core.errors import Conflict, DomainError
 from annotation.core.lifecycle import resume_job, send
 from annotation.core.membership.access import require_role
-from annotation.core.wording import said
 from annotation.loop.gateway.acquisition import RANDOM
 from annotation.models import Membership, Project, SimulationRun, Snapshot
 from prm.acquisition import FUNCTIONS
 from prm.errors import UnknownNameError
+from prm.messages import Message
 
 LEAST_BUDGET = 40
 MOST_SEEDS = 20
@@ -64,24 +64,14 @@ def _check(snapshot: Snapshot, chosen: Sequence[str], seeds: int, budget: int) -
     except UnknownNameError as error:
         raise _invalid("functions", error.args[0]) from None
     if len(chosen) < 2:
-        raise _invalid("functions", said("Choose at least one function to compare with random."))
+        raise _invalid("functions", Message("no_function_chosen"))
     if not 1 <= seeds <= MOST_SEEDS:
-        raise _invalid("seeds", said("Choose 1 to {most} seeds.", most=MOST_SEEDS))
+        raise _invalid("seeds", Message("seeds_out_of_range", most=MOST_SEEDS))
     if missing := [name for name in ("pool", "calibration", "holdout") if not splits.get(name)]:
-        needed = said("a simulation learns on the pool, calibrates on calibration and measures on the holdout")
-        raise _invalid(
-            "snapshot",
-            said(
-                "This snapshot has no labelled solution of the {missing}: {needed}.", missing=missing[0], needed=needed
-            ),
-        )
+        needed = Message("simulation_needs_three_parts")
+        raise _invalid("snapshot", Message("snapshot_lacks_part", missing=missing[0], needed=needed))
     if not LEAST_BUDGET <= budget <= splits["pool"]:
-        raise _invalid(
-            "budget",
-            said(
-                "Choose a budget of {least} to {most} labelled pool solutions.", least=LEAST_BUDGET, most=splits["pool"]
-            ),
-        )
+        raise _invalid("budget", Message("budget_out_of_range", least=LEAST_BUDGET, most=splits["pool"]))
 
 
 def _invalid(field: str, message: str) -> DomainError:
@@ -90,5 +80,5 @@ def _invalid(field: str, message: str) -> DomainError:
 
 def _in_progress(project: Project) -> Conflict:
     live = project.simulations.get(state__in=SimulationRun.LIVE)
-    message = said("A simulation of this project is in progress. Wait for it, or cancel it first.")
+    message = Message("simulation_in_progress")
     return Conflict("simulation_in_progress", message, {"simulation": live.pk})

@@ -7,8 +7,8 @@ from django.utils import timezone
 from annotation.core import audit, jobs
 from annotation.core.errors import Conflict, DomainError, Missing
 from annotation.core.membership.access import require_role
-from annotation.core.wording import said
 from annotation.models import DomainChampion, Membership, ModelVersion, Project
+from prm.messages import Message
 
 
 def champion_of(project: Project) -> ModelVersion | None:
@@ -25,11 +25,7 @@ def champion_for(project: Project, domain: str) -> ModelVersion | None:
 def check_domain(project: Project, domain: str) -> None:
     """Raises DomainError (`unknown_domain`) unless a problem of the project is of this domain."""
     if not domain or not project.problems.filter(domain=domain).exists():
-        raise DomainError(
-            "unknown_domain",
-            said("This project has no problem in the domain “{domain}”.", domain=domain),
-            {"field": "domain"},
-        )
+        raise DomainError("unknown_domain", Message("no_such_domain", domain=domain), {"field": "domain"})
 
 
 @transaction.atomic
@@ -39,7 +35,7 @@ def promote_version(*, by: User, version: ModelVersion) -> ModelVersion:
     Raises Forbidden, Conflict (`already_champion`, `weights_deleted`, `not_measured`).
     """
     require_role(by, version.project, Membership.Role.MANAGER)
-    return _confirm(by, crown(by=by, version=version, reason=said("chosen by hand")))
+    return _confirm(by, crown(by=by, version=version, reason=Message("chosen_by_hand")))
 
 
 @transaction.atomic
@@ -51,7 +47,7 @@ def confirm_version(*, by: User, version: ModelVersion) -> ModelVersion:
     require_role(by, version.project, Membership.Role.MANAGER)
     version = _to_serve(version)
     if version.answers_programs:
-        raise Conflict("nothing_to_confirm", said("Model {n} answers programs already.", n=version.number))
+        raise Conflict("nothing_to_confirm", Message("nothing_to_confirm", n=version.number))
     return _confirm(by, version)
 
 
@@ -78,7 +74,7 @@ def crown(*, by: User | None, version: ModelVersion, reason: str) -> ModelVersio
     """
     version = _to_serve(version)
     if version.state == ModelVersion.State.CHAMPION:
-        raise Conflict("already_champion", said("Model {n} is the champion already.", n=version.number))
+        raise Conflict("already_champion", Message("already_champion", n=version.number))
     before = champion_of(version.project)
     if before is not None:
         before.state = ModelVersion.State.RETIRED
@@ -129,7 +125,7 @@ def clear_domain_champion(*, by: User, project: Project, domain: str) -> None:
     require_role(by, project, Membership.Role.MANAGER)
     chosen = DomainChampion.objects.select_for_update().filter(project=project, domain=domain).first()
     if chosen is None:
-        raise Missing("no_domain_champion", said("The domain “{domain}” has no champion of its own.", domain=domain))
+        raise Missing("no_domain_champion", Message("no_domain_champion", domain=domain))
     version = chosen.model_version
     chosen.delete()
     audit.record(
@@ -149,20 +145,7 @@ def _to_serve(version: ModelVersion) -> ModelVersion:
         ModelVersion.objects.select_for_update(no_key=True, of=("self",)).select_related("project").get(pk=version.pk)
     )
     if version.weights_deleted_at is not None:
-        raise Conflict(
-            "weights_deleted",
-            said(
-                "The weights of model {n} were deleted by the retention policy, so it cannot serve again.",
-                n=version.number,
-            ),
-        )
+        raise Conflict("weights_deleted", Message("cannot_serve_without_weights", n=version.number))
     if version.origin == ModelVersion.Origin.IMPORTED and not version.gate:
-        raise Conflict(
-            "not_measured",
-            said(
-                "Model {n} was made elsewhere and has not been measured on this project's holdout. Have it measured "
-                "first.",
-                n=version.number,
-            ),
-        )
+        raise Conflict("not_measured", Message("not_measured", n=version.number))
     return version

@@ -3,7 +3,7 @@
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from annotation.core.wording import Said, as_json, counted, said
+from prm.messages import Message, as_json
 
 
 @dataclass(frozen=True)
@@ -37,10 +37,10 @@ class Verdict:
     holdout_uses: int
 
     def as_dict(self) -> dict[str, Any]:
-        """For JSON: `sentence` and `rival` in English, and under `said` for readers of any language."""
+        """For JSON: `sentence` and `rival` in English, and under `messages` with code and values."""
         sentences = {"sentence": self.sentence, "rival": self.rival}
         in_english = {name: str(one) for name, one in sentences.items()}
-        return asdict(self) | in_english | {"said": {name: as_json(one) for name, one in sentences.items()}}
+        return asdict(self) | in_english | {"messages": {name: as_json(one) for name, one in sentences.items()}}
 
 
 def decide(
@@ -61,8 +61,8 @@ def decide(
     serves, since a random queue is the alternative, and a later one is kept back. `holdout_uses` counts the
     gates that this holdout has decided before.
     """
-    rival = said("model {n}", n=champion) if champion is not None else said("the zero-label baseline")
-    names = {"challenger": said("Model {n}", n=challenger), "rival": rival}
+    rival = Message("model_number", n=champion) if champion is not None else Message("zero_label_baseline")
+    names = {"challenger": Message("model_number_capital", n=challenger), "rival": rival}
     if measured is None or solutions < least:
         promote = champion is None
         sentence = _unmeasured(promote, solutions, least, names)
@@ -89,74 +89,47 @@ def decide(
 def _measured(
     measured: Measured,
     solutions: int,
-    names: dict[str, Said],
+    names: dict[str, Message],
     *,
     better: bool,
     sure: bool,
     first: bool,
     tolerance: float,
-) -> Said:
+) -> Message:
     """The sentence of a verdict on a measurement; `first` without a champion, `tolerance` as in `decide`."""
     values = names | {"figures": _figures(measured, solutions, names["rival"])}
     if better and first:
-        return said("{challenger} is promoted: {figures}. No model served before, so the gain alone decides.", **values)
+        return Message("first_model_promoted", **values)
     if better and sure:
-        return said(
-            "{challenger} is promoted: {figures}. The policy tolerates a lower bound down to {least:+.1f} points.",
-            least=_points(-tolerance),
-            **values,
-        )
+        return Message("promoted_within_tolerance", least=_points(-tolerance), **values)
     if first:
-        return said(
-            "{challenger} does not serve yet: {figures}. The next generation is drawn at random; label more.",
-            **values,
-        )
+        return Message("kept_back_as_first", **values)
     if not better:
-        return said("{challenger} is kept back, {rival} goes on serving: {figures}. It is no better.", **values)
-    return said(
-        "{challenger} is kept back, {rival} goes on serving: {figures}. "
-        "It may be worse by more than the {most:.1f} points that the policy tolerates.",
-        most=tolerance * 100,
-        **values,
-    )
+        return Message("kept_back_no_better", **values)
+    return Message("kept_back_maybe_worse", most=tolerance * 100, **values)
 
 
-def _figures(measured: Measured, solutions: int, rival: Said) -> Said:
-    return said(
-        "ProcessBench F1 {gain:+.1f} points against {rival} (95 % interval {low:+.1f} points to {high:+.1f} points) "
-        "on {solutions} to {problems}",
+def _figures(measured: Measured, solutions: int, rival: Message) -> Message:
+    return Message(
+        "gate_figures",
         gain=_points(measured.gain),
         rival=rival,
         low=_points(measured.low),
         high=_points(measured.high),
-        solutions=counted("{n} holdout solution", "{n} holdout solutions", n=solutions),
-        problems=counted("{n} problem", "{n} problems", n=measured.problems),
+        solutions=Message("holdout_solutions_left_out", n=solutions),
+        problems=Message("n_problems", n=measured.problems),
     )
 
 
-def _unmeasured(promote: bool, solutions: int, least: int, names: dict[str, Said]) -> Said:
+def _unmeasured(promote: bool, solutions: int, least: int, names: dict[str, Message]) -> Message:
     known = (
-        counted(
-            "only {n} holdout solution has a known first error and the gate needs {least}",
-            "only {n} holdout solutions have a known first error and the gate needs {least}",
-            n=solutions,
-            least=least,
-        )
+        Message("too_few_known_holdout_solutions", n=solutions, least=least)
         if solutions < least
-        else said("no domain of the holdout has both right and wrong solutions labelled")
+        else Message("no_holdout_domain_with_both_kinds")
     )
     if promote:
-        return said(
-            "{challenger} is promoted without a measurement: {known}. It ranks the pool, and does not answer programs "
-            "until a manager confirms it.",
-            known=known,
-            **names,
-        )
-    return said(
-        "{challenger} is kept back and {rival} goes on serving: {known}. Label more of the holdout.",
-        known=known,
-        **names,
-    )
+        return Message("promoted_unmeasured", known=known, **names)
+    return Message("gate_power_too_low", known=known, **names)
 
 
 def _points(share: float) -> float:

@@ -9,10 +9,10 @@ from django.db.models import Max
 
 from annotation.core import audit
 from annotation.core.membership.access import require_role
-from annotation.core.wording import joined, said
 from annotation.loop.registry.champions import champion_of
 from annotation.loop.registry.verdict import Verdict
 from annotation.models import Membership, ModelVersion, Project, TrainingRun
+from prm.messages import Message, joined
 
 
 @transaction.atomic
@@ -57,7 +57,7 @@ def record_verdict(*, version: ModelVersion, verdict: Verdict) -> None:
     """
     champion = champion_of(version.project)
     if verdict.promote and champion is not None and champion != version and champion.pinned:
-        stays = said("Model {n} is pinned and goes on serving; unpin it or promote by hand.", n=champion.number)
+        stays = Message("pinned_model_stays", n=champion.number)
         verdict = replace(verdict, sentence=joined([verdict.sentence, stays]))
     before = version.state
     version.gate = verdict.as_dict()

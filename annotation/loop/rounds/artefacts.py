@@ -6,8 +6,8 @@ from pathlib import Path
 from django.conf import settings
 
 from annotation.core.errors import Missing
-from annotation.core.wording import said
 from annotation.models import TrainingRun
+from prm.messages import Message
 
 RUN, MODEL = "run", "model"
 
@@ -35,10 +35,7 @@ def find_artefact(run: TrainingRun, area: str, name: str) -> Path:
     """The path of a listed file, and of no other. Raises Missing (`no_such_file`)."""
     folder = _folders(run).get(area)
     if folder is None or name not in {one.name for one in artefacts_of(run) if one.area == area}:
-        raise Missing(
-            "no_such_file",
-            said("Run {n} has no file “{name}”; it may have been removed by its age.", n=run.number, name=name),
-        )
+        raise Missing("no_such_file", Message("no_such_file", n=run.number, name=name))
     return folder / name
 
 

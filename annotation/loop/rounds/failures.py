@@ -9,8 +9,8 @@ from dataclasses import dataclass
 
 from annotation.core import lifecycle
 from annotation.core.errors import DomainError
-from annotation.core.wording import Said, joined, said
 from annotation.models import RunStage
+from prm.messages import Message, joined
 
 SETTINGS, MODELS, LABELS = "settings", "models", "labels"
 
@@ -20,49 +20,36 @@ class Kind:
     """`next_step` is one sentence; `page` names the page of the project where it is done, "" where none is."""
 
     code: str
-    next_step: Said
+    next_step: Message
     page: str = ""
 
 
 KINDS = {
     kind.code: kind
     for kind in (
-        Kind(
-            "out_of_memory",
-            said(
-                "Lower `batch_tokens` or `token_budget`, or set `gradient_checkpointing`, in the training choices; "
-                "or give the machine more memory."
-            ),
-            SETTINGS,
-        ),
-        Kind("training_data_refused", said("Look at the labels that the message names, then retry."), LABELS),
-        Kind("base_missing", said("Correct the backbone's name or folder, or fetch it to the machine."), SETTINGS),
-        Kind(
-            "disk_full", said("Free space under the data folder (old models, fewer days kept), then retry."), SETTINGS
-        ),
-        Kind("folder_unwritable", said("Let the workers' user write to the data folder (VAR_DIR), then retry.")),
-        Kind("worker_died", said("Look at the worker's log and at the machine's memory, then retry.")),
-        Kind(
-            "killed",
-            said("The machine likely ran out of memory: see the kernel's log, lower `batch_tokens`."),
-            SETTINGS,
-        ),
-        Kind("trainer_stalled", said("Look at the machine that trains; a retry goes on from the last checkpoint.")),
-        Kind("model_unusable", said("Its files were damaged or removed: retrain, or promote another version."), MODELS),
-        Kind("files_gone", said("Files of this run were removed: begin a new run.")),
-        Kind("unexpected", said("Retry once; if it fails again, send the log to whoever runs this server.")),
+        Kind("out_of_memory", Message("out_of_memory_next_step"), SETTINGS),
+        Kind("training_data_refused", Message("training_data_refused_next_step"), LABELS),
+        Kind("base_missing", Message("base_missing_next_step"), SETTINGS),
+        Kind("disk_full", Message("disk_full_next_step"), SETTINGS),
+        Kind("folder_unwritable", Message("folder_unwritable_next_step")),
+        Kind("worker_died", Message("worker_died_next_step")),
+        Kind("killed", Message("killed_next_step"), SETTINGS),
+        Kind("trainer_stalled", Message("trainer_stalled_next_step")),
+        Kind("model_unusable", Message("model_unusable_next_step"), MODELS),
+        Kind("files_gone", Message("files_gone_next_step")),
+        Kind("unexpected", Message("unexpected_next_step")),
     )
-}  # fmt: skip
+}
 
-STAGES: dict[str, Said] = {
-    RunStage.Name.SNAPSHOT: said("snapshot"),
-    RunStage.Name.TRAIN: said("train"),
-    RunStage.Name.EVALUATE: said("evaluate"),
-    RunStage.Name.GATE: said("gate"),
-    RunStage.Name.PROMOTE: said("promote"),
-    RunStage.Name.SCORE: said("score the pool"),
-    RunStage.Name.SELECT: said("select"),
-    RunStage.Name.SHADOW: said("shadow"),
+STAGES: dict[str, Message] = {
+    RunStage.Name.SNAPSHOT: Message("stage_snapshot"),
+    RunStage.Name.TRAIN: Message("stage_train"),
+    RunStage.Name.EVALUATE: Message("stage_evaluate"),
+    RunStage.Name.GATE: Message("stage_gate"),
+    RunStage.Name.PROMOTE: Message("stage_promote"),
+    RunStage.Name.SCORE: Message("stage_score"),
+    RunStage.Name.SELECT: Message("stage_select"),
+    RunStage.Name.SHADOW: Message("stage_shadow"),
 }
 
 # What is looked for in the message of an error that does not name its kind, in this order.
@@ -92,18 +79,14 @@ def kind_of(error: Exception) -> Kind:
 def explain(stage: str, error: Exception) -> tuple[str, str]:
     """The kind's code, and the sentences for the run's page: what happened, what stays, what to do."""
     kind = kind_of(error)
-    sentence = said(
-        "The stage “{stage}” failed: {what} The champion goes on serving.",
-        stage=STAGES.get(stage, stage),
-        what=_ended(what_happened(error)),
-    )
+    sentence = Message("stage_failed", stage=STAGES.get(stage, stage), what=_ended(what_happened(error)))
     return kind.code, joined([sentence, kind.next_step])
 
 
 def what_happened(error: Exception) -> str:
     """What an error says, of its stage."""
     if isinstance(error, DomainError) and error.code == "worker_died":
-        return said("its worker died {n} times.", n=error.extra["times"])
+        return Message("stage_worker_died", n=error.extra["times"])
     return lifecycle.what_happened(error)
 
 
@@ -128,4 +111,4 @@ def _by_type(error: Exception) -> str | None:
 
 def _ended(sentence: str) -> str:
     ends = sentence.rstrip().endswith((".", "!", "?", ".)"))
-    return sentence if ends else said("{sentence}.", sentence=sentence)
+    return sentence if ends else Message("full_stop", sentence=sentence)

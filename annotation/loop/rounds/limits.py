@@ -5,11 +5,11 @@ from datetime import datetime, timedelta
 
 from django.db.models import Sum
 
-from annotation.core.wording import Said, counted, said
 from annotation.labels.quality.agreement import first_error_agreement
 from annotation.labels.quality.batches import waits_for_decision
 from annotation.loop.rounds.timetable import quiet_until, start_of_month
 from annotation.models import Project, RunStage
+from prm.messages import Message
 
 ENDLESS = timedelta(days=7)  # what lasts longer than a week of windows lasts for ever
 LEAST_PAIRS = 20  # of people on one solution, before their agreement counts as known
@@ -20,7 +20,7 @@ class Hold:
     """`until` is when it ends by itself; None where something has to happen first."""
 
     code: str
-    sentence: Said
+    sentence: Message
     until: datetime | None = None
 
 
@@ -58,11 +58,9 @@ def _quiet(project: Project, now: datetime) -> Hold | None:
     if until is None:
         return None
     if until - now > ENDLESS:
-        return Hold("quiet_hours", said("Quiet hours without an end: leave a time at which a round may begin."))
+        return Hold("quiet_hours", Message("quiet_hours_endless"))
     return Hold(
-        "quiet_hours",
-        said("Quiet hours until {until} ({time_zone}).", until=f"{until:%Y-%m-%d %H:%M}", time_zone=rounds.time_zone),
-        until,
+        "quiet_hours", Message("in_quiet_hours", until=f"{until:%Y-%m-%d %H:%M}", time_zone=rounds.time_zone), until
     )
 
 
@@ -73,14 +71,7 @@ def _runs_today(project: Project, now: datetime) -> Hold | None:
     if not rounds.runs_per_day or begun < rounds.runs_per_day:
         return None
     return Hold(
-        "runs_per_day",
-        counted(
-            "{n} run began today; the budget is {budget}.",
-            "{n} runs began today; the budget is {budget}.",
-            n=begun,
-            budget=rounds.runs_per_day,
-        ),
-        today + timedelta(days=1),
+        "runs_per_day", Message("runs_per_day_used", n=begun, budget=rounds.runs_per_day), today + timedelta(days=1)
     )
 
 
@@ -94,11 +85,7 @@ def _hours_this_month(project: Project, now: datetime) -> Hold | None:
         return None
     return Hold(
         "training_hours",
-        said(
-            "Training ran {used:.1f} hours this month; the budget is {budget:g}.",
-            used=used,
-            budget=rounds.training_hours_per_month,
-        ),
+        Message("training_hours_used", used=used, budget=rounds.training_hours_per_month),
         (month + timedelta(days=32)).replace(day=1),
     )
 
@@ -108,17 +95,11 @@ def _agreement(project: Project) -> Hold | None:
     if share is None:
         return None
     return Hold(
-        "agreement_floor",
-        said(
-            "People name the same first error on {share:.0%} of the pairs; the floor is {floor:.0%}. Settle "
-            "disagreements and sharpen the guidelines first.",
-            share=share,
-            floor=project.policies.rounds.agreement_floor,
-        ),
+        "agreement_floor", Message("agreement_below_floor", share=share, floor=project.policies.rounds.agreement_floor)
     )
 
 
 def _suspicion(project: Project) -> Hold | None:
     if not waits_for_decision(project):
         return None
-    return Hold("suspected_batch", said("A suspected batch of labels waits for a decision."))
+    return Hold("suspected_batch", Message("suspected_batch_waits"))

@@ -2,11 +2,11 @@
 
 from annotation.core.lifecycle import State, Turn, do_part, end_job, run_job
 from annotation.core.stages import Outcome, Stage, do_stage, end_stage
-from annotation.core.wording import said
 from annotation.loop.rounds import failures
 from annotation.loop.rounds.stages import evaluate, gate, promote, score, select, shadow, snapshot, train
 from annotation.loop.rounds.work import StageWork
 from annotation.models import RunPoint, RunStage, TrainingRun
+from prm.messages import Message
 
 STAGES: dict[str, Stage] = {
     RunStage.Name.SNAPSHOT: Stage("default", snapshot.perform),
@@ -47,9 +47,9 @@ def _give_up(run: TrainingRun, error: Exception) -> Turn | None:
     stage = run.stage
     if stage is not None and stage.optional:
         reason = failures.what_happened(error)
-        point = said("Failed, and the round goes on without it: {reason}", reason=reason)
+        point = Message("optional_stage_failed", reason=reason)
         RunPoint.objects.create(run=run, stage=stage.name, message=point)
-        figure = said("failed, the round is none the worse: {reason}", reason=reason)
+        figure = Message("optional_stage_figure_failed", reason=reason)
         return end_stage(run, stage, Outcome(figure, skipped=True))
     code, sentences = failures.explain(stage.name if stage else "", error)
     end_job(run, State.FAILED, sentences, failure=code)

@@ -10,12 +10,12 @@ from annotation.core.errors import Conflict, DomainError
 from annotation.core.lifecycle import locked, resume_job, send
 from annotation.core.membership.access import require_role
 from annotation.core.stages import create_stages
-from annotation.core.wording import counted, joined, said
 from annotation.labels.quality.batches import in_use
 from annotation.loop.rounds import limits, pipeline
 from annotation.loop.selection.generations import new_seed
 from annotation.models import HIDDEN_LANES, Annotation, Membership, Project, TrainingRun
 from annotation.work.gold.designation import active_gold
+from prm.messages import Message, joined
 from prm.vocabulary import FINISHED
 
 LEAST_SOLUTIONS = 20
@@ -57,9 +57,7 @@ def prepare_run(
     except IntegrityError:
         live = project.training_runs.get(state__in=TrainingRun.LIVE)
         raise Conflict(
-            "run_in_progress",
-            said("Run {n} is in progress. Wait for it, or cancel it first.", n=live.number),
-            {"run": live.number},
+            "run_in_progress", Message("another_run_in_progress", n=live.number), {"run": live.number}
         ) from None
     create_stages(run, pipeline.STAGES)
     audit.record(
@@ -75,7 +73,7 @@ def prepare_run(
 def _asked_for(by: User | None, project: Project) -> str:
     """Why a person's round began, with what would have held back one that begins by itself."""
     held = [hold.sentence for hold in limits.holds(project, timezone.now())]
-    return joined([said("Asked for by {name}.", name=by.username) if by else said("Asked for."), *held])
+    return joined([Message("requested_by", name=by.username) if by else Message("requested"), *held])
 
 
 @transaction.atomic
@@ -101,15 +99,13 @@ def can_retry(run: TrainingRun) -> bool:
 
 def _check_retry(run: TrainingRun) -> None:
     if run.live:
-        raise Conflict("run_in_progress", said("Run {n} is in progress.", n=run.number), {"run": run.number})
+        raise Conflict("run_in_progress", Message("run_in_progress", n=run.number), {"run": run.number})
     if run.state == TrainingRun.State.DONE:
-        raise Conflict("nothing_to_retry", said("Run {n} went through; retrain to begin another.", n=run.number))
+        raise Conflict("nothing_to_retry", Message("nothing_to_retry", n=run.number))
     if run.project.training_runs.filter(number__gt=run.number).exists():
-        raise Conflict("not_latest", said("A later run began after run {n}; retrain to begin another.", n=run.number))
+        raise Conflict("not_latest", Message("not_latest", n=run.number))
     if run.pruned_at is not None:
-        raise Conflict(
-            "files_gone", said("The files of run {n} were removed by its age; begin a new run.", n=run.number)
-        )
+        raise Conflict("files_gone", Message("run_files_gone", n=run.number))
 
 
 def training_labels(project: Project) -> QuerySet[Annotation]:
@@ -130,19 +126,8 @@ def check_labels(project: Project) -> None:
     if labelled < LEAST_SOLUTIONS:
         raise DomainError(
             "too_few_labels",
-            counted(
-                "{n} solution of the pool is labelled and a round needs {least}. Label {more} more.",
-                "{n} solutions of the pool are labelled and a round needs {least}. Label {more} more.",
-                n=labelled,
-                least=LEAST_SOLUTIONS,
-                more=LEAST_SOLUTIONS - labelled,
-            ),
+            Message("too_few_labels", n=labelled, least=LEAST_SOLUTIONS, more=LEAST_SOLUTIONS - labelled),
             {"labelled": labelled, "needed": LEAST_SOLUTIONS},
         )
     if not pool.filter(finish_reason="found_error").exists():
-        raise DomainError(
-            "no_errors_labelled",
-            said(
-                "No error is marked in what is labelled, so there is nothing to tell apart yet.",
-            ),
-        )
+        raise DomainError("no_errors_labelled", Message("no_errors_labelled"))

@@ -8,8 +8,8 @@ from typing import Any
 from django.conf import settings
 
 from annotation.core.errors import DomainError
-from annotation.core.wording import said
 from annotation.loop.processes.watched import ProcessFailed, ProcessStalled, prm_command, watch
+from prm.messages import Message
 
 REFUSED_DATA = 3
 
@@ -38,12 +38,12 @@ def train(
     try:
         watch(_command(data, out, config, devices), log=log, on_line=hear, on_tick=on_tick)
     except ProcessStalled as error:
-        raise DomainError("trainer_stalled", said("the trainer {error}.", error=error)) from error
+        raise DomainError("trainer_stalled", Message("trainer_silent", error=error)) from error
     except ProcessFailed as error:
         if error.code == REFUSED_DATA:
-            refused = said("the training data were refused: {reason}.", reason=error.reason)
+            refused = Message("trainer_refused_data", reason=error.reason)
             raise DomainError("training_data_refused", refused) from error
-        raise DomainError("training_failed", said("the trainer ended with {error}.", error=error)) from error
+        raise DomainError("training_failed", Message("trainer_ended", error=error)) from error
 
 
 def _command(data: Path, out: Path, config: Path, devices: str) -> list[str]:

@@ -8,10 +8,10 @@ from django.utils import timezone
 from annotation.core.errors import DomainError
 from annotation.core.jobs import enqueue
 from annotation.core.lifecycle import end_job
-from annotation.core.wording import said
 from annotation.loop import registry
 from annotation.loop.selection.generations import new_seed, open_generation
 from annotation.models import SamplingRun, Solution
+from prm.messages import Message
 
 State = SamplingRun.State
 SCORE_TASK = "rounds.score_news"
@@ -24,7 +24,7 @@ def follow(run: SamplingRun, *, note: str = "") -> None:
     champion = registry.champion_of(run.project)
     if champion is not None and run.accepted:
         enqueue(SCORE_TASK)
-    run.note = note or ("" if run.accepted else said("It brought nothing new."))
+    run.note = note or ("" if run.accepted else Message("sampling_brought_nothing"))
     if run.opens_generation and run.accepted:
         run.state, run.finished_at = State.SCORING, timezone.now()
     run.save(update_fields=["state", "note", "finished_at"])
@@ -66,7 +66,7 @@ def _open(run: SamplingRun) -> None:
             by=run.requested_by, project=run.project, model=registry.champion_of(run.project), seed=new_seed()
         )
     except DomainError as error:
-        end_job(run, State.FAILED, said("No generation was opened: {error}", error=error))
+        end_job(run, State.FAILED, Message("no_generation_opened", error=error))
         return
     run.save(update_fields=["generation"])
     end_job(run, State.DONE)

@@ -6,13 +6,13 @@ from django.contrib.auth.models import User
 
 from annotation.core.errors import DomainError
 from annotation.core.membership.access import require_role
-from annotation.core.wording import said
 from annotation.loop.gateway.policies import AskedPolicy, model_of
 from annotation.loop.sampling.policy_records import record_of
 from annotation.loop.sampling.problem_choice import chosen_problems
 from annotation.loop.sampling.sampling_runs import Wish, check_wish
 from annotation.models import Membership, Problem, Project, SamplingRun
 from prm.formats.record import Record, Rejection
+from prm.messages import Message
 
 SHOWN = 3
 
@@ -35,7 +35,7 @@ def preview_sampling(*, by: User, project: Project, wish: Wish) -> list[Previewe
     check_wish(wish)
     ids = chosen_problems(project, choice=wish.choice, domain=wish.domain, most=min(SHOWN, wish.most_problems or SHOWN))
     if not ids:
-        raise DomainError("no_problems", said("No problem of the project is of this choice."))
+        raise DomainError("no_problems", Message("no_problem_of_choice"))
     rows = Problem.objects.in_bulk(ids)
     problems = [rows[pk] for pk in ids]
     policy = AskedPolicy(

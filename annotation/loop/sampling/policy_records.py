@@ -1,12 +1,12 @@
 """Turns a policy's text into a record: splits it into steps, grades it and adds its provenance."""
 
-from annotation.core.wording import counted, said
 from annotation.files.answer_grading import answer_in, grade_records
 from annotation.files.preparing import prepared
 from annotation.loop.gateway.policies import Sample, step_in
 from annotation.models import Problem, SamplingRun
 from prm.formats.provenance import Provenance
 from prm.formats.record import Completion, Record, Rejection
+from prm.messages import Message
 
 GENERATOR_LENGTH = 200
 
@@ -17,10 +17,10 @@ def record_of(run: SamplingRun, problem: Problem, sample: Sample, number: int) -
         return Rejection(
             line=number,
             field="solution",
-            reason=counted("was cut at {n} token", "was cut at {n} tokens", n=run.max_tokens),
+            reason=Message("sample_cut", n=run.max_tokens),
         )
     if "\0" in sample.text:
-        return Rejection(line=number, field="solution", reason=said("holds a NUL character"))
+        return Rejection(line=number, field="solution", reason=Message("sample_with_nul"))
     record = Record(
         problem=problem.text,
         positions=[],

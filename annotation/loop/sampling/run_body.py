@@ -13,7 +13,6 @@ from django.db.models import QuerySet
 
 from annotation.core.errors import DomainError
 from annotation.core.lifecycle import Postponed, got_on, heed, run_job, send
-from annotation.core.wording import counted, joined, said
 from annotation.files.store import store_chunk
 from annotation.loop.gateway.policies import CONCURRENCY, AskedPolicy, Reply
 from annotation.loop.sampling.following import follow
@@ -21,6 +20,7 @@ from annotation.loop.sampling.policy_records import record_of
 from annotation.loop.sampling.sampling_runs import most_tokens
 from annotation.models import Problem, SampledProblem, SamplingRun
 from prm.formats.record import Record, Rejection
+from prm.messages import Message, joined
 
 SLICE_SECONDS = 20.0  # a task's turn; other tasks of the queue come between two turns
 FAILURES_IN_A_ROW = 10  # problems; then the endpoint is taken for away
@@ -55,12 +55,7 @@ def _sample(run: SamplingRun, seconds: float | None, on_progress: Tell) -> None:
 def _next(run: SamplingRun) -> list[SampledProblem]:
     """The next few problems, as many as the budget holds at their dearest. Raises DomainError (`policy_away`)."""
     if failed := _failed_in_a_row(run):
-        away = counted(
-            "{n} problem in a row failed, the last with: {error}",
-            "{n} problems in a row failed, the last with: {error}",
-            n=len(failed),
-            error=failed[0],
-        )
+        away = Message("problems_failed_in_a_row", n=len(failed), error=failed[0])
         raise DomainError("policy_away", away)
     some = list(_waiting(run)[:CONCURRENCY])
     if not run.token_budget:
@@ -82,12 +77,7 @@ def _why_it_ended(run: SamplingRun) -> str:
     left_out = _waiting(run).first()
     if left_out is None:
         return ""
-    return said(
-        "{spent:,} of {budget:,} tokens are spent. The next problem may take {most:,}, so it was not asked.",
-        spent=run.tokens,
-        budget=run.token_budget,
-        most=_most_tokens(run, left_out),
-    )
+    return Message("sampling_budget_spent", spent=run.tokens, budget=run.token_budget, most=_most_tokens(run, left_out))
 
 
 def _ask(run: SamplingRun, policy: AskedPolicy, some: Sequence[SampledProblem]) -> Sequence[Reply]:
@@ -131,7 +121,9 @@ def _import_reply(run: SamplingRun, chosen: SampledProblem, reply: Reply) -> Non
     run.wrong += grades.count(False)
     run.ungraded += grades.count(None)
     chosen.state, chosen.accepted = Chosen.DONE, counts.accepted
-    chosen.error = joined(sorted({said("a sample {reason}", reason=refusal.reason) for refusal in refusals}), "; ")
+    chosen.error = joined(
+        sorted({Message("sample_rejected", reason=refusal.reason) for refusal in refusals}), "semicolon_list"
+    )
     chosen.save(update_fields=["state", "accepted", "error"])
 
 

@@ -11,12 +11,12 @@ from annotation.core import audit
 from annotation.core.errors import Conflict, DomainError
 from annotation.core.lifecycle import resume_job, send
 from annotation.core.membership.access import require_role
-from annotation.core.wording import said
 from annotation.loop.gateway.policies import PROMPT, model_of
 from annotation.loop.sampling.problem_choice import chosen_problems
 from annotation.loop.selection.generations import new_seed
 from annotation.models import Membership, Problem, Project, SampledProblem, SamplingRun
 from prm.formats.provenance import LONGEST_PROMPT
+from prm.messages import Message
 from prm.splitting import RULES, THINKING
 
 MOST_SAMPLES, MOST_TOKENS, HOTTEST = 64, 131_072, 2.0
@@ -59,9 +59,7 @@ def create_sampling(*, by: User | None, project: Project, wish: Wish) -> Samplin
     check_wish(wish)
     problems = chosen_problems(project, choice=wish.choice, domain=wish.domain, most=wish.most_problems)
     if not problems:
-        raise DomainError(
-            "no_problems", said("No problem of the project is of this choice. Import problems, or choose more.")
-        )
+        raise DomainError("no_problems", Message("no_problem_to_sample"))
     _check_budget(wish, Problem.objects.get(pk=problems[0]))
     run = SamplingRun.objects.create(
         project=project,
@@ -107,31 +105,19 @@ def check_wish(wish: Wish) -> None:
     for field, value, least, most in numbers:
         if value is not None and not (math.isfinite(value) and least <= value <= most):
             raise _invalid(
-                field,
-                said(
-                    "`{field}` is {value}; it goes from {least} to {most}.",
-                    field=field,
-                    value=value,
-                    least=least,
-                    most=most,
-                ),
+                field, Message("sampling_field_out_of_range", field=field, value=value, least=least, most=most)
             )
     if PROMPT not in wish.prompt:
-        raise _invalid(
-            "prompt", said("The prompt has no {prompt}, so the policy would not see the problem.", prompt=PROMPT)
-        )
+        raise _invalid("prompt", Message("sampling_prompt_without_problem", prompt=PROMPT))
     if len(wish.prompt) > LONGEST_PROMPT:
-        raise _invalid("prompt", said("The prompt is longer than {n} characters.", n=LONGEST_PROMPT))
+        raise _invalid("prompt", Message("prompt_too_long", n=LONGEST_PROMPT))
     ways = (("decomposition", wish.decomposition, (*RULES,)), ("thinking", wish.thinking, THINKING))
     for field, way, known in ways:
         if way not in known:
             choices = ", ".join(known)
-            raise _invalid(
-                field,
-                said("“{value}” is not a way to split texts. Choose one of {choices}.", value=way, choices=choices),
-            )
+            raise _invalid(field, Message("unknown_decomposition", value=way, choices=choices))
     if wish.choice not in SamplingRun.Choice.values:
-        raise _invalid("choice", said("Problems are chosen as {known}.", known=", ".join(SamplingRun.Choice.values)))
+        raise _invalid("choice", Message("unknown_problem_choice", known=", ".join(SamplingRun.Choice.values)))
 
 
 def most_tokens(problem: str, *, prompt: str, samples: int, max_tokens: int) -> int:
@@ -145,9 +131,8 @@ def _check_budget(wish: Wish, first: Problem) -> None:
     if wish.token_budget is not None and wish.token_budget < most:
         raise _invalid(
             "token_budget",
-            said(
-                "One problem may take {most:,} tokens ({samples} × {max_tokens:,} and its prompt), more than the "
-                "budget of {budget:,}. Raise the budget, or ask for fewer or shorter samples.",
+            Message(
+                "budget_below_one_problem",
                 most=most,
                 samples=wish.samples,
                 max_tokens=wish.max_tokens,
@@ -166,7 +151,7 @@ def resume_sampling(*, by: User, job: SamplingRun) -> SamplingRun:
     model_of(run.endpoint)
     unfinished = run.sampled_problems.exclude(state=SampledProblem.State.DONE)
     if not unfinished.exists():
-        raise Conflict("nothing_left", said("Every problem of this sampling has its samples."))
+        raise Conflict("nothing_left", Message("sampling_complete"))
     unfinished.filter(state=SampledProblem.State.FAILED).update(state=SampledProblem.State.WAITING, error="")
     run.note, run.failed_problems, run.token_budget = "", 0, 0
     run.save(update_fields=["note", "failed_problems", "token_budget"])

@@ -3,12 +3,12 @@
 from dataclasses import dataclass
 from datetime import datetime
 
-from annotation.core.wording import Said, counted, said
 from annotation.loop.rounds.runs import training_labels
 from annotation.loop.rounds.timetable import next_time
 from annotation.models import Project, RoundClock, TrainingRun
+from prm.messages import Message
 
-DRIFT_OF = {"imports": said("newly imported solutions"), "served": said("what was served lately")}
+DRIFT_OF = {"imports": Message("drift_of_new_solutions"), "served": Message("drift_of_served_solutions")}
 
 
 @dataclass(frozen=True)
@@ -16,7 +16,7 @@ class Cause:
     """`trigger` is one of TrainingRun.Trigger; `sentence` has the figure that made it due."""
 
     trigger: str
-    sentence: Said
+    sentence: Message
 
 
 def due_cause(project: Project, now: datetime) -> Cause | None:
@@ -52,10 +52,7 @@ def _labels(project: Project, new: int) -> Cause | None:
     wanted = project.policies.rounds.after_labels
     if not wanted or new < wanted:
         return None
-    return Cause(
-        TrainingRun.Trigger.LABELS,
-        said("{labels}; the policy retrains after {wanted:,}.", labels=_came(new), wanted=wanted),
-    )
+    return Cause(TrainingRun.Trigger.LABELS, Message("retrain_by_labels", labels=_came(new), wanted=wanted))
 
 
 def _schedule(project: Project, new: int, now: datetime) -> Cause | None:
@@ -65,8 +62,8 @@ def _schedule(project: Project, new: int, now: datetime) -> Cause | None:
     rounds = project.policies.rounds
     return Cause(
         TrainingRun.Trigger.SCHEDULE,
-        said(
-            "The schedule {cron} named {time} ({time_zone}). {labels}.",
+        Message(
+            "retrain_by_schedule",
             cron=rounds.cron,
             time=f"{time:%Y-%m-%d %H:%M}",
             time_zone=rounds.time_zone,
@@ -75,8 +72,8 @@ def _schedule(project: Project, new: int, now: datetime) -> Cause | None:
     )
 
 
-def _came(new: int) -> Said:
-    return counted("{n:,} label came since the last run", "{n:,} labels came since the last run", n=new)
+def _came(new: int) -> Message:
+    return Message("labels_since_last_run", n=new)
 
 
 def _drift(project: Project, last: TrainingRun | None) -> Cause | None:
@@ -88,12 +85,5 @@ def _drift(project: Project, last: TrainingRun | None) -> Cause | None:
         return None  # the run that came since has learned of it
     return Cause(
         TrainingRun.Trigger.DRIFT,
-        said(
-            "The champion's scores of {them} drifted: population stability index {drift:.2f} over {n:,} solutions; "
-            "the policy allows {above:.2f}.",
-            them=DRIFT_OF[clock.drift_of],
-            drift=clock.drift,
-            n=clock.drift_n,
-            above=above,
-        ),
+        Message("retrain_by_drift", them=DRIFT_OF[clock.drift_of], drift=clock.drift, n=clock.drift_n, above=above),
     )

@@ -12,13 +12,13 @@ from django.utils import timezone
 from annotation.core import audit, jobs
 from annotation.core.errors import Conflict, DomainError
 from annotation.core.membership.access import require_role
-from annotation.core.wording import as_json, said
 from annotation.loop import registry
 from annotation.loop.selection import ranking
 from annotation.loop.selection.cold_start import SURPRISAL, rank_by_surprise
 from annotation.loop.selection.composition import Plan, compose
 from annotation.models import Generation, Membership, ModelVersion, Project, TrainingRun
 from annotation.work.queue.items import replace_items
+from prm.messages import Message, as_json
 
 
 def request_first_generation(*, by: User, project: Project) -> Generation | None:
@@ -90,7 +90,7 @@ def open_generation(
         return opened
     plan = _plan(project, model, seed)
     if note:
-        plan.recipe["note"], plan.recipe["said"] = str(note), as_json(note)
+        plan.recipe.update(note=str(note), messages={"note": as_json(note)})
     return _open(project, model, run, by, seed, plan if run else _not_empty(plan))
 
 
@@ -109,14 +109,12 @@ def _plan(project: Project, model: ModelVersion | None, seed: int) -> Plan:
 def _check_first(by: User, project: Project) -> None:
     require_role(by, project, Membership.Role.MANAGER)
     if project.generations.exists():
-        raise Conflict("generation_exists", said("The first generation is there already."))
+        raise Conflict("generation_exists", Message("generation_exists"))
 
 
 def _not_empty(plan: Plan) -> Plan:
     if not plan.selections:
-        raise DomainError(
-            "nothing_to_label", said("No solution here still needs annotations. Import more solutions to label.")
-        )
+        raise DomainError("nothing_to_label", Message("nothing_to_label"))
     return plan
 
 

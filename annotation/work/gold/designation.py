@@ -13,9 +13,9 @@ from django.db.models.functions import Coalesce
 from annotation.core import audit
 from annotation.core.errors import Conflict, DomainError, Missing
 from annotation.core.membership.access import STAFF, require_role
-from annotation.core.wording import said
 from annotation.models import HIDDEN_LANES, Annotation, GoldAnswer, PracticeAnswer, Project
 from annotation.work.queue.items import leave_queue
+from prm.messages import Message
 
 MOST_AT_ONCE = 1000
 
@@ -105,22 +105,13 @@ def mark_gold(
     annotation = Annotation.objects.filter(project=project, pk=annotation_id).select_related("solution").first()
     if annotation is None:
         raise Missing(
-            "annotation_not_found",
-            said("There is no label {annotation_id} in {name}.", annotation_id=annotation_id, name=project.name),
+            "annotation_not_found", Message("annotation_not_found", annotation_id=annotation_id, name=project.name)
         )
     if not _eligible(project).filter(pk=annotation.pk).exists():
-        raise DomainError(
-            "not_a_reference",
-            said(
-                "Gold needs a label that tells the first error: the latest word of a reviewer or manager, an "
-                "adjudication, or one of people that came in a file. Machines' labels are never gold."
-            ),
-        )
+        raise DomainError("not_a_reference", Message("not_a_reference"))
     wanted = _checked(annotation, accepted)
     if not practice and PracticeAnswer.objects.filter(gold__solution=annotation.solution_id).exists():
-        raise Conflict(
-            "practised", said("People have practised on this solution and know its answer: it cannot be hidden.")
-        )
+        raise Conflict("practised", Message("gold_practised"))
     return _mark(by, project, [annotation], wanted, practice=practice, explanation=explanation.strip())[0]
 
 
@@ -134,10 +125,7 @@ def mark_references(*, by: User, project: Project, chosen: Collection[Reference]
     """
     require_role(by, project, *STAFF)
     if len(chosen) > MOST_AT_ONCE:
-        raise DomainError(
-            "too_many",
-            said("At most {most_at_once} solutions become gold at once.", most_at_once=f"{MOST_AT_ONCE:,}"),
-        )
+        raise DomainError("too_many", Message("too_many_gold", most_at_once=f"{MOST_AT_ONCE:,}"))
     annotations = Annotation.objects.filter(pk__in=[reference.annotation for reference in chosen])
     fresh = annotations.exclude(solution__in=active_gold(project).values("solution"))
     return len(_mark(by, project, fresh, [], practice=practice))
@@ -152,7 +140,7 @@ def retire_gold(*, by: User, gold: GoldAnswer, reason: str = "") -> GoldAnswer:
     require_role(by, gold.project, *STAFF)
     gold = GoldAnswer.objects.select_for_update(no_key=True, of=("self",)).select_related("project").get(pk=gold.pk)
     if not gold.active:
-        raise Conflict("already_retired", said("This solution is no gold any more."))
+        raise Conflict("already_retired", Message("already_retired"))
     gold.active = False
     gold.save(update_fields=["active"])
     leave_queue([gold.solution_id])  # as the gold that it was
@@ -219,11 +207,7 @@ def _checked(annotation: Annotation, accepted: Iterable[int]) -> list[int]:
     last = annotation.solution.steps.aggregate(last=Max("position"))["last"]
     wanted = sorted({*accepted} - {annotation.first_error})
     if wanted and not -1 <= wanted[0] <= wanted[-1] <= last:
-        raise DomainError(
-            "invalid_accepted",
-            said("Other first errors that count are positions from 0 to {last}, or -1 for none.", last=last),
-            {"field": "accepted"},
-        )
+        raise DomainError("invalid_accepted", Message("invalid_accepted", last=last), {"field": "accepted"})
     return wanted
 
 

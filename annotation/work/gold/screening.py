@@ -15,10 +15,10 @@ from annotation.core import audit
 from annotation.core.errors import Conflict, DomainError
 from annotation.core.membership.access import require_role
 from annotation.core.statements import columns, fetch_one, instance
-from annotation.core.wording import said
 from annotation.models import Annotation, Lane, Lease, Membership, Project, QueueItem, ScreeningDecision
 from annotation.work.gold.gold_accuracy import Answer, is_right
 from annotation.work.gold.gold_answers import answers_to, read_answers
+from prm.messages import Message
 
 Outcome = ScreeningDecision.Outcome
 LATEST = f"""
@@ -114,19 +114,15 @@ def decide(*, by: User, membership: Membership, outcome: str, reason: str = "") 
     if outcome not in Outcome.values:
         known = ", ".join(Outcome.values)
         raise DomainError(
-            "invalid_outcome",
-            said("'{outcome}' is no decision; there are: {known}.", outcome=outcome, known=known),
-            {"field": "outcome"},
+            "invalid_outcome", Message("invalid_outcome", outcome=outcome, known=known), {"field": "outcome"}
         )
     membership = (
         Membership.objects.select_for_update(no_key=True, of=("self",)).select_related("project").get(pk=membership.pk)
     )
     if outcome == Outcome.AGAIN and not membership.project.policies.screening.items:
-        raise Conflict(
-            "screening_off", said("This project screens nobody: say in its settings how many solutions to give.")
-        )
+        raise Conflict("screening_off", Message("screening_off"))
     if outcome == standing(membership) != Outcome.AGAIN:
-        raise Conflict("already_decided", said("That is how it stands already: {outcome}.", outcome=outcome))
+        raise Conflict("already_decided", Message("screening_already_decided", outcome=outcome))
     return _write(membership, outcome, by=by, reason=reason)
 
 

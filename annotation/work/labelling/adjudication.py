@@ -12,7 +12,6 @@ from msgspec.structs import replace
 from annotation.core import audit
 from annotation.core.errors import Conflict, DomainError, Forbidden
 from annotation.core.membership.access import STAFF, require_role
-from annotation.core.wording import said
 from annotation.models import HIDDEN_LANES, Annotation, Project, Solution
 from annotation.work.labelling.allowing import allow
 from annotation.work.labelling.annotation_rows import write_annotation
@@ -21,6 +20,7 @@ from annotation.work.labelling.revisions import as_submitted
 from annotation.work.labelling.sending_back import answer
 from annotation.work.labelling.submission import Submitted, find_earlier, lock_labeller, same, used_before
 from annotation.work.queue.items import leave_queue
+from prm.messages import Message
 from prm.vocabulary import MACHINES
 
 
@@ -59,7 +59,7 @@ def accept(
     Raises what `adjudicate` does, and DomainError (`not_acceptable`: a machine's label, or an answer to gold).
     """
     if annotation.source.kind in MACHINES or annotation.lane in HIDDEN_LANES:
-        raise DomainError("not_acceptable", said("Only a label of people, given as ordinary work, can decide."))
+        raise DomainError("not_acceptable", Message("not_acceptable"))
     given = as_submitted(annotation)
     submission = Submission(
         submission_id=submission_id,
@@ -91,13 +91,7 @@ def _decide(
     giver = lock_labeller(by, project, by_program=by_program)
     membership = giver.membership
     if giver.is_machine:
-        raise Forbidden(
-            "machine_cannot_decide",
-            said(
-                "A program cannot decide on a solution. Decide in a browser, or with a token that is marked as a "
-                "person's tool."
-            ),
-        )
+        raise Forbidden("machine_cannot_decide", Message("machine_cannot_decide"))
     # Two reviewers decide one after the other, so that the second sees the first one's word.
     Solution.objects.select_for_update(no_key=True, of=("self",)).filter(pk=submission.solution).first()
     earlier, latest = find_earlier(membership, submission)
@@ -151,10 +145,6 @@ def _decided_so_far(solution: int, seen: int) -> dict[str, Any]:
     labels = Annotation.objects.filter(solution=solution).order_by("-pk")
     newest = labels.values_list("pk", flat=True).first() or 0
     if newest > seen:
-        raise Conflict(
-            "labels_changed",
-            said("Somebody has labelled or decided on this solution meanwhile: look at it again."),
-            {"newest": newest},
-        )
+        raise Conflict("labels_changed", Message("labels_changed"), {"newest": newest})
     decided = labels.filter(adjudicates=True).first()
     return {"annotation": decided.pk, "first_error": decided.first_error} if decided else {}

@@ -7,12 +7,12 @@ from datetime import datetime, timedelta
 
 from annotation.core.errors import DomainError, Missing
 from annotation.core.statements import fetch_all
-from annotation.core.wording import said
 from annotation.models import LabelScheme, Lease, Membership, Project, Solution, parse_scheme
 from annotation.work.labelling.payload import Submission
 from annotation.work.labelling.scheme_check import check
 from annotation.work.labelling.seen_hints import check_seen
 from annotation.work.labelling.spans import check_spans
+from prm.messages import Message
 
 STEPS = """
 SELECT step.id, step.position, step.alternative
@@ -100,8 +100,7 @@ def _positions(project: Project, solution_id: int) -> list[dict[int, int]]:
         positions[position][pk] = alternative
     if not positions and not Solution.objects.filter(project=project, pk=solution_id).exists():
         raise Missing(
-            "solution_not_found",
-            said("There is no solution {solution_id} in {name}.", solution_id=solution_id, name=project.name),
+            "solution_not_found", Message("solution_id_not_in_project", solution_id=solution_id, name=project.name)
         )
     return positions
 

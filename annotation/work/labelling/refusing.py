@@ -3,8 +3,8 @@
 from typing import NoReturn
 
 from annotation.core.errors import DomainError
-from annotation.core.wording import said
 from annotation.models import LabelScheme
+from prm.messages import Message
 
 
 def refuse(field: str, message: str) -> NoReturn:
@@ -14,8 +14,6 @@ def refuse(field: str, message: str) -> NoReturn:
 def refuse_unknown_type(field: str, error_type: str, scheme: LabelScheme) -> None:
     """An error type, where one is given, is one of the project's."""
     if error_type and error_type not in scheme.error_names:
-        known = ", ".join(scheme.error_names) or said("none")
-        message = said(
-            "'{error_type}' is not an error type of this project ({known}).", error_type=error_type, known=known
-        )
+        known = ", ".join(scheme.error_names) or Message("none")
+        message = Message("unknown_error_type", error_type=error_type, known=known)
         refuse(field, message)

@@ -7,7 +7,6 @@ from msgspec import UNSET
 
 from annotation.core.errors import Forbidden, Missing
 from annotation.core.membership.access import membership_of
-from annotation.core.wording import said
 from annotation.models import Annotation, Dispute, Project
 from annotation.work.labelling.payload import (
     Dimensions,
@@ -16,6 +15,7 @@ from annotation.work.labelling.payload import (
     GivenSpan,
     OwnLabel,
 )
+from prm.messages import Message
 from prm.vocabulary import FinishReason, RatingState
 
 
@@ -26,7 +26,7 @@ def find_latest(*, by: User, project: Project, solution_id: int) -> Annotation:
     """
     membership = membership_of(by, project)
     if membership is None:
-        raise Forbidden("not_annotator", said("You are not a member of this project, so you cannot label in it."))
+        raise Forbidden("not_annotator", Message("label_needs_membership"))
     annotation = (
         Annotation.objects.filter(annotator=membership, solution=solution_id, lease__isnull=False)
         .select_related("lease__solution__problem", "lease__draft", "lease__hint")
@@ -34,7 +34,7 @@ def find_latest(*, by: User, project: Project, solution_id: int) -> Annotation:
         .first()
     )
     if annotation is None:
-        raise Missing("not_labelled", said("You have handed in nothing on this solution."))
+        raise Missing("not_labelled", Message("not_labelled"))
     return annotation
 
 

@@ -2,13 +2,13 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from annotation.core.wording import said
 from annotation.models import LabelScheme
 from annotation.work.labelling.payload import GivenPosition, GivenRating, Submission
 from annotation.work.labelling.refusing import refuse, refuse_unknown_type
 from annotation.work.labelling.scheme_questions import Fault, faults_of_dimensions, faults_of_progress, missing_at_error
 from prm.formats.path import first_error
 from prm.formats.record import PathPosition, Rating
+from prm.messages import Message
 from prm.vocabulary import GIVEN_UP
 
 NO_CRITIQUES: Mapping[int, int] = {}
@@ -36,10 +36,7 @@ def check(
     if ends is not None:
         _check_nothing_after(submission.path, ends)
         if submission.finish_reason == "solution":
-            refuse(
-                "finish_reason",
-                said("The step at position {ends} is rated -1: the finish reason is 'found_error'.", ends=ends),
-            )
+            refuse("finish_reason", Message("finish_despite_error", ends=ends))
     error = first_error(submission.finish_reason, as_record_path(submission.path, positions))
     _check_finish(submission, positions, scheme, error)
     _refuse_any(faults_of_progress(submission, error, scheme))
@@ -67,12 +64,9 @@ def as_record_path(path: Sequence[GivenPosition], positions: Sequence[Mapping[in
 def _check_places(path: Sequence[GivenPosition], positions: Sequence[Mapping[int, int]]) -> None:
     for index, place in enumerate(path):
         if place.position != index:
-            refuse(
-                f"path[{index}].position",
-                said("Positions come in order from 0; here {index} was expected.", index=index),
-            )
+            refuse(f"path[{index}].position", Message("positions_out_of_order", index=index))
         if index >= len(positions):
-            refuse(f"path[{index}].position", said("The solution ends at position {n}.", n=len(positions) - 1))
+            refuse(f"path[{index}].position", Message("position_after_end", n=len(positions) - 1))
 
 
 def _check_choice(field: str, place: GivenPosition, here: Mapping[int, int], scheme: LabelScheme) -> None:
@@ -80,59 +74,45 @@ def _check_choice(field: str, place: GivenPosition, here: Mapping[int, int], sch
     for index, rating in enumerate(place.ratings):
         at = f"{field}.ratings[{index}]"
         if rating.step not in here:
-            refuse(
-                f"{at}.step",
-                said(
-                    "Step {step} does not stand at position {position} of this solution.",
-                    step=rating.step,
-                    position=place.position,
-                ),
-            )
+            refuse(f"{at}.step", Message("step_misplaced", step=rating.step, position=place.position))
         if rating.step in seen:
-            refuse(f"{at}.step", said("Step {step} is rated twice.", step=rating.step))
+            refuse(f"{at}.step", Message("step_rated_twice", step=rating.step))
         _check_rating(at, rating, scheme)
         seen[rating.step] = rating
     one_alone = not (scheme.rate_alternatives or scheme.choose_path)
     if one_alone and sum(rating.state != "not_reached" for rating in place.ratings) > 1:
-        refuse(f"{field}.ratings", said("This project asks for one completion a position."))
+        refuse(f"{field}.ratings", Message("one_completion_a_position"))
     if place.own_text is not None:
         if place.chosen is not None:
-            refuse(f"{field}.own_text", said("Either a completion is chosen or the person's own step, not both."))
+            refuse(f"{field}.own_text", Message("both_chosen_and_own_step"))
         if not scheme.ask_own_step:
-            refuse(f"{field}.own_text", said("This project does not ask for steps of one's own."))
+            refuse(f"{field}.own_text", Message("own_step_not_asked"))
     if place.chosen is None:
         return
     if place.chosen not in here:
-        refuse(
-            f"{field}.chosen",
-            said(
-                "Step {chosen} does not stand at position {position} of this solution.",
-                chosen=place.chosen,
-                position=place.position,
-            ),
-        )
+        refuse(f"{field}.chosen", Message("chosen_step_misplaced", chosen=place.chosen, position=place.position))
     chosen = seen.get(place.chosen)
     if chosen is None or chosen.state == "not_reached":
-        refuse(f"{field}.chosen", said("The chosen completion needs a rating, or the word unsure."))
+        refuse(f"{field}.chosen", Message("chosen_step_unrated"))
     elif scheme.stop_at_first_error and chosen.rating == -1:
-        refuse(f"{field}.chosen", said("A completion rated -1 ends the path here: leave `chosen` null."))
+        refuse(f"{field}.chosen", Message("path_ends_at_error"))
 
 
 def _check_rating(field: str, rating: GivenRating, scheme: LabelScheme) -> None:
     if rating.state == "rated" and rating.rating not in {-1, 0, 1}:
-        refuse(f"{field}.rating", said("A rated step has the rating 1, 0 or -1."))
+        refuse(f"{field}.rating", Message("rated_step_without_rating"))
     if rating.rating == 0 and not scheme.offer_neutral:
-        refuse(f"{field}.rating", said("This project has no neutral rating: a step is good or bad."))
+        refuse(f"{field}.rating", Message("no_neutral_rating"))
     if rating.accepted is True and not scheme.offer_accepting:
-        refuse(f"{field}.accepted", said("This project asks for every step by itself: none is accepted with others."))
+        refuse(f"{field}.accepted", Message("no_accepting_together"))
     if rating.accepted is True and rating.rating != 1:
-        refuse(f"{field}.accepted", said("What is accepted together with other steps has the rating 1."))
+        refuse(f"{field}.accepted", Message("accepted_step_not_good"))
     if rating.state == "unsure" and not scheme.offer_unsure:
-        refuse(f"{field}.state", said("This project asks for a rating of every step: none is left unsure."))
+        refuse(f"{field}.state", Message("no_unsure_rating"))
     if rating.state != "rated" and rating.rating is not None:
-        refuse(f"{field}.rating", said("Only a step whose state is 'rated' has a rating."))
+        refuse(f"{field}.rating", Message("rating_of_unrated_step"))
     if rating.error_type and rating.rating != -1:
-        refuse(f"{field}.error_type", said("Only a step rated -1 has an error type."))
+        refuse(f"{field}.error_type", Message("error_type_of_good_step"))
     refuse_unknown_type(f"{field}.error_type", rating.error_type, scheme)
 
 
@@ -151,9 +131,7 @@ def _ends_at_error(path: Sequence[GivenPosition], scheme: LabelScheme) -> int | 
 def _check_nothing_after(path: Sequence[GivenPosition], end: int) -> None:
     for index, place in enumerate(path):
         if place.position > end and _reached(place):
-            refuse(
-                f"path[{index}]", said("Nothing is rated after the first error, which is at position {end}.", end=end)
-            )
+            refuse(f"path[{index}]", Message("rated_after_first_error", end=end))
 
 
 def _reached(place: GivenPosition) -> bool:
@@ -167,10 +145,10 @@ def _check_finish(
     finish = submission.finish_reason
     if finish in GIVEN_UP:
         if not submission.reason.strip():
-            refuse("reason", said("Say why: the finish reason '{finish}' needs a reason.", finish=finish))
+            refuse("reason", Message("finish_reason_needed", finish=finish))
         return
     if finish == "found_error" and (error is None or error < 0):
-        refuse("finish_reason", said("'found_error' needs a step on the path that is rated -1."))
+        refuse("finish_reason", Message("finish_without_error"))
     stops = scheme.stop_at_first_error
     last = error if finish == "found_error" and stops else _last_asked(submission.path, positions, scheme)
     for position in range(len(positions)):
@@ -179,10 +157,7 @@ def _check_finish(
         place = submission.path[position] if position < len(submission.path) else None
         continues = place is not None and (place.chosen is not None or place.own_text is not None)
         if not continues and not (finish == "found_error" and stops and position == last):
-            refuse(
-                f"path[{position}]",
-                said("The step at position {position} is neither rated nor marked as unsure.", position=position),
-            )
+            refuse(f"path[{position}]", Message("step_without_rating", position=position))
 
 
 def _last_asked(path: Sequence[GivenPosition], positions: Sequence[Mapping[int, int]], scheme: LabelScheme) -> int:

@@ -4,11 +4,11 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from msgspec import UNSET
 
-from annotation.core.wording import Said, counted, said
 from annotation.models.scheme import LabelScheme
 from annotation.work.labelling.payload import Dimensions, GivenPosition, GivenRating, Submission
+from prm.messages import Message
 
-Fault = tuple[str, Said]  # the field, and what is wrong with it
+Fault = tuple[str, Message]  # the field, and what is wrong with it
 MOST_PROGRESS = 4
 
 
@@ -23,7 +23,7 @@ def faults_of_dimensions(
                 beside = rating.dimensions
                 field = f"path[{index}].ratings[{number}].dimensions"
                 if rating.state == "not_reached" and beside != Dimensions():
-                    yield field, said("Nothing is said of a step that is not reached.")
+                    yield field, Message("step_not_reached")
                 yield from _of_any_step(field, beside, place.position, scheme)
                 yield from _of_recovery(field, beside, behind_error, scheme)
                 yield from _of_critiques(field, beside, rating, scheme, critiques)
@@ -35,13 +35,13 @@ def faults_of_progress(submission: Submission, error: int | None, scheme: LabelS
     if submission.progress is UNSET:
         return
     if not scheme.ask_progress:
-        yield "progress", said("This project does not ask how far a solution got.")
+        yield "progress", Message("progress_not_asked")
     if error is None or error < 0:
-        yield "progress", said("How far a solution got is said where an error is found in it.")
+        yield "progress", Message("progress_without_error")
     if not 0 <= submission.progress <= MOST_PROGRESS:
         yield (
             "progress",
-            said("How far it got is a number from 0 (nowhere) to {most} (all but the end).", most=MOST_PROGRESS),
+            Message("progress_out_of_range", most=MOST_PROGRESS),
         )
 
 
@@ -52,7 +52,7 @@ def missing_at_error(submission: Submission, error: int | None, scheme: LabelSch
     if scheme.ask_progress and submission.progress is UNSET:
         yield (
             "progress",
-            said("Say how far the solution had got when it went wrong, from 0 to {most}.", most=MOST_PROGRESS),
+            Message("progress_needed", most=MOST_PROGRESS),
         )
     if scheme.critique != "none":
         yield from _of_missing_critique(submission.path[error], scheme)
@@ -64,55 +64,51 @@ def _of_any_step(field: str, beside: Dimensions, position: int, scheme: LabelSch
         if clause not in known:
             yield (
                 f"{field}.clauses[{index}]",
-                said(
-                    "'{clause}' is not a clause of this project's policy ({known}).",
-                    clause=clause,
-                    known=", ".join(known) or said("none"),
-                ),
+                Message("unknown_clause", clause=clause, known=", ".join(known) or Message("none")),
             )
         if clause in beside.clauses[:index]:
-            yield f"{field}.clauses[{index}]", said("The clause '{clause}' is named twice.", clause=clause)
+            yield f"{field}.clauses[{index}]", Message("clause_repeated", clause=clause)
     if beside.redundant and not scheme.redundancy:
-        yield f"{field}.redundant", said("This project does not ask whether a step is redundant.")
+        yield f"{field}.redundant", Message("redundancy_not_asked")
     if beside.consistent is None and beside.consistent_with is None:
         return
     if not scheme.consistency:
-        yield f"{field}.consistent", said("This project does not ask whether a step is consistent with earlier ones.")
+        yield f"{field}.consistent", Message("consistency_not_asked")
     if beside.consistent is None:
-        yield f"{field}.consistent", said("Say whether the step is consistent with the one that is pointed at.")
+        yield f"{field}.consistent", Message("consistency_needed")
     if beside.consistent is False and beside.consistent_with is None:
-        yield f"{field}.consistent_with", said("Point at the earlier step that this one contradicts.")
+        yield f"{field}.consistent_with", Message("contradicted_step_needed")
     if beside.consistent_with is not None and not 0 <= beside.consistent_with < position:
         yield (
             f"{field}.consistent_with",
-            said("The step pointed at comes before this one: a position below {position}.", position=position),
+            Message("contradicted_step_not_earlier", position=position),
         )
 
 
 def _of_recovery(field: str, beside: Dimensions, behind_error: bool, scheme: LabelScheme) -> Iterator[Fault]:
     if beside.recovers and not scheme.recovery:
-        yield f"{field}.recovers", said("This project does not ask whether a step recovers from an error.")
+        yield f"{field}.recovers", Message("recovery_not_asked")
     elif beside.recovers and not behind_error:
-        yield f"{field}.recovers", said("No step before this one is rated -1: there is no error to recover from.")
+        yield f"{field}.recovers", Message("nothing_to_recover_from")
 
 
 def _of_critiques(
     field: str, beside: Dimensions, rating: GivenRating, scheme: LabelScheme, critiques: Mapping[int, int]
 ) -> Iterator[Fault]:
     if (beside.critique or beside.critique_ratings) and rating.rating != -1:
-        yield f"{field}.critique", said("A critique says what is wrong: only a step rated -1 has one.")
+        yield f"{field}.critique", Message("critique_of_good_step")
     if beside.critique and scheme.critique == "none":
-        yield f"{field}.critique", said("This project asks for no critique.")
+        yield f"{field}.critique", Message("critique_not_asked")
     if beside.critique_ratings and scheme.critique != "given":
-        yield f"{field}.critique_ratings", said("This project does not ask to rate critiques.")
+        yield f"{field}.critique_ratings", Message("critique_ratings_not_asked")
     count = critiques.get(rating.step, 0)
     if len(beside.critique_ratings) > count:
         yield (
             f"{field}.critique_ratings",
-            said(
-                "{ratings} for {critiques}.",
-                ratings=counted("{n} rating", "{n} ratings", n=len(beside.critique_ratings)),
-                critiques=counted("{n} given critique", "{n} given critiques", n=count),
+            Message(
+                "critique_ratings_differ",
+                ratings=Message("n_ratings", n=len(beside.critique_ratings)),
+                critiques=Message("n_given_critiques", n=count),
             ),
         )
 
@@ -123,11 +119,7 @@ def _of_missing_critique(place: GivenPosition, scheme: LabelScheme) -> Iterator[
     beside = wrong.dimensions if wrong.dimensions is not UNSET else Dimensions()
     if beside.critique.strip() or 1 in beside.critique_ratings:
         return
-    need = (
-        said("Say what is wrong with this step; none of those given is good: write one.")
-        if scheme.critique == "given"
-        else said("Say what is wrong with this step; this project asks for it.")
-    )
+    need = Message("critique_choice_needed") if scheme.critique == "given" else Message("critique_needed")
     yield f"path[{place.position}].ratings[{number}].dimensions.critique", need
 
 

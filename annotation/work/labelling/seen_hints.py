@@ -7,11 +7,11 @@ from django.contrib.auth.models import User
 
 from annotation.core.errors import Conflict, Missing
 from annotation.core.statements import fetch_all
-from annotation.core.wording import said
 from annotation.models import Hint, Lease
 from annotation.work.labelling.payload import SeenHint
 from annotation.work.labelling.refusing import refuse
 from annotation.work.queue.leases import find_lease
+from prm.messages import Message
 
 # Without effect where no hint was shown, whatever a client says.
 STORE_SEEN = "UPDATE annotation_hint SET seen = %(seen)s::jsonb WHERE lease_id = %(lease)s AND shown"
@@ -25,11 +25,11 @@ def find_score(*, by: User, lease_id: int, position: int) -> float:
     """
     lease = find_lease(by=by, lease_id=lease_id)
     if lease.state == Lease.State.RELEASED:
-        raise Conflict("lease_ended", said("This solution is not in your hands any more."), {"state": lease.state})
+        raise Conflict("lease_ended", Message("lease_ended"), {"state": lease.state})
     hint = Hint.objects.filter(lease=lease, shown=True).first()
     score = dict(enumerate(hint.scores)).get(position) if hint else None
     if score is None:
-        raise Missing("hint_not_found", said("There is no hint for this step."))
+        raise Missing("hint_not_found", Message("hint_not_found"))
     return score
 
 
@@ -38,10 +38,7 @@ def check_seen(seen: Sequence[SeenHint], positions: int) -> None:
     seen_positions = set()
     for index, hint in enumerate(seen):
         if hint.position in seen_positions or not 0 <= hint.position < positions:
-            message = said(
-                "A hint on position {position} is told twice, or the solution has no such position.",
-                position=hint.position,
-            )
+            message = Message("hint_position_invalid", position=hint.position)
             refuse(f"hints_seen[{index}].position", message)
         seen_positions.add(hint.position)
 

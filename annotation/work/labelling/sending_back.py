@@ -10,8 +10,8 @@ from django.utils import timezone
 from annotation.core import audit
 from annotation.core.errors import Conflict, DomainError
 from annotation.core.membership.access import STAFF, require_role
-from annotation.core.wording import said
 from annotation.models import HIDDEN_LANES, Annotation, Membership, SentBack
+from prm.messages import Message
 from prm.vocabulary import MACHINES
 
 State = SentBack.State
@@ -27,16 +27,14 @@ def send_back(*, by: User, annotation: Annotation, reason: str) -> SentBack:
     """
     require_role(by, annotation.project, *STAFF)
     if not reason.strip():
-        raise DomainError("reason_needed", said("Say what they should look at."), {"field": "reason"})
+        raise DomainError("reason_needed", Message("send_back_reason_needed"), {"field": "reason"})
     # The lock that a submission takes: a revision comes before this, or answers it.
     giver = Membership.objects.select_for_update(no_key=True).get(pk=_giver(annotation).pk)
     latest = Annotation.objects.filter(annotator=giver, solution=annotation.solution_id).order_by("-revision").first()
     if latest != annotation:
-        raise Conflict("replaced", said("They have handed in a newer label of this solution: look at that one."))
+        raise Conflict("replaced", Message("replaced"))
     if SentBack.objects.filter(annotation=annotation, state=State.OPEN).exists():
-        raise Conflict(
-            "sent_back_already", said("This label was sent back already, and they have not looked at it yet.")
-        )
+        raise Conflict("sent_back_already", Message("sent_back_already"))
     sent = SentBack.objects.create(project_id=annotation.project_id, annotation=annotation, reason=reason, by=by)
     _record(by, "sent_back.open", sent, before={})
     return sent
@@ -48,7 +46,7 @@ def take_back(*, by: User, sent: SentBack) -> SentBack:
     require_role(by, sent.project, *STAFF)
     sent = SentBack.objects.select_for_update(no_key=True, of=("self",)).get(pk=sent.pk)
     if sent.state != State.OPEN:
-        raise Conflict("sent_back_ended", said("This was answered or taken back already."), {"state": sent.state})
+        raise Conflict("sent_back_ended", Message("sent_back_ended"), {"state": sent.state})
     return _end(sent, State.WITHDRAWN, by=by)
 
 
@@ -72,13 +70,9 @@ def _giver(annotation: Annotation) -> Membership:
     """Who can hand the label in again."""
     giver = annotation.annotator
     if giver is None or annotation.lease_id is None or annotation.lane in HIDDEN_LANES:
-        raise DomainError(
-            "not_revisable", said("Only a label that somebody made here as ordinary work can be sent back.")
-        )
+        raise DomainError("not_revisable", Message("label_not_sendable"))
     if giver.simulated or annotation.source.kind in MACHINES or not giver.active:
-        raise DomainError(
-            "not_revisable", said("Whoever gave this label does not label here, so nobody would look again.")
-        )
+        raise DomainError("not_revisable", Message("annotator_left"))
     return giver
 
 

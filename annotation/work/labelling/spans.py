@@ -5,10 +5,10 @@ from collections.abc import Iterator
 from msgspec import UNSET
 
 from annotation.core.statements import fetch_all
-from annotation.core.wording import counted, said
 from annotation.models import LabelScheme
 from annotation.work.labelling.payload import GivenRating, GivenSpan, Submission
 from annotation.work.labelling.refusing import refuse, refuse_unknown_type
+from prm.messages import Message
 
 LENGTHS = "SELECT id, char_length(text) FROM annotation_step WHERE id = ANY(%(steps)s::bigint[])"
 
@@ -35,19 +35,11 @@ def _marked(submission: Submission) -> Iterator[tuple[str, GivenRating, GivenSpa
 
 def _check(field: str, rating: GivenRating, span: GivenSpan, length: int, scheme: LabelScheme) -> None:
     if rating.state == "not_reached":
-        refuse(field, said("Step {step} was not reached, so nothing in it is marked.", step=rating.step))
+        refuse(field, Message("mark_in_step_not_reached", step=rating.step))
     if span.end <= span.start:
-        refuse(f"{field}.end", said("A marked stretch of text has at least one character."))
+        refuse(f"{field}.end", Message("mark_empty"))
     if span.end > length:
-        refuse(
-            f"{field}.end",
-            counted(
-                "The text of step {step} ends after {n} character.",
-                "The text of step {step} ends after {n} characters.",
-                n=length,
-                step=rating.step,
-            ),
-        )
+        refuse(f"{field}.end", Message("mark_after_text", n=length, step=rating.step))
     if span.error_type and rating.rating != -1:
-        refuse(f"{field}.error_type", said("Only in a step rated -1 something has an error type."))
+        refuse(f"{field}.error_type", Message("mark_error_type_of_good_step"))
     refuse_unknown_type(f"{field}.error_type", span.error_type, scheme)

@@ -9,7 +9,6 @@ from django.db import transaction
 from annotation.core import audit
 from annotation.core.errors import Conflict, Forbidden, Missing
 from annotation.core.statements import columns, fetch_all, fetch_one, instance
-from annotation.core.wording import said
 from annotation.models import (
     HIDDEN_LANES,
     MEASURING_LANES,
@@ -29,6 +28,7 @@ from annotation.work.labelling.revisions import as_submitted
 from annotation.work.labelling.seen_hints import store_seen
 from annotation.work.labelling.sending_back import answer
 from annotation.work.queue.leases import end, lock_held
+from prm.messages import Message
 from prm.vocabulary import MACHINES
 
 MEASURING = (*HIDDEN_LANES, *MEASURING_LANES)
@@ -137,7 +137,7 @@ def lock_labeller(by: User, project: Project, *, by_program: bool) -> Giver:
     """Who labels, with their membership locked until the transaction ends. Raises Forbidden (`not_annotator`)."""
     row = fetch_one(LOCK, {"project": project.pk, "user": by.pk, "by_program": by_program})
     if row is None:
-        raise Forbidden("not_annotator", said("You are not a member of this project, so you cannot label in it."))
+        raise Forbidden("not_annotator", Message("label_needs_membership"))
     return Giver(instance(Membership, row), *row[-2:])
 
 
@@ -162,25 +162,18 @@ def same(earlier: Annotation, membership: Membership, submission: Submission) ->
 
 
 def used_before() -> Conflict:
-    return Conflict(
-        "submission_conflict",
-        said("This submission_id was used before for something else: make a new one and send again."),
-        {"field": "submission_id"},
-    )
+    return Conflict("submission_conflict", Message("submission_conflict"), {"field": "submission_id"})
 
 
 def _check_seen(submission: Submission, latest: Annotation | None) -> None:
     """Refuse what was made without having seen the person's latest revision."""
     revision = latest.revision if latest else 0
     if submission.based_on > revision:
-        refuse("based_on", said("You have no revision {based_on}.", based_on=submission.based_on))
+        refuse("based_on", Message("no_such_revision", based_on=submission.based_on))
     if latest is not None and submission.based_on < revision:
         raise Conflict(
             "revision_conflict",
-            said(
-                "You handed in this solution elsewhere meanwhile, in a tab or on a device: choose which of the two "
-                "counts."
-            ),
+            Message("revision_conflict"),
             {"revision": revision, "kept": as_submitted(latest), "given": submission},
         )
 
@@ -191,17 +184,17 @@ def _lease_of(membership: Membership, submission: Submission) -> tuple[Lease, Qu
     if submission.lease is not None and (held is None or submission.lease != held[0].pk):
         _refuse_lease(submission.lease, membership)
     if held is None:
-        raise Forbidden("not_claimed", said("This solution was not given to you: claim one and submit that."))
+        raise Forbidden("not_claimed", Message("not_claimed"))
     return held
 
 
 def _refuse_lease(lease_id: int, membership: Membership) -> NoReturn:
     lease = Lease.objects.filter(pk=lease_id).first()
     if lease is None:
-        raise Missing("lease_not_found", said("There is no such lease."))
+        raise Missing("lease_not_found", Message("lease_not_found"))
     if lease.annotator_id != membership.pk:
-        raise Forbidden("lease_of_another", said("This solution is in another person's hands."))
-    refuse("lease", said("Lease {lease} is for another solution.", lease=lease.pk))
+        raise Forbidden("lease_of_another", Message("lease_of_another"))
+    refuse("lease", Message("lease_of_another_solution", lease=lease.pk))
 
 
 def _may_fill(item: QueueItem, project: Project) -> bool:

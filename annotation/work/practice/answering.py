@@ -9,12 +9,12 @@ from django.db import transaction
 from annotation.core import audit
 from annotation.core.errors import Conflict, Forbidden, Missing
 from annotation.core.membership.access import membership_of
-from annotation.core.wording import said
 from annotation.models import GoldAnswer, Membership, PracticeAnswer, Project
 from annotation.work.gold.designation import practice_gold
 from annotation.work.labelling.allowing import allow
 from annotation.work.labelling.payload import Submission
 from annotation.work.practice.explanations import Explanation, explain, word_of
+from prm.messages import Message
 
 
 @dataclass(frozen=True)
@@ -56,14 +56,7 @@ def find_practice(project: Project, solution_id: int) -> GoldAnswer:
         .first()
     )
     if gold is None:
-        raise Missing(
-            "practice_not_found",
-            said(
-                "Solution {solution_id} is not in the practice set of {name}.",
-                solution_id=solution_id,
-                name=project.name,
-            ),
-        )
+        raise Missing("practice_not_found", Message("practice_not_found", solution_id=solution_id, name=project.name))
     return gold
 
 
@@ -76,7 +69,7 @@ def answer_practice(*, by: User, project: Project, submission: Submission) -> Pr
     """
     membership = membership_of(by, project)
     if membership is None:
-        raise Forbidden("not_annotator", said("You are not a member of this project, so you cannot practise in it."))
+        raise Forbidden("not_annotator", Message("practice_needs_membership"))
     gold = find_practice(project, submission.solution)
     # It teaches nothing: that the project asked so once will do.
     first_error = allow(submission, project, since=lambda: project.created_at)
@@ -104,11 +97,7 @@ def answer_practice(*, by: User, project: Project, submission: Submission) -> Pr
         },
     )
     if answer.membership_id != membership.pk or answer.payload_hash != submission.payload_hash:
-        raise Conflict(
-            "submission_conflict",
-            said("This submission_id was used before for something else: make a new one and send again."),
-            {"field": "submission_id"},
-        )
+        raise Conflict("submission_conflict", Message("submission_conflict"), {"field": "submission_id"})
     if created:
         audit.record(
             by=by,

@@ -8,8 +8,8 @@ from django.db import transaction
 
 from annotation.core import audit
 from annotation.core.errors import DomainError
-from annotation.core.wording import said
 from annotation.models import Generation, QueueItem, Solution
+from prm.messages import Message
 
 State = QueueItem.State
 
@@ -44,7 +44,7 @@ def replace_items(
     if missing := [s.solution_id for s in selections if s.solution_id not in splits]:
         raise DomainError(
             "unknown_solution",
-            said("Solution {missing} is not one of {project}.", missing=missing[0], project=generation.project),
+            Message("solutions_not_in_project", missing=missing[0], project=generation.project),
             {"solutions": missing},
         )
     retired = _retire_earlier(generation)

@@ -10,9 +10,9 @@ from django.utils import timezone
 from annotation.core import audit
 from annotation.core.errors import Conflict, Forbidden, Missing
 from annotation.core.statements import columns, fetch_all, fetch_one, instances
-from annotation.core.wording import said
 from annotation.models import AuditEntry, Generation, Lease, Membership, Project, QueueItem
 from annotation.work.queue.items import lock_items, save_places, settle
+from prm.messages import Message
 
 SWEEP_AT_MOST = 1000
 
@@ -62,12 +62,9 @@ def heartbeat(*, by: User, lease_id: int) -> datetime:
             after={"state": lease.state},
         )
     elif lease.state == Lease.State.EXPIRED:
-        raise Conflict(
-            "lease_expired",
-            said("Your time for this solution is over and others have its places. What you submit is still kept."),
-        )
+        raise Conflict("lease_expired", Message("lease_expired"))
     elif lease.state != Lease.State.ACTIVE:
-        raise Conflict("lease_ended", said("This solution is not in your hands any more."), {"state": lease.state})
+        raise Conflict("lease_ended", Message("lease_ended"), {"state": lease.state})
     lease.expires_at = now + timedelta(minutes=item.project.policies.queue.lease_minutes)
     lease.save(update_fields=["state", "ended_at", "expires_at"])
     return lease.expires_at
@@ -84,7 +81,7 @@ def release(*, by: User, lease_id: int, reason: str = "") -> None:
     if lease.state == Lease.State.RELEASED:
         return
     if lease.state == Lease.State.SUBMITTED:
-        raise Conflict("lease_ended", said("You have submitted this solution already."), {"state": lease.state})
+        raise Conflict("lease_ended", Message("submitted_already"), {"state": lease.state})
     before, lease.reason = lease.state, reason
     end(lease, item, Lease.State.RELEASED)
     audit.record(
@@ -146,16 +143,16 @@ def find_lease(*, by: User, lease_id: int) -> Lease:
     """
     lease = Lease.objects.select_related("annotator").filter(pk=lease_id).first()
     if lease is None:
-        raise Missing("lease_not_found", said("There is no such lease."))
+        raise Missing("lease_not_found", Message("lease_not_found"))
     if lease.annotator.user_id != by.pk:
-        raise Forbidden("lease_of_another", said("This solution is in another person's hands."))
+        raise Forbidden("lease_of_another", Message("lease_of_another"))
     _check_active(lease.annotator)
     return lease
 
 
 def _check_active(membership: Membership) -> None:
     if not membership.active:
-        raise Forbidden("not_annotator", said("You are no longer a member of this project."))
+        raise Forbidden("not_annotator", Message("no_longer_member"))
 
 
 def lock_lease(*, by: User, lease_id: int) -> tuple[Lease, QueueItem]:
@@ -168,7 +165,7 @@ def lock_lease(*, by: User, lease_id: int) -> tuple[Lease, QueueItem]:
     _check_active(membership)
     held = lock_held(annotator=membership, solution=unlocked.solution_id)
     if held is None:
-        raise Missing("lease_not_found", said("There is no such lease."))
+        raise Missing("lease_not_found", Message("lease_not_found"))
     return held
 
 

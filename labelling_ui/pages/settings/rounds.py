@@ -8,10 +8,11 @@ from django import forms
 from django.utils.formats import date_format
 from django.utils.translation import gettext_lazy
 
-from annotation.core.wording import in_words, said
+from annotation.core.wording import in_words
 from annotation.models import Project
 from annotation.models.rounds_policy import example_times, parse_cron, parse_window, parse_zone
 from labelling_ui.pages.settings.part import PolicyPart
+from prm.messages import Message
 
 
 class RoundsPart(PolicyPart):
@@ -98,4 +99,4 @@ def _refuse_wrong(check: Any, *values: Any) -> None:
     try:
         check(*values)
     except ValueError as error:
-        raise forms.ValidationError(in_words(said("{sentence}.", sentence=error))) from None
+        raise forms.ValidationError(in_words(Message("full_stop", sentence=error))) from None

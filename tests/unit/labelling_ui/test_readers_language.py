@@ -11,7 +11,7 @@ from django.utils import translation
 
 from annotation.core import audit
 from annotation.core.errors import DomainError
-from annotation.core.wording import Said, counted, in_words, said
+from annotation.core.wording import in_words
 from annotation.files.rejections import rejected_lines
 from annotation.labels.datasets.filters import SnapshotFilters
 from annotation.labels.datasets.snapshots import create_snapshot
@@ -28,6 +28,7 @@ from labelling_ui.templatetags.figures import reason_in_words
 from prm.audits.finding import Check, conclude
 from prm.formats.record import Rejection
 from prm.formats.registry import FORMATS
+from prm.messages import SENTENCES, Message, as_json, from_json
 from prm.training.costs import DATA_SHEET
 from prm.training.energy import DeviceEnergy, PackageEnergy
 
@@ -84,7 +85,7 @@ def test_why_the_gate_kept_a_model_back(reader: tuple[Client, str], project: Pro
     assert verdict["sentence"].startswith(told[ENGLISH])
     answer = client.get(f"/api/v1/projects/algebra/runs/{run.number}/", headers={"Accept-Language": language}).json()
     assert answer["gate"]["sentence"].startswith(told[language])
-    assert "said" not in answer["gate"]
+    assert "messages" not in answer["gate"]
 
 
 def test_what_happened_to_a_model(reader: tuple[Client, str], project: Project) -> None:
@@ -95,7 +96,7 @@ def test_what_happened_to_a_model(reader: tuple[Client, str], project: Project) 
         action="model.audit.failed",
         target=version,
         project=project,
-        after={"error": said("Cancelled {n} times.", n=2)},
+        after={"error": Message("worker_died_repeatedly", n=2)},
     )
     verdict = decide(challenger=1234, champion=3, measured=None, solutions=4, tolerance=0.02, least=20, holdout_uses=0)
     record_verdict(version=version, verdict=verdict)
@@ -151,9 +152,9 @@ def test_what_a_snapshot_was_asked_for(reader: tuple[Client, str], project: Proj
 
 def test_why_a_run_failed(reader: tuple[Client, str], project: Project) -> None:
     client, language = reader
-    line = {"said": "{path}, line {number}: {error}", "values": {"path": "a", "number": 3, "error": "x"}}
+    line = as_json(Message("line_error", path="a", number=3, error="x"))
     refused = last_said(f"a, line 3: x\n{json.dumps(line)}\n")
-    error = DomainError("training_data_refused", said("the training data were refused: {reason}.", reason=refused))
+    error = DomainError("training_data_refused", Message("trainer_refused_data", reason=refused))
     run = TrainingRun.objects.get()
     run.failure, run.error = failures.explain("train", error)
     run.state = TrainingRun.State.FAILED
@@ -185,7 +186,7 @@ def test_why_a_record_was_not_taken(reader: tuple[Client, str], project: Project
     shown = page(client, f"/imports/{job.pk}/")
     for one in found:
         assert isinstance(one, Rejection)
-        assert isinstance(one.reason, Said)
+        assert isinstance(one.reason, Message)
         assert in_words_of(language, one.reason) in shown.replace("&#x27;", "'").replace("&quot;", '"')
     neither = "Expected `steps` or `solution`, got neither"
     assert {ENGLISH: neither, GERMAN: "Erwartet wird `steps` oder `solution`; beides fehlt"}[language] in shown
@@ -199,9 +200,9 @@ def test_what_an_audit_found(reader: tuple[Client, str], project: Project) -> No
     client, language = reader
     found = conclude(
         audit="length",
-        title=said("Length"),
+        title=Message("audit_length"),
         question="",
-        checks=[Check("cannot tell", "", counted("Only {n} error.", "Only {n} errors.", n=1))],
+        checks=[Check("cannot tell", "", Message("too_few_errors", n=1))],
         when_ok="",
     )
     kept = msgspec.to_builtins(found, enc_hook=str)
@@ -219,7 +220,7 @@ def test_what_an_audit_found(reader: tuple[Client, str], project: Project) -> No
         "cannot tell",
         told[language][2],
     )
-    assert "said" not in finding
+    assert "messages" not in finding
     assert old["sentence"] == "As it was."
 
 
@@ -237,7 +238,7 @@ def test_why_the_trainer_does_not_take_the_choices() -> None:
 
 @pytest.mark.parametrize(("n", "english", "german"), [(1, "1 step", "1 Schritt"), (2, "2 steps", "2 Schritte")])
 def test_a_number_of_things_is_said_in_the_right_number(n: int, english: str, german: str) -> None:
-    one = counted("{n} step", "{n} steps", n=n)
+    one = Message("n_steps", n=n)
     assert (in_words_of(ENGLISH, one), in_words_of(GERMAN, one)) == (english, german)
 
 
@@ -247,14 +248,31 @@ def test_a_refusal_is_said_in_the_callers_language(reader: tuple[Client, str], p
     assert {ENGLISH: "a round needs 20", GERMAN: "eine Runde braucht 20"}[language] in answer["message"]
 
 
-def test_numbers_are_written_as_the_reader_writes_them() -> None:
-    one = said("{n:,} of {all}, {share:.1f}", n=12345, all=12345, share=0.25)
+def test_numbers_are_written_as_the_reader_writes_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(SENTENCES, "three_numbers", "{n:,} of {all}, {share:.1f}")
+    one = Message("three_numbers", n=12345, all=12345, share=0.25)
     assert in_words_of(GERMAN, one) == "12.345 of 12345, 0,2"
     assert in_words_of(ENGLISH, one) == str(one) == "12,345 of 12345, 0.2"
 
 
+@pytest.mark.parametrize("language", [ENGLISH, GERMAN])
+def test_a_stored_message_of_an_unknown_code_shows_its_english_text(language: str, project: Project) -> None:
+    row = {"code": "of_a_later_release", "values": {"n": 2}, "text": "Two things happened."}
+    job = ImportJob.objects.create(project=project, filename="a", path="x", state="failed", error=from_json(row))
+    job.refresh_from_db()
+    assert as_json(job.error) == row
+    assert in_words_of(language, job.error) == "Two things happened."
+
+
+def test_a_reworded_sentence_is_shown_in_todays_words(monkeypatch: pytest.MonkeyPatch) -> None:
+    row = as_json(Message("too_few_errors", n=1))
+    monkeypatch.setitem(SENTENCES, "too_few_errors", ("{n} error is too few.", "{n} errors are too few."))
+    assert in_words_of(ENGLISH, from_json(row)) == "1 error is too few."
+    assert str(from_json(row)) == "Only 1 error."
+
+
 def test_a_text_that_a_translation_cannot_say_stays_english() -> None:
-    one = said("{sentence}.", sentence="x")
+    one = Message("full_stop", sentence="x")
     one.values = {}
     assert in_words_of(GERMAN, one) == "x."
 

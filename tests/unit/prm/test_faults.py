@@ -7,7 +7,7 @@ import pytest
 
 from prm.config import TrainConfig
 from prm.faults import fault_of, sentence_of
-from prm.said import Said
+from prm.messages import Message
 
 
 class Record(msgspec.Struct, forbid_unknown_fields=True):
@@ -44,5 +44,5 @@ def test_a_fault_has_a_place_and_a_sentence_of_ours(content: str, place: str, re
     with pytest.raises(msgspec.DecodeError) as refused:
         msgspec.json.decode(content, type=Record)
     assert fault_of(refused.value) == (place, reason)
-    assert isinstance(fault_of(refused.value)[1], Said)
+    assert isinstance(fault_of(refused.value)[1], Message)
     assert sentence_of(refused.value).startswith(reason)

@@ -6,7 +6,6 @@ import msgspec
 from django.utils import timezone
 
 from annotation.core.stages import Outcome
-from annotation.core.wording import said
 from annotation.labels.datasets.snapshots import read_snapshot
 from annotation.loop import registry
 from annotation.loop.gateway.measuring import headline, report
@@ -17,13 +16,14 @@ from annotation.loop.gateway.training import model_path
 from annotation.loop.rounds.work import StageWork
 from annotation.models import ModelVersion
 from annotation.models.measurement import Measurement
+from prm.messages import Message
 
 HOLDOUT, CHALLENGER, CHAMPION, BASELINE = "holdout", "challenger", "champion", "baseline"
 
 
 def perform(work: StageWork) -> Outcome:
     if work.run.model_version is None:
-        return Outcome(said("no new model"), skipped=True)
+        return Outcome(Message("no_new_model"), skipped=True)
     policy, version = work.project.policies, work.version
     holdout = work.folder / f"{HOLDOUT}.jsonl"
     known = write_holdout_traces(read_snapshot(work.snapshot), holdout)
@@ -31,7 +31,7 @@ def perform(work: StageWork) -> Outcome:
     found = Measurement(holdout_solutions=known, champion=champion.number if champion else None)
     if not known:
         _keep(version, found)
-        return Outcome(said("no labelled holdout solution"), skipped=True)
+        return Outcome(Message("no_labelled_holdout"), skipped=True)
     models: dict[str, Path | None] = {CHALLENGER: model_path(version), BASELINE: None}
     if champion is not None:
         models[CHAMPION] = model_path(champion)

@@ -3,17 +3,18 @@
 from typing import Any
 
 from annotation.core.stages import Outcome
-from annotation.core.wording import Said, said, told
+from annotation.core.wording import message_of
 from annotation.loop import registry
 from annotation.loop.gateway.measuring import compare
 from annotation.loop.registry.verdict import Measured, decide
 from annotation.loop.rounds.stages.evaluate import BASELINE, CHALLENGER, CHAMPION, HOLDOUT
 from annotation.loop.rounds.work import StageWork
+from prm.messages import Message
 
 
 def perform(work: StageWork) -> Outcome:
     if work.run.model_version is None:
-        return Outcome(said("no new model"), skipped=True)
+        return Outcome(Message("no_new_model"), skipped=True)
     policy, version = work.project.policies, work.version
     if not version.gate:
         champion, known = version.measurement.champion, version.measurement.holdout_solutions
@@ -34,16 +35,11 @@ def perform(work: StageWork) -> Outcome:
     return Outcome(_figure(version.gate))
 
 
-def _figure(verdict: dict[str, Any]) -> Said:
-    decision = said("promoted") if verdict["promote"] else said("kept back")
+def _figure(verdict: dict[str, Any]) -> Message:
+    decision = Message("gate_promoted") if verdict["promote"] else Message("gate_kept_back")
     if verdict["gain"] is None:
-        return said("{decision}, not measured", decision=decision)
-    return said(
-        "{decision}: F1 {gain:+.1f} points against {rival}",
-        decision=decision,
-        gain=verdict["gain"] * 100,
-        rival=told(verdict, "rival"),
-    )
+        return Message("gate_decision_unmeasured", decision=decision)
+    return Message("gate_decision", decision=decision, gain=verdict["gain"] * 100, rival=message_of(verdict, "rival"))
 
 
 def _measure(work: StageWork, rival: str) -> Measured | None:

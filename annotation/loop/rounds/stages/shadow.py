@@ -8,7 +8,6 @@ import numpy as np
 
 from annotation.core.errors import DomainError
 from annotation.core.stages import Outcome
-from annotation.core.wording import Said, counted, said
 from annotation.labels.datasets.snapshots import read_snapshot
 from annotation.loop.gateway.measuring import compare_arms
 from annotation.loop.gateway.traces import write_holdout_traces, write_training_traces
@@ -19,6 +18,7 @@ from annotation.loop.proof.lane_estimates import estimates_of
 from annotation.loop.rounds import trainer
 from annotation.loop.rounds.work import StageWork
 from annotation.models import Lane, ShadowComparison
+from prm.messages import Message
 
 LEAST_LABELS = 20  # of each lane
 HOLDOUT = "holdout.jsonl"
@@ -44,33 +44,23 @@ def perform(work: StageWork) -> Outcome:
     finally:
         shutil.rmtree(folder, ignore_errors=True)
     if comparison is None:
-        return Outcome(said("no domain of the holdout has both right and wrong solutions labelled"), skipped=True)
+        return Outcome(Message("no_holdout_domain_with_both_kinds"), skipped=True)
     work.log(_figure(comparison))
     return Outcome(_figure(comparison))
 
 
-def _why_not(work: StageWork, matched: Matched, known: int) -> Said | None:
+def _why_not(work: StageWork, matched: Matched, known: int) -> Message | None:
     """Why there is nothing to compare; None where there is."""
     policy = work.project.policies
     last = work.project.shadow_comparisons.select_related("run").first()
     if not policy.shadow_models:
-        return said("switched off in the settings")
+        return Message("shadow_switched_off")
     if matched.fewest < LEAST_LABELS:
-        return counted(
-            "{n} label in equal time of acquisition and control; {least} of each are needed",
-            "{n} labels in equal time of acquisition and control; {least} of each are needed",
-            n=matched.fewest,
-            least=LEAST_LABELS,
-        )
+        return Message("shadow_labels_too_few", n=matched.fewest, least=LEAST_LABELS)
     if known < policy.gate_min_holdout:
-        return counted(
-            "{n} holdout solution has a known first error; {least} are needed",
-            "{n} holdout solutions have a known first error; {least} are needed",
-            n=known,
-            least=policy.gate_min_holdout,
-        )
+        return Message("shadow_holdout_too_small", n=known, least=policy.gate_min_holdout)
     if last is not None and last.snapshot_id == work.snapshot.pk:
-        return said("no new label since the comparison of run {n}", n=last.run.number)
+        return Message("shadow_no_new_label", n=last.run.number)
     return None
 
 
@@ -100,7 +90,7 @@ def _train_on_start(work: StageWork, matched: Matched, out: Path, devices: str) 
     try:
         _train(work, matched, START, out, devices)
     except DomainError as error:
-        work.log(said("What both lanes started from teaches no model: {error}", error=error))
+        work.log(Message("shadow_start_untrainable", error=error))
 
 
 def _measure(work: StageWork, matched: Matched, folder: Path) -> ShadowComparison | None:
@@ -169,14 +159,8 @@ def _threshold(out: Path) -> float:
     return float(manifest["threshold"])
 
 
-def _figure(found: ShadowComparison) -> Said:
+def _figure(found: ShadowComparison) -> Message:
     told = {"gain": 100 * found.gain, "minutes": found.control_seconds / 60}
     if found.low is None or found.high is None:
-        return said("acquisition {gain:+.1f} points F1 against control, {minutes:.0f} min of labels each", **told)
-    return said(
-        "acquisition {gain:+.1f} points F1 ({low:+.1f} to {high:+.1f}) against control, "
-        "{minutes:.0f} min of labels each",
-        low=100 * found.low,
-        high=100 * found.high,
-        **told,
-    )
+        return Message("shadow_gain", **told)
+    return Message("shadow_gain_interval", low=100 * found.low, high=100 * found.high, **told)

@@ -5,9 +5,9 @@ from typing import Any
 import msgspec
 
 from annotation.core.stages import Outcome
-from annotation.core.wording import counted
 from annotation.labels.datasets.snapshots import create_snapshot
 from annotation.loop.rounds.work import StageWork
+from prm.messages import Message
 
 
 def perform(work: StageWork) -> Outcome:
@@ -21,11 +21,4 @@ def perform(work: StageWork) -> Outcome:
             filters["agreement"] = msgspec.to_builtins(only_training)
         run.snapshot = create_snapshot(by=run.requested_by, project=work.project, filters=filters)
         run.save(update_fields=["snapshot"])
-    return Outcome(
-        counted(
-            "{n:,} labelled solution, snapshot {sha256}",
-            "{n:,} labelled solutions, snapshot {sha256}",
-            n=run.snapshot.counts["solutions"],
-            sha256=run.snapshot.sha256[:8],
-        )
-    )
+    return Outcome(Message("snapshot_frozen", n=run.snapshot.counts["solutions"], sha256=run.snapshot.sha256[:8]))

@@ -6,7 +6,6 @@ from typing import Any
 import msgspec
 
 from annotation.core.stages import Outcome
-from annotation.core.wording import counted, from_json, said
 from annotation.labels.datasets.snapshots import read_snapshot
 from annotation.loop import registry
 from annotation.loop.gateway.traces import write_training_traces
@@ -15,6 +14,7 @@ from annotation.loop.rounds import trainer
 from annotation.loop.rounds.artefacts import model_folder, model_place
 from annotation.loop.rounds.work import StageWork
 from annotation.models import ModelVersion
+from prm.messages import Message, from_json
 
 LOG_SECONDS = 1.0
 
@@ -29,16 +29,10 @@ def perform(work: StageWork) -> Outcome:
     made = run.model_version
     if made is not None and made.origin == ModelVersion.Origin.IMPORTED:
         ModelVersion.objects.filter(pk=made.pk).update(snapshot=run.snapshot)
-        return Outcome(said("model {number} was made elsewhere: it is only measured", number=made.number), skipped=True)
+        return Outcome(Message("imported_model_only_measured", number=made.number), skipped=True)
     champion = registry.champion_of(work.project)
     if champion is not None and champion != run.model_version and is_unchanged(champion, data, config):
-        return Outcome(
-            said(
-                "nothing to learn: model {number} was trained on these labels, with these choices and this code",
-                number=champion.number,
-            ),
-            skipped=True,
-        )
+        return Outcome(Message("nothing_new_to_learn", number=champion.number), skipped=True)
     config_file.write_bytes(msgspec.json.encode(config))
     out.mkdir(parents=True, exist_ok=True)
     with work.training_slot() as devices:
@@ -53,14 +47,7 @@ def perform(work: StageWork) -> Outcome:
         )
     manifest, sha256 = read_manifest(out)
     version = registry.register_version(run=run, path=path, sha256=sha256, manifest=manifest)
-    return Outcome(
-        counted(
-            "model {number} from {n} labelled solution",
-            "model {number} from {n} labelled solutions",
-            n=manifest["counts"]["solutions"],
-            number=version.number,
-        )
-    )
+    return Outcome(Message("model_trained", n=manifest["counts"]["solutions"], number=version.number))
 
 
 class Reporter:
@@ -72,7 +59,7 @@ class Reporter:
         self.stage = ""
 
     def __call__(self, line: dict[str, Any]) -> None:
-        stage, message = str(line.get("stage", "")), from_json(line.get("said") or line.get("message", ""))
+        stage, message = str(line.get("stage", "")), _message(line)
         share = line["step"] / line["of"] if line.get("of") else 0.0
         self.work.beat(_overall(stage, share))
         now = time.monotonic()
@@ -82,6 +69,11 @@ class Reporter:
         figures = ("step", "of", "loss", "held_loss", "tokens_per_second", "utilisation")
         told = {name: line.get(name) for name in figures if stage == "train" or name in ("step", "of")}
         self.work.log(message or stage, **told)
+
+
+def _message(line: dict[str, Any]) -> str:
+    text = line.get("message", "")
+    return from_json({"code": line["code"], "values": line.get("values", {}), "text": text}) if "code" in line else text
 
 
 def _overall(stage: str, share: float) -> float:

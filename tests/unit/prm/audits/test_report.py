@@ -16,7 +16,7 @@ from prm.audits.pictures import draw
 from prm.audits.report import AuditReport
 from prm.audits.summary import audit_summary
 from prm.files import write_json
-from prm.said import Said, from_json
+from prm.messages import Message, from_json
 from prm.traces import write_traces
 from tests.plugins.extensions import InstallExtension
 from tests.unit.prm.audits.sums import make_sums, perfect, subject_of
@@ -87,9 +87,9 @@ def test_the_report_survives_json(report: AuditReport, tmp_path: Path) -> None:
     back = msgspec.json.decode((tmp_path / "report.json").read_bytes(), type=AuditReport)
     assert back == report
     for finding in back.findings:
-        told = {name: from_json(kept) for name, kept in finding.said.items()}
+        told = {name: from_json(kept) for name, kept in finding.messages.items()}
         assert told == {"title": finding.title, "sentence": finding.sentence}
-        assert all(isinstance(one, Said) for one in told.values())
+        assert all(isinstance(one, Message) for one in told.values())
 
 
 def test_the_summary_is_a_row_an_audit(report: AuditReport) -> None:

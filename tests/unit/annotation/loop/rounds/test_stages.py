@@ -2,12 +2,12 @@
 
 import pytest
 
-from annotation.core.wording import as_json
 from annotation.loop import registry
 from annotation.loop.registry.verdict import decide
 from annotation.loop.rounds.stages import promote
 from annotation.loop.rounds.work import StageWork
 from annotation.models import AuditEntry, ModelVersion
+from prm.messages import as_json
 from tests.factories import MembershipFactory, ModelVersionFactory
 
 pytestmark = pytest.mark.django_db
@@ -38,8 +38,13 @@ def test_a_verdict_is_kept_with_who_what_before_and_after(challenger, rival, sta
     assert (challenger.state, challenger.gate["sentence"]) == (state, verdict.sentence)
     entry = AuditEntry.objects.get(action="model.judge", target_id=str(challenger.pk))
     assert entry.before == {"state": "challenger"}
-    said = {"verdict": as_json(verdict.sentence)}
-    assert entry.after == {"state": state, "promote": verdict.promote, "verdict": verdict.sentence, "said": said}
+    messages = {"verdict": as_json(verdict.sentence)}
+    assert entry.after == {
+        "state": state,
+        "promote": verdict.promote,
+        "verdict": verdict.sentence,
+        "messages": messages,
+    }
 
 
 def serve(challenger, run):

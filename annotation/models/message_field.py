@@ -2,13 +2,13 @@ from typing import Any
 
 from django.db import models
 
-from annotation.core.wording import as_json, from_json
+from prm.messages import as_json, from_json
 
 
-class SaidField(models.JSONField):
-    """A text that workers say, kept so that it can be shown in the reader's language (`annotation.core.wording`).
+class MessageField(models.JSONField):
+    """A text that can be shown in the reader's language: a `Message`, with its code and values, or any other text.
 
-    Reads as a `str` in English. A text without a template is a plain string in JSON.
+    Reads as a `str` in English. JSON has an object for a message, a string for any other text.
     """
 
     def __init__(self, **kwargs: Any) -> None:

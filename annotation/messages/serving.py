@@ -1,0 +1,32 @@
+"""What stops online scoring."""
+
+SENTENCES: dict[str, str | tuple[str, str]] = {
+    "explanation_of_foreign_model": "This model was not trained here, so its labels are not at hand.",
+    "larger_than_quota": "This request has {amount}, and the token may score {most} a {period}. Send less at once.",
+    "model_cannot_load": "Model {n} cannot be loaded: {error}",
+    "model_cannot_read": "The model could not read this ({kind}: {error}).",
+    "model_deleted_while_waiting": "The model was deleted while this request waited.",
+    "model_gone": "The model that gave this score was deleted.",
+    "n_quota_steps": ("{n:,} step", "{n:,} steps"),
+    "n_requests": ("{n:,} request", "{n:,} requests"),
+    "no_champion": "No model serves this project yet. Retrain it, or let a model serve.",
+    "no_step_fits_context": "No step of it fits the model's context.",
+    "no_such_model_number": "There is no model {number} in {name}.",
+    "no_worker": "No worker of the score queue answers. Start one, or try again in a moment.",
+    "overloaded": (
+        "{n} request waits already. Try again in {wait} s, or start more workers of the score queue.",
+        "{n} requests wait already. Try again in {wait} s, or start more workers of the score queue.",
+    ),
+    "period_day": "day",
+    "period_minute": "minute",
+    "project_deleted_while_waiting": "The project was deleted while this request waited.",
+    "question_expired": "It was taken up after its time.",
+    "quota_met": "This token may score {most} a {period}, and that is used up. Try again in {wait:,} s.",
+    "redis_away": "Redis does not answer ({error}). Try again in a moment.",
+    "session_busy": "Another step is being appended to this session; append one after the other.",
+    "session_full": "A session holds at most {most_steps} steps and {most_chars} characters.",
+    "session_not_found": "There is no such session of yours, or it has expired: begin a new one.",
+    "text_not_kept": "This project's score log keeps hashes only, so the text is not at hand.",
+    "timed_out": "No answer within {seconds} s. Send fewer or shorter solutions at once, or allow a longer `timeout`.",
+    "unmeasured_model": "Model {n} was not measured on this project's holdout, so it does not answer programs. A manager can confirm it on the model's page; or label more of the holdout and retrain.",
+}

@@ -1,0 +1,105 @@
+"""What the library and the platform report: a code with values, and the sentence that they make in English.
+
+Catalogues hold the English sentence of each code: the modules beside this one, and those that other packages `register`.
+Whoever shows a message to a reader looks its code up again and translates the sentence (`annotation.core.wording`).
+"""
+
+import string
+from collections.abc import Mapping, Sequence
+from functools import reduce
+from types import ModuleType
+from typing import Any
+
+from prm.messages import (
+    acquisition,
+    audits,
+    commands,
+    data,
+    evaluation,
+    formats,
+    models,
+    scoring,
+    search,
+    shared,
+    simulation,
+    training,
+)
+
+Value = str | int | float
+Sentence = str | tuple[str, str]  # a pair where the words depend on a number: for `n` = 1, and for any other `n`
+
+
+class Message(str):
+    """English text that carries the `code` of its sentence and the `values` in it; a value may be a message itself."""
+
+    code: str
+    values: Mapping[str, Value]
+
+    def __new__(cls, code: str, /, **values: object) -> "Message":
+        """Numbers and messages among the `values` stay what they are, an error is its message, the rest becomes text."""
+        known = {name: _value(value) for name, value in values.items()}
+        sentence = SENTENCES[code]
+        template = sentence if isinstance(sentence, str) else sentence[known["n"] != 1]
+        return _message(ENGLISH.vformat(template, (), known), code, known)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return from_json, (as_json(self),)
+
+
+class Fields(string.Formatter):
+    """Fills in a sentence, whose fields are plain names."""
+
+    def get_field(self, field_name: str, args: Sequence[Any], kwargs: Mapping[str, Any]) -> tuple[Any, str]:
+        return kwargs[field_name], field_name
+
+
+ENGLISH = Fields()
+SENTENCES: dict[str, Sentence] = {}
+CATALOGUES: list[ModuleType] = []
+
+
+def register(*catalogues: ModuleType) -> None:
+    """Add modules that hold `SENTENCES` by code. Raises ValueError for a code that another module has."""
+    for catalogue in catalogues:
+        if taken := SENTENCES.keys() & catalogue.SENTENCES.keys():
+            raise ValueError(f"{catalogue.__name__} repeats the codes {', '.join(sorted(taken))}")
+        SENTENCES.update(catalogue.SENTENCES)
+        CATALOGUES.append(catalogue)
+
+
+def joined(parts: Sequence[str], code: str = "in_sequence") -> str:
+    """Several texts as one, put together two at a time by the sentence of `code`."""
+    return reduce(lambda one, other: Message(code, one=one, other=other), parts) if parts else ""
+
+
+def as_json(text: str) -> Any:
+    """What JSON holds of a text: a string, or an object for a message."""
+    if not isinstance(text, Message):
+        return text
+    values = {name: as_json(value) if isinstance(value, str) else value for name, value in text.values.items()}
+    return {"code": text.code, "values": values, "text": str(text)}
+
+
+def from_json(value: Any) -> str:
+    """The text that `as_json` was called with, in the English of that time."""
+    if not isinstance(value, dict):
+        return str(value)
+    values = {name: from_json(one) if isinstance(one, dict) else one for name, one in value["values"].items()}
+    return _message(value["text"], value["code"], values)
+
+
+def _message(text: str, code: str, values: Mapping[str, Value]) -> Message:
+    message = str.__new__(Message, text)
+    message.code, message.values = code, values
+    return message
+
+
+def _value(value: object) -> Value:
+    if isinstance(value, BaseException) and len(value.args) == 1 and isinstance(value.args[0], Message):
+        return value.args[0]
+    return value if isinstance(value, Message | int | float) else str(value)
+
+
+register(
+    acquisition, audits, commands, data, evaluation, formats, models, scoring, search, shared, simulation, training
+)
