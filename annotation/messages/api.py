@@ -38,8 +38,8 @@ SENTENCES: dict[str, str | tuple[str, str]] = {
     "step_count_out_of_range": "It has {n} steps; 1 to {most} are read.",
     "steps_at_once_out_of_range": "The text has {n} steps; 1 to {most} are scored at once.",
     "text_form_ambiguous": "Give `problem` with `steps`, `problem` with `text`, or `messages`: one of the three.",
-    "text_not_storable": "A text in it holds a NUL or a broken character.",
+    "text_not_storable": "A text contains a NUL or a broken character.",
     "token_ids_not_judged": "Token ids are read for their states, by the task `token_embed`; steps are judged in text, by the task `token_classify`.",
-    "too_many_prompts": "At most {n} prompts are read at once.",
+    "too_many_prompts": "A request may have at most {n} prompts.",
     "uploads_or_storage": "Give either uploads, or a storage and a path.",
 }

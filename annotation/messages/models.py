@@ -5,7 +5,7 @@ SENTENCES: dict[str, str | tuple[str, str]] = {
     "cron_hour_wrong": "the hour is wrong",
     "cron_minute_wrong": "the minute is wrong",
     "cron_month_wrong": "the month is wrong",
-    "cron_not_five_fields": "it has not five fields",
+    "cron_not_five_fields": "it does not have five fields",
     "cron_weekday_wrong": "the weekday is wrong",
     "entry_repeated": "{field}: '{name}' stands there twice",
     "entry_without_name": "{field}: every entry needs a name",

@@ -70,7 +70,7 @@ KINDS = {
         resume_sampling,
     ),
     "import": Kind(gettext_lazy("Import"), lambda job: reverse("import-job", args=[job.pk]), lambda job: job.filename),
-    "answers": Kind(gettext_lazy("Check of answers"), lambda job: reverse("answers", args=[job.project.slug])),
+    "answers": Kind(gettext_lazy("Answer check"), lambda job: reverse("answers", args=[job.project.slug])),
 }
 COLUMNS = [
     Choice(
@@ -83,7 +83,7 @@ COLUMNS = [
     ),
     Column("name", gettext_lazy("Of"), lambda row: KINDS[row.kind].name(row.job)),
     State("state", gettext_lazy("State"), sort=True, choices=SamplingRun.State.choices, filtered=True),
-    Column("requested_by", gettext_lazy("Asked for by"), "requested_by__username"),
+    Column("requested_by", gettext_lazy("Requested by"), "requested_by__username"),
     When("asked", gettext_lazy("Asked"), "created_at", sort=True),
     Duration("seconds", gettext_lazy("Took"), lambda row: _seconds(row)),
     Share("progress", gettext_lazy("Done"), "job__share"),

@@ -45,7 +45,7 @@ ACTIONS = {
     "pool.rescore": gettext_lazy("pool scored anew"),
     "pool.disagree": gettext_lazy("stored scores did not agree"),
     "pool.failed": gettext_lazy("could not score the pool"),
-    "pool.cancel": gettext_lazy("scoring of the pool told to stop"),
+    "pool.cancel": gettext_lazy("cancellation of pool scoring requested"),
     "pool.cancelled": gettext_lazy("scoring of the pool cancelled"),
     "pool.resume": gettext_lazy("scoring of the pool resumed"),
 }

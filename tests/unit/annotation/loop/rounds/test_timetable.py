@@ -95,7 +95,7 @@ def test_quiet_hours_end_where_nothing_is_quiet_any_more(windows, offset):
 @pytest.mark.parametrize(
     ("cron", "reason"),
     [
-        ("every day", "it has not five fields"),
+        ("every day", "it does not have five fields"),
         ("61 * * * *", "the minute is wrong"),
         ("0 25 * * *", "the hour is wrong"),
         ("0 0 32 * *", "the day of the month is wrong"),
