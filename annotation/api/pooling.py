@@ -19,7 +19,7 @@ from annotation.api.authentication import caller, token_of
 from annotation.api.boundary import invalid, read_body
 from annotation.api.scores import LONGEST_TIMEOUT
 from annotation.api.served_models import model_named
-from annotation.api.texts import LONGEST_TEXT, MOST_SOLUTIONS, MOST_STEPS
+from annotation.api.texts import LONGEST_SCORED_TEXT, MOST_SOLUTIONS, MOST_STEPS
 from annotation.core.bounds import LARGEST_INTEGER, Count, Written
 from annotation.core.errors import DomainError
 from annotation.files.step_tags import of_turns, read_prompt
@@ -31,7 +31,7 @@ T = TypeVar("T")
 MOST_TOKENS = 131_072
 TYPES, ORDERS = {"float32": "f4", "float16": "f2"}, {"little": "<", "big": ">"}
 
-Prompt = Annotated[Written, Meta(max_length=LONGEST_TEXT)]
+Prompt = Annotated[Written, Meta(max_length=LONGEST_SCORED_TEXT)]
 Token = Annotated[int, Meta(ge=0, le=LARGEST_INTEGER)]
 Tokens = Annotated[list[Token], Meta(min_length=1, max_length=MOST_TOKENS)]
 

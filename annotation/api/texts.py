@@ -16,9 +16,9 @@ from prm.splitting import RULES, Splitting, Thinking
 from prm.vocabulary import StepKind
 
 MOST_SOLUTIONS, MOST_STEPS = 64, 512
-LONGEST_TEXT = 100_000
+LONGEST_SCORED_TEXT = 100_000
 
-LongText = Annotated[str, Meta(min_length=1, max_length=LONGEST_TEXT)]
+LongText = Annotated[str, Meta(min_length=1, max_length=LONGEST_SCORED_TEXT)]
 
 
 class StepToScore(msgspec.Struct):
@@ -37,7 +37,7 @@ class SolutionToScore(msgspec.Struct, kw_only=True):
     problem: LongText | UnsetType = UNSET
     steps: Annotated[list[GivenStep], Meta(min_length=1, max_length=MOST_STEPS)] | UnsetType = UNSET
     text: Annotated[
-        Annotated[Written, Meta(max_length=LONGEST_TEXT)] | UnsetType,
+        Annotated[Written, Meta(max_length=LONGEST_SCORED_TEXT)] | UnsetType,
         Meta(description="A solution not divided yet; `decomposition` divides it."),
     ] = UNSET
     messages: Annotated[
@@ -79,8 +79,8 @@ class SolutionToScore(msgspec.Struct, kw_only=True):
         except Unreadable as error:
             raise invalid(place, error.reason) from None
         steps = tuple((at[0].text, at[0].kind) for at in record.positions)
-        if any(len(text) > LONGEST_TEXT for text, _kind in steps) or len(record.problem) > LONGEST_TEXT:
-            raise invalid(place, Message("message_too_long", n=LONGEST_TEXT))
+        if any(len(text) > LONGEST_SCORED_TEXT for text, _kind in steps) or len(record.problem) > LONGEST_SCORED_TEXT:
+            raise invalid(place, Message("message_too_long", n=LONGEST_SCORED_TEXT))
         answers_once = len(steps) == 1 and messages[-1].get("role") == "assistant"
         if answers_once and not messages[-1].get("tool_calls"):
             return Text(record.problem, _divided(steps[0][0], splitting))

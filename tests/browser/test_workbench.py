@@ -8,7 +8,7 @@ import pytest
 from django.contrib.auth.models import User
 from playwright.sync_api import Page, Route, expect
 
-from annotation.api.annotations import LONGEST_TEXT
+from annotation.core.bounds import LONGEST_TEXT
 from annotation.models import Annotation, Draft, Lease, Membership, Project, SentBack, StepRating
 from tests.browser.workbench import (
     LOCAL_STORAGE_FULL,
