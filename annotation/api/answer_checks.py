@@ -91,6 +91,6 @@ def _find(request: Request, check_id: int) -> AnswerCheck:
     checks = AnswerCheck.objects.select_related("project").filter(project__in=visible_projects(request.user))
     check = checks.filter(pk=check_id).first()
     if check is None:
-        raise Missing("answer_check_not_found", Message("answer_check_not_found", check_id=check_id))
+        raise Missing(Message("answer_check_not_found", check_id=check_id))
     require_role(request.user, check.project, *STAFF)
     return check

@@ -75,7 +75,7 @@ class BrowserAuthentication(SessionAuthentication):
             names = {"page": unquote(person), "now": found[0].get_username()}
             raise AuthenticationFailed(message % names, code="another_person")
         if has_first_password(found[0]):
-            raise Forbidden("first_password", Message("first_password"))
+            raise Forbidden(Message("first_password"))
         return found
 
     def enforce_csrf(self, request: Request) -> None:

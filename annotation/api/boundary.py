@@ -83,7 +83,7 @@ def given(struct: msgspec.Struct) -> dict[str, Any]:
 def invalid(field: str, reason: str) -> DomainError:
     """The refusal of one place of a request, as `path[1].ratings[0].rating`."""
     message = Message("field_reason", field=field, reason=reason) if field else reason
-    return DomainError("invalid", message, {"field": field})
+    return DomainError(message, {"field": field}, code="invalid")
 
 
 def _read_texts(fields: Any, kind: type[T]) -> T:

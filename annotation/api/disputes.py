@@ -80,7 +80,7 @@ class ResolveDispute(APIView):
         known = Dispute.objects.filter(project__in=visible_projects(request.user))
         dispute = known.select_related("project").filter(pk=dispute_id).first()
         if dispute is None:
-            raise Missing("dispute_not_found", Message("dispute_not_found"))
+            raise Missing(Message("dispute_not_found"))
         decision = read_body(request, DisputeDecision)
         settled = resolve(by=caller(request), dispute=dispute, **msgspec.structs.asdict(decision))
         return Response(DisputeRow.of(settled))

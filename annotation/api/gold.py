@@ -128,7 +128,7 @@ class RetireGold(APIView):
         visible = GoldAnswer.objects.filter(project__in=visible_projects(request.user))
         gold = visible.select_related("project", "annotation").filter(pk=gold_id).first()
         if gold is None:
-            raise Missing("gold_not_found", Message("gold_not_found"))
+            raise Missing(Message("gold_not_found"))
         retired = retire_gold(by=caller(request), gold=gold, reason=read_body(request, GoldToRetire).reason)
         return Response(GoldRow.of(retired))
 
@@ -169,5 +169,5 @@ class ScreeningDecisions(PagedView):
 def _find_person(project: Project, member_id: int) -> Membership:
     person = project.memberships.select_related("project").filter(pk=member_id).first()
     if person is None:
-        raise Missing("member_not_found", Message("project_member_not_found"))
+        raise Missing(Message("project_member_not_found"), code="member_not_found")
     return person

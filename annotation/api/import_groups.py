@@ -109,7 +109,7 @@ class ImportGroupDetail(APIView):
         groups = ImportGroup.objects.select_related("project").filter(project__in=visible_projects(request.user))
         group = groups.filter(pk=group_id).first()
         if group is None:
-            raise Missing("import_group_not_found", Message("import_group_not_found", group_id=group_id))
+            raise Missing(Message("import_group_not_found", group_id=group_id))
         require_role(request.user, group.project, Membership.Role.MANAGER)
         return Response(ImportGroupRow.of(group))
 

@@ -98,7 +98,7 @@ def options_in(mapping: str, options: str) -> ImportOptions:
         given = msgspec.json.decode(options or "{}", type=dict[str, Any])
     except msgspec.DecodeError as error:
         raise DomainError(
-            "invalid_options", Message("import_options_invalid", reason=sentence_of(error)), {"field": "options"}
+            Message("import_options_invalid", reason=sentence_of(error)), {"field": "options"}, code="invalid_options"
         ) from None
     found = read_options(given)
     return msgspec.structs.replace(found, mapping=parse_mapping(mapping)) if mapping else found
@@ -184,6 +184,6 @@ def _find(request: Request, import_id: int) -> ImportJob:
     jobs = ImportJob.objects.select_related("project").filter(project__in=visible_projects(request.user))
     job = jobs.filter(pk=import_id).first()
     if job is None:
-        raise Missing("import_not_found", Message("import_not_found", import_id=import_id))
+        raise Missing(Message("import_not_found", import_id=import_id))
     require_role(request.user, job.project, Membership.Role.MANAGER)
     return job

@@ -38,7 +38,7 @@ class TooManyRequests(DomainError):
 
     def __init__(self, message: Message, limit: int, wait: int) -> None:
         self.wait = wait
-        super().__init__("too_many_requests", message, {"limit": limit, "retry_after": wait})
+        super().__init__(message, {"limit": limit, "retry_after": wait}, code="too_many_requests")
 
 
 class AccountLimit(BaseThrottle):

@@ -74,6 +74,6 @@ def _find(request: Request, job_id: int) -> ModelJob:
     jobs = ModelJob.objects.select_related("project", "model_version")
     job = jobs.filter(pk=job_id, project__in=visible_projects(request.user)).first()
     if job is None:
-        raise Missing("job_not_found", Message("job_not_found"))
+        raise Missing(Message("job_not_found"))
     require_role(request.user, job.project, *STAFF)
     return job

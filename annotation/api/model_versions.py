@@ -156,7 +156,7 @@ def find_version(request: Request, version_id: int, *roles: str) -> ModelVersion
     versions = ModelVersion.objects.select_related("project", "snapshot", "run")
     version = versions.filter(pk=version_id, project__in=visible_projects(request.user)).first()
     if version is None:
-        raise Missing("model_not_found", Message("no_such_model"))
+        raise Missing(Message("no_such_model"), code="model_not_found")
     if roles:
         require_role(request.user, version.project, *roles)
     return version

@@ -169,7 +169,7 @@ def _turn(message: dict[str, Any]) -> tuple[str, str]:
 
 def _step_rows(one: Scored, *, activation: bool) -> "np.ndarray":
     if None in one.mean:
-        raise DomainError("beyond_context", Message("beyond_context"))
+        raise DomainError(Message("beyond_context"))
     rows = np.array([[1 - p, p] for p in one.mean if p is not None], dtype=np.float64)
     return rows if activation else np.log(np.clip(rows, math.ulp(0.0), None))
 

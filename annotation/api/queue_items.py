@@ -77,7 +77,7 @@ class QueueItems(PagedView):
         asked = read_body(request, SolutionToQueue)
         solution = project.solutions.filter(pk=asked.solution).first()
         if solution is None:
-            raise Missing("solution_not_found", Message("solution_not_in_project", name=project.name))
+            raise Missing(Message("solution_not_in_project", name=project.name), code="solution_not_found")
         to = _member(project, asked.to)
         item = managing.queue_solution(by=caller(request), project=project, solution=solution, to=to)
         return Response(QueueItemRow.of(item), status=201)
@@ -103,5 +103,5 @@ def _member(project: Project, name: str | None) -> Membership | None:
         return None
     member = Membership.objects.filter(project=project, user__username=name).select_related("user").first()
     if member is None:
-        raise Missing("member_not_found", Message("member_name_not_found", name=project.name, member=name))
+        raise Missing(Message("member_name_not_found", name=project.name, member=name), code="member_not_found")
     return member

@@ -178,9 +178,7 @@ def label_in(project: Project, annotation_id: int) -> Annotation:
     """Raises Missing."""
     labels = project.annotations.select_related("project", "source", "annotator").filter(pk=annotation_id)
     if (label := labels.first()) is None:
-        raise Missing(
-            "annotation_not_found", Message("annotation_not_found", annotation_id=annotation_id, name=project.name)
-        )
+        raise Missing(Message("annotation_not_found", annotation_id=annotation_id, name=project.name))
     return label
 
 
@@ -188,7 +186,7 @@ def _solution(project: Project, solution_id: int) -> Solution:
     found = project.solutions.filter(pk=solution_id).first()
     if found is None:
         raise Missing(
-            "solution_not_found", Message("solution_id_not_in_project", solution_id=solution_id, name=project.name)
+            Message("solution_id_not_in_project", solution_id=solution_id, name=project.name), code="solution_not_found"
         )
     return found
 

@@ -139,5 +139,5 @@ def _described() -> QuerySet[TrainingRun]:
 def _find_run(request: Request, slug: str, number: int) -> TrainingRun:
     run = _described().filter(project=find_project(request.user, slug, *STAFF), number=number).first()
     if run is None:
-        raise Missing("run_not_found", Message("run_not_found", n=number))
+        raise Missing(Message("run_not_found", n=number))
     return run

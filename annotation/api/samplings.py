@@ -166,6 +166,6 @@ def _find(request: Request, sampling_id: int) -> SamplingRun:
     runs = SamplingRun.objects.select_related("project", "generation")
     run = runs.filter(pk=sampling_id, project__in=visible_projects(request.user)).first()
     if run is None:
-        raise Missing("sampling_not_found", Message("sampling_not_found", sampling_id=sampling_id))
+        raise Missing(Message("sampling_not_found", sampling_id=sampling_id))
     require_role(request.user, run.project, Membership.Role.MANAGER)
     return run

@@ -83,5 +83,5 @@ class TakeBack(APIView):
         known = SentBack.objects.filter(project__in=visible_projects(request.user)).select_related("project")
         sent = known.filter(pk=sent_id).first()
         if sent is None:
-            raise Missing("sent_back_not_found", Message("sent_back_not_found"))
+            raise Missing(Message("sent_back_not_found"))
         return Response(SentBackRow.of(take_back(by=caller(request), sent=sent)))

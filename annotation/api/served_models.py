@@ -63,10 +63,10 @@ def model_named(request: Request, name: str | None) -> tuple[Project, str, int |
     if name is None:
         mine = list(visible_projects(request.user).filter(model_versions__state=ModelVersion.State.CHAMPION)[:2])
         if len(mine) != 1:
-            raise Missing("model_not_found", Message("model_not_named"), {"field": "model"})
+            raise Missing(Message("model_not_named"), {"field": "model"}, code="model_not_found")
         return mine[0], "", None
     rest, _, number = name.partition("@")
     slug, _, domain = rest.partition(":")
     if number and not (number.isdecimal() and 0 < int(number) < 2**31):
-        raise Missing("model_not_found", Message("model_number_invalid", number=number), {"field": "model"})
+        raise Missing(Message("model_number_invalid", number=number), {"field": "model"}, code="model_not_found")
     return find_project(request.user, slug), domain, int(number) if number else None

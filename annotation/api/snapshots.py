@@ -169,6 +169,6 @@ def _find(request: Request, snapshot_id: int) -> Snapshot:
     snapshots = Snapshot.objects.select_related("project").filter(project__in=visible_projects(request.user))
     snapshot = snapshots.filter(pk=snapshot_id).first()
     if snapshot is None:
-        raise Missing("snapshot_not_found", Message("snapshot_not_found", snapshot_id=snapshot_id))
+        raise Missing(Message("snapshot_not_found", snapshot_id=snapshot_id))
     require_role(request.user, snapshot.project, Membership.Role.MANAGER)
     return snapshot

@@ -156,7 +156,7 @@ def _pieces(stream: Any) -> Iterator[bytes]:
 def _number(request: Request, header: str) -> int:
     given = request.headers.get(header, "")
     if not given.isdecimal() or len(given) > 18:
-        raise DomainError("invalid", Message("not_a_byte_count", header=header), {"field": header})
+        raise DomainError(Message("not_a_byte_count", header=header), {"field": header}, code="invalid")
     return int(given)
 
 
@@ -176,4 +176,4 @@ def _decoded(value: str, header: str) -> bytes:
     try:
         return base64.b64decode(value, validate=True)
     except binascii.Error:
-        raise DomainError("invalid", Message("not_base64", header=header), {"field": header}) from None
+        raise DomainError(Message("not_base64", header=header), {"field": header}, code="invalid") from None

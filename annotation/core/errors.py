@@ -6,19 +6,20 @@ from typing import Any
 
 from annotation.core.server_paths import without_roots
 from prm.errors import FormatError
+from prm.messages import Message
 
 
 class DomainError(Exception):
     """A request that cannot be carried out; `message` says what happened and what to do.
 
-    `code` is stable and machine-readable (`snake_case`); `extra` holds JSON-able details. The message names no folder
-    of the server.
+    `code` is stable and machine-readable (`snake_case`): that of the message, unless several messages share one.
+    `extra` holds JSON-able details. The message names no folder of the server.
     """
 
     status = 400
 
-    def __init__(self, code: str, message: str, extra: dict[str, Any] | None = None) -> None:
-        self.code = code
+    def __init__(self, message: str, extra: dict[str, Any] | None = None, *, code: str = "") -> None:
+        self.code = code or (message.code if isinstance(message, Message) else "")
         self.message = without_roots(message)
         super().__init__(self.message)
         self.extra = extra or {}
@@ -48,4 +49,4 @@ def translated_format_errors() -> Iterator[None]:
     try:
         yield
     except FormatError as error:
-        raise DomainError(error.code, error.message, error.extra) from None
+        raise DomainError(error.message, error.extra, code=error.code) from None

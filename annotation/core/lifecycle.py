@@ -159,7 +159,7 @@ def cancel_job(*, by: User, job: J) -> J:
     require_role(by, job.project, Membership.Role.MANAGER)
     job = locked(job)
     if not job.live:
-        raise Conflict("job_over", Message("job_over"))
+        raise Conflict(Message("job_over"))
     job.cancel_requested = True
     job.save(update_fields=["cancel_requested"])
     audit.record(by=by, action=f"{job.called}.cancel", target=job.subject, project=job.project)
@@ -175,7 +175,7 @@ def resume_job(*, by: User, job: J) -> J:
     require_role(by, job.project, Membership.Role.MANAGER)
     job = locked(job)
     if job.live:
-        raise Conflict("job_live", Message("job_live"))
+        raise Conflict(Message("job_live"))
     before = {"state": job.state} | ({"failure": job.failure} if job.failure else {})
     job.reopen()
     job.retries += 1
@@ -251,7 +251,7 @@ def code_of(error: Exception) -> str:
 
 def _died(times: int) -> DomainError:
     message = Message("worker_died_repeatedly", n=times)
-    return DomainError("worker_died", message, {"times": times})
+    return DomainError(message, {"times": times}, code="worker_died")
 
 
 def _seat(model: type[Job], pk: int, part: str | None) -> AbstractContextManager[bool]:

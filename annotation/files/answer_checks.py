@@ -35,10 +35,10 @@ def start_answer_check(*, by: User | None, project: Project, overwrite: bool = F
         require_role(by, project, Membership.Role.MANAGER)
     Project.objects.select_for_update().get(pk=project.pk)
     if AnswerCheck.objects.filter(project=project, state__in=AnswerCheck.LIVE).exists():
-        raise Conflict("check_running", Message("check_running"))
+        raise Conflict(Message("check_running"))
     total = gradable(project).count()
     if not total:
-        raise Conflict("no_references", Message("no_references"))
+        raise Conflict(Message("no_references"))
     check = AnswerCheck.objects.create(project=project, requested_by=by, overwrite=overwrite, total=total)
     audit.record(by=by, action="answers.check", target=check, project=project, after={"overwrite": overwrite})
     send(check)

@@ -71,7 +71,7 @@ def apply_results(*, by: User | None, project: Project, content: BinaryIO, kind:
         while chunk := list(islice(tallies, AT_ONCE)):
             _apply(by, project, chunk, applied)
     except Unreadable as error:
-        raise DomainError("unreadable_results", Message("unreadable_results", reason=error.reason)) from None
+        raise DomainError(Message("unreadable_results", reason=error.reason)) from None
     return applied
 
 

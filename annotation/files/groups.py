@@ -43,7 +43,6 @@ def import_uploads(
     for upload in owned:
         if upload.project_id != project.pk or upload.offset < upload.size:
             raise DomainError(
-                "upload_unfinished",
                 Message("upload_unfinished", filename=upload.filename, offset=upload.offset, size=upload.size),
             )
     jobs = import_places(
@@ -106,7 +105,7 @@ def import_places(
     group = ImportGroup.objects.create(project=project, requested_by=by, name=name[:300])
     jobs = [_job_of(group, place, filename, manner) for place, filename in files]
     if all(job.state == ImportJob.State.FAILED for job in jobs):
-        raise DomainError("no_readable_file", Message("no_readable_file", n=len(jobs), error=jobs[0].error))
+        raise DomainError(Message("no_readable_file", n=len(jobs), error=jobs[0].error))
     return [job for job in jobs if job.state != ImportJob.State.FAILED]
 
 

@@ -55,7 +55,7 @@ def _take_in(job: ImportJob, on_progress: Callable[[ImportJob], None]) -> None:
                     collect()
     except OSError as error:
         reason = Message("file_not_readable", filename=job.filename, strerror=error.strerror or error)
-        raise DomainError("file_unreadable", reason) from error
+        raise DomainError(reason, code="file_unreadable") from error
     job.done_bytes = job.total_bytes  # a file that is read from its end on, as Parquet, stops elsewhere
     job.warnings |= lacking_splits(job.project)
     got_on(job, "done_bytes", "warnings")

@@ -112,7 +112,7 @@ def read_options(body: dict[str, Any]) -> ImportOptions:
     except msgspec.ValidationError as error:
         field, reason = fault_of(error)
         raise DomainError(
-            "invalid_options", Message("import_option_invalid", field=field, reason=reason), {"field": field}
+            Message("import_option_invalid", field=field, reason=reason), {"field": field}, code="invalid_options"
         ) from None
 
 
@@ -139,7 +139,7 @@ def _format_of(place: str, filename: str, format: str, mapping: Mapping | None) 
     """The format, and for a table its mapping: the user's, else the proposed one."""
     if format not in FORMATS and format != "auto":
         known = ", ".join(FORMATS)
-        raise DomainError("unknown_format", Message("no_such_import_format", format=format, known=known))
+        raise DomainError(Message("no_such_import_format", format=format, known=known), code="unknown_format")
     try:
         if format == "auto":
             with open_content(place) as content:
@@ -151,5 +151,5 @@ def _format_of(place: str, filename: str, format: str, mapping: Mapping | None) 
     except OSError as error:
         reason = Message("file_not_readable", filename=filename, strerror=error.strerror or error)
         if isinstance(error, FileNotFoundError):
-            raise Missing("file_not_found", reason) from None
-        raise DomainError("unreadable_file", reason) from None
+            raise Missing(reason, code="file_not_found") from None
+        raise DomainError(reason, code="unreadable_file") from None

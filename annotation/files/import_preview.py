@@ -64,13 +64,13 @@ def preview_import(
     splitting, mapping = splitting_of(decomposition, options.thinking), options.mapping
     content = unpacked_head(head, PREVIEW_BYTES)
     if head and not content:
-        raise DomainError("unreadable_file", Message("file_packing_broken", filename=filename))
+        raise DomainError(Message("file_packing_broken", filename=filename), code="unreadable_file")
     whole = whole and len(content) < PREVIEW_BYTES
     stream = io.BytesIO(content) if whole or not tail else cast(BinaryIO, EndsOfFile(content, tail, size))
     try:
         detected = detect(stream, filename) if format == "auto" else format
         if detected not in FORMATS:
-            raise DomainError("unknown_format", Message("no_such_format", format=format))
+            raise DomainError(Message("no_such_format", format=format), code="unknown_format")
         begun = None
         if detected == TABLE:
             stream.seek(0)
@@ -82,7 +82,7 @@ def preview_import(
         items = list(islice(reader_of(detected, mapping)(stream), LOOKED_AT))
     except OSError as error:
         raise DomainError(
-            "unreadable_file", Message("file_not_readable", filename=filename, strerror=error.strerror or error)
+            Message("file_not_readable", filename=filename, strerror=error.strerror or error), code="unreadable_file"
         ) from None
     if not whole and len(items) < LOOKED_AT and items and isinstance(items[-1][1], Rejection):
         items.pop()  # cut off by us

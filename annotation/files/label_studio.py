@@ -47,7 +47,9 @@ class Server:
 
     def __post_init__(self) -> None:
         if not self.token.isascii() or not self.token.isprintable() or " " in self.token:
-            raise DomainError("label_studio_refused", "The token is none: the file holds the token and nothing else.")
+            raise DomainError(
+                "The token is none: the file holds the token and nothing else.", code="label_studio_refused"
+            )
 
     def config(self) -> str:
         """The labelling config. Raises DomainError (`label_studio_refused`)."""
@@ -93,7 +95,7 @@ class Server:
 
 def _answer(request: urllib.request.Request) -> Any:
     if not request.full_url.startswith(("http://", "https://")):
-        raise DomainError("label_studio_refused", f"'{request.full_url}' is no address of a server.")
+        raise DomainError(f"'{request.full_url}' is no address of a server.", code="label_studio_refused")
     try:
         with urllib.request.urlopen(request, timeout=SECONDS) as answer:
             return json.load(answer)
@@ -101,7 +103,7 @@ def _answer(request: urllib.request.Request) -> Any:
         reason = f"answers {error.code} {error.reason}" + (": is the token right?" if error.code == 401 else "")
     except (OSError, ValueError) as error:
         reason = str(error)
-    raise DomainError("label_studio_refused", f"Label Studio at {request.full_url}: {reason}.")
+    raise DomainError(f"Label Studio at {request.full_url}: {reason}.", code="label_studio_refused")
 
 
 def moved_tasks(

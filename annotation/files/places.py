@@ -23,14 +23,13 @@ def place_below(root: str, path: str) -> str:
     known = settings.IMPORT_ROOTS
     if root not in known:
         raise Missing(
-            "import_root_not_found",
             Message("import_root_not_found", root=root, known=", ".join(known) or Message("none")),
         )
     url = known[root]["url"]
     parts = path.strip("/").split("/")
     encoded = url.startswith(("http://", "https://")) and any(sign in path for sign in "%?#\\")
     if ".." in parts or "::" in path or "\0" in path or encoded:
-        raise DomainError("bad_path", Message("bad_path", path=path, root=root))
+        raise DomainError(Message("bad_path", path=path, root=root))
     return _local(f"{url.rstrip('/')}/{path.strip('/')}")
 
 
@@ -45,14 +44,14 @@ def find_files(place: str, *, below: str = "") -> list[str]:
         paths = [path] if fs.isfile(path) else fs.glob(path) if _is_pattern(path) else fs.find(path)
         files = [fs.unstrip_protocol(file) for file in paths if not _is_hidden(file, path) and fs.isfile(file)]
     except Exception as error:  # each storage has its own
-        raise DomainError("unreachable", Message("unreachable", place=place, reason=_describe_error(error))) from error
+        raise DomainError(Message("unreachable", place=place, reason=_describe_error(error))) from error
     places = sorted(_local(file) for file in files)
     if below:
         places = [file for file in places if _is_below(file, settings.IMPORT_ROOTS[below]["url"])]
     if not places:
-        raise Missing("file_not_found", Message("file_not_found", place=place))
+        raise Missing(Message("file_not_found", place=place))
     if len(places) > MAX_FILES:
-        raise DomainError("too_many_files", Message("too_many_files", n=len(places), place=place, max_files=MAX_FILES))
+        raise DomainError(Message("too_many_files", n=len(places), place=place, max_files=MAX_FILES))
     return places
 
 

@@ -51,7 +51,7 @@ class Busy(DomainError):
 
     def __init__(self) -> None:
         self.wait = LONGEST_WAIT
-        super().__init__("intake_busy", Message("intake_busy", wait=self.wait), {"retry_after": self.wait})
+        super().__init__(Message("intake_busy", wait=self.wait), {"retry_after": self.wait})
 
 
 def post_solutions(
@@ -70,7 +70,7 @@ def post_solutions(
     splitting = splitting_of(decomposition, thinking)
     read = list(islice(posted.read(content), MOST_POSTED + 1))
     if len(read) > MOST_POSTED:
-        raise DomainError("too_many", Message("batch_too_large", most_posted=f"{MOST_POSTED:,}"))
+        raise DomainError(Message("batch_too_large", most_posted=f"{MOST_POSTED:,}"), code="too_many")
     names = {line: "" if isinstance(item, Rejection) else item.external_id for line, item in read}
     items = {line: prepared(line, item, splitting) for line, item in read}
     records = [item for item in items.values() if isinstance(item, Record)]

@@ -27,7 +27,7 @@ def splitting_of(decomposition: str, thinking: str) -> Splitting:
     for value, known in ((decomposition, tuple(RULES)), (thinking, THINKING_CHOICES)):
         if value not in known:
             choices = ", ".join(known)
-            raise DomainError("unknown_decomposition", Message("unknown_decomposition", value=value, choices=choices))
+            raise DomainError(Message("unknown_decomposition", value=value, choices=choices))
     return Splitting(decomposition, cast(Thinking, thinking))
 
 

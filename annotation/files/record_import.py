@@ -43,7 +43,6 @@ def _checked(numbered: Iterator[tuple[int, Record]]) -> Iterator[Record]:
         if fault:
             field, reason = fault
             raise DomainError(
-                "invalid_record",
                 Message("invalid_record", number=number, field=field, reason=reason),
                 {"record": number, "field": field},
             )

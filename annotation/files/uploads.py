@@ -77,7 +77,7 @@ def find_upload(*, by: User, upload: uuid.UUID) -> Upload:
     """The caller's own upload. Raises Missing (`upload_not_found`), also if it was discarded or imported."""
     row = Upload.objects.select_related("project").filter(pk=upload, by=by).first()
     if row is None:
-        raise Missing("upload_not_found", Message("no_such_upload", upload=upload))
+        raise Missing(Message("no_such_upload", upload=upload), code="upload_not_found")
     require_role(by, row.project, Membership.Role.MANAGER)
     return row
 
@@ -92,13 +92,12 @@ def append_piece(
     (`checksum_mismatch`), DomainError (`unknown_checksum`); nothing is kept then.
     """
     if checksum and checksum[0] not in CHECKSUMS:
-        raise DomainError("unknown_checksum", Message("unknown_checksum", known=" or ".join(CHECKSUMS)))
+        raise DomainError(Message("unknown_checksum", known=" or ".join(CHECKSUMS)))
     row = find_upload(by=by, upload=upload)
     with _writing(row) as file:
         row.refresh_from_db()
         if offset != row.offset:
             raise Conflict(
-                "wrong_offset",
                 Message("wrong_offset", filename=row.filename, offset=row.offset),
                 {"offset": row.offset},
             )
@@ -108,7 +107,7 @@ def append_piece(
         try:
             for piece in pieces:
                 if file.tell() + len(piece) > row.size:
-                    raise TooLarge("upload_too_long", Message("upload_too_long", n=row.size, filename=row.filename))
+                    raise TooLarge(Message("upload_too_long", n=row.size, filename=row.filename))
                 file.write(piece)
                 if digest:
                     digest.update(piece)
@@ -116,7 +115,7 @@ def append_piece(
             if digest:
                 raise
         if checksum and digest and digest.digest() != checksum[1]:
-            raise Damaged("checksum_mismatch", Message("checksum_mismatch"))
+            raise Damaged(Message("checksum_mismatch"))
         file.flush()
         os.fsync(file.fileno())
         row.offset = file.tell()
@@ -189,10 +188,10 @@ def _writing(upload: Upload) -> Iterator[BinaryIO]:
             try:
                 fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError:
-                raise Busy("upload_busy", Message("upload_busy", filename=upload.filename)) from None
+                raise Busy(Message("upload_busy", filename=upload.filename)) from None
             yield file
     except FileNotFoundError:
-        raise Missing("upload_not_found", Message("upload_gone", filename=upload.filename)) from None
+        raise Missing(Message("upload_gone", filename=upload.filename), code="upload_not_found") from None
 
 
 @contextmanager
@@ -207,8 +206,8 @@ def _report_disk_full(filename: str) -> Iterator[None]:
 
 def _too_large(filename: str) -> TooLarge:
     most = settings.MAX_UPLOAD_BYTES // 2**20
-    return TooLarge("upload_too_large", Message("upload_too_large", filename=filename, most=f"{most:,}"))
+    return TooLarge(Message("upload_too_large", filename=filename, most=f"{most:,}"))
 
 
 def _no_space(filename: str) -> NoSpace:
-    return NoSpace("disk_full", Message("disk_full", filename=filename))
+    return NoSpace(Message("disk_full", filename=filename))

@@ -38,7 +38,6 @@ class QuotaMet(DomainError):
         self.wait = wait
         unit, _, period = limit.partition("_per_")
         super().__init__(
-            "quota_met",
             Message("quota_met", most=_amount(most, unit), period=PERIODS[period], wait=wait),
             {"limit": limit, "most": most, "retry_after": wait},
         )
@@ -70,7 +69,6 @@ def spend(token: ApiToken | None, project: Project, *, steps: int) -> None:
         amount = steps if unit == "steps" else 1
         if amount > most:
             raise DomainError(
-                "larger_than_quota",
                 Message(
                     "larger_than_quota", amount=_amount(amount, unit), most=_amount(most, unit), period=PERIODS[period]
                 ),

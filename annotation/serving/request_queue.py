@@ -52,9 +52,7 @@ class Overloaded(DomainError):
 
     def __init__(self, waiting: int, wait: int) -> None:
         self.wait = wait
-        super().__init__(
-            "overloaded", Message("overloaded", n=waiting, wait=wait), {"waiting": waiting, "retry_after": wait}
-        )
+        super().__init__(Message("overloaded", n=waiting, wait=wait), {"waiting": waiting, "retry_after": wait})
 
 
 class NoAnswer(DomainError):
@@ -99,7 +97,7 @@ def wait_for_answer(question: Question) -> Answer:
 
 
 def redis_away(error: redis.RedisError) -> NoWorker:
-    return NoWorker("redis_away", Message("redis_away", error=error))
+    return NoWorker(Message("redis_away", error=error))
 
 
 def count_workers() -> int:
@@ -194,11 +192,11 @@ def _why_no_answer(question: Question) -> DomainError:
     if not count_workers():
         return _no_worker()
     seconds = question.deadline - question.asked_at
-    return NoAnswer("timed_out", Message("timed_out", seconds=f"{seconds:g}"), {"timeout": seconds})
+    return NoAnswer(Message("timed_out", seconds=f"{seconds:g}"), {"timeout": seconds})
 
 
 def _no_worker() -> NoWorker:
-    return NoWorker("no_worker", Message("no_worker"))
+    return NoWorker(Message("no_worker"))
 
 
 def _decode_entries(entries: Iterable[tuple[bytes, dict[bytes, bytes] | None]]) -> list[QueuedQuestion]:

@@ -58,9 +58,9 @@ def ask_for_review(*, by: User, version: ModelVersion, text: Text) -> None:
 def ask_for_review_of_row(*, by: User, row: ServedScore) -> None:
     """As `ask_for_review`, for a logged score. Also raises DomainError (`text_not_kept`, `model_gone`)."""
     if row.text is None:
-        raise DomainError("text_not_kept", Message("text_not_kept"))
+        raise DomainError(Message("text_not_kept"))
     if row.model_version is None:
-        raise DomainError("model_gone", Message("model_gone"))
+        raise DomainError(Message("model_gone"))
     ask_for_review(by=by, version=row.model_version, text=text_of(row))
 
 
@@ -80,7 +80,7 @@ def review(version_id: int, text: Text) -> None:
     try:
         run = getattr(version, "run", None)
         if run is None:
-            raise DomainError("no_explanation", Message("explanation_of_foreign_model"))
+            raise DomainError(Message("explanation_of_foreign_model"), code="no_explanation")
         outcome.reasons = reasons_of(version, text, settings.RUN_ROOT / str(run.pk) / "train.jsonl")
         outcome.failure = "" if outcome.reasons else as_json(Message("no_step_fits_context"))
     except DomainError as error:

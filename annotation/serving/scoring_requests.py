@@ -24,7 +24,7 @@ class Failed(DomainError):
     """The failure that the worker reported."""
 
     def __init__(self, status: int, code: str, message: str, extra: dict[str, str | int | float | None]) -> None:
-        super().__init__(code, message, dict(extra))
+        super().__init__(message, dict(extra), code=code)
         self.status = status
 
 
@@ -90,6 +90,8 @@ def find_version_id(project: Project, number: int) -> int:
     version_id = ModelVersion.objects.filter(project=project, number=number).values_list("pk", flat=True).first()
     if version_id is None:
         raise Missing(
-            "model_not_found", Message("no_such_model_number", number=number, name=project.name), {"field": "model"}
+            Message("no_such_model_number", number=number, name=project.name),
+            {"field": "model"},
+            code="model_not_found",
         )
     return version_id

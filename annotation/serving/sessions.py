@@ -66,7 +66,7 @@ def find_session(*, by: User, session_id: str) -> ScoringSession:
         stored = request_queue.redis_client().get(_key(session_id))
     session = msgspec.msgpack.decode(stored, type=ScoringSession) if stored else None
     if session is None or session.user != by.pk:
-        raise Missing("session_not_found", Message("session_not_found"))
+        raise Missing(Message("session_not_found"))
     find_project(by, session.project)
     return session
 
@@ -82,9 +82,7 @@ def append_steps(
         session = find_session(by=by, session_id=session_id)
         text = Text(session.text.problem, (*session.text.steps, *steps), len(session.text.steps))
         if len(text.steps) > MOST_STEPS or sum(len(step) for step, _ in text.steps) > MOST_CHARS:
-            raise DomainError(
-                "session_full", Message("session_full", most_steps=MOST_STEPS, most_chars=f"{MOST_CHARS:,}")
-            )
+            raise DomainError(Message("session_full", most_steps=MOST_STEPS, most_chars=f"{MOST_CHARS:,}"))
         request_id, answer = ask_worker(
             by=by,
             token=token,
@@ -129,7 +127,7 @@ def _lock_session(session_id: str, timeout: float) -> Iterator[None]:
     with _redis_errors():
         acquired = lock.acquire()
     if not acquired:
-        raise Conflict("session_busy", Message("session_busy"))
+        raise Conflict(Message("session_busy"))
     try:
         yield
     finally:

@@ -134,12 +134,12 @@ def _choose(project: int, domain: str, version: int | None) -> ModelVersion:
     """Query the database, once per batch. Raises Missing, and what `choose_version` raises."""
     row = Project.objects.filter(pk=project).first()
     if row is None:
-        raise Missing("project_not_found", Message("project_deleted_while_waiting"))
+        raise Missing(Message("project_deleted_while_waiting"), code="project_not_found")
     if version is None:
         return choose_version(row, domain=domain)
     named = ModelVersion.objects.select_related("snapshot").filter(pk=version).first()
     if named is None:
-        raise Missing("model_not_found", Message("model_deleted_while_waiting"))
+        raise Missing(Message("model_deleted_while_waiting"), code="model_not_found")
     return choose_version(row, domain=domain, named=named)
 
 
@@ -148,9 +148,11 @@ def _load(version: ModelVersion, kept_bytes: int) -> Loaded:
         model = ServingModel(version, kept_bytes=kept_bytes)
         return Loaded(model, served_of(version, model.threshold))
     except DomainError as error:
-        raise ModelUnusable(error.code, error.message, error.extra) from error
+        raise ModelUnusable(error.message, error.extra, code=error.code) from error
     except Exception as error:
         log.exception("Model version %s cannot be loaded", version.pk)
-        raise ModelUnusable("model_unusable", Message("model_cannot_load", n=version.number, error=error)) from error
+        raise ModelUnusable(
+            Message("model_cannot_load", n=version.number, error=error), code="model_unusable"
+        ) from error
     finally:
         close_old_connections()

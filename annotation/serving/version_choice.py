@@ -15,7 +15,7 @@ def choose_version(project: Project, *, domain: str = "", named: ModelVersion | 
         registry.check_domain(project, domain)
     version = named or registry.champion_for(project, domain)
     if version is None:
-        raise Conflict("no_champion", Message("no_champion"))
+        raise Conflict(Message("no_champion"))
     if not version.answers_programs:
-        raise Conflict("unmeasured_model", Message("unmeasured_model", n=version.number), {"model": version.number})
+        raise Conflict(Message("unmeasured_model", n=version.number), {"model": version.number})
     return version

@@ -91,7 +91,7 @@ def start(*, by: User, project: Project, form: FilesForm, given: QueryDict) -> l
         files = [(file.name, file.chunks()) for file in [*said["file"], *said["folder"]]]
         return import_files(by=by, project=project, files=files, manner=manner)
     except Missing as error:
-        raise DomainError(error.code, error.message, error.extra) from error
+        raise DomainError(error.message, error.extra, code=error.code) from error
 
 
 def options_of(given: QueryDict) -> ImportOptions:

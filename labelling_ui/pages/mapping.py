@@ -114,7 +114,7 @@ def mapping_of(given: QueryDict) -> Mapping | None:
     try:
         return msgspec.convert(mapping, Mapping)
     except msgspec.ValidationError as error:
-        raise DomainError("invalid_mapping", Message("columns_unreadable", error=sentence_of(error))) from None
+        raise DomainError(Message("columns_unreadable", error=sentence_of(error)), code="invalid_mapping") from None
 
 
 def for_page(preview: Preview) -> dict[str, Any]:

@@ -88,5 +88,5 @@ def _critique_ratings(posted: QueryDict, step: Step) -> list[Rating]:
     given = [POSTED.get(posted.get(f"given-{step.pk}-{n}", "")) for n in range(len(step.critiques.all()))]
     rated = [rating for rating in given if rating is not None]
     if rated and len(rated) < len(given):
-        raise DomainError("critiques_left", Message("critiques_left", n=step.position + 1))
+        raise DomainError(Message("critiques_left", n=step.position + 1))
     return rated

@@ -85,7 +85,7 @@ def test_both_lanes_are_compared_on_equal_time_and_nothing_of_it_serves(project,
 
 def test_a_failure_and_too_little_leave_nothing_behind(project, settings, monkeypatch):
     def fail(**given):
-        raise DomainError("training_failed", "the trainer ended with exit code 1.")
+        raise DomainError("the trainer ended with exit code 1.", code="training_failed")
 
     def said(**policy):
         project.policy = project.policy | policy

@@ -40,7 +40,7 @@ def find_project(user: User | AnonymousUser, slug: str, *roles: str) -> Project:
     """
     row = fetch_one(FIND, {"slug": slug, "user": user.pk, "all": user.is_superuser}) if user.is_authenticated else None
     if row is None:
-        raise Missing("project_not_found", Message("no_such_project", slug=slug))
+        raise Missing(Message("no_such_project", slug=slug), code="project_not_found")
     project = instance(Project, row)
     if roles:
         require_role(user, project, *roles)
@@ -77,11 +77,10 @@ def require_role(user: User | AnonymousUser, project: Project, *roles: str) -> M
     if user.is_superuser:
         return membership or Membership(user=user, project=project, role=Membership.Role.MANAGER)
     if membership is None:
-        raise Forbidden("not_a_member", Message("not_a_project_member", name=project.name))
+        raise Forbidden(Message("not_a_project_member", name=project.name), code="not_a_member")
     if roles and membership.role not in roles:
         needed = joined(list(map(role_in_words, roles)), "one_or_other")
         raise Forbidden(
-            "role_needed",
             Message("role_needed", needed=needed, name=project.name, role=role_in_words(membership.role)),
             {"roles": list(roles), "role": membership.role},
         )

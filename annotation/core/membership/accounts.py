@@ -58,6 +58,4 @@ def _check_username(username: str) -> None:
     except ValidationError:
         username = ""
     if not username or len(username) > USERNAME_LENGTH:
-        raise DomainError(
-            "invalid_username", Message("invalid_username", username_length=USERNAME_LENGTH), {"field": "username"}
-        )
+        raise DomainError(Message("invalid_username", username_length=USERNAME_LENGTH), {"field": "username"})

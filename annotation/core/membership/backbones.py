@@ -19,7 +19,7 @@ def check_backbone(backbone: str) -> None:
     if backbone == EMBEDDED or backbone in settings.BACKBONES or _is_below_a_root(backbone):
         return
     reason = Message("unknown_backbone", backbone=backbone, known=", ".join([EMBEDDED, *settings.BACKBONES]))
-    raise DomainError("backbone_not_listed", reason, {"field": "policy", "place": "backbone", "reason": reason})
+    raise DomainError(reason, {"field": "policy", "place": "backbone", "reason": reason}, code="backbone_not_listed")
 
 
 def _is_below_a_root(backbone: str) -> bool:

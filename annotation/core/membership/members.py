@@ -25,7 +25,7 @@ def add_member(*, by: User, project: Project, user: User, role: str, simulated: 
     )
     if not created:
         if membership.active:
-            raise Conflict("already_member", Message("already_member", user=user, role=role_in_words(membership.role)))
+            raise Conflict(Message("already_member", user=user, role=role_in_words(membership.role)))
         membership.role, membership.active = role, True
         membership.save(update_fields=["role", "active"])
     audit.record(by=by, action="member.add", target=membership, project=project, after={"role": role})
@@ -65,9 +65,9 @@ def qualify(*, by: User, membership: Membership, domains: Sequence[str] | None) 
     if domains is not None:
         known = set(domains_of(project))
         if not domains:
-            raise DomainError("no_domain", Message("no_domain"), {"field": "domains"})
+            raise DomainError(Message("no_domain"), {"field": "domains"})
         if unknown := sorted(set(domains) - known):
-            raise DomainError("unknown_domain", Message("unknown_domain", unknown=unknown[0]), {"field": "domains"})
+            raise DomainError(Message("unknown_domain", unknown=unknown[0]), {"field": "domains"})
     membership = _lock(membership)
     before, membership.domains = membership.domains, None if domains is None else sorted(set(domains))
     membership.save(update_fields=["domains"])
@@ -142,7 +142,7 @@ def _lock(membership: Membership) -> Membership:
 def _check_role(role: str) -> None:
     if role not in Membership.Role.values:
         known = ", ".join(Membership.Role.values)
-        raise DomainError("invalid_role", Message("invalid_role", role=role, known=known), {"field": "role"})
+        raise DomainError(Message("invalid_role", role=role, known=known), {"field": "role"})
 
 
 def _keep_a_manager(leaving: Membership) -> None:
@@ -152,4 +152,4 @@ def _keep_a_manager(leaving: Membership) -> None:
         pk=leaving.pk
     )
     if not managers.exists():
-        raise Conflict("last_manager", Message("last_manager"))
+        raise Conflict(Message("last_manager"))

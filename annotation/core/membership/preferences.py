@@ -24,7 +24,7 @@ def choose_language(*, by: User, language: str) -> Preference:
     Raises DomainError (`unknown_language`).
     """
     if language and language not in dict(settings.LANGUAGES):
-        raise DomainError("unknown_language", Message("unknown_language"), {"field": "language"})
+        raise DomainError(Message("unknown_language"), {"field": "language"})
     preference, _created = Preference.objects.select_for_update().get_or_create(user=by)
     before, preference.language = preference.language, language
     preference.save()

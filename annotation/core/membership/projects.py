@@ -37,7 +37,7 @@ def create_project(
     `invalid_examples`).
     """
     if not may_create_projects(by):
-        raise Forbidden("manager_needed", Message("manager_needed"))
+        raise Forbidden(Message("manager_needed"))
     _check_name(name)
     _check_slug(slug)
     _check_scheme(scheme or {})
@@ -54,7 +54,7 @@ def create_project(
         },
     )
     if not created:
-        raise Conflict("slug_taken", Message("slug_taken", slug=slug), {"field": "slug"})
+        raise Conflict(Message("slug_taken", slug=slug), {"field": "slug"})
     Membership.objects.create(project=project, user=by, role=Membership.Role.MANAGER)
     audit.record(by=by, action="project.create", target=project, project=project, after=_description(project))
     return project
@@ -78,7 +78,7 @@ def change_project(*, by: User, project: Project, **changes: Any) -> Project:
     }
     for field, value in changes.items():
         if field not in before:
-            raise DomainError("unknown_field", Message("unknown_field", field=field), {"field": field})
+            raise DomainError(Message("unknown_field", field=field), {"field": field})
         if field in checks:
             checks[field](value)
         setattr(project, field, value)
@@ -102,7 +102,7 @@ def delete_project(*, by: User, project: Project) -> NoReturn:
     """
     audit.record(by=by, action="project.delete_refused", target=project, project=project)
     require_role(by, project, Membership.Role.MANAGER)
-    raise Conflict("project_kept", Message("project_kept"))
+    raise Conflict(Message("project_kept"))
 
 
 def _description(project: Project) -> dict[str, Any]:
@@ -118,7 +118,7 @@ def _description(project: Project) -> dict[str, Any]:
 
 def _check_name(name: str) -> None:
     if not name.strip() or len(name) > 200:
-        raise DomainError("invalid_name", Message("project_name_length"), {"field": "name"})
+        raise DomainError(Message("project_name_length"), {"field": "name"}, code="invalid_name")
 
 
 def _check_slug(slug: str) -> None:
@@ -127,7 +127,7 @@ def _check_slug(slug: str) -> None:
     except ValidationError:
         slug = ""
     if not slug or len(slug) > 80:
-        raise DomainError("invalid_slug", Message("invalid_slug"), {"field": "slug"})
+        raise DomainError(Message("invalid_slug"), {"field": "slug"})
 
 
 def _check_scheme(scheme: dict[str, Any]) -> None:
@@ -157,9 +157,9 @@ def _check_examples(examples: list[dict[str, Any]]) -> None:
 def _refused(field: str, error: msgspec.ValidationError, message: str) -> DomainError:
     """`place` is within the field's value; `reason` is the message without it."""
     place, reason = fault_of(error)
-    return DomainError(f"invalid_{field}", message, {"field": field, "place": place, "reason": reason})
+    return DomainError(message, {"field": field, "place": place, "reason": reason}, code=f"invalid_{field}")
 
 
 def _check_state(state: str) -> None:
     if state not in Project.State.values:
-        raise DomainError("invalid_state", Message("invalid_state", state=state), {"field": "state"})
+        raise DomainError(Message("invalid_state", state=state), {"field": "state"})

@@ -32,7 +32,7 @@ def issue_token(*, by: User, name: str, for_person: bool = False) -> tuple[ApiTo
     Raises DomainError (`invalid_name`).
     """
     if not name.strip() or len(name) > 100:
-        raise DomainError("invalid_name", Message("token_name_length"), {"field": "name"})
+        raise DomainError(Message("token_name_length"), {"field": "name"}, code="invalid_name")
     secret = PREFIX + secrets.token_urlsafe(32)
     token = ApiToken.objects.create(user=by, name=name, for_person=for_person, digest=digest_of(secret))
     audit.record(by=by, action="token.issue", target=token, after={"name": name, "for_person": for_person})
@@ -44,7 +44,7 @@ def revoke_token(*, by: User, token_id: int) -> None:
     """Revoke one of the user's own keys; a second time changes nothing. Raises Missing."""
     token = ApiToken.objects.select_for_update().filter(pk=token_id, user=by).first()
     if token is None:
-        raise Missing("token_not_found", Message("token_not_found"))
+        raise Missing(Message("token_not_found"))
     if token.revoked_at is None:
         token.revoked_at = timezone.now()
         token.save(update_fields=["revoked_at"])
@@ -59,12 +59,10 @@ def limit_token(*, by: User, token_id: int, limits: dict[str, int | None]) -> Ap
     """
     token = ApiToken.objects.select_for_update().filter(pk=token_id, user=by, revoked_at__isnull=True).first()
     if token is None:
-        raise Missing("token_not_found", Message("token_not_found"))
+        raise Missing(Message("token_not_found"))
     for name, limit in limits.items():
         if name not in ApiToken.LIMITS or not (limit is None or 1 <= limit <= LARGEST_LIMIT):
-            raise DomainError(
-                "invalid_limit", Message("invalid_limit", largest_limit=f"{LARGEST_LIMIT:,}"), {"field": name}
-            )
+            raise DomainError(Message("invalid_limit", largest_limit=f"{LARGEST_LIMIT:,}"), {"field": name})
     before = {name: getattr(token, name) for name in limits}
     for name, limit in limits.items():
         setattr(token, name, limit)

@@ -80,11 +80,11 @@ def parse_filters(body: dict[str, Any]) -> SnapshotFilters:
         CONSENSUS.check(filters.consensus)
         return filters
     except UnknownNameError as error:
-        raise DomainError("invalid_filters", error.args[0], {"field": "consensus"}) from None
+        raise DomainError(error.args[0], {"field": "consensus"}, code="invalid_filters") from None
     except msgspec.ValidationError as error:
         field, reason = fault_of(error)
         fault = Message("field_reason", field=field, reason=reason) if field else reason
-        raise DomainError("invalid_filters", Message("invalid_filters", fault=fault), {"field": field}) from None
+        raise DomainError(Message("invalid_filters", fault=fault), {"field": field}) from None
 
 
 def describe_filters(filters: Mapping[str, Any]) -> list[str]:

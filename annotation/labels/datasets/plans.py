@@ -69,14 +69,14 @@ def _check(format: str, neutral: str, splits: Collection[str]) -> Exporter:
     try:
         exporter = EXPORTERS.get(format)
     except UnknownNameError as error:
-        raise DomainError("unknown_format", error.args[0], {"field": "format"}) from None
+        raise DomainError(error.args[0], {"field": "format"}, code="unknown_format") from None
     if neutral not in NEUTRAL_POLICIES:
         raise DomainError(
-            "unknown_policy", Message("unknown_neutral_policy", known=", ".join(NEUTRAL_POLICIES), neutral=neutral)
+            Message("unknown_neutral_policy", known=", ".join(NEUTRAL_POLICIES), neutral=neutral), code="unknown_policy"
         )
     for split in splits:
         if split not in SPLITS:
-            raise DomainError("unknown_split", Message("unknown_split", split=split, known=", ".join(SPLITS)))
+            raise DomainError(Message("unknown_split", split=split, known=", ".join(SPLITS)))
     return exporter
 
 
@@ -91,14 +91,13 @@ def _refusal(
 ) -> DomainError | None:
     if exporter.nameless and len(kinds) > 1:
         return DomainError(
-            "mixed_kinds",
             Message("mixed_kinds", kinds=", ".join(f"{kind}: {n}" for kind, n in kinds.items()), format=exporter.title),
             {"source_kinds": dict(kinds)},
         )
     if not solutions:
         reasons = joined(list(_phrases(_LEFT_OUT, left_out)), "comma_list")
         message = Message("export_empty_after_exclusions", reasons=reasons) if reasons else Message("export_empty")
-        return DomainError("empty_export", message, {"left_out": dict(left_out)})
+        return DomainError(message, {"left_out": dict(left_out)}, code="empty_export")
     return None
 
 

@@ -43,7 +43,7 @@ def create_snapshot(*, by: User | None, project: Project, filters: dict[str, Any
     sha256 = _write(records)
     counts = tally.counts()
     if not counts["solutions"]:
-        raise DomainError("nothing_to_snapshot", Message("nothing_to_snapshot"))
+        raise DomainError(Message("nothing_to_snapshot"))
     with transaction.atomic():
         snapshot, created = Snapshot.objects.get_or_create(
             project=project,
@@ -72,7 +72,6 @@ def open_snapshot(snapshot: Snapshot) -> BinaryIO:
         file = snapshot_file(snapshot).open("rb")
     except FileNotFoundError:
         raise Missing(
-            "snapshot_file_missing",
             Message("snapshot_file_missing", snapshot=snapshot, snapshot_root=settings.SNAPSHOT_ROOT),
         ) from None
     sha256 = hashlib.file_digest(file, "sha256").hexdigest()
@@ -80,7 +79,6 @@ def open_snapshot(snapshot: Snapshot) -> BinaryIO:
         file.close()
         _report_change(snapshot, sha256)
         raise Conflict(
-            "snapshot_file_changed",
             Message("snapshot_file_changed", snapshot=snapshot, sha256=sha256[:12], path=snapshot.path),
         )
     file.seek(0)

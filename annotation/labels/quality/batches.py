@@ -76,7 +76,7 @@ def set_aside_by_hand(
     require_role(by, project, Membership.Role.MANAGER)
     owner = annotator or source
     if owner is None or (annotator and source) or owner.project_id != project.pk or since > until:
-        raise DomainError("invalid_batch", Message("invalid_batch"))
+        raise DomainError(Message("invalid_batch"))
     batch = LabelBatch(
         project=project,
         annotator=annotator,
@@ -86,7 +86,7 @@ def set_aside_by_hand(
         judge=LabelBatch.Judge.PERSON,
     )
     if not labels_of_batch(batch).exists():
-        raise DomainError("empty_batch", Message("empty_batch"))
+        raise DomainError(Message("empty_batch"))
     batch.save()
     return set_aside(by=by, batch=batch, reason=reason)
 
@@ -96,7 +96,7 @@ def _decide(by: User | None, batch: LabelBatch, state: str, reason: str) -> Labe
         require_role(by, batch.project, Membership.Role.MANAGER)
     batch = LabelBatch.objects.select_for_update(no_key=True, of=("self",)).select_related("project").get(pk=batch.pk)
     if batch.state == state:
-        raise Conflict("already_decided", Message("batch_already_decided"))
+        raise Conflict(Message("batch_already_decided"), code="already_decided")
     before = batch.state
     batch.state, batch.reason, batch.decided_by, batch.decided_at = state, reason, by, timezone.now()
     batch.save(update_fields=["state", "reason", "decided_by", "decided_at"])

@@ -23,14 +23,14 @@ def resolve(*, by: User, dispute: Dispute, upheld: bool, resolution: str, refere
     """
     membership = require_role(by, dispute.project, Membership.Role.REVIEWER, Membership.Role.MANAGER)
     if not resolution.strip():
-        raise DomainError("resolution_needed", Message("resolution_needed"), {"field": "resolution"})
+        raise DomainError(Message("resolution_needed"), {"field": "resolution"})
     if reference.strip() and not upheld:
         message = Message("reference_right_with_answer")
-        raise DomainError("reference_stands", message, {"field": "reference"})
+        raise DomainError(message, {"field": "reference"}, code="reference_stands")
     problem = Problem.objects.select_for_update(no_key=True, of=("self",)).get(solutions__annotations__dispute=dispute)
     open_ones = list(of_problem(problem).filter(state=Dispute.State.OPEN).order_by("pk"))
     if dispute not in open_ones:
-        raise Conflict("dispute_settled", Message("dispute_settled"))
+        raise Conflict(Message("dispute_settled"))
     if reference.strip():
         _correct(problem, reference.strip(), by=by)
     for open_dispute in open_ones:

@@ -64,7 +64,7 @@ def rank(name: str, scored: Scored, *, budget: int, cost: ReadingCost, rng: np.r
     try:
         drawn = acquisition.rank_pool(name, pool, budget=budget, cost=library_cost(cost), rng=rng, caps=limits)
     except PRMError as error:
-        raise DomainError("unknown_acquisition", Message("acquisition_of_policy_unknown", error=error)) from error
+        raise DomainError(Message("acquisition_of_policy_unknown", error=error), code="unknown_acquisition") from error
     columns = (scored.ids[drawn.index], drawn.inclusion_probability, drawn.gain, drawn.expected_cost)
     chosen = [Ranked(*row) for row in zip(*(column.tolist() for column in columns), strict=True)]
     notes: dict[str, Any] = {"of_a_problem": of_problem, "of_a_domain": caps.domain, "cost": asdict(cost)}

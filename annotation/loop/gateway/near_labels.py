@@ -58,7 +58,7 @@ def reasons_of(version: ModelVersion, text: Text, training: Path) -> list[StepRe
         [explanation] = explain(scorer, neighbours, [trace_of_text(text)], k=NEAREST)
     except (PRMError, OSError) as error:
         raise DomainError(
-            "no_explanation", Message("explanation_labels_unreadable", number=version.number, error=error)
+            Message("explanation_labels_unreadable", number=version.number, error=error), code="no_explanation"
         ) from error
     return [
         StepReason(

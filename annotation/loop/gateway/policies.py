@@ -57,7 +57,7 @@ def model_of(endpoint: str) -> str:
     entry = settings.POLICY_ENDPOINTS.get(endpoint)
     if entry is None:
         known = ", ".join(settings.POLICY_ENDPOINTS) or Message("no_endpoints")
-        raise DomainError("unknown_endpoint", Message("unknown_endpoint", endpoint=endpoint, known=known))
+        raise DomainError(Message("unknown_endpoint", endpoint=endpoint, known=known))
     return str(entry["model"])
 
 
@@ -114,7 +114,7 @@ def _endpoint(name: str, prompt: str, temperature: float, max_tokens: int, for_p
             concurrency=CONCURRENCY,
         )
     except PolicyError as error:
-        raise DomainError("invalid_sampling", Message("invalid_sampling", error=error), {"field": "prompt"}) from error
+        raise DomainError(Message("invalid_sampling", error=error), {"field": "prompt"}) from error
 
 
 @lru_cache(maxsize=1)

@@ -49,7 +49,7 @@ def _loaded(model: Path | None, backbone: str) -> "Scorer":
     try:
         return Scorer.for_base(backbone) if model is None else Scorer.load(model)
     except PRMError as error:
-        raise DomainError("model_unusable", error.args[0]) from error
+        raise DomainError(error.args[0], code="model_unusable") from error
 
 
 def score_file(model: Path | None, policy: ProjectPolicy, data: Path, out: Path, *, on_batch: Beat) -> None:

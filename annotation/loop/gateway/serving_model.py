@@ -94,13 +94,13 @@ class ServingModel:
 
         scorer = self._scorer
         if scorer.manifest is None or scorer.manifest.config.lane != "heads":
-            raise DomainError("no_plain_states", Message("no_plain_states"))
+            raise DomainError(Message("no_plain_states"))
         longest, vocabulary = scorer.reader.context, len(scorer.reader.tokenizer)
         for text in ids:
             if len(text) > longest:
-                raise DomainError("beyond_context", Message("text_beyond_context", n=len(text), longest=longest))
+                raise DomainError(Message("text_beyond_context", n=len(text), longest=longest), code="beyond_context")
             if any(token >= vocabulary for token in text):
-                raise DomainError("unknown_token", Message("unknown_token", highest=vocabulary - 1))
+                raise DomainError(Message("unknown_token", highest=vocabulary - 1))
         return last_states(scorer.backbone, ids, scorer.local.token_budget)
 
     @property

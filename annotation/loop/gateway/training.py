@@ -41,7 +41,7 @@ def check_training(choices: dict[str, Any]) -> None:
 
 
 def _refused(why: str) -> DomainError:
-    return DomainError("invalid_policy", Message("invalid_policy", why=why), {"field": "training"})
+    return DomainError(Message("invalid_policy", why=why), {"field": "training"})
 
 
 def is_unchanged(version: ModelVersion, data: Path, config: dict[str, Any]) -> bool:
@@ -62,7 +62,7 @@ def read_manifest(folder: Path) -> tuple[dict[str, Any], str]:
     try:
         manifest = read(folder)
     except ModelFileError as error:
-        raise DomainError("model_unusable", error.args[0]) from error
+        raise DomainError(error.args[0], code="model_unusable") from error
     return msgspec.to_builtins(manifest), manifest.checksums[WEIGHTS_FILE]
 
 

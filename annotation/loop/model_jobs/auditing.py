@@ -21,7 +21,7 @@ KEPT = ("data", "n_solutions", "n_problems", "n_erroneous", "n_steps", "bootstra
 def check(version: ModelVersion) -> None:
     """Raises DomainError (`no_snapshot`) where there is nothing to audit on."""
     if version.snapshot_id is None:
-        raise DomainError("no_snapshot", Message("no_snapshot", n=version.number))
+        raise DomainError(Message("no_snapshot", n=version.number))
 
 
 def perform(job: ModelJob) -> None:
@@ -34,7 +34,7 @@ def perform(job: ModelJob) -> None:
     partial = model / f"{FOLDER}.partial"
     partial.mkdir(parents=True, exist_ok=True)
     if not write_holdout_traces(read_snapshot(version.snapshot), partial / DATA):
-        raise DomainError("no_holdout", Message("no_holdout"))
+        raise DomainError(Message("no_holdout"))
     run_command(job, "audit", "--model", model, "--data", partial / DATA, "--out", partial)
     shutil.rmtree(model / FOLDER, ignore_errors=True)
     partial.rename(model / FOLDER)

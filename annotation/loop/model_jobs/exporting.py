@@ -49,7 +49,7 @@ def packed_export(version: ModelVersion) -> Iterator[bytes]:
     """The export as a tar file, a piece at a time. Raises Missing (`not_exported`)."""
     folder = export_path(version)
     if not folder.is_dir():
-        raise Missing("not_exported", Message("not_exported", n=version.number))
+        raise Missing(Message("not_exported", n=version.number))
     return _packed(sorted(folder.iterdir()), export_name(version))
 
 

@@ -29,7 +29,7 @@ def importable_folders() -> list[str]:
 def check(folder: str) -> None:
     """Raises DomainError (`no_such_folder`) unless this is the name of one of them."""
     if folder not in importable_folders():
-        raise DomainError("no_such_folder", Message("no_such_folder", folder=folder))
+        raise DomainError(Message("no_such_folder", folder=folder))
 
 
 def perform(job: ModelJob) -> None:
@@ -61,7 +61,7 @@ def request_measurement(*, by: User | None, version: ModelVersion) -> TrainingRu
     `not_imported`).
     """
     if version.origin != ModelVersion.Origin.IMPORTED or version.gate:
-        raise DomainError("not_imported", Message("not_imported", n=version.number))
+        raise DomainError(Message("not_imported", n=version.number))
     run = runs.prepare_run(by=by, project=version.project, trigger=TrainingRun.Trigger.IMPORT)
     TrainingRun.objects.filter(model_version=version).update(model_version=None)  # of an earlier, failed one
     run.model_version = version

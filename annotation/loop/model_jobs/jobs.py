@@ -82,14 +82,14 @@ def _request(
     if by is not None:
         require_role(by, project, Membership.Role.MANAGER)
     if version is not None and version.weights_deleted_at is not None:
-        raise Conflict("weights_deleted", Message("weights_deleted_by_retention", n=version.number))
+        raise Conflict(Message("weights_deleted_by_retention", n=version.number), code="weights_deleted")
     try:
         with transaction.atomic():
             job = ModelJob.objects.create(
                 project=project, kind=kind, model_version=version, options=options, requested_by=by
             )
     except IntegrityError:
-        raise Conflict("job_in_progress", Message("job_in_progress")) from None
+        raise Conflict(Message("job_in_progress")) from None
     audit.record(by=by, action=job.called, target=job.subject, project=project, after=options)
     send(job)
     return job

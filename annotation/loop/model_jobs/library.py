@@ -40,9 +40,7 @@ def run_command(job: ModelJob, *arguments: str | Path) -> None:
                 process.wait()
     _beat(job, log)
     if process.returncode:
-        raise DomainError(
-            "library_refused", Message("library_refused", reason=job.said or Message("no_reason_from_library"), log=log)
-        )
+        raise DomainError(Message("library_refused", reason=job.said or Message("no_reason_from_library"), log=log))
     beat(job, said="")  # the last line is about a command that has ended
 
 

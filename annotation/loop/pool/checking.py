@@ -47,7 +47,7 @@ def check_scores(version: ModelVersion, *, size: int = SAMPLE) -> Agreement:
     )
     _keep(version, found)
     if found.differing:
-        raise DomainError("scores_disagree", _complaint(version, found), asdict(found))
+        raise DomainError(_complaint(version, found), asdict(found), code="scores_disagree")
     return found
 
 

@@ -55,7 +55,7 @@ def help_scoring(version: ModelVersion, *, seat: str = "here") -> PoolScoring:
         time.sleep(WAIT_SECONDS)
     scoring.refresh_from_db()
     if scoring.state == State.FAILED:
-        raise DomainError(scoring.failure, scoring.error)
+        raise DomainError(scoring.error, code=scoring.failure)
     return scoring
 
 
@@ -77,7 +77,7 @@ def rescore_pool(*, by: User, version: ModelVersion) -> int:
     """
     require_role(by, version.project, Membership.Role.MANAGER)
     if version.weights_deleted_at is not None:
-        raise Conflict("weights_deleted", Message("cannot_score_without_weights", n=version.number))
+        raise Conflict(Message("cannot_score_without_weights", n=version.number), code="weights_deleted")
     try:
         with transaction.atomic():
             drop_partition(version)
@@ -89,7 +89,7 @@ def rescore_pool(*, by: User, version: ModelVersion) -> int:
                 by=by, action="pool.rescore", target=version, project=version.project, after={"solutions": wanted}
             )
     except OperationalError as error:
-        raise Conflict("pool_busy", Message("pool_busy")) from error
+        raise Conflict(Message("pool_busy")) from error
     return wanted
 
 

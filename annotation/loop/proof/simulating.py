@@ -63,7 +63,6 @@ def _simulate(simulation: SimulationRun) -> None:
     budget = min(simulation.budget, known["pool"])
     if budget < LEAST_BUDGET or not known["calibration"] or not known["holdout"]:
         raise DomainError(
-            "too_few_known",
             Message(
                 "too_few_known", least=LEAST_BUDGET, **{use: known[use] for use in ("pool", "calibration", "holdout")}
             ),
@@ -77,7 +76,7 @@ def _simulate(simulation: SimulationRun) -> None:
                 on_line=watching.hear,
             )
     except (ProcessFailed, ProcessStalled) as error:
-        raise DomainError("simulation_failed", Message("simulation_failed", error=error)) from error
+        raise DomainError(Message("simulation_failed", error=error)) from error
     simulation.result, simulation.progress = json.loads((folder / REPORT).read_bytes()), 1.0
     got_on(simulation, "result", "progress")
 

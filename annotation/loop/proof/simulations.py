@@ -75,10 +75,10 @@ def _check(snapshot: Snapshot, chosen: Sequence[str], seeds: int, budget: int) -
 
 
 def _invalid(field: str, message: str) -> DomainError:
-    return DomainError("invalid_simulation", message, {"field": field})
+    return DomainError(message, {"field": field}, code="invalid_simulation")
 
 
 def _in_progress(project: Project) -> Conflict:
     live = project.simulations.get(state__in=SimulationRun.LIVE)
     message = Message("simulation_in_progress")
-    return Conflict("simulation_in_progress", message, {"simulation": live.pk})
+    return Conflict(message, {"simulation": live.pk}, code="simulation_in_progress")

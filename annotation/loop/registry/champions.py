@@ -25,7 +25,7 @@ def champion_for(project: Project, domain: str) -> ModelVersion | None:
 def check_domain(project: Project, domain: str) -> None:
     """Raises DomainError (`unknown_domain`) unless a problem of the project is of this domain."""
     if not domain or not project.problems.filter(domain=domain).exists():
-        raise DomainError("unknown_domain", Message("no_such_domain", domain=domain), {"field": "domain"})
+        raise DomainError(Message("no_such_domain", domain=domain), {"field": "domain"}, code="unknown_domain")
 
 
 @transaction.atomic
@@ -47,7 +47,7 @@ def confirm_version(*, by: User, version: ModelVersion) -> ModelVersion:
     require_role(by, version.project, Membership.Role.MANAGER)
     version = _to_serve(version)
     if version.answers_programs:
-        raise Conflict("nothing_to_confirm", Message("nothing_to_confirm", n=version.number))
+        raise Conflict(Message("nothing_to_confirm", n=version.number))
     return _confirm(by, version)
 
 
@@ -74,7 +74,7 @@ def crown(*, by: User | None, version: ModelVersion, reason: str) -> ModelVersio
     """
     version = _to_serve(version)
     if version.state == ModelVersion.State.CHAMPION:
-        raise Conflict("already_champion", Message("already_champion", n=version.number))
+        raise Conflict(Message("already_champion", n=version.number))
     before = champion_of(version.project)
     if before is not None:
         before.state = ModelVersion.State.RETIRED
@@ -125,7 +125,7 @@ def clear_domain_champion(*, by: User, project: Project, domain: str) -> None:
     require_role(by, project, Membership.Role.MANAGER)
     chosen = DomainChampion.objects.select_for_update().filter(project=project, domain=domain).first()
     if chosen is None:
-        raise Missing("no_domain_champion", Message("no_domain_champion", domain=domain))
+        raise Missing(Message("no_domain_champion", domain=domain))
     version = chosen.model_version
     chosen.delete()
     audit.record(
@@ -145,7 +145,7 @@ def _to_serve(version: ModelVersion) -> ModelVersion:
         ModelVersion.objects.select_for_update(no_key=True, of=("self",)).select_related("project").get(pk=version.pk)
     )
     if version.weights_deleted_at is not None:
-        raise Conflict("weights_deleted", Message("cannot_serve_without_weights", n=version.number))
+        raise Conflict(Message("cannot_serve_without_weights", n=version.number), code="weights_deleted")
     if version.origin == ModelVersion.Origin.IMPORTED and not version.gate:
-        raise Conflict("not_measured", Message("not_measured", n=version.number))
+        raise Conflict(Message("not_measured", n=version.number))
     return version

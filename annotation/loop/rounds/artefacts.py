@@ -35,7 +35,7 @@ def find_artefact(run: TrainingRun, area: str, name: str) -> Path:
     """The path of a listed file, and of no other. Raises Missing (`no_such_file`)."""
     folder = _folders(run).get(area)
     if folder is None or name not in {one.name for one in artefacts_of(run) if one.area == area}:
-        raise Missing("no_such_file", Message("no_such_file", n=run.number, name=name))
+        raise Missing(Message("no_such_file", n=run.number, name=name))
     return folder / name
 
 

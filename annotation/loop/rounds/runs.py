@@ -57,7 +57,7 @@ def prepare_run(
     except IntegrityError:
         live = project.training_runs.get(state__in=TrainingRun.LIVE)
         raise Conflict(
-            "run_in_progress", Message("another_run_in_progress", n=live.number), {"run": live.number}
+            Message("another_run_in_progress", n=live.number), {"run": live.number}, code="run_in_progress"
         ) from None
     create_stages(run, pipeline.STAGES)
     audit.record(
@@ -99,13 +99,13 @@ def can_retry(run: TrainingRun) -> bool:
 
 def _check_retry(run: TrainingRun) -> None:
     if run.live:
-        raise Conflict("run_in_progress", Message("run_in_progress", n=run.number), {"run": run.number})
+        raise Conflict(Message("run_in_progress", n=run.number), {"run": run.number})
     if run.state == TrainingRun.State.DONE:
-        raise Conflict("nothing_to_retry", Message("nothing_to_retry", n=run.number))
+        raise Conflict(Message("nothing_to_retry", n=run.number))
     if run.project.training_runs.filter(number__gt=run.number).exists():
-        raise Conflict("not_latest", Message("not_latest", n=run.number))
+        raise Conflict(Message("not_latest", n=run.number))
     if run.pruned_at is not None:
-        raise Conflict("files_gone", Message("run_files_gone", n=run.number))
+        raise Conflict(Message("run_files_gone", n=run.number), code="files_gone")
 
 
 def training_labels(project: Project) -> QuerySet[Annotation]:
@@ -125,9 +125,8 @@ def check_labels(project: Project) -> None:
     labelled = pool.values("solution").distinct().count()
     if labelled < LEAST_SOLUTIONS:
         raise DomainError(
-            "too_few_labels",
             Message("too_few_labels", n=labelled, least=LEAST_SOLUTIONS, more=LEAST_SOLUTIONS - labelled),
             {"labelled": labelled, "needed": LEAST_SOLUTIONS},
         )
     if not pool.filter(finish_reason="found_error").exists():
-        raise DomainError("no_errors_labelled", Message("no_errors_labelled"))
+        raise DomainError(Message("no_errors_labelled"))

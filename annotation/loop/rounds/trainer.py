@@ -38,12 +38,12 @@ def train(
     try:
         watch(_command(data, out, config, devices), log=log, on_line=hear, on_tick=on_tick)
     except ProcessStalled as error:
-        raise DomainError("trainer_stalled", Message("trainer_silent", error=error)) from error
+        raise DomainError(Message("trainer_silent", error=error), code="trainer_stalled") from error
     except ProcessFailed as error:
         if error.code == REFUSED_DATA:
             refused = Message("trainer_refused_data", reason=error.reason)
-            raise DomainError("training_data_refused", refused) from error
-        raise DomainError("training_failed", Message("trainer_ended", error=error)) from error
+            raise DomainError(refused, code="training_data_refused") from error
+        raise DomainError(Message("trainer_ended", error=error), code="training_failed") from error
 
 
 def _command(data: Path, out: Path, config: Path, devices: str) -> list[str]:

@@ -35,7 +35,7 @@ def preview_sampling(*, by: User, project: Project, wish: Wish) -> list[Previewe
     check_wish(wish)
     ids = chosen_problems(project, choice=wish.choice, domain=wish.domain, most=min(SHOWN, wish.most_problems or SHOWN))
     if not ids:
-        raise DomainError("no_problems", Message("no_problem_of_choice"))
+        raise DomainError(Message("no_problem_of_choice"), code="no_problems")
     rows = Problem.objects.in_bulk(ids)
     problems = [rows[pk] for pk in ids]
     policy = AskedPolicy(

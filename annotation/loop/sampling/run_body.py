@@ -56,7 +56,7 @@ def _next(run: SamplingRun) -> list[SampledProblem]:
     """The next few problems, as many as the budget holds at their dearest. Raises DomainError (`policy_away`)."""
     if failed := _failed_in_a_row(run):
         away = Message("problems_failed_in_a_row", n=len(failed), error=failed[0])
-        raise DomainError("policy_away", away)
+        raise DomainError(away, code="policy_away")
     some = list(_waiting(run)[:CONCURRENCY])
     if not run.token_budget:
         return some

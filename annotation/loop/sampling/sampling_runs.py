@@ -59,7 +59,7 @@ def create_sampling(*, by: User | None, project: Project, wish: Wish) -> Samplin
     check_wish(wish)
     problems = chosen_problems(project, choice=wish.choice, domain=wish.domain, most=wish.most_problems)
     if not problems:
-        raise DomainError("no_problems", Message("no_problem_to_sample"))
+        raise DomainError(Message("no_problem_to_sample"), code="no_problems")
     _check_budget(wish, Problem.objects.get(pk=problems[0]))
     run = SamplingRun.objects.create(
         project=project,
@@ -151,7 +151,7 @@ def resume_sampling(*, by: User, job: SamplingRun) -> SamplingRun:
     model_of(run.endpoint)
     unfinished = run.sampled_problems.exclude(state=SampledProblem.State.DONE)
     if not unfinished.exists():
-        raise Conflict("nothing_left", Message("sampling_complete"))
+        raise Conflict(Message("sampling_complete"), code="nothing_left")
     unfinished.filter(state=SampledProblem.State.FAILED).update(state=SampledProblem.State.WAITING, error="")
     run.note, run.failed_problems, run.token_budget = "", 0, 0
     run.save(update_fields=["note", "failed_problems", "token_budget"])
@@ -178,4 +178,4 @@ def progress_of(run: SamplingRun) -> SamplingProgress:
 
 
 def _invalid(field: str, message: str) -> DomainError:
-    return DomainError("invalid_sampling", message, {"field": field})
+    return DomainError(message, {"field": field}, code="invalid_sampling")

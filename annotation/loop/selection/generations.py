@@ -109,12 +109,12 @@ def _plan(project: Project, model: ModelVersion | None, seed: int) -> Plan:
 def _check_first(by: User, project: Project) -> None:
     require_role(by, project, Membership.Role.MANAGER)
     if project.generations.exists():
-        raise Conflict("generation_exists", Message("generation_exists"))
+        raise Conflict(Message("generation_exists"))
 
 
 def _not_empty(plan: Plan) -> Plan:
     if not plan.selections:
-        raise DomainError("nothing_to_label", Message("nothing_to_label"))
+        raise DomainError(Message("nothing_to_label"))
     return plan
 
 

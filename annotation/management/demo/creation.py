@@ -98,4 +98,4 @@ def _finish_round(project: Project, manager: User, say: Say) -> None:
     for stage in run.stages.all():
         say(f"{stage.name}: {stage.figure}")
     if run.state != TrainingRun.State.DONE:
-        raise DomainError("demo_round_failed", run.error or f"The demo's round ended as {run.state}.")
+        raise DomainError(run.error or f"The demo's round ended as {run.state}.", code="demo_round_failed")

@@ -104,14 +104,12 @@ def mark_gold(
     require_role(by, project, *STAFF)
     annotation = Annotation.objects.filter(project=project, pk=annotation_id).select_related("solution").first()
     if annotation is None:
-        raise Missing(
-            "annotation_not_found", Message("annotation_not_found", annotation_id=annotation_id, name=project.name)
-        )
+        raise Missing(Message("annotation_not_found", annotation_id=annotation_id, name=project.name))
     if not _eligible(project).filter(pk=annotation.pk).exists():
-        raise DomainError("not_a_reference", Message("not_a_reference"))
+        raise DomainError(Message("not_a_reference"))
     wanted = _checked(annotation, accepted)
     if not practice and PracticeAnswer.objects.filter(gold__solution=annotation.solution_id).exists():
-        raise Conflict("practised", Message("gold_practised"))
+        raise Conflict(Message("gold_practised"), code="practised")
     return _mark(by, project, [annotation], wanted, practice=practice, explanation=explanation.strip())[0]
 
 
@@ -125,7 +123,7 @@ def mark_references(*, by: User, project: Project, chosen: Collection[Reference]
     """
     require_role(by, project, *STAFF)
     if len(chosen) > MOST_AT_ONCE:
-        raise DomainError("too_many", Message("too_many_gold", most_at_once=f"{MOST_AT_ONCE:,}"))
+        raise DomainError(Message("too_many_gold", most_at_once=f"{MOST_AT_ONCE:,}"), code="too_many")
     annotations = Annotation.objects.filter(pk__in=[reference.annotation for reference in chosen])
     fresh = annotations.exclude(solution__in=active_gold(project).values("solution"))
     return len(_mark(by, project, fresh, [], practice=practice))
@@ -140,7 +138,7 @@ def retire_gold(*, by: User, gold: GoldAnswer, reason: str = "") -> GoldAnswer:
     require_role(by, gold.project, *STAFF)
     gold = GoldAnswer.objects.select_for_update(no_key=True, of=("self",)).select_related("project").get(pk=gold.pk)
     if not gold.active:
-        raise Conflict("already_retired", Message("already_retired"))
+        raise Conflict(Message("already_retired"))
     gold.active = False
     gold.save(update_fields=["active"])
     leave_queue([gold.solution_id])  # as the gold that it was
@@ -207,7 +205,7 @@ def _checked(annotation: Annotation, accepted: Iterable[int]) -> list[int]:
     last = annotation.solution.steps.aggregate(last=Max("position"))["last"]
     wanted = sorted({*accepted} - {annotation.first_error})
     if wanted and not -1 <= wanted[0] <= wanted[-1] <= last:
-        raise DomainError("invalid_accepted", Message("invalid_accepted", last=last), {"field": "accepted"})
+        raise DomainError(Message("invalid_accepted", last=last), {"field": "accepted"})
     return wanted
 
 

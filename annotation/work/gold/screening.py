@@ -113,16 +113,14 @@ def decide(*, by: User, membership: Membership, outcome: str, reason: str = "") 
     require_role(by, membership.project, Membership.Role.MANAGER)
     if outcome not in Outcome.values:
         known = ", ".join(Outcome.values)
-        raise DomainError(
-            "invalid_outcome", Message("invalid_outcome", outcome=outcome, known=known), {"field": "outcome"}
-        )
+        raise DomainError(Message("invalid_outcome", outcome=outcome, known=known), {"field": "outcome"})
     membership = (
         Membership.objects.select_for_update(no_key=True, of=("self",)).select_related("project").get(pk=membership.pk)
     )
     if outcome == Outcome.AGAIN and not membership.project.policies.screening.items:
-        raise Conflict("screening_off", Message("screening_off"))
+        raise Conflict(Message("screening_off"))
     if outcome == standing(membership) != Outcome.AGAIN:
-        raise Conflict("already_decided", Message("screening_already_decided", outcome=outcome))
+        raise Conflict(Message("screening_already_decided", outcome=outcome), code="already_decided")
     return _write(membership, outcome, by=by, reason=reason)
 
 

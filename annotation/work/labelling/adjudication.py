@@ -59,7 +59,7 @@ def accept(
     Raises what `adjudicate` does, and DomainError (`not_acceptable`: a machine's label, or an answer to gold).
     """
     if annotation.source.kind in MACHINES or annotation.lane in HIDDEN_LANES:
-        raise DomainError("not_acceptable", Message("not_acceptable"))
+        raise DomainError(Message("not_acceptable"))
     given = as_submitted(annotation)
     submission = Submission(
         submission_id=submission_id,
@@ -91,7 +91,7 @@ def _decide(
     giver = lock_labeller(by, project, by_program=by_program)
     membership = giver.membership
     if giver.is_machine:
-        raise Forbidden("machine_cannot_decide", Message("machine_cannot_decide"))
+        raise Forbidden(Message("machine_cannot_decide"))
     # Two reviewers decide one after the other, so that the second sees the first one's word.
     Solution.objects.select_for_update(no_key=True, of=("self",)).filter(pk=submission.solution).first()
     earlier, latest = find_earlier(membership, submission)
@@ -145,6 +145,6 @@ def _decided_so_far(solution: int, seen: int) -> dict[str, Any]:
     labels = Annotation.objects.filter(solution=solution).order_by("-pk")
     newest = labels.values_list("pk", flat=True).first() or 0
     if newest > seen:
-        raise Conflict("labels_changed", Message("labels_changed"), {"newest": newest})
+        raise Conflict(Message("labels_changed"), {"newest": newest})
     decided = labels.filter(adjudicates=True).first()
     return {"annotation": decided.pk, "first_error": decided.first_error} if decided else {}

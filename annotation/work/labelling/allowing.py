@@ -100,7 +100,7 @@ def _positions(project: Project, solution_id: int) -> list[dict[int, int]]:
         positions[position][pk] = alternative
     if not positions and not Solution.objects.filter(project=project, pk=solution_id).exists():
         raise Missing(
-            "solution_not_found", Message("solution_id_not_in_project", solution_id=solution_id, name=project.name)
+            Message("solution_id_not_in_project", solution_id=solution_id, name=project.name), code="solution_not_found"
         )
     return positions
 

@@ -28,14 +28,14 @@ def save_draft(*, by: User, lease_id: int, version: int, body: dict[str, Any], b
     if lease.state == Lease.State.RELEASED or (
         lease.state == Lease.State.SUBMITTED and based_on != _latest_revision(lease)
     ):
-        raise Conflict("lease_ended", Message("lease_ended"), {"state": lease.state})
+        raise Conflict(Message("lease_ended"), {"state": lease.state})
     draft = Draft.objects.filter(lease=lease).first()
     if draft is None:
         return Draft.objects.create(lease=lease, version=version + 1, body=body)
     if draft.body == body and version <= draft.version:
         return draft
     if version < draft.version:
-        raise Conflict("draft_conflict", Message("draft_conflict"), {"version": draft.version, "body": draft.body})
+        raise Conflict(Message("draft_conflict"), {"version": draft.version, "body": draft.body})
     draft.version, draft.body = version + 1, body
     draft.save(update_fields=["version", "body", "saved_at"])
     return draft
@@ -48,4 +48,4 @@ def _latest_revision(lease: Lease) -> int | None:
 
 def _check_size(body: dict[str, Any]) -> None:
     if len(json.dumps(body)) > LARGEST:
-        raise DomainError("invalid_draft", Message("invalid_draft", largest=f"{LARGEST:,}"), {"field": "body"})
+        raise DomainError(Message("invalid_draft", largest=f"{LARGEST:,}"), {"field": "body"})

@@ -8,7 +8,7 @@ from prm.messages import Message
 
 
 def refuse(field: str, message: str) -> NoReturn:
-    raise DomainError("invalid_submission", message, {"field": field})
+    raise DomainError(message, {"field": field}, code="invalid_submission")
 
 
 def refuse_unknown_type(field: str, error_type: str, scheme: LabelScheme) -> None:

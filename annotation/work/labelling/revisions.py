@@ -26,7 +26,7 @@ def find_latest(*, by: User, project: Project, solution_id: int) -> Annotation:
     """
     membership = membership_of(by, project)
     if membership is None:
-        raise Forbidden("not_annotator", Message("label_needs_membership"))
+        raise Forbidden(Message("label_needs_membership"), code="not_annotator")
     annotation = (
         Annotation.objects.filter(annotator=membership, solution=solution_id, lease__isnull=False)
         .select_related("lease__solution__problem", "lease__draft", "lease__hint")
@@ -34,7 +34,7 @@ def find_latest(*, by: User, project: Project, solution_id: int) -> Annotation:
         .first()
     )
     if annotation is None:
-        raise Missing("not_labelled", Message("not_labelled"))
+        raise Missing(Message("not_labelled"))
     return annotation
 
 

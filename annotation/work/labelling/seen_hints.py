@@ -25,11 +25,11 @@ def find_score(*, by: User, lease_id: int, position: int) -> float:
     """
     lease = find_lease(by=by, lease_id=lease_id)
     if lease.state == Lease.State.RELEASED:
-        raise Conflict("lease_ended", Message("lease_ended"), {"state": lease.state})
+        raise Conflict(Message("lease_ended"), {"state": lease.state})
     hint = Hint.objects.filter(lease=lease, shown=True).first()
     score = dict(enumerate(hint.scores)).get(position) if hint else None
     if score is None:
-        raise Missing("hint_not_found", Message("hint_not_found"))
+        raise Missing(Message("hint_not_found"))
     return score
 
 

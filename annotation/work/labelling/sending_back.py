@@ -27,14 +27,14 @@ def send_back(*, by: User, annotation: Annotation, reason: str) -> SentBack:
     """
     require_role(by, annotation.project, *STAFF)
     if not reason.strip():
-        raise DomainError("reason_needed", Message("send_back_reason_needed"), {"field": "reason"})
+        raise DomainError(Message("send_back_reason_needed"), {"field": "reason"}, code="reason_needed")
     # The lock that a submission takes: a revision comes before this, or answers it.
     giver = Membership.objects.select_for_update(no_key=True).get(pk=_giver(annotation).pk)
     latest = Annotation.objects.filter(annotator=giver, solution=annotation.solution_id).order_by("-revision").first()
     if latest != annotation:
-        raise Conflict("replaced", Message("replaced"))
+        raise Conflict(Message("replaced"))
     if SentBack.objects.filter(annotation=annotation, state=State.OPEN).exists():
-        raise Conflict("sent_back_already", Message("sent_back_already"))
+        raise Conflict(Message("sent_back_already"))
     sent = SentBack.objects.create(project_id=annotation.project_id, annotation=annotation, reason=reason, by=by)
     _record(by, "sent_back.open", sent, before={})
     return sent
@@ -46,7 +46,7 @@ def take_back(*, by: User, sent: SentBack) -> SentBack:
     require_role(by, sent.project, *STAFF)
     sent = SentBack.objects.select_for_update(no_key=True, of=("self",)).get(pk=sent.pk)
     if sent.state != State.OPEN:
-        raise Conflict("sent_back_ended", Message("sent_back_ended"), {"state": sent.state})
+        raise Conflict(Message("sent_back_ended"), {"state": sent.state})
     return _end(sent, State.WITHDRAWN, by=by)
 
 
@@ -70,9 +70,9 @@ def _giver(annotation: Annotation) -> Membership:
     """Who can hand the label in again."""
     giver = annotation.annotator
     if giver is None or annotation.lease_id is None or annotation.lane in HIDDEN_LANES:
-        raise DomainError("not_revisable", Message("label_not_sendable"))
+        raise DomainError(Message("label_not_sendable"), code="not_revisable")
     if giver.simulated or annotation.source.kind in MACHINES or not giver.active:
-        raise DomainError("not_revisable", Message("annotator_left"))
+        raise DomainError(Message("annotator_left"), code="not_revisable")
     return giver
 
 

@@ -137,7 +137,7 @@ def lock_labeller(by: User, project: Project, *, by_program: bool) -> Giver:
     """Who labels, with their membership locked until the transaction ends. Raises Forbidden (`not_annotator`)."""
     row = fetch_one(LOCK, {"project": project.pk, "user": by.pk, "by_program": by_program})
     if row is None:
-        raise Forbidden("not_annotator", Message("label_needs_membership"))
+        raise Forbidden(Message("label_needs_membership"), code="not_annotator")
     return Giver(instance(Membership, row), *row[-2:])
 
 
@@ -162,7 +162,7 @@ def same(earlier: Annotation, membership: Membership, submission: Submission) ->
 
 
 def used_before() -> Conflict:
-    return Conflict("submission_conflict", Message("submission_conflict"), {"field": "submission_id"})
+    return Conflict(Message("submission_conflict"), {"field": "submission_id"})
 
 
 def _check_seen(submission: Submission, latest: Annotation | None) -> None:
@@ -172,7 +172,6 @@ def _check_seen(submission: Submission, latest: Annotation | None) -> None:
         refuse("based_on", Message("no_such_revision", based_on=submission.based_on))
     if latest is not None and submission.based_on < revision:
         raise Conflict(
-            "revision_conflict",
             Message("revision_conflict"),
             {"revision": revision, "kept": as_submitted(latest), "given": submission},
         )
@@ -184,16 +183,16 @@ def _lease_of(membership: Membership, submission: Submission) -> tuple[Lease, Qu
     if submission.lease is not None and (held is None or submission.lease != held[0].pk):
         _refuse_lease(submission.lease, membership)
     if held is None:
-        raise Forbidden("not_claimed", Message("not_claimed"))
+        raise Forbidden(Message("not_claimed"))
     return held
 
 
 def _refuse_lease(lease_id: int, membership: Membership) -> NoReturn:
     lease = Lease.objects.filter(pk=lease_id).first()
     if lease is None:
-        raise Missing("lease_not_found", Message("lease_not_found"))
+        raise Missing(Message("lease_not_found"))
     if lease.annotator_id != membership.pk:
-        raise Forbidden("lease_of_another", Message("lease_of_another"))
+        raise Forbidden(Message("lease_of_another"))
     refuse("lease", Message("lease_of_another_solution", lease=lease.pk))
 
 

@@ -56,7 +56,7 @@ def find_practice(project: Project, solution_id: int) -> GoldAnswer:
         .first()
     )
     if gold is None:
-        raise Missing("practice_not_found", Message("practice_not_found", solution_id=solution_id, name=project.name))
+        raise Missing(Message("practice_not_found", solution_id=solution_id, name=project.name))
     return gold
 
 
@@ -69,7 +69,7 @@ def answer_practice(*, by: User, project: Project, submission: Submission) -> Pr
     """
     membership = membership_of(by, project)
     if membership is None:
-        raise Forbidden("not_annotator", Message("practice_needs_membership"))
+        raise Forbidden(Message("practice_needs_membership"), code="not_annotator")
     gold = find_practice(project, submission.solution)
     # It teaches nothing: that the project asked so once will do.
     first_error = allow(submission, project, since=lambda: project.created_at)
@@ -97,7 +97,7 @@ def answer_practice(*, by: User, project: Project, submission: Submission) -> Pr
         },
     )
     if answer.membership_id != membership.pk or answer.payload_hash != submission.payload_hash:
-        raise Conflict("submission_conflict", Message("submission_conflict"), {"field": "submission_id"})
+        raise Conflict(Message("submission_conflict"), {"field": "submission_id"})
     if created:
         audit.record(
             by=by,

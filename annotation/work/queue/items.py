@@ -43,9 +43,9 @@ def replace_items(
     splits = dict(solutions.filter(pk__in=[s.solution_id for s in selections]).values_list("pk", "split"))
     if missing := [s.solution_id for s in selections if s.solution_id not in splits]:
         raise DomainError(
-            "unknown_solution",
             Message("solutions_not_in_project", missing=missing[0], project=generation.project),
             {"solutions": missing},
+            code="unknown_solution",
         )
     retired = _retire_earlier(generation)
     created = QueueItem.objects.bulk_create(

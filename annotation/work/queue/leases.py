@@ -62,9 +62,9 @@ def heartbeat(*, by: User, lease_id: int) -> datetime:
             after={"state": lease.state},
         )
     elif lease.state == Lease.State.EXPIRED:
-        raise Conflict("lease_expired", Message("lease_expired"))
+        raise Conflict(Message("lease_expired"))
     elif lease.state != Lease.State.ACTIVE:
-        raise Conflict("lease_ended", Message("lease_ended"), {"state": lease.state})
+        raise Conflict(Message("lease_ended"), {"state": lease.state})
     lease.expires_at = now + timedelta(minutes=item.project.policies.queue.lease_minutes)
     lease.save(update_fields=["state", "ended_at", "expires_at"])
     return lease.expires_at
@@ -81,7 +81,7 @@ def release(*, by: User, lease_id: int, reason: str = "") -> None:
     if lease.state == Lease.State.RELEASED:
         return
     if lease.state == Lease.State.SUBMITTED:
-        raise Conflict("lease_ended", Message("submitted_already"), {"state": lease.state})
+        raise Conflict(Message("submitted_already"), {"state": lease.state}, code="lease_ended")
     before, lease.reason = lease.state, reason
     end(lease, item, Lease.State.RELEASED)
     audit.record(
@@ -143,16 +143,16 @@ def find_lease(*, by: User, lease_id: int) -> Lease:
     """
     lease = Lease.objects.select_related("annotator").filter(pk=lease_id).first()
     if lease is None:
-        raise Missing("lease_not_found", Message("lease_not_found"))
+        raise Missing(Message("lease_not_found"))
     if lease.annotator.user_id != by.pk:
-        raise Forbidden("lease_of_another", Message("lease_of_another"))
+        raise Forbidden(Message("lease_of_another"))
     _check_active(lease.annotator)
     return lease
 
 
 def _check_active(membership: Membership) -> None:
     if not membership.active:
-        raise Forbidden("not_annotator", Message("no_longer_member"))
+        raise Forbidden(Message("no_longer_member"), code="not_annotator")
 
 
 def lock_lease(*, by: User, lease_id: int) -> tuple[Lease, QueueItem]:
@@ -165,7 +165,7 @@ def lock_lease(*, by: User, lease_id: int) -> tuple[Lease, QueueItem]:
     _check_active(membership)
     held = lock_held(annotator=membership, solution=unlocked.solution_id)
     if held is None:
-        raise Missing("lease_not_found", Message("lease_not_found"))
+        raise Missing(Message("lease_not_found"))
     return held
 
 

@@ -43,12 +43,12 @@ def hand_items(*, by: User, project: Project, items: Sequence[int], to: Membersh
     """
     if to is not None:
         if to.project_id != project.pk or not to.active:
-            raise DomainError("not_a_member", Message("member_not_active"), {"field": "to"})
+            raise DomainError(Message("member_not_active"), {"field": "to"}, code="not_a_member")
         leases = Lease.objects.filter(annotator=to, solution__queue_items__in=items)
         earlier = leases.exclude(state=Lease.State.EXPIRED)
         if solution := earlier.values_list("solution", flat=True).first():
             message = Message("solution_had_before", name=to.user.username, solution=solution)
-            raise DomainError("had_before", message, {"field": "items", "solution": solution})
+            raise DomainError(message, {"field": "items", "solution": solution}, code="had_before")
     return _change(by, project, items, "queue.hand" if to else "queue.open", {"assigned_to_id": to and to.pk})
 
 
@@ -92,9 +92,9 @@ def change_items(*, by: User, project: Project, change: str, items: Sequence[int
     Raises besides DomainError (`unknown_change`; `person_needed`, for "hand" without `to`).
     """
     if change not in CHANGES:
-        raise DomainError("unknown_change", Message("unknown_change", known=", ".join(CHANGES)), {"field": "change"})
+        raise DomainError(Message("unknown_change", known=", ".join(CHANGES)), {"field": "change"})
     if change == "hand" and to is None:
-        raise DomainError("person_needed", Message("person_needed"), {"field": "to"})
+        raise DomainError(Message("person_needed"), {"field": "to"})
     service, named = CHANGES[change]
     return service(by=by, project=project, items=items, **({"to": to} if change == "hand" else named))
 
@@ -110,13 +110,13 @@ def queue_solution(*, by: User, project: Project, solution: Solution, to: Member
     require_role(by, project, Membership.Role.MANAGER)
     generation = Generation.objects.select_for_update().filter(project=project, state=Generation.State.OPEN).first()
     if generation is None:
-        raise Conflict("no_generation", Message("no_generation"))
+        raise Conflict(Message("no_generation"))
     if solution.project_id != project.pk:
-        raise Missing("solution_not_found", Message("no_such_solution", solution=solution.pk, name=project.name))
+        raise Missing(Message("no_such_solution", solution=solution.pk, name=project.name), code="solution_not_found")
     if solution.split != "pool":
-        raise DomainError("not_of_pool", Message("not_of_pool", solution=solution.pk))
+        raise DomainError(Message("not_of_pool", solution=solution.pk))
     if PracticeAnswer.objects.filter(gold__solution=solution).exists():
-        raise Conflict("practised", Message("solution_practised", solution=solution.pk))
+        raise Conflict(Message("solution_practised", solution=solution.pk), code="practised")
     item, created = QueueItem.objects.get_or_create(
         generation=generation,
         solution=solution,
@@ -125,7 +125,7 @@ def queue_solution(*, by: User, project: Project, solution: Solution, to: Member
     if created:
         _record(by, item, "queue.add", {}, {"solution": solution.pk, "generation": generation.number})
     elif item.state not in OPEN:
-        raise Conflict("item_done", Message("item_done", solution=solution.pk))
+        raise Conflict(Message("item_done", solution=solution.pk))
     pin_items(by=by, project=project, items=[item.pk])
     if to is not None:
         hand_items(by=by, project=project, items=[item.pk], to=to)
@@ -150,11 +150,11 @@ def _lock(by: User, project: Project, items: Sequence[int]) -> list[QueueItem]:
     """The items named that wait or are held; those that ended are left out."""
     require_role(by, project, Membership.Role.MANAGER)
     if len(items) > MOST:
-        raise DomainError("too_many_items", Message("too_many_items", most=f"{MOST:,}"), {"field": "items"})
+        raise DomainError(Message("too_many_items", most=f"{MOST:,}"), {"field": "items"})
     wanted = set(items)
     known = set(QueueItem.objects.filter(project=project, pk__in=wanted).values_list("pk", flat=True))
     if missing := sorted(wanted - known):
-        raise Missing("item_not_found", Message("item_not_found", missing=missing[0], name=project.name))
+        raise Missing(Message("item_not_found", missing=missing[0], name=project.name))
     return [item for item in lock_items(wanted) if item.state in OPEN]
 
 

@@ -154,7 +154,7 @@ def test_why_a_run_failed(reader: tuple[Client, str], project: Project) -> None:
     client, language = reader
     line = as_json(Message("line_error", path="a", number=3, error="x"))
     refused = last_said(f"a, line 3: x\n{json.dumps(line)}\n")
-    error = DomainError("training_data_refused", Message("trainer_refused_data", reason=refused))
+    error = DomainError(Message("trainer_refused_data", reason=refused), code="training_data_refused")
     run = TrainingRun.objects.get()
     run.failure, run.error = failures.explain("train", error)
     run.state = TrainingRun.State.FAILED

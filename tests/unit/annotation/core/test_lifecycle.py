@@ -175,7 +175,7 @@ def test_one_that_is_over_goes_on_with_new_attempts(job, manager, sent):
 
 
 @pytest.mark.parametrize(
-    ("error", "said"), [(DomainError("no", "It is empty."), "It is empty."), (KeyError("x"), "KeyError: 'x'")]
+    ("error", "said"), [(DomainError("It is empty.", code="no"), "It is empty."), (KeyError("x"), "KeyError: 'x'")]
 )
 def test_what_goes_wrong_is_its_word(job, error, said):
     def fail(job):

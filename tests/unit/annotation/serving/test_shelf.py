@@ -102,7 +102,7 @@ def test_where_the_new_champion_cannot_be_loaded_the_old_one_goes_on(project, sh
     crown(project, 2)
     shelf.look_again()
     shelf.find(question(project))
-    shelf._loader.asked[2].set_exception(ModelUnusable("model_unusable", "corrupt"))
+    shelf._loader.asked[2].set_exception(ModelUnusable("corrupt", code="model_unusable"))
     shelf.look_again()
     assert shelf.find(question(project)).served.number == 1
     with pytest.raises(ModelUnusable):

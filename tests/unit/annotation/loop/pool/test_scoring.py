@@ -142,7 +142,7 @@ def test_scorings_of_several_workers_count_no_attempt_of_those_that_join(begun):
 
 def test_a_model_that_cannot_score_says_why_and_is_not_asked_again(begun, monkeypatch, chains):
     def unusable(version):
-        raise DomainError("model_unusable", "model.safetensors is corrupt")
+        raise DomainError("model.safetensors is corrupt", code="model_unusable")
 
     monkeypatch.setattr(shards.scoring, "loaded_scorer", unusable)
     chains()

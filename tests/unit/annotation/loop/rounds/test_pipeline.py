@@ -122,7 +122,10 @@ def test_one_live_run_a_project(run, manager):
 
 @pytest.mark.parametrize(
     ("error", "said"),
-    [(DomainError("x", "the disk is full."), "the disk is full."), (ZeroDivisionError("by zero"), "ZeroDivisionError")],
+    [
+        (DomainError("the disk is full.", code="x"), "the disk is full."),
+        (ZeroDivisionError("by zero"), "ZeroDivisionError"),
+    ],
 )
 def test_a_failed_stage_ends_the_run_with_its_reason(run, performed, error, said):
     names, behaviour = performed
@@ -147,7 +150,7 @@ def test_after_a_failure_another_run_may_begin(run, performed, manager):
     assert runs.request_run(by=manager.user, project=manager.project).number == 2
 
 
-@pytest.mark.parametrize("error", [DomainError("x", "the disk is full."), ZeroDivisionError("by zero")])
+@pytest.mark.parametrize("error", [DomainError("the disk is full.", code="x"), ZeroDivisionError("by zero")])
 def test_a_stage_that_the_round_can_do_without_fails_alone(run, performed, error):
     _, behaviour = performed
 
