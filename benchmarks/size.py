@@ -21,7 +21,7 @@ KINDS = {
     ".css": "CSS",
 }
 NOT_PRODUCT = {"tests", "migrations", "node_modules", "dist"}
-GENERATED = {"labelling_ui/frontend/src/api/schema.d.ts"}
+GENERATED = {"labelling_ui/frontend/src/api/schema.d.ts", "labelling_ui/frontend/src/vocabulary.ts"}
 
 
 def is_product(path: str) -> bool:
