@@ -48,10 +48,8 @@ class ModelFileError(PRMError):
     exit_code = 2
 
 
-class UnknownNameError(PRMError):
+class UnknownNameError(DataError):
     """A name that nothing is registered under; the message lists the names that exist."""
-
-    exit_code = 2
 
 
 class ExtensionError(PRMError):

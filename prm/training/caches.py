@@ -9,6 +9,7 @@ import hashlib
 import sqlite3
 import time
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import TypeVar
@@ -67,7 +68,10 @@ class Cache:
         try:
             file = sqlite3.connect(self.path, timeout=WAIT_SECONDS, isolation_level=None)
             try:
-                file.execute("PRAGMA journal_mode=WAL")
+                with suppress(
+                    sqlite3.OperationalError
+                ):  # another process switches it, and SQLite does not wait for that
+                    file.execute("PRAGMA journal_mode=WAL")
                 file.executescript(SCHEMA)
                 with file:
                     file.execute(

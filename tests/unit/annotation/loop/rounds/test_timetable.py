@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from annotation.loop.rounds.timetable import next_time, quiet_until
 from annotation.models import RoundsPolicy, parse_policy
 from annotation.models.rounds_policy import parse_cron, parse_window
+from prm.messages import SENTENCES
 
 ZURICH = ZoneInfo("Europe/Zurich")
 
@@ -106,5 +107,5 @@ def test_quiet_hours_end_where_nothing_is_quiet_any_more(windows, offset):
 def test_a_wrong_schedule_is_refused_in_words_that_can_be_translated(cron, reason):
     with pytest.raises(ValueError, match="is not a schedule") as refused:
         parse_cron(cron, datetime(2026, 1, 1, tzinfo=UTC))
-    told = refused.value.args[0].values["reason"]
-    assert (told, told.template) == (reason, reason)
+    fault = refused.value.args[0].values["reason"]
+    assert (fault, SENTENCES[fault.code]) == (reason, reason)
