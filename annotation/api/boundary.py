@@ -24,11 +24,11 @@ _SUSPECT = re.compile(rb"\\u(?:0000|[dD][89a-fA-F])")
 
 
 class Row(msgspec.Struct, kw_only=True):
-    """What the API shows of a row of the database."""
+    """The fields of a database row that the API returns."""
 
     @classmethod
     def of(cls, row: Any, **others: Any) -> Self:
-        """The struct of a row's attributes, and of `others`; a foreign key is shown as the id that it holds."""
+        """The struct with the row's attributes and `others`; a foreign key becomes its id."""
         held = vars(row)
         read = {
             name: held[f"{name}_id"] if f"{name}_id" in held else getattr(row, name)
@@ -75,8 +75,8 @@ def read_form(request: Request, kind: type[T]) -> T:
     return _read_texts(request.data, kind)
 
 
-def given(struct: msgspec.Struct) -> dict[str, Any]:
-    """The fields of a body that were sent, those UNSET left out."""
+def sent_fields(struct: msgspec.Struct) -> dict[str, Any]:
+    """The fields of a body that the caller sent, without those that are UNSET."""
     return {name: value for name, value in msgspec.structs.asdict(struct).items() if value is not msgspec.UNSET}
 
 
@@ -102,7 +102,7 @@ def _is_list(kind: Any) -> bool:
 
 
 def _parsed(raw: bytes) -> Any:
-    """As Python reads it, which lets halves of surrogate pairs pass; what it cannot read msgspec refuses better."""
+    """The value as Python decodes it, with half surrogate pairs; msgspec reports what Python cannot decode."""
     try:
         return json.loads(raw)
     except ValueError:

@@ -11,7 +11,7 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from annotation.api.authentication import caller
-from annotation.api.boundary import Row, given, read_body, read_query
+from annotation.api.boundary import Row, read_body, read_query, sent_fields
 from annotation.api.paging import Page, PagedView
 from annotation.api.schema import query_of
 from annotation.core.bounds import Id, Written
@@ -65,7 +65,7 @@ class Disputes(PagedView):
     def get(self, request: Request, slug: str) -> Response:
         """The earliest first; for reviewers and managers."""
         asked = read_query(request, DisputesAsked)
-        disputes = find_project(request.user, slug, *STAFF).disputes.filter(**given(asked))
+        disputes = find_project(request.user, slug, *STAFF).disputes.filter(**sent_fields(asked))
         return self.page_of(
             disputes.select_related("annotation__solution__problem").order_by("pk"), request, DisputeRow.of
         )

@@ -75,7 +75,7 @@ class FileToImport(msgspec.Struct):
     decomposition: Decomposition = "blank_lines"
     mapping: Annotated[
         str,
-        Meta(description="JSON that says what the columns of a table hold; without it they are told by their names."),
+        Meta(description="JSON that maps the columns of a table. Without it, Stepmark guesses from their names."),
     ] = ""
     options: Annotated[
         str,

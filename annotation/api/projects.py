@@ -11,7 +11,7 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from annotation.api.authentication import caller
-from annotation.api.boundary import Row, given, read_body
+from annotation.api.boundary import Row, read_body, sent_fields
 from annotation.api.errors import ErrorBody
 from annotation.api.paging import Page, PagedView
 from annotation.core.bounds import Written
@@ -29,8 +29,10 @@ class ProjectRow(Row):
     name: str
     guidelines: str
     examples: list[Example]
-    scheme: Annotated[dict[str, Any], Meta(description="The label scheme; what is left out has its default.")]
-    policy: Annotated[dict[str, Any], Meta(description="Queue, rounds and training; what is left out has its default.")]
+    scheme: Annotated[dict[str, Any], Meta(description="The label scheme. Omitted fields have their defaults.")]
+    policy: Annotated[
+        dict[str, Any], Meta(description="Queue, rounds and training. Omitted fields have their defaults.")
+    ]
     state: Project.State
     created_at: datetime
 
@@ -52,7 +54,7 @@ class ProjectFields(msgspec.Struct, kw_only=True):
         choices = self.policy.get("training") if self.policy else None
         if isinstance(choices, dict):
             check_training(choices)
-        return given(self)
+        return sent_fields(self)
 
 
 class ProjectToCreate(ProjectFields, kw_only=True):
@@ -61,7 +63,7 @@ class ProjectToCreate(ProjectFields, kw_only=True):
 
 
 class ProjectChange(ProjectFields, kw_only=True):
-    """What is left out stays as it is."""
+    """Changes to a project. Omitted fields keep their values."""
 
     name: Name | UnsetType = UNSET
     state: Project.State | UnsetType = UNSET

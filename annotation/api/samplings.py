@@ -11,7 +11,7 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from annotation.api.authentication import caller
-from annotation.api.boundary import Row, given, read_body
+from annotation.api.boundary import Row, read_body, sent_fields
 from annotation.api.paging import Page, PagedView
 from annotation.core.bounds import LONGEST_TEXT, Count, Id, Position, Written, one_of
 from annotation.core.errors import Missing
@@ -121,7 +121,7 @@ class Samplings(PagedView):
         """Choose problems and let a worker sample solutions of them from a policy. A manager may."""
         project = find_project(request.user, slug, Membership.Role.MANAGER)
         asked = read_body(request, SamplingToStart)
-        wish = Wish(**{"prompt": proposed_prompt(asked.endpoint)} | given(asked))
+        wish = Wish(**{"prompt": proposed_prompt(asked.endpoint)} | sent_fields(asked))
         return Response(SamplingRow.of(start_sampling(by=caller(request), project=project, wish=wish)), status=202)
 
 

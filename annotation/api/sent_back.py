@@ -11,7 +11,7 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from annotation.api.authentication import caller
-from annotation.api.boundary import Row, given, read_body, read_query
+from annotation.api.boundary import Row, read_body, read_query, sent_fields
 from annotation.api.paging import Page, PagedView
 from annotation.api.reviews import label_in
 from annotation.api.schema import query_of
@@ -44,7 +44,8 @@ class SentBackAsked(msgspec.Struct):
 
 class LabelToSendBack(msgspec.Struct):
     reason: Annotated[
-        Written, Meta(max_length=LONGEST_TEXT, description="What the annotator should look at; they are told.")
+        Written,
+        Meta(max_length=LONGEST_TEXT, description="What the annotator should check. The annotator sees this text."),
     ]
 
 
@@ -56,7 +57,7 @@ class SentBackList(PagedView):
         """The latest first: all of them for reviewers and managers, their own for annotators."""
         asked = read_query(request, SentBackAsked)
         project = find_project(request.user, slug)
-        rows = project.sent_back.filter(**given(asked))
+        rows = project.sent_back.filter(**sent_fields(asked))
         member = membership_of(request.user, project)
         if member is not None and member.role not in STAFF:
             rows = rows.filter(annotation__annotator=member)

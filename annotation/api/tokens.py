@@ -11,7 +11,7 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from annotation.api.authentication import caller
-from annotation.api.boundary import Row, given, read_body
+from annotation.api.boundary import Row, read_body, sent_fields
 from annotation.api.paging import Page, PagedView
 from annotation.core.bounds import Id, Written
 from annotation.core.membership.tokens import LARGEST_LIMIT, issue_token, limit_token, revoke_token
@@ -42,7 +42,7 @@ class TokenToIssue(msgspec.Struct):
 
 
 class TokenLimits(msgspec.Struct):
-    """How much scoring a token may ask for; null is no limit, what is left out stays."""
+    """Scoring limits of a token. null removes a limit; an omitted field keeps its value."""
 
     requests_per_minute: Limit | UnsetType | None = UNSET
     requests_per_day: Limit | UnsetType | None = UNSET
@@ -76,7 +76,7 @@ class TokenDetail(APIView):
     @extend_schema(operation_id="limit_token", request=TokenLimits, responses=TokenRow)
     def patch(self, request: Request, token_id: int) -> Response:
         """Limit how much scoring one of the caller's tokens may ask for."""
-        limits = given(read_body(request, TokenLimits))
+        limits = sent_fields(read_body(request, TokenLimits))
         return Response(TokenRow.of(limit_token(by=caller(request), token_id=token_id, limits=limits)))
 
     @extend_schema(operation_id="revoke_token", responses={204: None})

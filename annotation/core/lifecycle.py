@@ -1,13 +1,12 @@
-"""How a job lives, whatever its kind: taken up by one worker, watched, cancelled, gone on with, ended.
+"""The lifecycle of every kind of job: a worker claims it, reports heartbeats, and ends, cancels or resumes it.
 
-The row says everything. A message only says that it may be taken up, so one too many does nothing, and one that was
-lost is sent again by the sweep. Whoever takes up a job goes on where it stands; one whose workers die in succession
-without getting on is failed.
+The row is the only state. A message only says that a worker may claim the job: a duplicate does nothing, and the sweep
+sends a lost one again. A worker resumes a job where the last one stopped. A job fails if several workers in succession
+die without progress.
 
-A job may be done in parts. Of one with stages (`annotation.core.stages`) each message names the stage that it asks for.
-A `SHARED` one has as many seats as its queue has workers: each seat has its own messages and its own lock, does a part
-and asks for itself again. The row of a shared job is what its workers have in common, and they divide the work by locks
-of their own.
+A job may have parts. Each message of a staged job (`annotation.core.stages`) names the stage to run. A `SHARED` job has
+one seat for each worker of its queue. Each seat has its own messages and its own lock, does a part, and enqueues itself
+again. Workers of a shared job coordinate through its row and divide the work by row locks.
 """
 
 import logging
@@ -35,7 +34,7 @@ from prm.messages import Message
 
 log = logging.getLogger(__name__)
 
-STALLED_AFTER = timedelta(seconds=30)  # no worker said anything for so long: ask whether there still is one
+STALLED_AFTER = timedelta(seconds=30)  # without a heartbeat, before the sweep looks for a worker
 MAX_ATTEMPTS = 3
 BEAT_SECONDS = 1.0  # the shortest time between two heartbeats: each is a write
 INSPECT_SECONDS = 1.0
@@ -48,18 +47,18 @@ class Cancelled(Exception):
 
 
 class Postponed(Exception):
-    """The job is to go on later: the sweep asks for it again, and that was no attempt that failed."""
+    """The job continues later: the sweep enqueues it again. This does not count as a failed attempt."""
 
 
 class Turn(Enum):
-    """What is to come where a job was not done to its end."""
+    """What happens next to a job that is not finished."""
 
-    AGAIN = auto()  # there is more of it: ask for it again
-    ELSEWHERE = auto()  # other workers have all that is left in hand
+    AGAIN = auto()  # work remains: enqueue it again
+    ELSEWHERE = auto()  # other workers hold all remaining work
 
 
 def send(job: Job, part: str | None = None) -> None:
-    """Tell a worker that the job may be taken up: the part that is next, or this one."""
+    """Enqueue the job: the given part, or the next one."""
     part = job.part if part is None else part
     tickets.mark(job, part)
     enqueue(job.TASK, job.pk, *([part] if part else []), queue=job.queue)
@@ -79,10 +78,10 @@ def run_job(
     part: str = "",
     on_failure: Callable[[J, Exception], Turn | None] = fail_job,
 ) -> J | None:
-    """Take a job up, do it or a part of it, and ask for the rest; None where that is not its turn, or another's.
+    """Claim a job, do it or one part of it, and enqueue the rest. None if the job is not due or another worker has it.
 
-    `perform` may run again at any time, and goes on where the job stands. It ends the job as failed by raising; a lost
-    database leaves it to the sweep.
+    `perform` may run again at any time and resumes where the job stopped. If it raises, the job fails; if the database
+    is lost, the sweep enqueues the job again.
     """
     tickets.take(model, pk, part)
     job, turn = do_part(model, pk, perform, part=part, on_failure=on_failure)
@@ -100,7 +99,7 @@ def do_part(
     part: str | None = None,
     on_failure: Callable[[J, Exception], Turn | None] = fail_job,
 ) -> tuple[J | None, Turn | None]:
-    """As `run_job`, here and now and without asking for the rest; `part` is None for whichever is next."""
+    """As `run_job`, but without enqueueing the rest; without a `part`, the next one."""
     with _seat(model, pk, part) as alone:
         job = _take_up(model, pk, part) if alone else None
         if job is None or not job.live:
@@ -128,14 +127,16 @@ def do_part(
 
 
 def heed(job: Job) -> None:
-    """Raises Cancelled where someone asked for that."""
+    """Raises Cancelled if somebody cancelled the job."""
     if type(job)._default_manager.filter(pk=job.pk, cancel_requested=True).exists():
         raise Cancelled
 
 
 def beat(job: Job, **told: object) -> None:
-    """Say that its worker lives, and what else is `told` of it; call it often: it writes once a second at most where
-    there is nothing else to tell. Raises Cancelled."""
+    """Write a heartbeat and the fields `told`. Call it often: without fields it writes at most once a second.
+
+    Raises Cancelled.
+    """
     now = time.monotonic()
     if not told and now - job.__dict__.get("_beaten", -BEAT_SECONDS) < BEAT_SECONDS:
         return
@@ -145,14 +146,14 @@ def beat(job: Job, **told: object) -> None:
 
 
 def got_on(job: Job, *fields: str) -> None:
-    """Keep these fields of a job that got on; call it inside the transaction of what was done."""
+    """Save these fields of a job that made progress; call it inside the transaction of the work itself."""
     job.heartbeat_at, job.attempts = timezone.now(), 0
     job.save(update_fields=[*fields, "heartbeat_at", "attempts"])
 
 
 @transaction.atomic
 def cancel_job(*, by: User, job: J) -> J:
-    """End a job: at once where nobody is at it, else as soon as its worker heeds it. What is done of it stays.
+    """Cancel a job: at once if no worker has it, else as soon as its worker notices. Finished work stays.
 
     Raises Forbidden, Conflict (`job_over`).
     """
@@ -164,14 +165,14 @@ def cancel_job(*, by: User, job: J) -> J:
     job.save(update_fields=["cancel_requested"])
     audit.record(by=by, action=f"{job.called}.cancel", target=job.subject, project=job.project)
     with _seat(type(job), job.pk, None) as nobody:
-        if nobody:  # of a shared one, whoever is at a part finds at its end that the job is over
+        if nobody:  # a worker with a part of a shared job notices when that part ends
             end_job(job, State.CANCELLED)
     return job
 
 
 @transaction.atomic
 def resume_job(*, by: User, job: J) -> J:
-    """Let a job that is over go on with what is left of it. Raises Forbidden, Conflict (`job_live`)."""
+    """Enqueue the remaining work of a job that has ended. Raises Forbidden, Conflict (`job_live`)."""
     require_role(by, job.project, Membership.Role.MANAGER)
     job = locked(job)
     if job.live:
@@ -194,7 +195,7 @@ def resume_job(*, by: User, job: J) -> J:
 
 @transaction.atomic
 def end_job(job: Job, state: str, error: str = "", *, failure: str = "") -> None:
-    """Note how a job ended, unless it is over already."""
+    """Record how a job ended, unless it has ended already."""
     if not locked(job).live:
         return
     job.state, job.error, job.failure, job.finished_at = job.settle(state), error, failure, timezone.now()
@@ -214,9 +215,9 @@ def end_job(job: Job, state: str, error: str = "", *, failure: str = "") -> None
 
 
 def sweep_jobs() -> int:
-    """Send for what nobody works on and what waits in no queue, of the jobs of every kind; returns for how many.
+    """Re-enqueue jobs of every kind that no worker has and no message waits for; returns how many.
 
-    That is looked at where no worker said anything for a while, and for every seat of a shared job.
+    The sweep looks at jobs whose heartbeat is older than STALLED_AFTER, and at every seat of a shared job.
     """
     before, found = timezone.now() - STALLED_AFTER, 0
     for model in Job.kinds():
@@ -233,13 +234,13 @@ def sweep_jobs() -> int:
 
 
 def locked(job: J) -> J:
-    """The job as it is now, its row locked until the transaction ends."""
+    """The current row of the job, locked until the transaction ends."""
     rows = type(job)._default_manager.select_for_update(of=("self",))
     return rows.select_related("project").get(pk=job.pk)
 
 
 def what_happened(error: Exception) -> str:
-    """What an error says; of one that is none of ours also what it is."""
+    """The message of an error, with its class if it is not a DomainError."""
     if isinstance(error, DomainError):
         return error.message
     return Message("kind_error", kind=type(error).__name__, error=without_roots(str(error)))
@@ -255,7 +256,7 @@ def _died(times: int) -> DomainError:
 
 
 def _seat(model: type[Job], pk: int, part: str | None) -> AbstractContextManager[bool]:
-    """The lock of who does the job, or this part of a shared one."""
+    """The lock that the worker of a job holds, or of one part of a shared job."""
     label = model._meta.label
     return advisory_lock(f"{label} {part}" if model.SHARED and part else label, pk)
 
@@ -266,7 +267,7 @@ def _is_free(job: Job, part: str) -> bool:
 
 
 def _parts(job: Job) -> list[str]:
-    """What the sweep may send for: a seat for each worker of a shared job's queue, else what is next."""
+    """The parts that may be enqueued: a seat for each worker of a shared job's queue, else the next part."""
     if not job.SHARED:
         return [job.part]
     answers = current_app.control.inspect(timeout=INSPECT_SECONDS).active_queues() or {}
@@ -276,7 +277,7 @@ def _parts(job: Job) -> list[str]:
 
 @transaction.atomic
 def _take_up(model: type[J], pk: int, part: str | None) -> J | None:
-    """The job with this attempt counted; that one joins others at a shared job is none."""
+    """The claimed job, with this attempt counted. Joining a shared job that runs already is not an attempt."""
     job = model.in_turn().select_for_update(of=("self",)).select_related("project").filter(pk=pk).first()
     if job is None or not (model.SHARED or part is None or part == job.part):
         return None

@@ -21,7 +21,7 @@ State = JobStage.State
 class Outcome:
     """How a stage ended: the one figure that sums it up, and whether there was nothing to do.
 
-    A stage that is `unfinished` lets go of its worker in between and is asked for again.
+    An `unfinished` stage releases its worker and is enqueued again.
     """
 
     figure: Message
@@ -31,7 +31,7 @@ class Outcome:
 
 @dataclass(frozen=True)
 class Stage:
-    """What a stage does, by a worker of which queue; where an `optional` one fails, the job goes on without it."""
+    """What a stage does, and the queue of its workers. If an `optional` stage fails, the job continues."""
 
     queue: str
     perform: Callable[[Any], Outcome]
@@ -51,9 +51,9 @@ class Work(Protocol):
 
 
 def do_stage(job: StagedJob, stages: Mapping[str, Stage], work: Callable[[Any, Any], Work]) -> Turn | None:
-    """Do the job's next stage, with the `work` that it has in hand; `perform` of `run_job`."""
+    """Do the job's next stage, with the `work` object made for it; the `perform` of `run_job`."""
     stage = job.stage
-    if stage is None:  # its worker died between the last stage and the end
+    if stage is None:  # the last worker died after the last stage
         return None
     stage.state, stage.started_at = State.RUNNING, stage.started_at or timezone.now()
     stage.attempts += 1
@@ -71,7 +71,7 @@ def do_stage(job: StagedJob, stages: Mapping[str, Stage], work: Callable[[Any, A
 
 @transaction.atomic
 def end_stage(job: StagedJob, stage: Any, outcome: Outcome) -> Turn | None:
-    """Note how a stage ended; returns whether stages remain."""
+    """Record how a stage ended; AGAIN if stages remain."""
     stage.state = State.SKIPPED if outcome.skipped else State.DONE
     stage.figure, stage.progress, stage.finished_at = outcome.figure, 1.0, timezone.now()
     stage.save(update_fields=["state", "figure", "progress", "finished_at"])

@@ -13,9 +13,9 @@ from annotation.models.project import Project
 
 
 class Job(models.Model):
-    """Work that takes a while: a row that a worker takes up, and that tells how far it is and how it ended.
+    """Background work: a row that a worker claims, with its progress and its end.
 
-    How it lives is the same for every kind (`annotation.core.lifecycle`). `called` begins the names of its audit rows,
+    Every kind has the same lifecycle (`annotation.core.lifecycle`). `called` begins the names of its audit rows,
     which are about its `subject` and end with its `COUNTS`; `TASK` is sent to its `queue` when it may be taken up.
     Of a `SHARED` one several workers may do a part at the same time. `attempts` counts how often in succession a
     worker took it up without getting on, `retries` how often a person let it go on. `failure` is the code of its error.

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 class JobStage(models.Model):
     """One stage of a job, with its times, its progress and the one figure that sums it up.
 
-    A worker of `queue` does it; where an `optional` one fails, the job goes on without it. `attempts` counts how
+    A worker of `queue` does it; if an `optional` one fails, the job continues. `attempts` counts how
     often a worker took it up.
     """
 
@@ -74,7 +74,7 @@ class StagedJob(Job):
         return sum(stage.progress for stage in stages) / len(stages) if stages else None
 
     def settle(self, state: str) -> str:
-        """A cancelled one is done where nothing is left but what it can do without."""
+        """A cancelled job counts as done if only optional stages remain."""
         left, now = self.stages.exclude(state__in=JobStage.ENDED), timezone.now()
         if state == Job.State.CANCELLED:
             done = not left.filter(optional=False).exists()

@@ -12,9 +12,9 @@ from django.utils.safestring import SafeString
 from labelling_ui.templatetags import figures
 
 
-def of(found: Any, name: str) -> Any:
-    """What an object or a mapping has under a name; None if it has nothing."""
-    return found.get(name) if isinstance(found, Mapping) else getattr(found, name, None)
+def read_field(holder: Any, name: str) -> Any:
+    """The value of a name in an object or a mapping; None if it has none."""
+    return holder.get(name) if isinstance(holder, Mapping) else getattr(holder, name, None)
 
 
 @dataclass(frozen=True)
@@ -23,9 +23,9 @@ class Column:
 
     `name` heads the CSV column. `source` leads to the value: a path of names (`problem__domain`, `name` itself if
     empty) or a function of the row. `sort` is the field to order by, True for the path. `link` is the page of a value,
-    whose address has the project and the value. `write` is how the page writes a value, `shown` how it writes a row
-    where that is not told by the value alone. `heading` marks the column that names its row, `filtered` one whose
-    `choices` narrow the list.
+    whose address has the project and the value. `write` formats the value for the page; `shown` formats the row, if the
+    value alone is not enough. `heading` marks the column that names its row. A `filtered` column is also a filter, with
+    its `choices`.
     """
 
     name: str
@@ -57,7 +57,7 @@ class Column:
         if callable(self.source):
             return self.source(row)
         for name in self.path.split("__"):
-            row = of(row, name)
+            row = read_field(row, name)
         return row
 
     def csv(self, row: Any) -> object:
@@ -65,9 +65,11 @@ class Column:
 
     def html(self, row: Any, slug: str = "") -> SafeString:
         value = self.value(row)
-        found = value is not None and value != ""
-        text = (self.shown(row) or figures.NOTHING) if self.shown else self.write(value) if found else figures.NOTHING
-        if self.link and found:
+        has_value = value is not None and value != ""
+        text = (
+            (self.shown(row) or figures.NOTHING) if self.shown else self.write(value) if has_value else figures.NOTHING
+        )
+        if self.link and has_value:
             return format_html('<a href="{}">{}</a>', reverse(self.link, args=[slug, value]), text)
         return conditional_escape(text)
 
@@ -97,14 +99,14 @@ class Estimate(Number):
     """A figure with its interval below: an object or a mapping of value, low and high."""
 
     def csv(self, row: Any) -> object:
-        return of(self.value(row), "value")
+        return read_field(self.value(row), "value")
 
     def html(self, row: Any, slug: str = "") -> SafeString:
-        found = self.value(row)
-        value, low = of(found, "value"), of(found, "low")
+        estimate = self.value(row)
+        value, low = read_field(estimate, "value"), read_field(estimate, "low")
         if value is None or low is None:
             return conditional_escape(figures.NOTHING if value is None else self.write(value))
-        interval = figures.between(self.write(low), self.write(of(found, "high")))
+        interval = figures.between(self.write(low), self.write(read_field(estimate, "high")))
         return format_html("{}<br>{}", self.write(value), interval)
 
 
@@ -129,7 +131,7 @@ class Choice(Column):
 
 @dataclass(frozen=True)
 class State(Choice):
-    """What has become of something, as a badge."""
+    """A state, as a badge."""
 
     def html(self, row: Any, slug: str = "") -> SafeString:
         value = self.value(row)
@@ -153,7 +155,7 @@ class FirstError(Number):
 
 @dataclass(frozen=True)
 class Control(Column):
-    """What can be done with a row: no column of the file. Its label is for those who do not see it if `hidden`."""
+    """The actions on a row; the CSV file omits it. A `hidden` label is for screen readers only."""
 
     hidden: bool = True
     downloads: ClassVar[bool] = False

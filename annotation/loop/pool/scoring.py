@@ -94,7 +94,7 @@ def rescore_pool(*, by: User, version: ModelVersion) -> int:
 
 
 def _score_some(scoring: PoolScoring) -> Turn | None:
-    """A slice; whoever finds nothing left checks a sample of the stored scores. Raises DomainError."""
+    """Score one slice. A worker that finds none left checks a sample of the stored scores. Raises DomainError."""
     version = scoring.model_version
     found = score_slice(version).found
     if version.pool_shards.exists():
