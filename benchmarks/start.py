@@ -1,10 +1,10 @@
 """How long `make run` takes: to the address, and until all workers are ready.
 
-python -m benchmarks.start             first and second start of a data folder, quiet and beside a busy loop, three times
+python -m benchmarks.start             first and second start of a data folder, quiet and beside a busy loop
 python -m benchmarks.start --clone     also from a fresh clone, downloads included
 python -m benchmarks.start --runs 5
 
-The first start creates the database and the demo project. Run it on a machine that does nothing else.
+Each is measured three times. The first start creates the database and the demo project. Run it on a machine that does nothing else.
 """
 
 import argparse

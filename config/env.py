@@ -22,9 +22,11 @@ SAMPLE_WORDS = ("django-insecure", "insecure", "changeme", "change-me", "change_
 ENDPOINT_FIELDS = {"url", "model", "api_key", "api", "prompt"}
 
 env = Env()
-env.read_env(str(BASE_DIR / ".env"), recurse=False)
+# The folder of settings and data: the checkout's, or the one where an installed `stepmark` was started.
+HOME_DIR = Path(env.str("STEPMARK_HOME", "") or BASE_DIR)
+env.read_env(str(HOME_DIR / ".env"), recurse=False)
 
-VAR_DIR = Path(env.str("VAR_DIR", "") or BASE_DIR / "var").resolve()
+VAR_DIR = Path(env.str("VAR_DIR", "") or HOME_DIR / "var").resolve()
 # Written by the owner of the embedded servers for as long as they run, so that `manage.py` finds them.
 env.read_env(str(VAR_DIR / "servers.env"), recurse=False)
 
@@ -193,6 +195,6 @@ def _address(name: str) -> str:
     if not address:
         raise ImproperlyConfigured(
             f"{name} is not set and no embedded server is running: "
-            "start `make run` or `python -m launch servers`, or set it."
+            "start Stepmark (`make run` or `stepmark run`), or set it."
         )
     return address

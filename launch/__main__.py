@@ -1,8 +1,9 @@
-"""Start Stepmark on this machine.
+"""Start Stepmark on this machine: `stepmark COMMAND`, or `python -m launch COMMAND` in a checkout.
 
-python -m launch run        the whole of it: servers, database, front end, web, workers and beat
-python -m launch servers    only the embedded servers, for `manage.py` and for developing
-python -m launch worker Q   only the worker of queue Q, with as much at once as the machine's devices allow
+run          the whole of it: servers, database, front end, web, workers and beat
+servers      only the embedded servers, for `manage` and for developing
+worker Q     only the worker of queue Q, with as much at once as the machine's devices allow
+manage ...   an administrative command, such as `manage createsuperuser`
 """
 
 import os
@@ -131,6 +132,8 @@ def main(arguments: list[str]) -> int:
     commands = {"run": run, "servers": serve}
     if arguments[:1] == ["worker"] and len(arguments) == 2:
         return exit_status(lambda: become_worker(arguments[1]))
+    if arguments[:1] == ["manage"]:
+        os.execv(sys.executable, [sys.executable, str(BASE_DIR / "manage.py"), *arguments[1:]])
     if len(arguments) != 1 or arguments[0] not in commands:
         print(__doc__, file=sys.stderr)
         return 2

@@ -108,7 +108,7 @@ def programs(options: Options) -> list[Program]:
     """What runs."""
     run = options.var / "run"
     web = [
-        _script("gunicorn"), "config.wsgi", "--config", "python:config.gunicorn",
+        sys.executable, "-m", "gunicorn", "config.wsgi", "--config", "python:config.gunicorn",
         "--bind", f"{options.host}:{options.port}", "--workers", str(WEB_WORKERS), "--threads", str(WEB_THREADS),
         "--worker-tmp-dir", str(run),
     ]  # fmt: skip
@@ -148,7 +148,7 @@ def supervised(
     configuration = folder / "supervisord.conf"
     configuration.write_text(supervisor_configuration(running, folder, logs, socket))
     process = subprocess.Popen(
-        tethered([_script("supervisord"), "--nodaemon", "--configuration", str(configuration)]),
+        tethered([sys.executable, "-m", "supervisor.supervisord", "--nodaemon", "--configuration", str(configuration)]),
         cwd=BASE_DIR, env=os.environ | dict(environment or {}), start_new_session=True,
         stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
     )  # fmt: skip
@@ -232,9 +232,4 @@ def _worker(queue: str, *, pool: str, concurrency: int) -> list[str]:
 
 
 def _celery(*arguments: str) -> list[str]:
-    return [_script("celery"), "--app", "config.celery", *arguments]
-
-
-def _script(name: str) -> str:
-    """A command of the environment that this Python belongs to."""
-    return str(Path(sys.executable).parent / name)
+    return [sys.executable, "-m", "celery", "--app", "config.celery", *arguments]

@@ -4,7 +4,7 @@ from csp.constants import NONE, SELF, UNSAFE_INLINE
 from kombu.entity import Queue
 
 from annotation.schedule import BEAT_SCHEDULE, TASK_ROUTES
-from config.env import BASE_DIR, VAR_DIR, celery_url, database, env, import_roots, policy_endpoints, redis_url
+from config.env import BASE_DIR, HOME_DIR, VAR_DIR, celery_url, database, env, import_roots, policy_endpoints, redis_url
 from config.logs import logging_config
 from config.settings.api import REST_FRAMEWORK, SPECTACULAR_SETTINGS  # noqa: F401 - settings themselves
 
@@ -127,7 +127,7 @@ FORMAT_MODULE_PATH = "config.formats"
 TIME_ZONE = "UTC"
 USE_TZ = True
 STATIC_URL = "/static/"
-STATIC_ROOT = BASE_DIR / "staticfiles"
+STATIC_ROOT = HOME_DIR / "staticfiles"
 STATE_ROOT = VAR_DIR
 MODEL_ROOT = STATE_ROOT / "models"
 RUN_ROOT = STATE_ROOT / "runs"
