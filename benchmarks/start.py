@@ -4,7 +4,8 @@ python -m benchmarks.start             first and second start of a data folder, 
 python -m benchmarks.start --clone     also from a fresh clone, downloads included
 python -m benchmarks.start --runs 5
 
-Each is measured three times. The first start creates the database and the demo project. Run it on a machine that does nothing else.
+Each is measured three times. The first start creates the database and the demo project. Run it on a machine that
+does nothing else.
 """
 
 import argparse

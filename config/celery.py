@@ -9,7 +9,7 @@ from annotation.serving.bootstep import Serving
 from config.env import ready_file, select_settings
 
 select_settings("config.settings.local")
-# Django's checks import every page and resource, half of a worker's start; `migrate` has run them before.
+# Django's checks import every page and resource, which is half of a worker's start. They look at code; tests run them.
 os.environ.setdefault("CELERY_SKIP_CHECKS", "1")
 app = Celery("stepmark")
 app.config_from_object("django.conf:settings", namespace="CELERY")

@@ -54,6 +54,16 @@ def ready_file() -> Path | None:
     return Path(name) if (name := env.str("READY_FILE", "")) else None
 
 
+def prepared_file() -> Path | None:
+    """PREPARED_FILE: what the process that started this web server makes once the database is up to date."""
+    return Path(name) if (name := env.str("PREPARED_FILE", "")) else None
+
+
+def awaited_workers() -> list[Path]:
+    """AWAITED_WORKERS: the ready files of the workers that were started beside this web process."""
+    return [VAR_DIR / "run" / f"{queue}.ready" for queue in env.list("AWAITED_WORKERS", [])]
+
+
 def require_production() -> None:
     """End the process with one plain message that names every setting that is missing or unusable.
 

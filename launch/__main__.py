@@ -23,7 +23,7 @@ from launch.ownership import sole_owner
 from launch.preflight import check, check_writable
 from launch.progress import TELL_SECONDS, Progress
 from launch.startup import await_ready
-from launch.supervision import become_worker, programs, supervised
+from launch.supervision import become_worker, prepared_file, programs, supervised
 from launch.tether import tethered
 
 LOOK_SECONDS = 1
@@ -38,9 +38,10 @@ def run(options: Options) -> None:
         frontend.build()
         with _announced_servers(options) as addresses:
             environment = _environment(options, addresses)
-            accounts = prepare(options, environment)
             web, *others = running = programs(options)
             with supervised(options, running, environment) as supervisor:
+                accounts = prepare(options, environment)  # while the web loads
+                prepared_file(options).touch()
                 took = await_ready(supervisor, [web], lambda: _revive(addresses))
                 print(
                     f"\nStepmark is at {options.address} (after {took:.0f} s)\n\n{accounts}\nCtrl-C stops it.",
@@ -68,7 +69,7 @@ def serve(options: Options) -> None:
 
 def prepare(options: Options, environment: Mapping[str, str]) -> str:
     """Bring the database up to date, make the demo project on the first run; returns how to sign in."""
-    _manage("migrate", "--no-input", "--verbosity", "0", environment=environment)
+    _manage("migrate", "--no-input", "--skip-checks", "--verbosity", "0", environment=environment)
     accounts = options.var / "demo_accounts.txt"
     if not accounts.exists():
         print("Making the demo project (this once)...", flush=True)

@@ -112,17 +112,25 @@ def programs(options: Options) -> list[Program]:
         "--bind", f"{options.host}:{options.port}", "--workers", str(WEB_WORKERS), "--threads", str(WEB_THREADS),
         "--worker-tmp-dir", str(run),
     ]  # fmt: skip
-    own = {"DATABASE_POOL": str(DATABASE_CONNECTIONS), "PROMETHEUS_MULTIPROC_DIR": str(run / "prometheus")}
     slots = training_slots(os.environ)
+    workers = worker_commands(slots)
+    own = {
+        "DATABASE_POOL": str(DATABASE_CONNECTIONS),
+        "PROMETHEUS_MULTIPROC_DIR": str(run / "prometheus"),
+        "AWAITED_WORKERS": ",".join(workers),
+        "PREPARED_FILE": str(prepared_file(options)),
+    }
     beat = ["beat", "--schedule", str(run / "beat"), "--pidfile="]
     return [
         Program("web", web, own, lambda: _health(options)),
-        *(
-            _worker_program(queue, command, run / f"{queue}.ready", slots)
-            for queue, command in worker_commands(slots).items()
-        ),
+        *(_worker_program(queue, command, run / f"{queue}.ready", slots) for queue, command in workers.items()),
         Program("beat", _celery(*beat)),
     ]
+
+
+def prepared_file(options: Options) -> Path:
+    """What the owner makes once the database is up to date; the web opens its address then."""
+    return options.var / "run" / "database.ready"
 
 
 def become_worker(queue: str) -> NoReturn:
