@@ -14,8 +14,8 @@ WORKDIR /app
 COPY pyproject.toml constraints.txt ./
 COPY prm/pyproject.toml prm/
 COPY launch/bootstrap.py launch/
-RUN PIP_NO_CACHE_DIR=1 python launch/bootstrap.py gpu s3
-ENV PATH=/app/.venv/bin:$PATH
+RUN python launch/bootstrap.py --list gpu s3 \
+    | pip install --no-cache-dir --disable-pip-version-check --constraint constraints.txt --requirement /dev/stdin
 COPY . ./
 COPY --from=frontend /app/labelling_ui/static/labelling_ui/dist labelling_ui/static/labelling_ui/dist
 # The settings ask for these even though collecting static files uses none of them.

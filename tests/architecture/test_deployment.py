@@ -203,8 +203,10 @@ def test_the_broker_is_free_software():
 
 
 def test_image_uses_the_same_requirements():
-    install = re.search(r"python launch/bootstrap.py (.*)", (BASE_DIR / "Dockerfile").read_text())[1]
-    assert f"EXTRAS := {install}\n" in (BASE_DIR / "Makefile").read_text()
+    image = (BASE_DIR / "Dockerfile").read_text()
+    extras = re.search(r"bootstrap.py --list (.*) \\", image)[1]
+    assert f"EXTRAS := {extras}\n" in (BASE_DIR / "Makefile").read_text()
+    assert "--constraint constraints.txt --requirement /dev/stdin" in image
 
 
 def test_image_and_compose_serve_the_web_as_make_run_does():
