@@ -12,8 +12,7 @@ from prm.audits.ranking import Chosen, clear
 from prm.audits.registry import AUDITS
 from prm.audits.subject import ENOUGH, Subject
 from prm.evaluation.metrics import CALIBRATION_BINS, brier, divide, expected_calibration_error, in_bins
-from prm.evaluation.resampling import Array, Metric, resample
-from prm.evaluation.words import format_metric
+from prm.evaluation.resampling import Array, Metric, format_metric, resample
 from prm.messages import Message, joined
 
 SMALL, LARGE = 0.05, 0.15  # ECE

@@ -15,8 +15,7 @@ from prm.audits.finding import Chart, Check, Figure, Finding, Series, conclude
 from prm.audits.ranking import clear
 from prm.audits.registry import AUDITS
 from prm.audits.subject import ENOUGH, Subject, accepted, is_whole
-from prm.evaluation.resampling import Metric
-from prm.evaluation.words import format_metric, percent
+from prm.evaluation.resampling import Metric, format_metric, percent
 from prm.labels import first_error, problem_of
 from prm.messages import Message, joined
 from prm.scores import TraceScore

@@ -11,8 +11,7 @@ from prm.audits.registry import AUDITS
 from prm.audits.subject import ENOUGH, Rows, Subject
 from prm.evaluation.metrics import divide, expected_calibration_error, ranking
 from prm.evaluation.report import LENGTH_BINS, processbench
-from prm.evaluation.resampling import Array, Metric, as_metric, resample
-from prm.evaluation.words import format_metric
+from prm.evaluation.resampling import Array, Metric, as_metric, format_metric, resample
 from prm.messages import Message, joined
 
 PARTS = 5  # of the steps, by their number of characters

@@ -14,8 +14,7 @@ from prm.audits.registry import AUDITS
 from prm.audits.subject import ENOUGH, Subject
 from prm.evaluation.columns import predicted_first_error
 from prm.evaluation.metrics import divide, expected_calibration_error, harmonic_mean, ranking
-from prm.evaluation.resampling import Array, Metric, as_metric, draws_of, resample
-from prm.evaluation.words import format_metric, short
+from prm.evaluation.resampling import Array, Metric, as_metric, draws_of, format_metric, resample, short
 from prm.labels import first_error
 from prm.messages import Message, joined
 from prm.scores import TraceScore

@@ -15,8 +15,7 @@ from prm.audits.ranking import above_chance, clear, rank_steps
 from prm.audits.registry import AUDITS
 from prm.audits.subject import ENOUGH, Subject, is_whole
 from prm.audits.swaps import right_answers, with_right_answer, with_wrong_answer
-from prm.evaluation.resampling import Metric
-from prm.evaluation.words import format_metric, percent
+from prm.evaluation.resampling import Metric, format_metric, percent
 from prm.labels import first_error, problem_of
 from prm.messages import Message
 from prm.scores import TraceScore

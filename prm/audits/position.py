@@ -7,8 +7,7 @@ from prm.audits.ranking import Ranking, above_chance, clear, rank_steps
 from prm.audits.registry import AUDITS
 from prm.audits.subject import ENOUGH, Subject
 from prm.evaluation.report import POSITION_BINS, in_ranges
-from prm.evaluation.resampling import Metric
-from prm.evaluation.words import format_metric
+from prm.evaluation.resampling import Metric, format_metric
 from prm.labels import first_error
 from prm.messages import Message
 

@@ -1,7 +1,7 @@
 """The report in a few lines of Markdown, for a model card."""
 
 from prm.audits.report import AuditReport
-from prm.evaluation.words import format_metric
+from prm.evaluation.resampling import format_metric
 
 
 def audit_summary(report: AuditReport) -> str:

@@ -15,8 +15,7 @@ from prm.audits.ranking import Ranking, clear, rank_steps
 from prm.audits.registry import AUDITS
 from prm.audits.subject import ENOUGH, Subject
 from prm.evaluation.metrics import ranking
-from prm.evaluation.resampling import Array, Metric, resample
-from prm.evaluation.words import format_metric
+from prm.evaluation.resampling import Array, Metric, format_metric, resample
 from prm.labels import problem_of
 from prm.messages import Message, joined
 from prm.traces import Trace

@@ -6,7 +6,7 @@ from prm.evaluation import Report, Slice
 from prm.evaluation.best_of_n import BestOfN
 from prm.evaluation.evaluation import Evaluation
 from prm.evaluation.prmbench import PRMBenchReport
-from prm.evaluation.words import format_metric
+from prm.evaluation.resampling import format_metric
 
 ENOUGH = 10  # solutions of a slice, below which its figure is noise
 

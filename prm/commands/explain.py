@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from prm.commands.common import at_least, check_output, input_file, load_scorer, say
 from prm.errors import DataError
+from prm.files import write_records
 from prm.formats.trace_files import read_traces
-from prm.jsonl import write_records
 from prm.messages import Message
 from prm.traces import Trace
 

@@ -10,10 +10,9 @@ import msgspec
 
 from prm.commands.common import above_zero, input_file, say
 from prm.config import Progress, TrainConfig, read_config
-from prm.cores import use_half_the_cores
 from prm.errors import Cancelled, DataError, PRMError, TrainingError
-from prm.launched import is_launched
 from prm.messages import Message
+from prm.processes import is_launched, use_half_the_cores
 
 REASONS = {kind.exit_code: kind for kind in (DataError, Cancelled)}
 

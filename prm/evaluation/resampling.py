@@ -1,4 +1,7 @@
-"""Intervals by resampling whole problems: solutions of one problem are not independent."""
+"""Intervals by resampling whole problems: solutions of one problem are not independent. And metrics as text.
+
+As text a metric has three decimals without the leading zero, its interval in brackets. No torch.
+"""
 
 from collections.abc import Callable, Mapping
 
@@ -45,3 +48,29 @@ def as_metric(samples: Array) -> Metric:
         return Metric(value, None, None)
     low, high = np.quantile(drawn, [0.025, 0.975])
     return Metric(value, float(low), float(high))
+
+
+def format_metric(metric: Metric, *, signed: bool = False) -> str:
+    """ ".812 [.790, .834]", with signs for a difference; "-" where the data cannot give it."""
+    return " ".join(part for part in in_parts(metric, signed=signed) if part)
+
+
+def in_parts(metric: Metric, *, signed: bool = False) -> tuple[str, str]:
+    """Value and interval apart: (".812", "[.790, .834]"); the second is empty where there is none."""
+    if metric.value is None:
+        return "-", ""
+    value = short(metric.value, signed=signed)
+    if metric.low is None or metric.high is None:
+        return value, ""
+    return value, f"[{short(metric.low, signed=signed)}, {short(metric.high, signed=signed)}]"
+
+
+def short(value: float, *, signed: bool = False) -> str:
+    """ ".812", "-.040", "1.000", "10.250"."""
+    text = f"{value:+.3f}" if signed else f"{value:.3f}"
+    return text.replace("0.", ".", 1) if abs(value) < 0.9995 else text
+
+
+def percent(metric: Metric) -> str:
+    """ "12%", or "-" where the data cannot give it."""
+    return "-" if metric.value is None else f"{metric.value:.0%}"

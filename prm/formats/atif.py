@@ -9,11 +9,10 @@ from typing import Any, Literal
 
 import msgspec
 
-from prm.formats.parts import Content, text_of
+from prm.formats.parts import Content, call_text, step_text, text_of
 from prm.formats.reading import Unreadable, whole
 from prm.formats.record import Completion, Record
 from prm.formats.registry import file_format
-from prm.formats.tool_calls import call_text, step_text
 from prm.messages import Message
 
 

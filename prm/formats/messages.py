@@ -11,11 +11,10 @@ from typing import Any, Literal
 import msgspec
 
 from prm.formats.labels import annotator_in, index_in, rated_label, step_ratings
-from prm.formats.parts import Content, text_of
+from prm.formats.parts import Content, call_text, step_text, text_of
 from prm.formats.reading import Unreadable
 from prm.formats.record import Completion, Record, RecordAnnotation, as_given
 from prm.formats.registry import file_format
-from prm.formats.tool_calls import call_text, step_text
 from prm.messages import Message
 from prm.vocabulary import Rating, StepKind
 

@@ -11,9 +11,8 @@ from typing import Any
 
 import msgspec
 
-from prm.formats.provenance import Provenance
 from prm.formats.reading import Unreadable, other_fields
-from prm.formats.record import Completion, Record
+from prm.formats.record import Completion, Provenance, Record
 from prm.formats.registry import file_format
 from prm.messages import Message
 from prm.vocabulary import OutcomeSource, StepKind

@@ -8,9 +8,8 @@ import msgspec
 from prm.formats import cells
 from prm.formats.labels import NONE, index_label, rated_label
 from prm.formats.mapping import Column, LabelMapping, MadeBy, Mapping, SourceMapping, StepsMapping
-from prm.formats.provenance import Provenance
 from prm.formats.reading import Unreadable, validation_fault
-from prm.formats.record import Completion, Record, RecordAnnotation
+from prm.formats.record import Completion, Provenance, Record, RecordAnnotation
 from prm.messages import Message
 from prm.vocabulary import OUTCOME_SOURCES, SOURCE_KINDS, STEP_KINDS, OutcomeSource, SourceKind, StepKind
 

@@ -11,12 +11,10 @@ from typing import Any
 
 import msgspec
 
-from prm.formats.parts import Content, text_of
-from prm.formats.provenance import Provenance
+from prm.formats.parts import Content, step_text, text_of
 from prm.formats.reading import Unreadable, whole
-from prm.formats.record import Completion, Record
+from prm.formats.record import Completion, Provenance, Record
 from prm.formats.registry import file_format
-from prm.formats.tool_calls import step_text
 from prm.messages import Message
 from prm.vocabulary import StepKind
 

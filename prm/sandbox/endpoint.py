@@ -19,9 +19,8 @@ from typing import Any
 
 import msgspec
 
-from prm.cores import use_half_the_cores
-from prm.encoding import TEXT_SEPARATOR
-from prm.rendering import parse_step, render_step
+from prm.encoding import TEXT_SEPARATOR, parse_step, render_step
+from prm.processes import use_half_the_cores
 from prm.sandbox.solvers import SolverPolicy, UnknownProblem
 from prm.sandbox.solving import Policy, Start
 from prm.sandbox.world import GENERATORS

@@ -3,7 +3,7 @@
 import math
 from collections.abc import Sequence
 
-from prm.rendering import render_step
+from prm.encoding import render_step
 from prm.search.endpoint import Cost, Prefix
 
 

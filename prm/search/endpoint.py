@@ -13,10 +13,9 @@ from typing import Any, Literal, NamedTuple, Protocol
 
 import msgspec
 
-from prm.encoding import TEXT_SEPARATOR
+from prm.encoding import TEXT_SEPARATOR, parse_step, render_step
 from prm.errors import PolicyError
 from prm.messages import Message
-from prm.rendering import parse_step, render_step
 from prm.search.asking import Server
 from prm.splitting import Splitting
 from prm.traces import Step

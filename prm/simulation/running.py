@@ -9,8 +9,8 @@ from pathlib import Path
 import msgspec
 import torch
 
-from prm.jsonl import read_records, write_records
-from prm.parents import die_with_parent
+from prm.files import read_records, write_records
+from prm.processes import die_with_parent
 from prm.simulation.learning import Features
 from prm.simulation.plan import Arm
 from prm.simulation.points import Curve

@@ -5,7 +5,7 @@ from typing import Protocol
 
 import torch
 
-from prm.launched import local_rank
+from prm.processes import local_rank
 
 RAPL = Path("/sys/class/powercap")
 

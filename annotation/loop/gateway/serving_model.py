@@ -22,7 +22,7 @@ AGGREGATES = ("product", "min", "mean", "last")
 
 def prepare_thread() -> None:
     """Once in each thread that reads with a model."""
-    from prm.cores import use_half_the_cores
+    from prm.processes import use_half_the_cores
 
     use_half_the_cores()
 
