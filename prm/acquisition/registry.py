@@ -36,7 +36,7 @@ class Acquisition:
 FUNCTIONS = Registry[Acquisition](
     "stepmark.acquisition",
     Message("kind_acquisition_function"),
-    built_in=("prm.acquisition.functions", "prm.acquisition.joint"),
+    built_in=("prm.acquisition.functions",),
 )
 
 

@@ -9,8 +9,7 @@ import numpy as np
 
 from prm.audits.finding import Chart, Check, Figure, Finding, Series, conclude
 from prm.audits.ranking import Chosen, clear
-from prm.audits.registry import AUDITS
-from prm.audits.subject import ENOUGH, Subject
+from prm.audits.subject import AUDITS, ENOUGH, Subject
 from prm.evaluation.metrics import CALIBRATION_BINS, brier, divide, expected_calibration_error, in_bins
 from prm.evaluation.resampling import Array, Metric, format_metric, resample
 from prm.messages import Message, joined

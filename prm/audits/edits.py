@@ -1,16 +1,19 @@
 """Edits of solutions whose effect on right and wrong is known: pure functions of a trace and random numbers.
 
+Of a last step, the final answer is found and swapped for another.
+
 They are rules over words, numbers and signs, not paraphrases by a model: what they change is small and what
 they keep is certain. Code, tool calls, observations and edits of files are left as they are.
 """
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from random import Random
 
 import msgspec
 
-from prm.labels import step_labels
+from prm.answers import normalised
+from prm.labels import problem_of, step_labels
 from prm.sandbox.mistakes import slip
 from prm.traces import Step, Trace
 
@@ -173,3 +176,61 @@ def _rewritten(step: Step, text: str) -> Step:
 def _with_steps(trace: Trace, steps: list[Step]) -> Trace:
     """Without labels: they are the original's, which whoever compares still has."""
     return msgspec.structs.replace(trace, steps=steps, labels=None, first_error=None)
+
+
+Span = tuple[int, int]
+BOXED = re.compile(r"\\boxed\{((?:[^{}]|\{[^{}]*\})*)\}")
+NUMBER = re.compile(r"\\frac\{-?\d+\}\{\d+\}|-?\d+(?:,\d{3})*(?:\.\d+)?(?:/\d+)?")
+WHOLE = re.compile(r"\d+(?!.*\d)")
+
+
+def answer_span(text: str, answer: str | None = None) -> Span | None:
+    """Where the final answer stands: the given one's last place, else the last box, else the last number."""
+    places = list(re.finditer(rf"(?<![\d.]){re.escape(answer)}(?!\.?\d)", text)) if answer else []
+    for matches in (places, list(BOXED.finditer(text)), list(NUMBER.finditer(text))):
+        if matches:
+            return matches[-1].span(matches[-1].lastindex or 0)
+    return None
+
+
+def right_answers(traces: Sequence[Trace]) -> dict[str, str]:
+    """The right answer of each problem that has one: its reference, else what a right solution ends with."""
+    known: dict[str, str] = {}
+    for trace in traces:
+        if trace.reference_answer:
+            known[problem_of(trace)] = trace.reference_answer
+        elif trace.final_answer_correct and trace.steps and (span := answer_span(trace.steps[-1].text)):
+            known.setdefault(problem_of(trace), trace.steps[-1].text[slice(*span)])
+    return known
+
+
+def with_wrong_answer(trace: Trace, rng: Random) -> Trace | None:
+    """The same solution, the last number of its final answer off by a little; None where no number is found."""
+    if not trace.steps:
+        return None
+    text = trace.steps[-1].text
+    span = answer_span(text, trace.reference_answer)
+    number = WHOLE.search(text, *span) if span else None
+    if number is None:
+        return None
+    near = slip(int(number[0]), rng)
+    return with_last_text(trace, text[: number.start()] + str(near) + text[number.end() :])
+
+
+def with_right_answer(trace: Trace, answer: str) -> Trace | None:
+    """The same solution with its last box or number replaced by the right answer; None where neither can hold it."""
+    text = trace.steps[-1].text if trace.steps else ""
+    span = answer_span(text)
+    if (
+        span is None
+        or normalised(text[slice(*span)]) == normalised(answer)
+        or not (BOXED.search(text) or NUMBER.fullmatch(answer))
+    ):
+        return None
+    return with_last_text(trace, text[: span[0]] + answer + text[span[1] :])
+
+
+def with_last_text(trace: Trace, text: str) -> Trace:
+    """The trace with another text in its last step."""
+    last = msgspec.structs.replace(trace.steps[-1], text=text)
+    return msgspec.structs.replace(trace, steps=[*trace.steps[:-1], last])

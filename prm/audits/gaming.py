@@ -13,8 +13,7 @@ import numpy as np
 from prm.audits.edits import Edit, falsify, pad, praise, renotate, repeat, rephrase, with_problem
 from prm.audits.finding import Chart, Check, Figure, Finding, Series, conclude
 from prm.audits.ranking import clear
-from prm.audits.registry import AUDITS
-from prm.audits.subject import ENOUGH, Subject, accepted, is_whole
+from prm.audits.subject import AUDITS, ENOUGH, Subject, accepted, is_whole
 from prm.evaluation.resampling import Metric, format_metric, percent
 from prm.labels import first_error, problem_of
 from prm.messages import Message, joined

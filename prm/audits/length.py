@@ -7,8 +7,7 @@ import numpy as np
 
 from prm.audits.finding import Chart, Check, Figure, Finding, Series, conclude
 from prm.audits.ranking import Chosen, Ranking, above_chance, clear, rank_steps
-from prm.audits.registry import AUDITS
-from prm.audits.subject import ENOUGH, Rows, Subject
+from prm.audits.subject import AUDITS, ENOUGH, Rows, Subject
 from prm.evaluation.metrics import divide, expected_calibration_error, ranking
 from prm.evaluation.report import LENGTH_BINS, processbench
 from prm.evaluation.resampling import Array, Metric, as_metric, format_metric, resample

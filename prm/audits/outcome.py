@@ -10,11 +10,10 @@ from random import Random
 
 import numpy as np
 
+from prm.audits.edits import right_answers, with_right_answer, with_wrong_answer
 from prm.audits.finding import Chart, Check, Figure, Finding, Series, conclude
 from prm.audits.ranking import above_chance, clear, rank_steps
-from prm.audits.registry import AUDITS
-from prm.audits.subject import ENOUGH, Subject, is_whole
-from prm.audits.swaps import right_answers, with_right_answer, with_wrong_answer
+from prm.audits.subject import AUDITS, ENOUGH, Subject, is_whole
 from prm.evaluation.resampling import Metric, format_metric, percent
 from prm.labels import first_error, problem_of
 from prm.messages import Message

@@ -4,8 +4,7 @@ from random import Random
 
 from prm.audits.finding import Chart, Check, Figure, Finding, Series, conclude
 from prm.audits.ranking import Ranking, above_chance, clear, rank_steps
-from prm.audits.registry import AUDITS
-from prm.audits.subject import ENOUGH, Subject
+from prm.audits.subject import AUDITS, ENOUGH, Subject
 from prm.evaluation.report import POSITION_BINS, in_ranges
 from prm.evaluation.resampling import Metric, format_metric
 from prm.labels import first_error

@@ -3,12 +3,16 @@
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from random import Random
 
 import numpy as np
 from numpy.typing import NDArray
 
+from prm.audits.finding import Finding
 from prm.evaluation.columns import Solutions, Steps, columns_of, predicted_first_error
 from prm.evaluation.resampling import Array, Metric, as_metric, draws_of
+from prm.messages import Message
+from prm.registry import Registry
 from prm.scores import TraceScore
 from prm.traces import Trace
 
@@ -86,3 +90,13 @@ def accepted(score: TraceScore, threshold: float) -> bool:
 def is_whole(score: TraceScore) -> bool:
     """Whether there are steps and every one of them was scored."""
     return bool(score.mean) and None not in score.mean
+
+
+Audit = Callable[[Subject, Random], Finding]
+AUDITS = Registry[Audit](
+    "stepmark.audits",
+    Message("kind_audit"),
+    built_in=tuple(
+        f"prm.audits.{name}" for name in ("outcome", "gaming", "transfer", "length", "long", "position", "calibration")
+    ),
+)

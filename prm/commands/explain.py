@@ -33,8 +33,7 @@ def add(commands: Any) -> None:
 
 
 def run(options: argparse.Namespace) -> None:
-    from prm.probes.explanation import explain
-    from prm.probes.neighbours import agreement
+    from prm.probes.neighbours import agreement, explain
     from prm.probes.words import explanation_text
 
     check_output(options.json, options.data, options.training)

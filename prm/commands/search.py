@@ -134,8 +134,7 @@ def _policy(options: argparse.Namespace) -> "Endpoint":
 
 def _verifier(options: argparse.Namespace) -> "Verifier":
     from prm.search.endpoint import read_key
-    from prm.search.service import ServiceVerifier
-    from prm.search.verifiers import LocalVerifier
+    from prm.search.verifiers import LocalVerifier, ServiceVerifier
 
     if not options.verifier.startswith(("http://", "https://")):
         return LocalVerifier(load_scorer(options.verifier))

@@ -13,8 +13,7 @@ from prm.files import locked_folder, write_json
 from prm.messages import Message
 
 if TYPE_CHECKING:
-    from prm.simulation.plan import Plan
-    from prm.simulation.points import Curve
+    from prm.simulation.plan import Curve, Plan
 
 
 def add(commands: Any) -> None:
@@ -49,8 +48,7 @@ def _simulate(options: argparse.Namespace) -> None:
     from prm.simulation.measures import Yardstick
     from prm.simulation.pictures import draw_curves
     from prm.simulation.report import compare
-    from prm.simulation.running import finished_arms, run_arms
-    from prm.simulation.source import Source
+    from prm.simulation.running import Source, finished_arms, run_arms
     from prm.simulation.words import overview, table
 
     plan = _plan(options)

@@ -23,8 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from prm.answers import final_answer
-from prm.answers.classes import equivalence_classes
-from prm.answers.process import Grader
+from prm.answers.process import Grader, equivalence_classes
 from prm.errors import DataError
 from prm.evaluation.resampling import Metric, as_metric, draws_of
 from prm.labels import problem_of

@@ -3,8 +3,8 @@
 from prm.cards import markdown_table
 from prm.evaluation.resampling import Metric, format_metric
 from prm.probes.cost import Cost
-from prm.probes.explanation import Explanation, StepView
 from prm.probes.faithfulness import Report as Faithfulness
+from prm.probes.neighbours import Explanation, StepView
 from prm.probes.overoptimisation import Curve, Overoptimisation
 from prm.vocabulary import WORD_OF
 

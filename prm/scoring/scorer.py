@@ -20,13 +20,11 @@ from prm.heads import Readout
 from prm.manifest import Manifest, base_of
 from prm.messages import Message
 from prm.scores import UNSCORED, StepScore, Throughput, TraceScore
-from prm.scoring.embedding import Embedder
-from prm.scoring.familiarity import Familiarity
-from prm.scoring.outside import outside_judges, outside_layout
+from prm.scoring.embedding import Embedder, Familiarity
 from prm.scoring.prefixes import ShareChoice
 from prm.scoring.readers import LocalReader, Reader
 from prm.scoring.session import Session
-from prm.scoring.verdicts import Judges, fill_readout, judge_by_surprise, trained_judges
+from prm.scoring.verdicts import Judges, fill_readout, judge_by_surprise, outside_judges, outside_layout, trained_judges
 from prm.scoring.windows import Long, Window, windows
 from prm.traces import Trace
 from prm.tuning import prepare_tuning, tunable_parameters

@@ -1,8 +1,7 @@
 """Agent runs on bookings, money and hours: tool calls whose answers must be applied the right way round."""
 
-from prm.sandbox.registry import skill
 from prm.sandbox.skills.agent_records import ANSWER, pose_task
-from prm.sandbox.work import Work
+from prm.sandbox.work import Work, skill
 
 
 @skill("agents")

@@ -1,7 +1,6 @@
 """Agent runs on records: a plan, tool calls, what the tools answered, and what agents read into it."""
 
-from prm.sandbox.registry import skill
-from prm.sandbox.work import Work
+from prm.sandbox.work import Work, skill
 
 ANSWER = "The answer is #.|Done: #.|Result: #."
 

@@ -14,9 +14,9 @@ from prm.config import FEATURES, TrainConfig
 from prm.encoding import Encoded, encode
 from prm.features import step_features
 from prm.heads import Heads
-from prm.losses import class_log_probabilities, soft_cross_entropy
 from prm.packing import pack
 from prm.traces import Step, Trace
+from prm.training.objective import class_log_probabilities, soft_cross_entropy
 from prm.tuning import prepare_tuning, tunable_parameters
 from tests.unit.prm.conftest import FAMILIES, WINDOW, Folders
 from tests.unit.prm.small_world import make_traces
