@@ -16,7 +16,7 @@ import msgspec
 from prm.encoding import TEXT_SEPARATOR, parse_step, render_step
 from prm.errors import PolicyError
 from prm.messages import Message
-from prm.search.asking import Server
+from prm.servers import Server
 from prm.splitting import Splitting
 from prm.traces import Step
 
@@ -192,7 +192,7 @@ class Endpoint:
                 "seed": (seed + len(samples) * 7919) % 2**31
             }
             path = "/completions" if self.api == "completions" else "/chat/completions"
-            answer = self._server.post(path, question, _Completion)
+            answer = self._server.ask(path, _Completion, question)
             if not answer.choices:
                 raise PolicyError(Message("answer_without_choice", url=self.url, path=path))
             samples += [_sampled(choice, bool(stop), splitting) for choice in answer.choices]

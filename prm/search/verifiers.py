@@ -10,7 +10,7 @@ import msgspec
 from prm.errors import PolicyError
 from prm.messages import Message
 from prm.scores import StepScore, TraceScore
-from prm.search.asking import Server
+from prm.servers import Server
 from prm.traces import Step, Trace
 
 if TYPE_CHECKING:
@@ -166,7 +166,7 @@ class ServiceVerifier:
             "domain": self._domain,
             "solutions": [{"problem": trace.problem, "steps": trace.steps} for trace in traces],
         }
-        answer = self._server.post(PATH, question, _Answer)
+        answer = self._server.ask(PATH, _Answer, question)
         if [len(one.steps) for one in answer.results] != [len(trace.steps) for trace in traces]:
             raise PolicyError(Message("other_solutions_answered", url=self._server.url, path=PATH))
         self._threshold = answer.model.threshold
