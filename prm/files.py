@@ -14,6 +14,7 @@ from prm.faults import UNDECODABLE, sentence_of
 from prm.messages import Message
 
 LOCK_FILE = ".lock"
+T = TypeVar("T")
 
 
 def write_atomic(path: Path, content: bytes) -> None:
@@ -41,6 +42,16 @@ def replacing(path: Path) -> Iterator[BinaryIO]:
 def write_json(path: Path, record: object) -> None:
     """Replace `path` by the record as JSON, laid out for people. What is a kind of `str` (`Said`) is text there."""
     write_atomic(path, msgspec.json.format(msgspec.json.encode(record, enc_hook=str), indent=2) + b"\n")
+
+
+def read_json(path: Path, kind: type[T]) -> T:
+    """The record that a JSON file holds; raises DataError naming file and field."""
+    try:
+        return msgspec.json.decode(path.read_bytes(), type=kind)
+    except OSError as error:
+        raise DataError(Message("path_error", path=path, error=error.strerror)) from error
+    except UNDECODABLE as error:
+        raise DataError(Message("path_error", path=path, error=sentence_of(error))) from error
 
 
 @contextmanager
@@ -75,9 +86,6 @@ def _locked(path: Path) -> TextIO:
             lock.close()
             raise FolderInUseError(Message("folder_in_use", folder=path.parent, pid=holder)) from None
         lock.close()
-
-
-T = TypeVar("T")
 
 
 def read_records(path: Path | str, kind: type[T]) -> Iterator[T]:

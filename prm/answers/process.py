@@ -154,7 +154,7 @@ MOST_COMPARED = 40  # kinds of answer in one vote; what comes behind is equal by
 def equivalence_classes(answers: Sequence[str | None], grader: Grader | None = None) -> list[int | None]:
     """For each answer the place of the first one equal to it; None for None, which equals nothing.
 
-    For a vote, in which `1/2`, `0.5` and `\\\\frac{1}{2}` are given three times, not once each.
+    For a vote, in which `1/2`, `0.5` and `\\frac{1}{2}` are given three times, not once each.
 
     Equal are numbers of equal value and equal texts, and by a `grader` what algebra shows to be equal.
     """
@@ -167,10 +167,7 @@ def equivalence_classes(answers: Sequence[str | None], grader: Grader | None = N
         key = normalised(answer)
         if key not in first:
             known = list(dict.fromkeys(first.values()))[:MOST_COMPARED] if grader else []
-            first[key] = next((one for one in known if _same(answer, answers[one], grader)), place)
+            equal = (one for one in known if grader and grader.grade(answer, answers[one] or "") is True)
+            first[key] = next(equal, place)
         classes.append(first[key])
     return classes
-
-
-def _same(answer: str, other: str | None, grader: Grader | None) -> bool:
-    return grader is not None and other is not None and grader.grade(answer, other) is True

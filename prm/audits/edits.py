@@ -76,7 +76,12 @@ def rephrase(trace: Trace, rng: Random) -> Trace | None:
 
 def renotate(trace: Trace, rng: Random) -> Trace | None:
     """The same arithmetic in other signs for times and divided by, two summands or factors swapped."""
-    return _each_prose_step(trace, _renotated)
+
+    def renotated(text: str) -> str:
+        text = SUM_OR_PRODUCT.sub(r"\3 \2 \1", text)
+        return text.replace(" * ", " × ").replace(r"\times", r"\cdot").replace(r"\div", "/")
+
+    return _each_prose_step(trace, renotated)
 
 
 def pad(trace: Trace, rng: Random) -> Trace | None:
@@ -164,11 +169,6 @@ def _reworded(text: str, rng: Random) -> str:
     return rng.choice(LEADS) + (text[:1].lower() + text[1:] if first in LOWERED else text)
 
 
-def _renotated(text: str) -> str:
-    text = SUM_OR_PRODUCT.sub(r"\3 \2 \1", text)
-    return text.replace(" * ", " × ").replace(r"\times", r"\cdot").replace(r"\div", "/")
-
-
 def _rewritten(step: Step, text: str) -> Step:
     return msgspec.structs.replace(step, text=text)
 
@@ -232,5 +232,4 @@ def with_right_answer(trace: Trace, answer: str) -> Trace | None:
 
 def with_last_text(trace: Trace, text: str) -> Trace:
     """The trace with another text in its last step."""
-    last = msgspec.structs.replace(trace.steps[-1], text=text)
-    return msgspec.structs.replace(trace, steps=[*trace.steps[:-1], last])
+    return msgspec.structs.replace(trace, steps=[*trace.steps[:-1], _rewritten(trace.steps[-1], text)])

@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from prm.audits.finding import Chart, Check, Figure, Finding, Series, conclude
-from prm.audits.ranking import Chosen, Ranking, clear, rank
+from prm.audits.ranking import Chosen, Ranking, auroc_chart, clear, rank
 from prm.audits.subject import AUDITS, ENOUGH, Subject
 from prm.evaluation.columns import predicted_first_error
-from prm.evaluation.metrics import divide, expected_calibration_error, harmonic_mean, ranking
+from prm.evaluation.metrics import divide, harmonic_mean, ranking, resampled_ece
 from prm.evaluation.resampling import Array, Metric, as_metric, draws_of, format_metric, resample, short
 from prm.labels import first_error, problem_of, step_labels
 from prm.messages import Message, joined
@@ -129,7 +129,7 @@ def audit(subject: Subject, rng: Random) -> Finding:
             *(
                 Figure(
                     name=name,
-                    value=_ece(subject, steps, inside),
+                    value=resampled_ece(steps.p[inside], 1 - steps.error[inside], subject.draws, steps.owner[inside]),
                     n=int(inside.sum()),
                     of="steps",
                     group="ECE by depth in a chain",
@@ -152,17 +152,7 @@ def audit(subject: Subject, rng: Random) -> Finding:
             ),
         ],
         charts=[
-            Chart(
-                title="AUROC by depth in a chain",
-                kind="dots",
-                value="AUROC",
-                reference=0.5,
-                series=[
-                    Series("scores", list(depths), [one.scores for one in depths.values()]),
-                    Series("index only", list(depths), [one.index_only for one in depths.values()]),
-                    Series("length only", list(depths), [one.length_only for one in depths.values()]),
-                ],
-            ),
+            auroc_chart("AUROC by depth in a chain", depths),
             Chart(
                 title="ProcessBench F1 by length of the chain",
                 kind="dots",
@@ -229,13 +219,6 @@ def _rank(subject: Subject, steps: Steps, inside: Chosen) -> Ranking:
         steps.owner[inside],
         subject.draws,
     )
-
-
-def _ece(subject: Subject, steps: Steps, inside: Chosen) -> Metric:
-    p, good = steps.p[inside], 1 - steps.error[inside]
-    return resample(
-        lambda weights: {"ece": expected_calibration_error(p, good, weights)}, subject.draws, steps.owner[inside]
-    )["ece"]
 
 
 def _f1(subject: Subject, chains: Sequence[Chain], scores: Sequence[TraceScore]) -> Metric:

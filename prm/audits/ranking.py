@@ -1,12 +1,13 @@
 """Step AUROC beside what position and length alone would reach, with the paired gain over each."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from prm.audits.finding import Check, Figure, Verdict
+from prm.audits.finding import Chart, Check, Figure, Series, Verdict
 from prm.audits.subject import ENOUGH, Rows, Subject
 from prm.evaluation.metrics import ranking
 from prm.evaluation.resampling import Array, Metric, resample
@@ -43,6 +44,21 @@ class Ranking:
             index_only=self.index_only if self.told else None,
             length_only=self.length_only if self.told else None,
         )
+
+
+def auroc_chart(title: str, rankings: Mapping[str, Ranking]) -> Chart:
+    """The AUROCs of groups of steps by name, beside what position and length alone reach."""
+    return Chart(
+        title=title,
+        kind="dots",
+        value="AUROC",
+        reference=0.5,
+        series=[
+            Series("scores", list(rankings), [one.scores for one in rankings.values()]),
+            Series("index only", list(rankings), [one.index_only for one in rankings.values()]),
+            Series("length only", list(rankings), [one.length_only for one in rankings.values()]),
+        ],
+    )
 
 
 def rank_steps(subject: Subject, chosen: Chosen | None = None) -> Ranking:

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from prm.audits.finding import Finding
 from prm.evaluation.columns import Solutions, Steps, columns_of, predicted_first_error
+from prm.evaluation.metrics import divide
 from prm.evaluation.resampling import Array, Metric, as_metric, draws_of
 from prm.messages import Message
 from prm.registry import Registry
@@ -78,8 +79,7 @@ class Subject:
         figures, problem = np.asarray(values, dtype=float), self.solutions.problem[np.asarray(rows, dtype=np.int64)]
         size = self.solutions.n_problems
         total, count = (np.bincount(problem, weights, size) for weights in (figures, np.ones(len(figures))))
-        weight = self.draws @ count
-        return as_metric(np.divide(self.draws @ total, weight, out=np.full(len(weight), np.nan), where=weight > 0))
+        return as_metric(divide(self.draws @ total, self.draws @ count))
 
 
 def accepted(score: TraceScore, threshold: float) -> bool:

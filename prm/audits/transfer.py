@@ -38,7 +38,7 @@ def audit(subject: Subject, rng: Random) -> Finding:
     audited = {problem_of(trace) for trace in subject.traces}
     known = [trace for trace in subject.training.traces() if problem_of(trace) not in audited]
     parts = _parts(subject, known)
-    count = min([MOST, *(_learnable(_without(known, *part)) for part in parts)])
+    count = min([MOST, *(sum(one.split == "pool" for one in _without(known, *part)) for part in parts)])
     if not parts or count < FEW:
         return _nothing(Message("nothing_to_leave_out"))
     control = _learn(subject, known, count, rng, "all")
@@ -104,10 +104,6 @@ def _parts(subject: Subject, known: Sequence[Trace]) -> list[tuple[str, str]]:
 
 def _without(traces: Sequence[Trace], kind: str, name: str) -> list[Trace]:
     return [trace for trace in traces if getattr(trace, kind) != name]
-
-
-def _learnable(traces: Sequence[Trace]) -> int:
-    return sum(trace.split == "pool" for trace in traces)
 
 
 def _learn(subject: Subject, traces: Sequence[Trace], count: int, rng: Random, words: str) -> Subject:

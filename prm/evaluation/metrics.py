@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-Array = NDArray[np.floating]
+from prm.evaluation.resampling import Array, Metric, resample
+
 CALIBRATION_BINS = 10
 
 
@@ -53,6 +54,11 @@ def expected_calibration_error(p: Array, outcome: Array, weights: Array) -> Arra
     """Mean of |mean p - mean outcome| over ten bins of p of equal width, by their weight (Guo et al. 2017, eq. 3)."""
     gaps = weights @ (in_bins(p) * (p - outcome)[:, None])
     return divide(np.abs(gaps).sum(axis=-1), weights.sum(axis=-1))
+
+
+def resampled_ece(p: Array, outcome: Array, draws: Array, problem: NDArray[np.int64]) -> Metric:
+    """`expected_calibration_error` of rows [n] that belong to `problem` [n], with its interval."""
+    return resample(lambda weights: {"": expected_calibration_error(p, outcome, weights)}, draws, problem)[""]
 
 
 def in_bins(p: Array) -> Array:
